@@ -1,0 +1,242 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { GatewayError } from './lib/error.ts';
+
+/** A rate in USD per million tokens, flat or with a higher rate above a number of input tokens. */
+const rate = z.union([
+  z.number().nonnegative(),
+  z.strictObject({
+    base: z.number().nonnegative(),
+    tiers: z.array(z.strictObject({ above: z.int().nonnegative(), rate: z.number().nonnegative() })).min(1),
+  }),
+]);
+
+const priceOverride = z.strictObject({
+  input: rate,
+  output: rate,
+  cache_read: rate.optional(),
+  cache_write_5m: rate.optional(),
+  cache_write_1h: rate.optional(),
+  reasoning: rate.optional(),
+  audio_input: rate.optional(),
+  audio_output: rate.optional(),
+});
+
+/** What the owner says a model costs: USD per million tokens. */
+export type PriceOverride = z.infer<typeof priceOverride>;
+
+const milliseconds = z.int().min(1).max(86_400_000);
+const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent']);
+
+/** `DATA_DIR/config.json`. Environment variables and flags win over it. */
+export const configFile = z.strictObject({
+  host: z.string().min(1).optional(),
+  port: z.int().min(0).max(65_535).optional(),
+  auth: z.strictObject({ required: z.boolean() }).optional(),
+  log_level: logLevel.optional(),
+  limits: z
+    .strictObject({
+      header_bytes: z.int().min(4096).max(1_048_576),
+      headers_timeout_ms: milliseconds,
+      body_timeout_ms: milliseconds,
+      body_bytes: z.int().min(1024).max(1_073_741_824),
+    })
+    .partial()
+    .optional(),
+  timeouts: z
+    .strictObject({
+      connect_ms: milliseconds,
+      headers_ms: milliseconds,
+      first_byte_ms: milliseconds,
+      idle_ms: milliseconds,
+      total_ms: milliseconds,
+    })
+    .partial()
+    .optional(),
+  keepalive_ms: milliseconds.optional(),
+  drain_ms: milliseconds.optional(),
+  prices: z
+    .record(z.string().regex(/^[^/]+\/.+$/, 'a price is named provider/model'), priceOverride)
+    .optional(),
+});
+
+type ConfigFile = z.infer<typeof configFile>;
+
+/** Everything the process is told from outside, parsed once. Times in milliseconds, sizes in bytes. */
+export interface Config {
+  dataDir: string;
+  host: string;
+  port: number;
+  /** False lets model requests in without a key; refused on a non-loopback bind. */
+  authRequired: boolean;
+  /** STORAGE_ENCRYPTION_KEY, or null: then a key file in the data directory serves. */
+  storageKey: string | null;
+  logLevel: z.infer<typeof logLevel>;
+  limits: { headerBytes: number; headersTimeoutMs: number; bodyTimeoutMs: number; bodyBytes: number };
+  timeouts: { connectMs: number; headersMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** A stream that was silent for so long carries a keep-alive. */
+  keepAliveMs: number;
+  /** How long open requests may finish after SIGTERM. */
+  drainMs: number;
+  prices: Readonly<Record<string, PriceOverride>>;
+  /** Where each of the main settings came from, for `config show`. */
+  sources: Readonly<
+    Record<'dataDir' | 'host' | 'port' | 'authRequired' | 'storageKey' | 'logLevel', ConfigSource>
+  >;
+}
+
+export type ConfigSource = 'flag' | 'environment' | 'file' | 'default';
+
+export interface ConfigInput {
+  env?: Readonly<Record<string, string | undefined>>;
+  flags?: { host?: string; port?: string | number; dataDir?: string };
+}
+
+/**
+ * The configuration of this process: flags, then environment, then `DATA_DIR/config.json`, then defaults.
+ * @throws GatewayError `invalid_request` that names the setting, where it stands and what it may be.
+ */
+export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}): Config {
+  const dataDir = dataDirectory(env, flags.dataDir);
+  const file = readConfigFile(join(dataDir.value, 'config.json'));
+  const host = pick(flags.host, env['GATEWAY_HOST'], file.host, '127.0.0.1');
+  const port = pick(flags.port, env['GATEWAY_PORT'], file.port, 20_128);
+  const auth = pick(undefined, booleanVariable(env, 'GATEWAY_AUTH_REQUIRED'), file.auth?.required, true);
+  const level = pick(undefined, env['GATEWAY_LOG_LEVEL'], file.log_level, 'info');
+  const storageKey = env['STORAGE_ENCRYPTION_KEY'];
+  const config: Config = {
+    dataDir: dataDir.value,
+    host: host.value,
+    port: portNumber(port.value, port.source),
+    authRequired: auth.value,
+    storageKey: storageKey === undefined || storageKey === '' ? null : storageKey,
+    logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
+    limits: {
+      headerBytes: file.limits?.header_bytes ?? 65_536,
+      headersTimeoutMs: file.limits?.headers_timeout_ms ?? 15_000,
+      bodyTimeoutMs: file.limits?.body_timeout_ms ?? 120_000,
+      bodyBytes: file.limits?.body_bytes ?? 64 * 1024 * 1024,
+    },
+    timeouts: {
+      connectMs: file.timeouts?.connect_ms ?? 10_000,
+      headersMs: file.timeouts?.headers_ms ?? 600_000,
+      firstByteMs: file.timeouts?.first_byte_ms ?? 300_000,
+      idleMs: file.timeouts?.idle_ms ?? 900_000,
+      totalMs: file.timeouts?.total_ms ?? 3_600_000,
+    },
+    keepAliveMs: file.keepalive_ms ?? 15_000,
+    drainMs: file.drain_ms ?? 30_000,
+    prices: file.prices ?? {},
+    sources: {
+      dataDir: dataDir.source,
+      host: host.source,
+      port: port.source,
+      authRequired: auth.source,
+      storageKey: storageKey ? 'environment' : 'default',
+      logLevel: level.source,
+    },
+  };
+  if (!config.authRequired && !isLoopback(config.host)) {
+    throw new GatewayError(
+      'invalid_request',
+      `auth.required=false is only allowed on a loopback address, and host is ${config.host}: set auth.required to true or host to 127.0.0.1`,
+      { param: 'auth.required' },
+    );
+  }
+  return config;
+}
+
+/** True for addresses that only this machine can reach (127.0.0.0/8, ::1, localhost). */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+/** The value of an environment variable that the user named, e.g. with `--api-key-env`. Undefined when unset or empty. */
+export function readVariable(name: string, env: ConfigInput['env'] = process.env): string | undefined {
+  const value = env[name];
+  return value === '' ? undefined : value;
+}
+
+/** Which of `names` are set to something. The values are not read out. */
+export function setVariables(names: readonly string[], env: ConfigInput['env'] = process.env): string[] {
+  return names.filter((name) => readVariable(name, env) !== undefined);
+}
+
+interface Picked<T> {
+  value: T;
+  source: ConfigSource;
+}
+
+function pick<T>(flag: T | undefined, variable: T | undefined, file: T | undefined, fallback: T): Picked<T> {
+  if (flag !== undefined) return { value: flag, source: 'flag' };
+  if (variable !== undefined && variable !== '') return { value: variable, source: 'environment' };
+  if (file !== undefined) return { value: file, source: 'file' };
+  return { value: fallback, source: 'default' };
+}
+
+function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): Picked<string> {
+  const picked = pick(flag, env['DATA_DIR'], undefined, defaultDataDirectory(env));
+  return { value: resolve(picked.value), source: picked.source };
+}
+
+function defaultDataDirectory(env: NonNullable<ConfigInput['env']>): string {
+  if (env['XDG_DATA_HOME']) return join(env['XDG_DATA_HOME'], 'modelgate');
+  if (process.platform === 'win32' && env['LOCALAPPDATA']) return join(env['LOCALAPPDATA'], 'modelgate');
+  return join(env['HOME'] || homedir(), '.local', 'share', 'modelgate');
+}
+
+function readConfigFile(path: string): ConfigFile {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new GatewayError('invalid_request', `${path} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    throw new GatewayError('invalid_request', `${path} is not valid JSON: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return parseWith(configFile, json, path);
+}
+
+function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const field = issue?.path.join('.') ?? '';
+  throw new GatewayError(
+    'invalid_request',
+    `${where}: ${field ? `${field}: ` : ''}${issue?.message ?? 'invalid'}`,
+    {
+      param: field || where,
+    },
+  );
+}
+
+function portNumber(value: string | number, source: ConfigSource): number {
+  const port = typeof value === 'number' ? value : /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  const name = source === 'flag' ? '--port' : 'GATEWAY_PORT';
+  throw new GatewayError('invalid_request', `${name} must be a port from 0 to 65535, not "${value}"`, {
+    param: 'port',
+  });
+}
+
+function booleanVariable(env: NonNullable<ConfigInput['env']>, name: string): boolean | undefined {
+  const value = env[name]?.toLowerCase();
+  if (value === undefined || value === '') return undefined;
+  if (value === 'true' || value === '1') return true;
+  if (value === 'false' || value === '0') return false;
+  throw new GatewayError('invalid_request', `${name} must be true or false, not "${env[name]}"`, {
+    param: name,
+  });
+}

@@ -1,0 +1,110 @@
+/**
+ * Every failure the gateway itself can report, as rows: `code` names it, `status` is the HTTP status,
+ * `kind` is what the codecs turn into a dialect's own error type (gateways' tables: OpenAI `type`,
+ * Anthropic `error.type`, Google `status`).
+ */
+export type ErrorKind =
+  | 'invalid_request'
+  | 'authentication'
+  | 'billing'
+  | 'permission'
+  | 'not_found'
+  | 'too_large'
+  | 'rate_limit'
+  | 'overloaded'
+  | 'timeout'
+  | 'server';
+
+interface ErrorRow {
+  status: number;
+  kind: ErrorKind;
+}
+
+export const errorRows = {
+  invalid_json: { status: 400, kind: 'invalid_request' },
+  invalid_request: { status: 400, kind: 'invalid_request' },
+  missing_model: { status: 400, kind: 'invalid_request' },
+  duplicate_field: { status: 400, kind: 'invalid_request' },
+  format_not_supported: { status: 400, kind: 'invalid_request' },
+  no_combo_configured: { status: 400, kind: 'invalid_request' },
+  unsupported_encoding: { status: 415, kind: 'invalid_request' },
+  invalid_api_key: { status: 401, kind: 'authentication' },
+  model_not_allowed: { status: 403, kind: 'permission' },
+  not_found: { status: 404, kind: 'not_found' },
+  model_not_found: { status: 404, kind: 'not_found' },
+  method_not_allowed: { status: 405, kind: 'invalid_request' },
+  request_timeout: { status: 408, kind: 'timeout' },
+  request_too_large: { status: 413, kind: 'too_large' },
+  headers_too_large: { status: 431, kind: 'invalid_request' },
+  upgrade_required: { status: 426, kind: 'invalid_request' },
+  rate_limit_exceeded: { status: 429, kind: 'rate_limit' },
+  loop_detected: { status: 508, kind: 'server' },
+  client_closed: { status: 499, kind: 'invalid_request' },
+  internal_error: { status: 500, kind: 'server' },
+  connection_unusable: { status: 503, kind: 'server' },
+  shutting_down: { status: 503, kind: 'overloaded' },
+  upstream_unreachable: { status: 502, kind: 'server' },
+  upstream_redirect: { status: 502, kind: 'server' },
+  upstream_protocol: { status: 502, kind: 'server' },
+  upstream_cut: { status: 502, kind: 'server' },
+  upstream_error: { status: 502, kind: 'server' },
+  upstream_overloaded: { status: 503, kind: 'overloaded' },
+  upstream_timeout: { status: 504, kind: 'timeout' },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorCode = keyof typeof errorRows;
+
+export interface ErrorOptions {
+  /** The request field at fault, e.g. `model`. */
+  param?: string;
+  /** Overrides the row's status, for a status that came from an upstream. */
+  status?: number;
+  /** Whole seconds for `retry-after`. */
+  retryAfter?: number;
+  cause?: unknown;
+}
+
+/** The one error class. Thrown anywhere below the surface, rendered once in the caller's dialect. */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly kind: ErrorKind;
+  readonly param: string | null;
+  readonly retryAfter: number | null;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.status = options.status ?? errorRows[code].status;
+    this.kind = options.status === undefined ? errorRows[code].kind : kindOfStatus(options.status);
+    this.param = options.param ?? null;
+    this.retryAfter = options.retryAfter ?? null;
+  }
+}
+
+/** The error kind that an HTTP status stands for when nothing better is known (RFC 9110, and 529 as Anthropic uses it). */
+export function kindOfStatus(status: number): ErrorKind {
+  switch (status) {
+    case 401:
+      return 'authentication';
+    case 402:
+      return 'billing';
+    case 403:
+      return 'permission';
+    case 404:
+      return 'not_found';
+    case 408:
+    case 504:
+      return 'timeout';
+    case 413:
+      return 'too_large';
+    case 429:
+      return 'rate_limit';
+    case 503:
+    case 529:
+      return 'overloaded';
+    default:
+      return status >= 500 ? 'server' : 'invalid_request';
+  }
+}

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/**
+ * An id that sorts by creation time: `prefix_`, 9 base-36 digits of the millisecond and 12 random base-62
+ * characters (71 bits).
+ */
+export function newId(prefix: string, now: number = Date.now()): string {
+  return `${prefix}_${now.toString(36).padStart(9, '0')}${randomText(12)}`;
+}
+
+/** `length` characters of base 62 without modulo bias: 5.95 random bits each. */
+export function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length + 8)) {
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}

@@ -1,0 +1,33 @@
+import pino, { type DestinationStream, type Logger } from 'pino';
+
+export type Log = Logger;
+
+export interface LogOptions {
+  level: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  /** Where whole lines go. */
+  write(line: string): void;
+  /** Readable lines for a terminal instead of JSON. */
+  pretty: boolean;
+}
+
+/** The process's own log: JSON lines as pino writes them, or short readable ones. It never carries a key or a body. */
+export function createLog({ level, write, pretty }: LogOptions): Log {
+  const destination: DestinationStream = { write: pretty ? (line) => write(readable(line)) : write };
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+}
+
+function readable(line: string): string {
+  const { level, time, msg, ...rest }: Record<string, unknown> = JSON.parse(line);
+  const extra = Object.entries(rest).map(
+    ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${msg}${extra.length > 0 ? `  ${extra.join(' ')}` : ''}\n`;
+}
