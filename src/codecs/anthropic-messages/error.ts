@@ -1,0 +1,35 @@
+import type { ErrorKind, GatewayError } from '../../lib/error.ts';
+import type { ReportedError } from '../codec.ts';
+import { encodeFrame } from '../frames.ts';
+import { readVendorError } from '../openai-error.ts';
+
+/** Anthropic API reference, "Errors". */
+const typeOfKind: Readonly<Record<ErrorKind, string>> = {
+  invalid_request: 'invalid_request_error',
+  authentication: 'authentication_error',
+  billing: 'billing_error',
+  permission: 'permission_error',
+  not_found: 'not_found_error',
+  too_large: 'request_too_large',
+  rate_limit: 'rate_limit_error',
+  overloaded: 'overloaded_error',
+  timeout: 'timeout_error',
+  server: 'api_error',
+};
+
+export function encodeError(error: GatewayError, requestId: string): Record<string, unknown> {
+  return {
+    type: 'error',
+    error: { type: typeOfKind[error.kind], message: error.message },
+    request_id: requestId,
+  };
+}
+
+export function encodeErrorFrame(error: GatewayError, requestId: string): Buffer {
+  return Buffer.from(encodeFrame('error', encodeError(error, requestId)));
+}
+
+/** The failure in an `error` event; its type decides the status, 529 for `overloaded_error`. */
+export function readEventError(event: Record<string, unknown> | null, data: string): ReportedError {
+  return readVendorError(event === null ? data : (event['error'] ?? event));
+}

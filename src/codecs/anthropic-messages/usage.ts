@@ -1,0 +1,101 @@
+import { noUsage, type Usage } from '../model.ts';
+import { isEmptyUsage } from '../token-counts.ts';
+import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../usage-bytes.ts';
+import {
+  byteLengthOf,
+  countOf,
+  isCount,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseObject,
+} from '../values.ts';
+
+const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);
+const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
+/** `message_delta` has it at the root, `message_start` in its message; tool input is deeper. */
+const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts };
+
+/** Usage of a complete message; null when it reports none. */
+export function readUsage(body: Buffer): Usage | null {
+  const found = lastUsage(body, inBody);
+  return found === null ? null : messageUsage(found.counts);
+}
+
+/**
+ * Usage of a stream: `message_start` has the input side, `message_delta` is cumulative and may restate it. The
+ * later value that is not null counts; nothing is added up.
+ */
+export function readStreamUsage(head: Buffer, tail: Buffer): Usage | null {
+  const start = firstUsage(head, inStream);
+  const last = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
+  return start === null && last === null ? null : messageUsage(mergeCounts(start, last));
+}
+
+function mergeCounts(start: UsageFound | null, last: UsageFound | null): JsonObject {
+  return mergeUsage(objectOf(start?.counts), objectOf(last?.counts));
+}
+
+/** A usage object with the later value of every member, unless that is null. */
+export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
+  const given = Object.entries(later).filter(([key, value]) => value !== null || earlier[key] === undefined);
+  return { ...earlier, ...Object.fromEntries(given) };
+}
+
+/**
+ * The usage object of a message (Anthropic API reference, `Usage`): input excludes both cache buckets, output
+ * includes thinking, and compaction iterations are billed beside the totals. Null when it counts nothing.
+ */
+function messageUsage(counts: JsonObject): Usage | null {
+  const compactions = listOf(counts['iterations']).filter(
+    (iteration): iteration is JsonObject => isObject(iteration) && iteration['type'] === 'compaction',
+  );
+  const usage = compactions.map(countsOf).reduce(sumOf, countsOf(counts));
+  return isEmptyUsage(usage) ? null : usage;
+}
+
+function countsOf(counts: JsonObject): Usage {
+  const lifetimes = objectOf(counts['cache_creation']);
+  const hour = countOf(lifetimes['ephemeral_1h_input_tokens']);
+  const minutes = countOf(lifetimes['ephemeral_5m_input_tokens']);
+  const written = countOf(counts['cache_creation_input_tokens'], hour + minutes);
+  const cacheWrite1h = Math.min(hour, written);
+  const output = countOf(counts['output_tokens']);
+  const reasoning = Math.min(output, countOf(objectOf(counts['output_tokens_details'])['thinking_tokens']));
+  return {
+    ...noUsage,
+    input: countOf(counts['input_tokens']),
+    cacheRead: countOf(counts['cache_read_input_tokens']),
+    cacheWrite5m: written - cacheWrite1h,
+    cacheWrite1h,
+    output: output - reasoning,
+    reasoning,
+    webSearches: countOf(objectOf(counts['server_tool_use'])['web_search_requests']),
+  };
+}
+
+function sumOf(a: Usage, b: Usage): Usage {
+  return {
+    ...a,
+    input: a.input + b.input,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
+    cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+  };
+}
+
+/** UTF-8 bytes of what the model wrote in one block: text, thinking, tool names and input. */
+export function writtenBytes(block: JsonObject): number {
+  if (block['type'] === 'text') return byteLengthOf(block['text']);
+  if (block['type'] === 'thinking') return byteLengthOf(block['thinking']);
+  return isObject(block['input']) ? byteLengthOf(block['name']) + byteLengthOf(block['input']) : 0;
+}
+
+/** UTF-8 bytes of generated text in a complete message. */
+export function responseTextBytes(body: Buffer): number {
+  const message = parseObject(body.toString('utf8'));
+  return listOf(message?.['content']).reduce<number>((sum, block) => sum + writtenBytes(objectOf(block)), 0);
+}

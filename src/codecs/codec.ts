@@ -1,0 +1,63 @@
+import type { GatewayError } from '../lib/error.ts';
+import type { Frame } from '../lib/sse.ts';
+import type { Usage, WireFormat } from './model.ts';
+
+/**
+ * What one frame of a healthy or failing stream means.
+ * `preamble` commits the gateway to nothing (role chunk, `message_start`, `response.created`, ping);
+ * `content` is the first thing a caller can act on; `error` is a failure inside HTTP 200;
+ * `end` is the frame that the format requires of a finished stream.
+ */
+export type FrameMeaning = 'preamble' | 'content' | 'error' | 'end';
+
+/** A failure that an upstream reported inside a stream or body. */
+export interface ReportedError {
+  /** The HTTP status that this failure deserves, e.g. 529 for Anthropic's `overloaded_error`. */
+  status: number;
+  message: string;
+}
+
+/** What the first and last bytes of a stream say about it. */
+export interface StreamFacts {
+  usage: Usage | null;
+  /** `complete`: the terminal event was seen. `error`: an in-band error was. `cut`: neither. */
+  end: 'complete' | 'error' | 'cut';
+  error: ReportedError | null;
+}
+
+/** How a stream whose upstream failed after content ends for this format's clients (measured: clients.md 3). */
+export type CutEnding = 'error-frame' | 'reset';
+
+export interface StreamCodec {
+  classify(frame: Frame): FrameMeaning;
+  /** The failure in a frame that `classify` called `error`. */
+  readError(frame: Frame): ReportedError;
+  /**
+   * Facts of a stream from its first and last bytes. `head` may end, and `tail` may begin, inside a frame;
+   * the two may overlap or be the same bytes.
+   */
+  readStream(head: Buffer, tail: Buffer): StreamFacts;
+  /** UTF-8 bytes of generated text, arguments and reasoning in the complete frames of `bytes`. */
+  textBytes(bytes: Buffer): number;
+  /** One frame, ready for the wire, that a silent stream may carry between two events; null where none is allowed. */
+  keepAlive: Buffer | null;
+  /** The terminal frame that reports `error` inside a stream that already began. */
+  encodeErrorFrame(error: GatewayError, requestId: string): Buffer;
+  cutEnding: CutEnding;
+  /** A complete non-streamed answer as the frames of a stream (for an upstream that ignored `stream: true`). */
+  encodeFramesOf(response: Record<string, unknown>): Buffer;
+  /** A complete stream as the non-streamed answer (for an upstream that streamed unasked). Null when it cannot be assembled. */
+  assemble(frames: Frame[]): Record<string, unknown> | null;
+}
+
+/** One wire format. Pure: no I/O, no clock, no state. */
+export interface Codec {
+  format: WireFormat;
+  stream: StreamCodec | null;
+  /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
+  readUsage(body: Buffer): Usage | null;
+  /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */
+  responseTextBytes(body: Buffer): number;
+  /** The body of an HTTP error in this dialect. */
+  encodeError(error: GatewayError, requestId: string): Record<string, unknown>;
+}

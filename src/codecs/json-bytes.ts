@@ -1,0 +1,70 @@
+/**
+ * Walking JSON in bytes without decoding it (RFC 8259). In UTF-8 no byte of a longer character equals a
+ * structural character, so that quotes and brackets can be searched for as bytes.
+ */
+export const QUOTE = 0x22;
+export const BACKSLASH = 0x5c;
+export const OPEN_OBJECT = 0x7b;
+export const CLOSE_OBJECT = 0x7d;
+export const OPEN_LIST = 0x5b;
+export const CLOSE_LIST = 0x5d;
+export const COLON = 0x3a;
+export const COMMA = 0x2c;
+
+/** Strings longer than this are cheaper to skip by a native search than byte by byte. */
+const NEAR = 32;
+
+/** The index of the first byte at or after `from` that is not white space; `bytes.length` when there is none. */
+export function skipSpace(bytes: Buffer, from: number): number {
+  let index = from;
+  while (index < bytes.length) {
+    const byte = bytes[index] ?? 0;
+    if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) break;
+    index += 1;
+  }
+  return index;
+}
+
+/** The index after the string whose opening quote stands at `open`; -1 when the bytes end first. */
+export function stringEnd(bytes: Buffer, open: number): number {
+  let index = open + 1;
+  const near = Math.min(bytes.length, index + NEAR);
+  while (index < near) {
+    const byte = bytes[index];
+    if (byte === QUOTE) return index + 1;
+    index += byte === BACKSLASH ? 2 : 1;
+  }
+  return index < bytes.length ? farStringEnd(bytes, index) : -1;
+}
+
+function farStringEnd(bytes: Buffer, from: number): number {
+  let quote = bytes.indexOf(QUOTE, from);
+  while (quote !== -1) {
+    let before = quote - 1;
+    while (before >= from && bytes[before] === BACKSLASH) before -= 1;
+    if ((quote - 1 - before) % 2 === 0) return quote + 1;
+    quote = bytes.indexOf(QUOTE, quote + 1);
+  }
+  return -1;
+}
+
+/** The index after the object or list that opens at `open`; -1 when it is not closed before `limit`. */
+export function containerEnd(bytes: Buffer, open: number, limit: number = bytes.length): number {
+  let depth = 0;
+  let index = open;
+  while (index < limit) {
+    const byte = bytes[index];
+    if (byte === QUOTE) {
+      index = stringEnd(bytes, index);
+      if (index === -1) return -1;
+      continue;
+    }
+    index += 1;
+    if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth += 1;
+    else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      depth -= 1;
+      if (depth === 0) return index;
+    }
+  }
+  return -1;
+}

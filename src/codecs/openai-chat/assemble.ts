@@ -1,0 +1,98 @@
+import type { Frame } from '../../lib/sse.ts';
+import { DONE_FRAME, finishedChunks } from '../choice-stream.ts';
+import { encodeFrame } from '../frames.ts';
+import { growObject, overlay } from '../merge.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+import { addToolCalls, type CallSlot, finishedCalls } from './tool-calls.ts';
+
+/** A complete answer as a stream: per choice a role chunk, its content, its finish; then usage and `[DONE]`. */
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  const { choices, usage, ...rest } = response;
+  const base = { ...rest, object: 'chat.completion.chunk' };
+  const chunk = (choice: JsonObject) => encodeFrame('', { ...base, choices: [choice] });
+  let text = '';
+  for (const [position, value] of listOf(choices).entries()) {
+    const { message, finish_reason, logprobs, index = position, ...others } = objectOf(value);
+    const { opening, content } = splitMessage(objectOf(message));
+    text += chunk({ index, delta: opening, logprobs: null, finish_reason: null });
+    text += chunk({ index, delta: content, logprobs: logprobs ?? null, finish_reason: null });
+    text += chunk({ ...others, index, delta: {}, logprobs: null, finish_reason: finish_reason ?? null });
+  }
+  if (isObject(usage)) text += encodeFrame('', { ...base, choices: [], usage });
+  return Buffer.from(text + DONE_FRAME);
+}
+
+/** The role and what is null go first, as the vendor does it; tool calls get the index that a delta must have. */
+function splitMessage(message: JsonObject): { opening: JsonObject; content: JsonObject } {
+  const opening: JsonObject = { role: message['role'] ?? 'assistant' };
+  const content: JsonObject = {};
+  for (const [key, value] of Object.entries(message)) {
+    if (key === 'role' || key === '__proto__') continue;
+    if (value === null) opening[key] = null;
+    else if (key === 'tool_calls')
+      content[key] = listOf(value).map((call, index) => ({ index, ...objectOf(call) }));
+    else content[key] = value;
+  }
+  return { opening, content };
+}
+
+interface ChoiceSoFar {
+  /** Members beside the message. */
+  choice: JsonObject;
+  message: JsonObject;
+  calls: CallSlot[];
+}
+
+const fixedKeys: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'format', 'signature']);
+
+/**
+ * A complete stream as the answer it stands for. Null when the stream failed, was cut, or held no chunk: half an
+ * answer must not look like a whole one.
+ */
+export function assemble(frames: Frame[]): Record<string, unknown> | null {
+  const chunks = finishedChunks(frames);
+  if (chunks === null) return null;
+  const answer: JsonObject = {};
+  const choices = new Map<number, ChoiceSoFar>();
+  for (const chunk of chunks) {
+    const { choices: parts, obfuscation: _, usage, ...rest } = chunk;
+    overlay(answer, rest);
+    if (isObject(usage)) answer['usage'] = usage;
+    for (const part of listOf(parts)) addChoice(choices, objectOf(part));
+  }
+  if (choices.size === 0) return null;
+  const ordered = [...choices].sort(([a], [b]) => a - b);
+  return {
+    ...answer,
+    object: 'chat.completion',
+    choices: ordered.map(([index, soFar]) => finish(index, soFar)),
+  };
+}
+
+function addChoice(choices: Map<number, ChoiceSoFar>, part: JsonObject): void {
+  const { index, delta, message, logprobs, ...others } = part;
+  const key = typeof index === 'number' ? index : 0;
+  const soFar = choices.get(key) ?? {
+    choice: { logprobs: null, finish_reason: null },
+    message: {},
+    calls: [],
+  };
+  choices.set(key, soFar);
+  overlay(soFar.choice, others);
+  growObject(soFar.choice, { logprobs: logprobs ?? null }, fixedKeys);
+  const { tool_calls, ...fields } = isObject(delta) ? delta : objectOf(message);
+  addToolCalls(soFar.calls, tool_calls);
+  // The empty content beside a role announces a text that may never come; without one, content is null.
+  if ('role' in fields && fields['content'] === '') delete fields['content'];
+  growObject(soFar.message, fields, fixedKeys);
+}
+
+function finish(index: number, { choice, message, calls }: ChoiceSoFar): JsonObject {
+  const whole: JsonObject = {
+    ...message,
+    role: message['role'] ?? 'assistant',
+    content: message['content'] ?? null,
+  };
+  if (calls.length > 0) whole['tool_calls'] = finishedCalls(calls, choice['finish_reason'] === 'length');
+  return { index, message: whole, ...choice };
+}

@@ -1,0 +1,42 @@
+import {
+  classifyChoices,
+  encodeChoiceError,
+  readChoiceError,
+  readChoiceStream,
+  sumChoices,
+} from '../choice-stream.ts';
+import type { StreamCodec } from '../codec.ts';
+import { commentKeepAlive } from '../keep-alive.ts';
+import { isObject, type JsonObject, objectOf } from '../values.ts';
+import { assemble, encodeFramesOf } from './assemble.ts';
+import { writtenBytes } from './text.ts';
+
+/** OpenAI chat completions, streamed. */
+export const stream: StreamCodec = {
+  classify: (frame) => classifyChoices(frame, carriesContent),
+  readError: readChoiceError,
+  readStream: readChoiceStream,
+  textBytes: (bytes) => sumChoices(bytes, (choice) => writtenBytes(deltaOf(choice))),
+  keepAlive: commentKeepAlive,
+  encodeErrorFrame: encodeChoiceError,
+  // More agents try again after a reset than after an error record, which several take for the answer's end.
+  cutEnding: 'reset',
+  encodeFramesOf,
+  assemble,
+};
+
+/** Some vendors send the whole `message` in a chunk instead of a delta. */
+function deltaOf(choice: JsonObject): JsonObject {
+  return isObject(choice['delta']) ? choice['delta'] : objectOf(choice['message']);
+}
+
+/** True when the delta holds more than a role and empty values. */
+function carriesContent(choice: JsonObject): boolean {
+  return Object.entries(deltaOf(choice)).some(([key, value]) => key !== 'role' && !isEmpty(value));
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === null || value === undefined || value === '') return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,32 @@
+import { byteLengthOf, isObject, type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
+
+/** Members of a message or delta that hold generated text. */
+const textKeys = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
+
+/** UTF-8 bytes of what the model wrote in a message or delta: text, reasoning, tool names and arguments. */
+export function writtenBytes(message: JsonObject): number {
+  let sum = 0;
+  for (const key of textKeys) sum += contentBytes(message[key]);
+  for (const call of listOf(message['tool_calls'])) {
+    const { function: fn, custom } = objectOf(call);
+    for (const called of [objectOf(fn), objectOf(custom)]) {
+      sum += byteLengthOf(called['name']) + byteLengthOf(called['arguments'] ?? called['input']);
+    }
+  }
+  const legacy = objectOf(message['function_call']);
+  return sum + byteLengthOf(legacy['name']) + byteLengthOf(legacy['arguments']);
+}
+
+function contentBytes(content: unknown): number {
+  if (!Array.isArray(content)) return byteLengthOf(content);
+  return listOf(content).reduce<number>((sum, part) => sum + byteLengthOf(objectOf(part)['text']), 0);
+}
+
+/** UTF-8 bytes of generated text in a complete chat answer. */
+export function responseTextBytes(body: Buffer): number {
+  const answer = parseObject(body.toString('utf8'));
+  return listOf(answer?.['choices']).reduce<number>(
+    (sum, choice) => sum + (isObject(choice) ? writtenBytes(objectOf(choice['message'])) : 0),
+    0,
+  );
+}

@@ -1,0 +1,105 @@
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+
+/** One call being collected. */
+export interface CallSlot {
+  index: number | null;
+  /** The call so far, without `index`, in the shape of a complete answer. */
+  call: JsonObject;
+}
+
+/**
+ * Adds the `tool_calls` of one delta to the calls of one choice. Vendors differ: an id on every delta or only
+ * on the first, no index, index 0 for every call, names and arguments whole or in pieces, arguments as an
+ * object. A delta belongs to the call with its id, else to the latest call with its index, else to the latest.
+ */
+export function addToolCalls(slots: CallSlot[], deltas: unknown): void {
+  for (const delta of listOf(deltas)) {
+    if (!isObject(delta)) continue;
+    const slot = slotFor(slots, delta) ?? openSlot(slots, delta);
+    extend(slot.call, delta);
+  }
+}
+
+function openSlot(slots: CallSlot[], delta: JsonObject): CallSlot {
+  const slot: CallSlot = { index: indexOf(delta), call: {} };
+  slots.push(slot);
+  return slot;
+}
+
+function slotFor(slots: CallSlot[], delta: JsonObject): CallSlot | undefined {
+  const id = textOf(delta['id']);
+  const index = indexOf(delta);
+  if (id !== '') {
+    const known = slots.findLast(
+      (slot) => slot.call['id'] === id && (index === null || slot.index === index),
+    );
+    if (known !== undefined) return known;
+  }
+  const candidate = index === null ? slots.at(-1) : slots.findLast((slot) => slot.index === index);
+  if (candidate === undefined) return undefined;
+  const candidateId = textOf(candidate.call['id']);
+  if (id !== '' && candidateId !== '') return undefined;
+  return startsAnother(candidate.call, delta) ? undefined : candidate;
+}
+
+function indexOf(delta: JsonObject): number | null {
+  return typeof delta['index'] === 'number' ? delta['index'] : null;
+}
+
+/** A delta that names a function again after complete arguments begins the next call. */
+function startsAnother(call: JsonObject, delta: JsonObject): boolean {
+  const before = partOf(call);
+  const now = partOf(delta);
+  if (textOf(now['name']) === '' || textOf(before['name']) === '') return false;
+  if (!isWhole(textOf(before['arguments'] ?? before['input']))) return false;
+  return now['name'] !== before['name'] || Boolean(now['arguments'] ?? now['input']);
+}
+
+function partOf(call: JsonObject): JsonObject {
+  return isObject(call['custom']) ? call['custom'] : objectOf(call['function']);
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function extend(call: JsonObject, delta: JsonObject): void {
+  for (const [key, value] of Object.entries(delta)) {
+    if (key === 'index' || key === '__proto__') continue;
+    if ((key === 'function' || key === 'custom') && isObject(value))
+      call[key] = extendPart(objectOf(call[key]), value);
+    else if (value !== null && value !== '') call[key] = value;
+    else if (call[key] === undefined) call[key] = value;
+  }
+}
+
+function extendPart(part: JsonObject, delta: JsonObject): JsonObject {
+  const result = { ...part };
+  for (const [key, value] of Object.entries(delta)) {
+    if (key === '__proto__') continue;
+    if (key === 'arguments' || key === 'input') result[key] = textOf(result[key]) + argumentText(value);
+    else if (value !== null && value !== '') result[key] = value;
+    else if (result[key] === undefined) result[key] = value;
+  }
+  return result;
+}
+
+function argumentText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The finished calls. A function called without arguments has `{}`, unless the answer was cut off there. */
+export function finishedCalls(slots: readonly CallSlot[], cutOff: boolean): JsonObject[] {
+  return slots.map(({ call }) => {
+    const fn = call['function'];
+    const whole = { ...call, type: call['type'] ?? (isObject(call['custom']) ? 'custom' : 'function') };
+    if (!isObject(fn) || cutOff || textOf(fn['arguments']) !== '') return whole;
+    return { ...whole, function: { ...fn, arguments: '{}' } };
+  });
+}

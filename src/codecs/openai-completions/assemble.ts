@@ -1,0 +1,53 @@
+import type { Frame } from '../../lib/sse.ts';
+import { DONE_FRAME, finishedChunks } from '../choice-stream.ts';
+import { encodeFrame } from '../frames.ts';
+import { growObject, overlay } from '../merge.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+
+/** A complete answer as a stream: per choice its text, then its finish; then usage and `[DONE]`. */
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  const { choices, usage, ...base } = response;
+  const chunk = (choice: JsonObject) => encodeFrame('', { ...base, choices: [choice] });
+  let text = '';
+  for (const [position, value] of listOf(choices).entries()) {
+    const {
+      text: written = '',
+      index = position,
+      logprobs = null,
+      finish_reason = null,
+      ...others
+    } = objectOf(value);
+    text += chunk({ text: written, index, logprobs, finish_reason: null });
+    text += chunk({ ...others, text: '', index, logprobs: null, finish_reason });
+  }
+  if (isObject(usage)) text += encodeFrame('', { ...base, choices: [], usage });
+  return Buffer.from(text + DONE_FRAME);
+}
+
+const noFixedKeys: ReadonlySet<string> = new Set();
+
+/** A complete stream as the answer it stands for. Null when the stream failed, was cut, or held no chunk. */
+export function assemble(frames: Frame[]): Record<string, unknown> | null {
+  const chunks = finishedChunks(frames);
+  if (chunks === null) return null;
+  const answer: JsonObject = {};
+  const choices = new Map<number, JsonObject>();
+  for (const chunk of chunks) {
+    const { choices: parts, usage, ...rest } = chunk;
+    overlay(answer, rest);
+    if (isObject(usage)) answer['usage'] = usage;
+    for (const part of listOf(parts)) addChoice(choices, objectOf(part));
+  }
+  if (choices.size === 0) return null;
+  const ordered = [...choices].sort(([a], [b]) => a - b);
+  return { ...answer, choices: ordered.map(([index, choice]) => ({ ...choice, index })) };
+}
+
+function addChoice(choices: Map<number, JsonObject>, part: JsonObject): void {
+  const { index, text, logprobs, ...others } = part;
+  const key = typeof index === 'number' ? index : 0;
+  const choice = choices.get(key) ?? { text: '', logprobs: null };
+  choices.set(key, choice);
+  overlay(choice, others);
+  growObject(choice, { text: text ?? '', logprobs: logprobs ?? null }, noFixedKeys);
+}

@@ -1,0 +1,24 @@
+import {
+  classifyChoices,
+  encodeChoiceError,
+  readChoiceError,
+  readChoiceStream,
+  sumChoices,
+} from '../choice-stream.ts';
+import type { StreamCodec } from '../codec.ts';
+import { commentKeepAlive } from '../keep-alive.ts';
+import { byteLengthOf, textOf } from '../values.ts';
+import { assemble, encodeFramesOf } from './assemble.ts';
+
+/** OpenAI's older text completions, streamed. */
+export const stream: StreamCodec = {
+  classify: (frame) => classifyChoices(frame, (choice) => textOf(choice['text']) !== ''),
+  readError: readChoiceError,
+  readStream: readChoiceStream,
+  textBytes: (bytes) => sumChoices(bytes, (choice) => byteLengthOf(choice['text'])),
+  keepAlive: commentKeepAlive,
+  encodeErrorFrame: encodeChoiceError,
+  cutEnding: 'reset',
+  encodeFramesOf,
+  assemble,
+};

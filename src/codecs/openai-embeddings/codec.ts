@@ -1,0 +1,16 @@
+import type { Codec } from '../codec.ts';
+import { openAiError } from '../openai-error.ts';
+import { hasPromptCounts, promptUsage } from '../token-counts.ts';
+import { lastUsage } from '../usage-bytes.ts';
+
+/** OpenAI's embeddings: one request, one answer, no stream and no generated text. */
+export const openaiEmbeddings: Codec = {
+  format: 'openai-embeddings',
+  stream: null,
+  readUsage(body) {
+    const found = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
+    return found === null ? null : promptUsage(found.counts);
+  },
+  responseTextBytes: () => 0,
+  encodeError: openAiError,
+};
