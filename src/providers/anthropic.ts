@@ -1,0 +1,22 @@
+import type { Provider } from './provider.ts';
+
+/**
+ * https://platform.claude.com/docs/en/api/overview
+ * Its OpenAI-compatible layer is left out: Anthropic calls it a means of testing, without prompt caching.
+ */
+export const anthropic: Provider = {
+  id: 'anthropic',
+  name: 'Anthropic',
+  category: 'api-key',
+  website: 'https://platform.claude.com',
+  baseUrl: 'https://api.anthropic.com',
+  auth: { kind: 'header', name: 'x-api-key' },
+  formats: { 'anthropic-messages': '/v1/messages' },
+  modelsPath: '/v1/models',
+  headers: { 'anthropic-version': '2023-06-01' },
+  forwardHeaders: 'all',
+  keyVariables: ['ANTHROPIC_API_KEY'],
+  prices: 'anthropic',
+  unpriced: 'unknown',
+  suggestedModel: 'claude-sonnet-5',
+};

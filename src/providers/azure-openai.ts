@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+/**
+ * The v1 API: https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+ * Each connection names its resource, https://NAME.openai.azure.com. Models are deployments, which the key cannot list.
+ */
+export const azureOpenai: Provider = {
+  id: 'azure-openai',
+  name: 'Azure OpenAI',
+  category: 'api-key',
+  website: 'https://ai.azure.com',
+  baseUrl: null,
+  auth: { kind: 'header', name: 'api-key' },
+  formats: {
+    'openai-chat': '/openai/v1/chat/completions',
+    'openai-responses': '/openai/v1/responses',
+    'openai-embeddings': '/openai/v1/embeddings',
+  },
+  modelsPath: null,
+  forwardHeaders: 'standard',
+  keyVariables: ['AZURE_OPENAI_API_KEY'],
+  prices: 'azure',
+  unpriced: 'unknown',
+  suggestedModel: null,
+};

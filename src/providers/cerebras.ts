@@ -1,0 +1,21 @@
+import type { Provider } from './provider.ts';
+
+/** https://inference-docs.cerebras.ai/api-reference/chat-completions */
+export const cerebras: Provider = {
+  id: 'cerebras',
+  name: 'Cerebras',
+  category: 'api-key',
+  website: 'https://cloud.cerebras.ai',
+  baseUrl: 'https://api.cerebras.ai',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-completions': '/v1/completions',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['CEREBRAS_API_KEY'],
+  prices: 'cerebras',
+  unpriced: 'unknown',
+  suggestedModel: 'gpt-oss-120b',
+};

@@ -1,0 +1,26 @@
+import type { Provider } from './provider.ts';
+
+/**
+ * https://api-docs.deepseek.com and https://api-docs.deepseek.com/guides/anthropic_api (`x-api-key`).
+ * Text completion (fill-in-the-middle) is a beta: https://api-docs.deepseek.com/guides/fim_completion
+ */
+export const deepseek: Provider = {
+  id: 'deepseek',
+  name: 'DeepSeek',
+  category: 'api-key',
+  website: 'https://platform.deepseek.com',
+  baseUrl: 'https://api.deepseek.com',
+  auth: { kind: 'bearer' },
+  formatAuth: { 'anthropic-messages': { kind: 'header', name: 'x-api-key' } },
+  formats: {
+    'openai-chat': '/chat/completions',
+    'openai-completions': '/beta/completions',
+    'anthropic-messages': '/anthropic/v1/messages',
+  },
+  modelsPath: '/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['DEEPSEEK_API_KEY'],
+  prices: 'deepseek',
+  unpriced: 'unknown',
+  suggestedModel: 'deepseek-v4-pro',
+};

@@ -1,0 +1,21 @@
+import type { Provider } from './provider.ts';
+
+/** Google's OpenAI-compatible surface: https://ai.google.dev/gemini-api/docs/openai */
+export const gemini: Provider = {
+  id: 'gemini',
+  name: 'Google Gemini',
+  category: 'api-key',
+  website: 'https://aistudio.google.com',
+  baseUrl: 'https://generativelanguage.googleapis.com',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1beta/openai/chat/completions',
+    'openai-embeddings': '/v1beta/openai/embeddings',
+  },
+  modelsPath: '/v1beta/openai/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+  prices: 'google',
+  unpriced: 'unknown',
+  suggestedModel: 'gemini-3.8-flash',
+};

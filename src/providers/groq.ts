@@ -1,0 +1,21 @@
+import type { Provider } from './provider.ts';
+
+/** https://console.groq.com/docs/openai */
+export const groq: Provider = {
+  id: 'groq',
+  name: 'Groq',
+  category: 'api-key',
+  website: 'https://console.groq.com',
+  baseUrl: 'https://api.groq.com/openai',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-responses': '/v1/responses',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['GROQ_API_KEY'],
+  prices: 'groq',
+  unpriced: 'unknown',
+  suggestedModel: 'openai/gpt-oss-120b',
+};

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { findProvider, providers } from './index.ts';
+import type { Provider, ProviderAuth } from './provider.ts';
+import { upstreamUrl } from './url.ts';
+
+/** A base URL for those whose connections must name their own. */
+const examples: Readonly<Record<string, string>> = {
+  'azure-openai': 'https://name.openai.azure.com',
+  'openai-compatible': 'http://host:8000/v1',
+  'anthropic-compatible': 'http://host:8000/v1',
+};
+
+/** Every address that the gateway ever calls, unless a connection has its own base URL. */
+const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>>> = {
+  openai: {
+    'openai-chat': 'https://api.openai.com/v1/chat/completions',
+    'openai-responses': 'https://api.openai.com/v1/responses',
+    'openai-completions': 'https://api.openai.com/v1/completions',
+    'openai-embeddings': 'https://api.openai.com/v1/embeddings',
+    models: 'https://api.openai.com/v1/models',
+  },
+  anthropic: {
+    'anthropic-messages': 'https://api.anthropic.com/v1/messages',
+    models: 'https://api.anthropic.com/v1/models',
+  },
+  gemini: {
+    'openai-chat': 'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
+    'openai-embeddings': 'https://generativelanguage.googleapis.com/v1beta/openai/embeddings',
+    models: 'https://generativelanguage.googleapis.com/v1beta/openai/models',
+  },
+  openrouter: {
+    'openai-chat': 'https://openrouter.ai/api/v1/chat/completions',
+    'openai-responses': 'https://openrouter.ai/api/v1/responses',
+    'openai-embeddings': 'https://openrouter.ai/api/v1/embeddings',
+    'anthropic-messages': 'https://openrouter.ai/api/v1/messages',
+    models: 'https://openrouter.ai/api/v1/models/user',
+  },
+  groq: {
+    'openai-chat': 'https://api.groq.com/openai/v1/chat/completions',
+    'openai-responses': 'https://api.groq.com/openai/v1/responses',
+    models: 'https://api.groq.com/openai/v1/models',
+  },
+  deepseek: {
+    'openai-chat': 'https://api.deepseek.com/chat/completions',
+    'openai-completions': 'https://api.deepseek.com/beta/completions',
+    'anthropic-messages': 'https://api.deepseek.com/anthropic/v1/messages',
+    models: 'https://api.deepseek.com/models',
+  },
+  mistral: {
+    'openai-chat': 'https://api.mistral.ai/v1/chat/completions',
+    'openai-embeddings': 'https://api.mistral.ai/v1/embeddings',
+    models: 'https://api.mistral.ai/v1/models',
+  },
+  xai: {
+    'openai-chat': 'https://api.x.ai/v1/chat/completions',
+    'openai-responses': 'https://api.x.ai/v1/responses',
+    'openai-completions': 'https://api.x.ai/v1/completions',
+    models: 'https://api.x.ai/v1/models',
+  },
+  together: {
+    'openai-chat': 'https://api.together.ai/v1/chat/completions',
+    'openai-completions': 'https://api.together.ai/v1/completions',
+    'openai-embeddings': 'https://api.together.ai/v1/embeddings',
+    models: 'https://api.together.ai/v1/models',
+  },
+  fireworks: {
+    'openai-chat': 'https://api.fireworks.ai/inference/v1/chat/completions',
+    'openai-responses': 'https://api.fireworks.ai/inference/v1/responses',
+    'openai-completions': 'https://api.fireworks.ai/inference/v1/completions',
+    'openai-embeddings': 'https://api.fireworks.ai/inference/v1/embeddings',
+    'anthropic-messages': 'https://api.fireworks.ai/inference/v1/messages',
+    models: 'https://api.fireworks.ai/inference/v1/models',
+  },
+  cerebras: {
+    'openai-chat': 'https://api.cerebras.ai/v1/chat/completions',
+    'openai-completions': 'https://api.cerebras.ai/v1/completions',
+    models: 'https://api.cerebras.ai/v1/models',
+  },
+  nvidia: {
+    'openai-chat': 'https://integrate.api.nvidia.com/v1/chat/completions',
+    'openai-embeddings': 'https://integrate.api.nvidia.com/v1/embeddings',
+    models: 'https://integrate.api.nvidia.com/v1/models',
+  },
+  moonshot: {
+    'openai-chat': 'https://api.moonshot.ai/v1/chat/completions',
+    'openai-responses': 'https://api.moonshot.ai/v1/responses',
+    'anthropic-messages': 'https://api.moonshot.ai/anthropic/v1/messages',
+    models: 'https://api.moonshot.ai/v1/models',
+  },
+  zai: {
+    'openai-chat': 'https://api.z.ai/api/paas/v4/chat/completions',
+    'anthropic-messages': 'https://api.z.ai/api/anthropic/v1/messages',
+    models: null,
+  },
+  qwen: {
+    'openai-chat': 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1/chat/completions',
+    'openai-responses': 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1/responses',
+    'openai-embeddings': 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1/embeddings',
+    'anthropic-messages': 'https://dashscope-intl.aliyuncs.com/apps/anthropic/v1/messages',
+    models: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1/models',
+  },
+  minimax: {
+    'openai-chat': 'https://api.minimax.io/v1/chat/completions',
+    'openai-responses': 'https://api.minimax.io/v1/responses',
+    'anthropic-messages': 'https://api.minimax.io/anthropic/v1/messages',
+    models: 'https://api.minimax.io/v1/models',
+  },
+  'azure-openai': {
+    'openai-chat': 'https://name.openai.azure.com/openai/v1/chat/completions',
+    'openai-responses': 'https://name.openai.azure.com/openai/v1/responses',
+    'openai-embeddings': 'https://name.openai.azure.com/openai/v1/embeddings',
+    models: null,
+  },
+  ollama: {
+    'openai-chat': 'http://127.0.0.1:11434/v1/chat/completions',
+    'openai-responses': 'http://127.0.0.1:11434/v1/responses',
+    'openai-completions': 'http://127.0.0.1:11434/v1/completions',
+    'openai-embeddings': 'http://127.0.0.1:11434/v1/embeddings',
+    'anthropic-messages': 'http://127.0.0.1:11434/v1/messages',
+    models: 'http://127.0.0.1:11434/v1/models',
+  },
+  'lm-studio': {
+    'openai-chat': 'http://127.0.0.1:1234/v1/chat/completions',
+    'openai-responses': 'http://127.0.0.1:1234/v1/responses',
+    'openai-completions': 'http://127.0.0.1:1234/v1/completions',
+    'openai-embeddings': 'http://127.0.0.1:1234/v1/embeddings',
+    'anthropic-messages': 'http://127.0.0.1:1234/v1/messages',
+    models: 'http://127.0.0.1:1234/v1/models',
+  },
+  'llama-cpp': {
+    'openai-chat': 'http://127.0.0.1:8080/v1/chat/completions',
+    'openai-responses': 'http://127.0.0.1:8080/v1/responses',
+    'openai-completions': 'http://127.0.0.1:8080/v1/completions',
+    'openai-embeddings': 'http://127.0.0.1:8080/v1/embeddings',
+    'anthropic-messages': 'http://127.0.0.1:8080/v1/messages',
+    models: 'http://127.0.0.1:8080/v1/models',
+  },
+  vllm: {
+    'openai-chat': 'http://127.0.0.1:8000/v1/chat/completions',
+    'openai-responses': 'http://127.0.0.1:8000/v1/responses',
+    'openai-completions': 'http://127.0.0.1:8000/v1/completions',
+    'openai-embeddings': 'http://127.0.0.1:8000/v1/embeddings',
+    'anthropic-messages': 'http://127.0.0.1:8000/v1/messages',
+    models: 'http://127.0.0.1:8000/v1/models',
+  },
+  'openai-compatible': {
+    'openai-chat': 'http://host:8000/v1/chat/completions',
+    'openai-completions': 'http://host:8000/v1/completions',
+    'openai-embeddings': 'http://host:8000/v1/embeddings',
+    models: 'http://host:8000/v1/models',
+  },
+  'anthropic-compatible': {
+    'anthropic-messages': 'http://host:8000/v1/messages',
+    models: 'http://host:8000/v1/models',
+  },
+  demo: {
+    'openai-chat': 'http://demo.invalid/v1/chat/completions',
+    'openai-responses': 'http://demo.invalid/v1/responses',
+    'openai-completions': 'http://demo.invalid/v1/completions',
+    'openai-embeddings': 'http://demo.invalid/v1/embeddings',
+    'anthropic-messages': 'http://demo.invalid/v1/messages',
+    models: 'http://demo.invalid/v1/models',
+  },
+};
+
+function root(provider: Provider): string {
+  const base = provider.baseUrl ?? examples[provider.id];
+  assert.ok(base, `${provider.id} needs an example base URL`);
+  return base;
+}
+
+test('every provider has an id of its own, by which it is found', () => {
+  assert.equal(new Set(providers.map(({ id }) => id)).size, providers.length);
+  for (const provider of providers) {
+    assert.match(provider.id, /^[a-z0-9]+(-[a-z0-9]+)*$/);
+    assert.equal(findProvider(provider.id), provider);
+  }
+  assert.equal(findProvider('OpenAI'), undefined);
+  assert.equal(findProvider('nobody'), undefined);
+});
+
+test('the addresses are the ones listed', () => {
+  const actual = Object.fromEntries(
+    providers.map((provider) => [
+      provider.id,
+      {
+        ...Object.fromEntries(
+          Object.entries(provider.formats).map(([format, path]) => [
+            format,
+            upstreamUrl(root(provider), path),
+          ]),
+        ),
+        models: provider.modelsPath === null ? null : upstreamUrl(root(provider), provider.modelsPath),
+      },
+    ]),
+  );
+  assert.deepEqual(actual, addresses);
+});
+
+test('base URLs parse and have no trailing slash, paths start with one slash', () => {
+  for (const { id, baseUrl, formats, modelsPath, website } of providers) {
+    if (baseUrl !== null) assert.ok(URL.canParse(baseUrl) && !baseUrl.endsWith('/'), id);
+    assert.ok(URL.canParse(website) && website.startsWith('https://'), id);
+    const paths = [...Object.values(formats), ...(modelsPath === null ? [] : [modelsPath])];
+    assert.ok(paths.length > 0, id);
+    for (const path of paths) assert.match(path, /^\/[^/].*[^/]$/, id);
+  }
+});
+
+test('keys travel to remote providers over TLS only', () => {
+  for (const { id, baseUrl, category } of providers) {
+    if (baseUrl !== null && category === 'api-key') assert.ok(baseUrl.startsWith('https://'), id);
+  }
+});
+
+test('the base URL of any surface, as the provider documents it, leads to every address', () => {
+  for (const provider of providers) {
+    const base = root(provider).replace(/\/v1$/, '');
+    const paths = Object.values(provider.formats);
+    for (const documented of paths) {
+      const version = /^.*?\/v\d+[a-z0-9]*(?=\/)/.exec(documented)?.[0];
+      if (version === undefined) continue;
+      for (const path of paths) {
+        assert.equal(upstreamUrl(`${base}${version}/`, path, paths), upstreamUrl(base, path), provider.id);
+      }
+    }
+  }
+});
+
+test('header names are lower case and hold no credential', () => {
+  for (const { id, headers, auth, formatAuth } of providers) {
+    const named = [auth, ...Object.values(formatAuth ?? {})].filter(
+      (each): each is ProviderAuth & { kind: 'header' } => each.kind === 'header',
+    );
+    for (const name of [...Object.keys(headers ?? {}), ...named.map(({ name }) => name)]) {
+      assert.match(name, /^[a-z][a-z0-9-]*$/, id);
+    }
+    for (const name of ['authorization', 'x-api-key', 'api-key'])
+      assert.equal(headers?.[name], undefined, id);
+  }
+});
+
+test('auth of one format belongs to a format that the provider speaks', () => {
+  for (const { id, formats, formatAuth } of providers) {
+    for (const format of Object.keys(formatAuth ?? {})) assert.ok(format in formats, `${id}: ${format}`);
+  }
+});
+
+test('only OpenAI and Anthropic get the headers of the caller', () => {
+  const all = providers.filter(({ forwardHeaders }) => forwardHeaders === 'all').map(({ id }) => id);
+  assert.deepEqual(all, ['openai', 'anthropic']);
+});
+
+test('Anthropic always gets a version of its API', () => {
+  assert.equal(findProvider('anthropic')?.headers?.['anthropic-version'], '2023-06-01');
+});
+
+test('key variables are upper case, and no variable belongs to two providers', () => {
+  const seen = new Set<string>();
+  for (const { id, keyVariables } of providers) {
+    for (const variable of keyVariables) {
+      assert.match(variable, /^[A-Z][A-Z0-9_]*$/, id);
+      assert.ok(!seen.has(variable), variable);
+      seen.add(variable);
+    }
+  }
+});
+
+test('local servers listen on loopback at their well-known port, ask for no key and cost nothing', () => {
+  for (const { id, category, baseUrl, auth, localPort, unpriced } of providers) {
+    assert.equal(localPort !== undefined, category === 'local', id);
+    if (category !== 'local') continue;
+    assert.equal(baseUrl, `http://127.0.0.1:${localPort}`, id);
+    assert.ok(auth.kind === 'none' || auth.optional === true, id);
+    assert.equal(unpriced, 'free', id);
+  }
+});
+
+test('a provider that must be told its base URL is a generic one or Azure', () => {
+  const without = providers.filter(({ baseUrl }) => baseUrl === null).map(({ id }) => id);
+  assert.deepEqual(without, Object.keys(examples));
+});
+
+test('the documentation names every provider and every key variable', () => {
+  const page = readFileSync(new URL('../../docs/providers.md', import.meta.url), 'utf8');
+  for (const { id, name, keyVariables, localPort } of providers) {
+    for (const said of [id, ...keyVariables])
+      assert.ok(page.includes(`\`${said}\``), `docs/providers.md lacks \`${said}\``);
+    assert.ok(page.includes(name), `docs/providers.md lacks ${name}`);
+    if (localPort !== undefined)
+      assert.ok(page.includes(String(localPort)), `docs/providers.md lacks port ${localPort}`);
+  }
+});

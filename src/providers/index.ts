@@ -1,0 +1,60 @@
+import { anthropic } from './anthropic.ts';
+import { anthropicCompatible } from './anthropic-compatible.ts';
+import { azureOpenai } from './azure-openai.ts';
+import { cerebras } from './cerebras.ts';
+import { deepseek } from './deepseek.ts';
+import { demo } from './demo.ts';
+import { fireworks } from './fireworks.ts';
+import { gemini } from './gemini.ts';
+import { groq } from './groq.ts';
+import { llamaCpp } from './llama-cpp.ts';
+import { lmStudio } from './lm-studio.ts';
+import { minimax } from './minimax.ts';
+import { mistral } from './mistral.ts';
+import { moonshot } from './moonshot.ts';
+import { nvidia } from './nvidia.ts';
+import { ollama } from './ollama.ts';
+import { openai } from './openai.ts';
+import { openaiCompatible } from './openai-compatible.ts';
+import { openrouter } from './openrouter.ts';
+import type { Provider } from './provider.ts';
+import { qwen } from './qwen.ts';
+import { together } from './together.ts';
+import { vllm } from './vllm.ts';
+import { xai } from './xai.ts';
+import { zai } from './zai.ts';
+
+/** Every provider, in the order in which they are shown. */
+export const providers: readonly Provider[] = [
+  openai,
+  anthropic,
+  gemini,
+  openrouter,
+  groq,
+  deepseek,
+  mistral,
+  xai,
+  together,
+  fireworks,
+  cerebras,
+  nvidia,
+  moonshot,
+  zai,
+  qwen,
+  minimax,
+  azureOpenai,
+  ollama,
+  lmStudio,
+  llamaCpp,
+  vllm,
+  openaiCompatible,
+  anthropicCompatible,
+  demo,
+];
+
+const byId: ReadonlyMap<string, Provider> = new Map(providers.map((provider) => [provider.id, provider]));
+
+/** The provider with this id, or undefined. Ids are lower case and compared exactly. */
+export function findProvider(id: string): Provider | undefined {
+  return byId.get(id);
+}

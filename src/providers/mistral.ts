@@ -1,0 +1,21 @@
+import type { Provider } from './provider.ts';
+
+/** https://docs.mistral.ai/api */
+export const mistral: Provider = {
+  id: 'mistral',
+  name: 'Mistral AI',
+  category: 'api-key',
+  website: 'https://console.mistral.ai',
+  baseUrl: 'https://api.mistral.ai',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-embeddings': '/v1/embeddings',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['MISTRAL_API_KEY'],
+  prices: 'mistral',
+  unpriced: 'unknown',
+  suggestedModel: 'mistral-medium-latest',
+};

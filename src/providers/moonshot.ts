@@ -1,0 +1,22 @@
+import type { Provider } from './provider.ts';
+
+/** https://platform.kimi.ai/docs/api/overview; the host for China is https://api.moonshot.cn. */
+export const moonshot: Provider = {
+  id: 'moonshot',
+  name: 'Moonshot AI (Kimi)',
+  category: 'api-key',
+  website: 'https://platform.kimi.ai',
+  baseUrl: 'https://api.moonshot.ai',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-responses': '/v1/responses',
+    'anthropic-messages': '/anthropic/v1/messages',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['MOONSHOT_API_KEY'],
+  prices: 'moonshotai',
+  unpriced: 'unknown',
+  suggestedModel: 'kimi-k3',
+};

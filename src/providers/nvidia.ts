@@ -1,0 +1,21 @@
+import type { Provider } from './provider.ts';
+
+/** https://docs.api.nvidia.com/nim/reference/llm-apis */
+export const nvidia: Provider = {
+  id: 'nvidia',
+  name: 'NVIDIA NIM',
+  category: 'api-key',
+  website: 'https://build.nvidia.com',
+  baseUrl: 'https://integrate.api.nvidia.com',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-embeddings': '/v1/embeddings',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['NVIDIA_API_KEY', 'NVIDIA_NIM_API_KEY'],
+  prices: null,
+  unpriced: 'unknown',
+  suggestedModel: 'openai/gpt-oss-120b',
+};

@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+/**
+ * Any server that speaks the OpenAI Chat Completions API. One that also speaks Responses is better added
+ * as provider `openai` with its own base URL.
+ */
+export const openaiCompatible: Provider = {
+  id: 'openai-compatible',
+  name: 'OpenAI-compatible server',
+  category: 'generic',
+  website: 'https://github.com/openai/openai-openapi',
+  baseUrl: null,
+  auth: { kind: 'bearer', optional: true },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-completions': '/v1/completions',
+    'openai-embeddings': '/v1/embeddings',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: [],
+  prices: null,
+  unpriced: 'unknown',
+  suggestedModel: null,
+};

@@ -1,0 +1,23 @@
+import type { Provider } from './provider.ts';
+
+/** https://developers.openai.com/api/reference/overview */
+export const openai: Provider = {
+  id: 'openai',
+  name: 'OpenAI',
+  category: 'api-key',
+  website: 'https://platform.openai.com',
+  baseUrl: 'https://api.openai.com',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-responses': '/v1/responses',
+    'openai-completions': '/v1/completions',
+    'openai-embeddings': '/v1/embeddings',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'all',
+  keyVariables: ['OPENAI_API_KEY'],
+  prices: 'openai',
+  unpriced: 'unknown',
+  suggestedModel: 'gpt-6-luna',
+};

@@ -1,0 +1,22 @@
+import type { Provider } from './provider.ts';
+
+/** https://docs.together.ai/docs/inference/openai-compatibility */
+export const together: Provider = {
+  id: 'together',
+  name: 'Together AI',
+  category: 'api-key',
+  website: 'https://api.together.ai',
+  baseUrl: 'https://api.together.ai',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-completions': '/v1/completions',
+    'openai-embeddings': '/v1/embeddings',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+  prices: 'together',
+  unpriced: 'unknown',
+  suggestedModel: 'openai/gpt-oss-20b',
+};

@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+/** https://docs.vllm.ai/en/latest/serving/online_serving/ */
+export const vllm: Provider = {
+  id: 'vllm',
+  name: 'vLLM',
+  category: 'local',
+  website: 'https://docs.vllm.ai',
+  baseUrl: 'http://127.0.0.1:8000',
+  auth: { kind: 'bearer', optional: true },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-responses': '/v1/responses',
+    'openai-completions': '/v1/completions',
+    'openai-embeddings': '/v1/embeddings',
+    'anthropic-messages': '/v1/messages',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['VLLM_API_KEY'],
+  localPort: 8000,
+  prices: null,
+  unpriced: 'free',
+  suggestedModel: null,
+};

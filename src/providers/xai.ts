@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+/**
+ * https://docs.x.ai/developers/rest-api-reference/inference
+ * Its Anthropic surface is left out: the reference lists it as fully deprecated.
+ */
+export const xai: Provider = {
+  id: 'xai',
+  name: 'xAI',
+  category: 'api-key',
+  website: 'https://console.x.ai',
+  baseUrl: 'https://api.x.ai',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/v1/chat/completions',
+    'openai-responses': '/v1/responses',
+    'openai-completions': '/v1/completions',
+  },
+  modelsPath: '/v1/models',
+  forwardHeaders: 'standard',
+  keyVariables: ['XAI_API_KEY'],
+  prices: 'x-ai',
+  unpriced: 'unknown',
+  suggestedModel: 'grok-4.6',
+};

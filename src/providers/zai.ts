@@ -1,0 +1,24 @@
+import type { Provider } from './provider.ts';
+
+/**
+ * https://docs.z.ai/guides/develop/openai/python and https://docs.z.ai/devpack/tool/claude
+ * No list of models is documented. A Coding Plan key needs base URL https://api.z.ai/api/coding/paas/v4 for chat.
+ */
+export const zai: Provider = {
+  id: 'zai',
+  name: 'Z.ai (GLM)',
+  category: 'api-key',
+  website: 'https://z.ai',
+  baseUrl: 'https://api.z.ai/api',
+  auth: { kind: 'bearer' },
+  formats: {
+    'openai-chat': '/paas/v4/chat/completions',
+    'anthropic-messages': '/anthropic/v1/messages',
+  },
+  modelsPath: null,
+  forwardHeaders: 'standard',
+  keyVariables: ['ZAI_API_KEY', 'Z_AI_API_KEY'],
+  prices: 'zai',
+  unpriced: 'unknown',
+  suggestedModel: 'glm-5.3',
+};
