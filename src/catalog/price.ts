@@ -1,0 +1,160 @@
+import type { PriceOverride } from '../config.ts';
+import type { Provider } from '../providers/provider.ts';
+import { overrideFinder } from './override.ts';
+import { createPrices, loadPriceTable } from './prices.ts';
+import type { PricePeriod, PriceRow, PriceTable } from './schema.ts';
+
+/** USD per million tokens: flat, or higher for the whole request once its input tokens are more than `above`. */
+export type Rate = number | { base: number; tiers: readonly { above: number; rate: number }[] };
+
+/** What a model costs at one time. A rate that is missing falls back as `costOf` says. */
+export interface ModelPrice {
+  input: Rate;
+  /** Null for a model that has no output to pay for (embeddings). */
+  output: Rate | null;
+  cacheRead?: Rate;
+  cacheWrite5m?: Rate;
+  cacheWrite1h?: Rate;
+  reasoning?: Rate;
+  audioInput?: Rate;
+  audioOutput?: Rate;
+  /** USD per thousand web searches that the provider runs. */
+  webSearch?: number;
+  /** Where it comes from: `genai-prices 0.1.8`, `override` or `free`. */
+  source: string;
+}
+
+interface CatalogModel {
+  id: string;
+  /** Tokens. */
+  contextWindow: number | null;
+  name: string | null;
+  deprecated: boolean;
+}
+
+export interface Catalog {
+  /** The price of `model` at `provider` for a request that began at `at` (epoch milliseconds). Null: not known. */
+  priceOf(provider: Provider, model: string, at: number): ModelPrice | null;
+  /** Models that can be called at the provider under these ids, as far as the table knows. */
+  models(provider: Provider): CatalogModel[];
+  /** What is known of a model that the provider itself offers; null when the table has no such model. */
+  describe(provider: Provider, model: string): { contextWindow: number | null; name: string | null } | null;
+}
+
+export interface CatalogInput {
+  overrides: Readonly<Record<string, PriceOverride>>;
+  /** Instead of the table that comes with the gateway. */
+  table?: PriceTable;
+}
+
+const free: ModelPrice = { input: 0, output: 0, webSearch: 0, source: 'free' };
+
+/**
+ * Models and prices. An override of the configuration wins over "free" (local servers, demo), and that over the table.
+ * @throws GatewayError `invalid_request` for an override that names no provider.
+ */
+export function createCatalog({ overrides, table = loadPriceTable() }: CatalogInput): Catalog {
+  const override = overrideFinder(overrides);
+  const prices = createPrices(table);
+  const made = new WeakMap<PricePeriod, ModelPrice>();
+
+  const priceOfRow = (row: PriceRow, at: number): ModelPrice | null => {
+    if (row.free) return { ...free, source: prices.source };
+    const period = periodAt(row.price ?? [], at);
+    if (period === null) return null;
+    const known = made.get(period);
+    if (known !== undefined) return known;
+    const price = toPrice(period, prices.source);
+    if (price !== null) made.set(period, price);
+    return price;
+  };
+
+  const listPrice = (provider: Provider, model: string, at: number): ModelPrice | null => {
+    if (provider.unpriced === 'free') return free;
+    if (provider.prices === null) return null;
+    const row = prices.find(provider.prices, model, { fallback: true });
+    return row === null ? null : priceOfRow(row, at);
+  };
+
+  return {
+    priceOf(provider, model, at) {
+      const own = override(provider.id, model);
+      if (own === null) return listPrice(provider, model, at);
+      return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+    },
+    models(provider) {
+      if (provider.prices === null) return [];
+      return prices
+        .rows(provider.prices)
+        .flatMap((row) => (row.call ?? []).map((id) => ({ id, ...about(row) })));
+    },
+    describe(provider, model) {
+      if (provider.prices === null) return null;
+      const row = prices.find(provider.prices, model, { fallback: false });
+      if (row === null || (row.call === undefined && !row.old)) return null;
+      const { contextWindow, name } = about(row);
+      return { contextWindow, name };
+    },
+  };
+}
+
+function about(row: PriceRow): Omit<CatalogModel, 'id'> {
+  return { contextWindow: row.ctx ?? null, name: row.name ?? null, deprecated: row.old === 1 };
+}
+
+/** The last period that applies; the first one, when none does (as the price package reads its own data). */
+function periodAt(periods: readonly PricePeriod[], at: number): PricePeriod | null {
+  if (periods.length < 2) return periods[0] ?? null;
+  const date = new Date(at).toISOString().slice(0, 10);
+  const second = Math.floor(at / 1000) % 86_400;
+  return periods.findLast((period) => applies(period, date, second)) ?? periods[0] ?? null;
+}
+
+function applies({ from, daily }: PricePeriod, date: string, second: number): boolean {
+  if (from !== undefined && date < from) return false;
+  if (daily === undefined) return true;
+  const [start, end] = daily;
+  return end < start ? second >= start || second < end : second >= start && second < end;
+}
+
+function toPrice(period: PricePeriod, source: string): ModelPrice | null {
+  if (period.i === undefined) return null;
+  return {
+    input: toRate(period.i),
+    output: period.o === undefined ? null : toRate(period.o),
+    ...(period.r !== undefined && { cacheRead: toRate(period.r) }),
+    ...(period.w !== undefined && { cacheWrite5m: toRate(period.w) }),
+    ...(period.h !== undefined && { cacheWrite1h: toRate(period.h) }),
+    ...(period.t !== undefined && { reasoning: toRate(period.t) }),
+    ...(period.a !== undefined && { audioInput: toRate(period.a) }),
+    ...(period.b !== undefined && { audioOutput: toRate(period.b) }),
+    ...(period.s !== undefined && { webSearch: period.s }),
+    source,
+  };
+}
+
+function toRate(value: number | number[]): Rate {
+  if (typeof value === 'number') return value;
+  const [base = 0, ...rest] = value;
+  const tiers: { above: number; rate: number }[] = [];
+  for (let index = 0; index + 1 < rest.length; index += 2) {
+    tiers.push({ above: rest[index] ?? 0, rate: rest[index + 1] ?? 0 });
+  }
+  return { base, tiers };
+}
+
+/** An override says nothing of web searches, so the table's rate stays. */
+function fromOverride(own: PriceOverride, webSearch: number | undefined): ModelPrice {
+  return {
+    input: own.input,
+    output: own.output,
+    ...(own.cache_read !== undefined && { cacheRead: own.cache_read }),
+    ...(own.cache_write_5m !== undefined && { cacheWrite5m: own.cache_write_5m }),
+    ...(own.cache_write_1h !== undefined && { cacheWrite1h: own.cache_write_1h }),
+    ...(own.reasoning !== undefined && { reasoning: own.reasoning }),
+    ...(own.audio_input !== undefined && { audioInput: own.audio_input }),
+    ...(own.audio_output !== undefined && { audioOutput: own.audio_output }),
+    ...(webSearch !== undefined && { webSearch }),
+    source: 'override',
+  };
+}
