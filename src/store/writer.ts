@@ -1,0 +1,105 @@
+import type { Store, Value } from './database.ts';
+import type { Tables } from './tables.ts';
+
+export interface Writer {
+  /** Queues a row; it is on its way to the disk within `flushMs`. */
+  push(table: keyof Tables, columns: readonly string[], row: readonly Value[]): void;
+  /** Writes what is queued. False when the database was busy or failed; the rows stay queued. */
+  flush(): boolean;
+  /** Writes everything and stops. @throws when rows could not be written */
+  stop(): Promise<void>;
+  /** Rows not written yet. */
+  pending(): number;
+}
+
+export interface WriterOptions {
+  flushMs?: number;
+  /** Rows of one transaction. */
+  maxRows?: number;
+  /** Rows kept while the database cannot be written; the oldest beyond it are dropped and counted. */
+  maxPending?: number;
+  /** Told of failures, at most once every ten seconds, and of how many rows were lost so far. */
+  onError?: (error: unknown, dropped: number) => void;
+}
+
+interface Queue {
+  table: keyof Tables;
+  columns: readonly string[];
+  rows: (readonly Value[])[];
+}
+
+const REPORT_MS = 10_000;
+const STOP_ATTEMPTS = 100;
+const STOP_PAUSE_MS = 50;
+
+/** Batches rows, so that no request waits for the database. Rows of one `columns` array share a statement. */
+export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOptions = {}): Writer {
+  const { flushMs = 50, maxRows = 500, maxPending = 100_000, onError = () => {} } = options;
+  const queues = new Map<readonly string[], Queue>();
+  let pending = 0;
+  let dropped = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let lastError: unknown = null;
+  let timer: NodeJS.Timeout | null = null;
+
+  const schedule = () => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      if (!flush() || pending > 0) schedule();
+    }, flushMs);
+  };
+  const report = (error: unknown) => {
+    lastError = error;
+    if (performance.now() - reportedAt < REPORT_MS) return;
+    reportedAt = performance.now();
+    onError(error, dropped);
+  };
+  const flush = (): boolean => {
+    for (const { table, columns, rows } of queues.values()) {
+      while (rows.length > 0) {
+        const batch = rows.slice(0, maxRows);
+        try {
+          if (!store.insertMany(table, columns, batch)) return false;
+        } catch (error) {
+          report(error);
+          return false;
+        }
+        rows.splice(0, batch.length);
+        pending -= batch.length;
+      }
+    }
+    lastError = null;
+    return true;
+  };
+
+  return {
+    push(table, columns, row) {
+      let queue = queues.get(columns);
+      if (queue === undefined) {
+        queue = { table, columns, rows: [] };
+        queues.set(columns, queue);
+      }
+      queue.rows.push(row);
+      pending += 1;
+      if (pending > maxPending) {
+        queue.rows.shift();
+        pending -= 1;
+        dropped += 1;
+      }
+      schedule();
+    },
+    flush,
+    pending: () => pending,
+    async stop() {
+      for (let attempt = 0; attempt < STOP_ATTEMPTS && !flush(); attempt += 1) {
+        await new Promise((resolve) => setTimeout(resolve, STOP_PAUSE_MS));
+      }
+      if (timer !== null) clearTimeout(timer);
+      timer = null;
+      if (pending > 0)
+        throw new Error(
+          `${pending} ledger entries could not be written: ${String(lastError ?? 'the database stayed busy')}`,
+        );
+    },
+  };
+}
