@@ -1,0 +1,64 @@
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { hashKey } from './keys.ts';
+import type { KeyRecord } from './schema.ts';
+
+/** Who a request comes from. */
+export interface Principal {
+  keyId: string;
+  name: string;
+  /** Models it may use, exact or with a trailing `*`; null for all. */
+  models: string[] | null;
+}
+
+/** A longer credential is no key of ours and is not worth hashing. */
+const MAX_KEY_LENGTH = 512;
+
+/**
+ * The principal of the first valid key among those presented, or null. Tools send several credentials at once,
+ * not all of them meant for us, so an unknown one does no harm beside a known one.
+ */
+export function authenticate(
+  table: ReadonlyMap<string, KeyRecord>,
+  presented: readonly string[],
+  now: number,
+): Principal | null {
+  for (const key of presented) {
+    if (key.length > MAX_KEY_LENGTH) continue;
+    const digest = hashKey(key);
+    const record = table.get(digest);
+    if (record === undefined || !sameDigest(record.hash, digest)) continue;
+    if (record.disabled || (record.expiresAt !== null && record.expiresAt <= now)) continue;
+    return { keyId: record.id, name: record.name, models: record.models };
+  }
+  return null;
+}
+
+/** Every credential in the headers that tools use for one. */
+export function presentedKeys(headers: IncomingHttpHeaders): string[] {
+  const presented: string[] = [];
+  const { authorization } = headers;
+  if (authorization !== undefined && /^bearer /i.test(authorization))
+    presented.push(authorization.slice(7).trim());
+  for (const name of ['x-api-key', 'api-key', 'x-goog-api-key']) {
+    const value = headers[name];
+    if (typeof value === 'string' && value !== '') presented.push(value);
+  }
+  return presented;
+}
+
+/** Whether a principal may use a model, by the id it asked for or by one of the model's canonical ids. */
+export function allowsModel(principal: Principal, requested: string, ids: readonly string[]): boolean {
+  const { models } = principal;
+  if (models === null) return true;
+  return models.some((pattern) => matches(pattern, requested) || ids.some((id) => matches(pattern, id)));
+}
+
+function matches(pattern: string, id: string): boolean {
+  return pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern;
+}
+
+/** The map found the digest by its text; comparing it in constant time keeps that from depending on the map's own way. */
+function sameDigest(a: string, b: string): boolean {
+  return a.length === b.length && timingSafeEqual(Buffer.from(a, 'latin1'), Buffer.from(b, 'latin1'));
+}

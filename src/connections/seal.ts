@@ -1,0 +1,91 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GatewayError } from '../lib/error.ts';
+
+export interface StorageKey {
+  key: Buffer;
+  source: 'environment' | 'file' | 'generated';
+}
+
+/** Names the use of the derived key, so that another use of the same secret gives another key (RFC 5869, `info`). */
+const LABEL = 'modelgate/credentials/v1';
+const VERSION = 'v1';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * The key that seals credentials: derived from STORAGE_ENCRYPTION_KEY, else from `DATA_DIR/storage.key`, which
+ * is generated once and never overwritten.
+ * @throws GatewayError when the file cannot be read or is empty
+ */
+export async function storageKey(dataDir: string, secret: string | null): Promise<StorageKey> {
+  if (secret !== null) return { key: derive(secret), source: 'environment' };
+  const path = join(dataDir, 'storage.key');
+  const existing = read(path);
+  if (existing !== null) return { key: derive(existing), source: 'file' };
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const made = randomBytes(32).toString('base64url');
+  try {
+    writeFileSync(path, `${made}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    // Another process made it first.
+    const theirs = read(path);
+    if (theirs !== null) return { key: derive(theirs), source: 'file' };
+    throw new GatewayError('internal_error', `${path} cannot be written: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return { key: derive(made), source: 'generated' };
+}
+
+function read(path: string): string | null {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new GatewayError('internal_error', `${path} cannot be read: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  if (text !== '') return text;
+  throw new GatewayError(
+    'internal_error',
+    `${path} is empty: put the key back from a copy, or remove the file and enter every credential again`,
+  );
+}
+
+function derive(secret: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', LABEL, 32));
+}
+
+/** Seals a text with AES-256-GCM. `context` must be given again to open it, so that rows cannot be swapped. */
+export function seal(key: Buffer, plaintext: string, context: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+}
+
+/** The sealed text, or null when the key or the context is another one or the text was damaged. */
+export function open(key: Buffer, sealed: string, context: string): string | null {
+  const [version, text] = sealed.split('.');
+  if (version !== VERSION || text === undefined) return null;
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    });
+    decipher.setAAD(Buffer.from(context));
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([
+      decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)),
+      decipher.final(),
+    ]).toString('utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,165 @@
+import type { Selectable, Updateable } from 'kysely';
+import { GatewayError } from '../lib/error.ts';
+import { newId } from '../lib/id.ts';
+import type { Store } from '../store/database.ts';
+import type { ConnectionTable } from '../store/tables.ts';
+import { type ConnectionRecord, connectionName, type OpenConnection } from './schema.ts';
+import { open, seal } from './seal.ts';
+import type { ConnectionTest } from './test.ts';
+
+export interface NewConnection {
+  provider: string;
+  name: string;
+  baseUrl: string | null;
+  /** Null for a provider that asks for none. */
+  apiKey: string | null;
+  defaultModel: string | null;
+}
+
+export interface ConnectionPatch {
+  name?: string;
+  baseUrl?: string | null;
+  apiKey?: string;
+  defaultModel?: string | null;
+  active?: boolean;
+  priority?: number;
+}
+
+/** The connections of a store. `sealingKey` opens and seals their credentials. */
+export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, now: () => number = Date.now) {
+  const rows = () => db.selectFrom('connections').selectAll().orderBy('created_at').orderBy('id').execute();
+  const opened = (row: Selectable<ConnectionTable>) => openRow(row, sealingKey);
+  const checkName = async (name: string, own: string | null): Promise<string> => {
+    const checked = connectionName.safeParse(name);
+    if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
+    if (checked.data === 'demo') throw badName('"demo" is the built-in connection: choose another name');
+    const taken = await db
+      .selectFrom('connections')
+      .select('id')
+      .where('name', '=', checked.data)
+      .executeTakeFirst();
+    if (taken !== undefined && taken.id !== own) {
+      throw badName(`a connection named "${checked.data}" exists already: choose another name with --name`);
+    }
+    return checked.data;
+  };
+  const findOpen = async (idOrName: string): Promise<OpenConnection | null> => {
+    const all = await rows();
+    const row = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
+    return row === undefined ? null : opened(row);
+  };
+
+  return {
+    findOpen,
+
+    /** @throws GatewayError for a bad or taken name */
+    async add({ apiKey, baseUrl, defaultModel, name, provider }: NewConnection): Promise<ConnectionRecord> {
+      const checked = await checkName(name, null);
+      const id = newId('con', now());
+      const row: Selectable<ConnectionTable> = {
+        id,
+        provider,
+        name: checked,
+        auth_type: apiKey === null ? 'none' : 'api-key',
+        base_url: baseUrl,
+        credential: apiKey === null ? null : seal(sealingKey, apiKey, id),
+        default_model: defaultModel,
+        active: 1,
+        priority: 0,
+        models: null,
+        models_at: null,
+        status: 'untested',
+        last_error: null,
+        last_tested_at: null,
+        created_at: now(),
+      };
+      await db.insertInto('connections').values(row).execute();
+      return recordOf(opened(row));
+    },
+
+    /** All connections, oldest first. */
+    async list(): Promise<ConnectionRecord[]> {
+      return (await rows()).map((row) => recordOf(opened(row)));
+    },
+
+    /** The same with their credentials. One that cannot be opened has none and the status `needs-re-entry`. */
+    async listOpen(): Promise<OpenConnection[]> {
+      return (await rows()).map(opened);
+    },
+
+    async find(idOrName: string): Promise<ConnectionRecord | null> {
+      const found = await findOpen(idOrName);
+      return found === null ? null : recordOf(found);
+    },
+
+    /** @throws GatewayError for a bad or taken name */
+    async update(id: string, patch: ConnectionPatch): Promise<void> {
+      const change: Updateable<ConnectionTable> = {};
+      if (patch.name !== undefined) change.name = await checkName(patch.name, id);
+      if (patch.baseUrl !== undefined) change.base_url = patch.baseUrl;
+      if (patch.defaultModel !== undefined) change.default_model = patch.defaultModel;
+      if (patch.active !== undefined) change.active = patch.active ? 1 : 0;
+      if (patch.priority !== undefined) change.priority = patch.priority;
+      if (patch.apiKey !== undefined) {
+        change.credential = seal(sealingKey, patch.apiKey, id);
+        change.auth_type = 'api-key';
+        change.status = 'untested';
+      }
+      if (Object.keys(change).length > 0)
+        await db.updateTable('connections').set(change).where('id', '=', id).execute();
+    },
+
+    /** Removes a connection by id. False when there was none. */
+    async remove(id: string): Promise<boolean> {
+      const { numDeletedRows } = await db.deleteFrom('connections').where('id', '=', id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+
+    /** Keeps the outcome of a test. The models listed earlier stay when this test listed none. */
+    async saveTest(id: string, test: ConnectionTest): Promise<void> {
+      const time = now();
+      await db
+        .updateTable('connections')
+        .set({
+          status: test.valid ? 'ok' : 'failed',
+          last_error: test.error,
+          last_tested_at: time,
+          ...(test.models === null ? {} : { models: JSON.stringify(test.models), models_at: time }),
+        })
+        .where('id', '=', id)
+        .execute();
+    },
+  };
+}
+
+function badName(message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param: 'name' });
+}
+
+function openRow(row: Selectable<ConnectionTable>, key: Buffer): OpenConnection {
+  const credential = row.credential === null ? null : open(key, row.credential, row.id);
+  const lost = row.auth_type === 'api-key' && credential === null;
+  return {
+    id: row.id,
+    provider: row.provider,
+    name: row.name,
+    authType: row.auth_type,
+    baseUrl: row.base_url,
+    defaultModel: row.default_model,
+    active: row.active === 1,
+    priority: row.priority,
+    models: row.models === null ? null : JSON.parse(row.models),
+    modelsAt: row.models_at,
+    status: lost ? 'needs-re-entry' : row.status,
+    lastError: lost
+      ? 'The stored credential cannot be decrypted with the current key: enter it again'
+      : row.last_error,
+    lastTestedAt: row.last_tested_at,
+    createdAt: row.created_at,
+    credential,
+  };
+}
+
+function recordOf({ credential: _, ...record }: OpenConnection): ConnectionRecord {
+  return record;
+}
