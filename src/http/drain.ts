@@ -1,0 +1,38 @@
+import type { Server, ServerResponse } from 'node:http';
+
+export interface Drain {
+  started(): boolean;
+  /** Told whenever an exchange ended. */
+  advance(): void;
+  start(server: Server, ms: number): Promise<void>;
+}
+
+/** Waits until no response is left in `open`; `advance` must be called whenever one left. */
+export function createDrain(open: ReadonlyMap<ServerResponse, unknown>): Drain {
+  let drained: Promise<void> | null = null;
+  let advance = () => {};
+  const start = (server: Server, ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      server.close();
+      for (const response of open.keys()) {
+        if (!response.headersSent) response.shouldKeepAlive = false;
+      }
+      const timer = setTimeout(resolve, ms);
+      advance = () => {
+        // A connection whose answer began before the drain is idle only after this event.
+        setImmediate(() => server.closeIdleConnections());
+        if (open.size > 0) return;
+        clearTimeout(timer);
+        resolve();
+      };
+      advance();
+    });
+  return {
+    started: () => drained !== null,
+    advance: () => advance(),
+    start(server, ms) {
+      drained ??= start(server, ms);
+      return drained;
+    },
+  };
+}

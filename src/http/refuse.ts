@@ -1,0 +1,91 @@
+import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { GatewayError } from '../lib/error.ts';
+import { newId } from '../lib/id.ts';
+import { sendRaw } from './send.ts';
+
+export interface RenderedError {
+  status: number;
+  body: object;
+  headers?: OutgoingHttpHeaders;
+}
+
+export interface RefusalOptions {
+  /** Sizes in bytes, times in milliseconds. */
+  limits: { headerBytes: number; headersTimeoutMs: number; bodyTimeoutMs: number; bodyBytes: number };
+  /** What a failure looks like to a client of `path`; `id` is the request's. */
+  renderError(error: GatewayError, path: string, id: string): RenderedError;
+  /** Milliseconds since the epoch. */
+  now?(): number;
+}
+
+interface OpenRequest {
+  request: IncomingMessage;
+  response: ServerResponse;
+  id: string;
+  path: string;
+}
+
+/** Answers requests that Node's parser or timeouts gave up on, where the socket can still carry an answer. */
+export function refuseBrokenRequests(
+  server: Server,
+  options: RefusalOptions,
+  open: ReadonlyMap<ServerResponse, OpenRequest>,
+): void {
+  const refused = new WeakSet<Socket>();
+  server.on('clientError', (cause: ParseError, socket: Socket) => {
+    // The parser reports again for every further packet of a request that was refused.
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const exchanges = [...open.values()].filter(({ request }) => request.socket === socket);
+    const exchange = exchanges[0];
+    const saidNothing = socket.bytesRead === 0;
+    const answering = exchanges.length > 1 || exchange?.response.headersSent || exchange?.request.complete;
+    if (!socket.writable || goneAway(cause) || saidNothing || answering) {
+      socket.destroy();
+      return;
+    }
+    const error = errorOf(cause, options);
+    const id = exchange?.id ?? newId('req', options.now?.());
+    const rendered = options.renderError(error, exchange?.path ?? pathIn(cause.rawPacket), id);
+    const headers = { ...rendered.headers, 'x-request-id': id };
+    sendRaw(socket, rendered.status, rendered.body, headers);
+    // Whoever reads the body learns why it ended, before Node tells it that the connection closed.
+    if (exchange) socket.prependOnceListener('close', () => exchange.request.destroy(error));
+  });
+}
+
+type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
+
+/** The peer reset the connection, or closed it in the middle of a request. */
+function goneAway(cause: ParseError): boolean {
+  return cause.code === 'ECONNRESET' || cause.code === 'HPE_INVALID_EOF_STATE';
+}
+
+function errorOf(cause: ParseError, { limits }: RefusalOptions): GatewayError {
+  switch (cause.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new GatewayError(
+        'request_timeout',
+        `the request was not complete in time: its headers may take ${limits.headersTimeoutMs} ms, all of it ${limits.bodyTimeoutMs} ms`,
+      );
+    case 'HPE_HEADER_OVERFLOW':
+      return new GatewayError(
+        'headers_too_large',
+        `the request line and headers may have ${limits.headerBytes} bytes together`,
+      );
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new GatewayError('request_too_large', 'the chunk extensions of the request body are too long');
+    default:
+      return new GatewayError(
+        'invalid_request',
+        `not a valid HTTP request: ${cause.reason ?? cause.message}`,
+      );
+  }
+}
+
+/** The path of a request line that was never parsed, for an error in the right dialect. */
+function pathIn(packet: Buffer | undefined): string {
+  const line = packet?.toString('latin1', 0, 2048) ?? '';
+  return /^[A-Z]+ ([^ ?]+)/.exec(line)?.[1] ?? '/';
+}

@@ -1,0 +1,217 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../lib/error.ts';
+import { newId } from '../lib/id.ts';
+import { createDrain } from './drain.ts';
+import { type RefusalOptions, refuseBrokenRequests } from './refuse.ts';
+import { createRequestIds } from './request-id.ts';
+import { sendJson } from './send.ts';
+
+/** One request and its response, from arrival until the response is closed. */
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  /** `req_…`, also sent as `x-request-id`. */
+  id: string;
+  /** Path as sent, without the query. */
+  path: string;
+  /** What follows the first `?`, without it. */
+  query: string;
+  /** Arrival, in milliseconds since the epoch. */
+  startedAt: number;
+  /** Arrival on the monotonic clock (`performance.now()`), in milliseconds. */
+  clock: number;
+}
+
+export interface HttpServerOptions extends RefusalOptions {
+  /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
+  onRequest(exchange: Exchange): unknown;
+  /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
+  onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
+  /** Told of every handler error that is not a GatewayError, and of any error after the headers were sent. */
+  onError?(error: unknown, exchange: Exchange | null): void;
+}
+
+export interface HttpServer {
+  /**
+   * Starts listening; port 0 picks a free one.
+   * @throws the system's error (`EADDRINUSE`, `EACCES` …) with its `code`.
+   */
+  listen(host: string, port: number): Promise<{ host: string; port: number }>;
+  /**
+   * Stops accepting, closes idle connections and waits until no exchange is open, but at most `ms`.
+   * Repeated calls resolve together with the first.
+   */
+  drain(ms: number): Promise<void>;
+  /** How many exchanges are open. */
+  inFlight(): number;
+  /** The open exchanges, oldest first, for the caller to end what `drain` left over. */
+  openExchanges(): Iterable<Exchange>;
+  /** Ends every connection at once, whatever it carries. */
+  close(): Promise<void>;
+}
+
+/** Longer than the idle timeout of common load balancers (60 s), so that they are the ones who close. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** An HTTP/1.1 server that knows limits, ids, errors and draining, and nothing of what it serves. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { limits, now = Date.now } = options;
+  const open = new Map<ServerResponse, Exchange>();
+  const drain = createDrain(open);
+  const nextId = createRequestIds();
+
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    const startedAt = now();
+    const exchange = exchangeOf(request, response, nextId(startedAt), startedAt);
+    response.setHeader('x-request-id', exchange.id);
+    open.set(response, exchange);
+    response.on('close', forget);
+    if (response.socket === null) closeWithSocket(open, exchange);
+    if (drain.started()) response.shouldKeepAlive = false;
+    try {
+      const result = options.onRequest(exchange);
+      if (result instanceof Promise) result.catch((error: unknown) => fail(options, exchange, error));
+    } catch (error) {
+      fail(options, exchange, error);
+    }
+  };
+
+  function forget(this: ServerResponse): void {
+    open.delete(this);
+    if (drain.started()) drain.advance();
+  }
+
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: Math.min(limits.headersTimeoutMs, limits.bodyTimeoutMs),
+      requestTimeout: limits.bodyTimeoutMs,
+      connectionsCheckingInterval: checkingInterval(limits),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+      insecureHTTPParser: false,
+      // An offer such as `Upgrade: h2c` on an ordinary request may be ignored (RFC 9110, 7.8).
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    },
+    handle,
+  );
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (!(Number(request.headers['content-length']) > limits.bodyBytes)) response.writeContinue();
+    handle(request, response);
+  });
+  server.on('checkExpectation', handle);
+  server.on('upgrade', (request, socket, head) => upgrade(options, request, socket, head));
+  refuseBrokenRequests(server, options, open);
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    drain: (ms) => drain.start(server, ms),
+    inFlight: () => open.size,
+    openExchanges: () => open.values(),
+    close: () => closeAll(server, open),
+  };
+}
+
+/** Often enough that a slow connection is closed at most a second after its time, and soon when times are short. */
+function checkingInterval(limits: HttpServerOptions['limits']): number {
+  return Math.max(10, Math.min(1000, limits.headersTimeoutMs >> 2, limits.bodyTimeoutMs >> 2));
+}
+
+function exchangeOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+  startedAt: number,
+): Exchange {
+  const target = originForm(request.url ?? '/');
+  const mark = target.indexOf('?');
+  return {
+    request,
+    response,
+    id,
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    startedAt,
+    clock: performance.now(),
+  };
+}
+
+/** Reduces `http://host/path`, which a server must accept (RFC 9112, 3.2.2), to `/path`. */
+function originForm(target: string): string {
+  if (target.charCodeAt(0) === 47) return target;
+  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(target)?.[1];
+  if (absolute === undefined) return target;
+  return absolute.startsWith('/') ? absolute : `/${absolute}`;
+}
+
+/**
+ * Some releases of Node tell a response that its socket closed only if it was that response's turn. One that waits
+ * behind an earlier, pipelined request is told here unless Node did.
+ */
+function closeWithSocket(open: ReadonlyMap<ServerResponse, Exchange>, exchange: Exchange): void {
+  const { request, response } = exchange;
+  const onClose = () => {
+    setImmediate(() => {
+      if (open.has(response)) response.emit('close');
+    });
+  };
+  request.socket.once('close', onClose);
+  response.once('close', () => request.socket.off('close', onClose));
+}
+
+/** The last resort for what a handler did not catch: one rendered error, or a reset when an answer has begun. */
+function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): void {
+  const { response, path, id } = exchange;
+  if (!(cause instanceof GatewayError) || response.headersSent) options.onError?.(cause, exchange);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const error =
+    cause instanceof GatewayError
+      ? cause
+      : new GatewayError('internal_error', 'the gateway failed to answer; its log has the cause', { cause });
+  try {
+    const rendered = options.renderError(error, path, id);
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    response.setHeader('x-request-id', id);
+    sendJson(response, rendered.status, rendered.body, rendered.headers);
+  } catch (renderFailure) {
+    options.onError?.(renderFailure, exchange);
+    response.destroy();
+  }
+}
+
+function upgrade(options: HttpServerOptions, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  // A peer that goes away during the refusal is no failure of ours.
+  socket.on('error', () => socket.destroy());
+  try {
+    options.onUpgrade(request, socket, head, newId('req', options.now?.()));
+  } catch (error) {
+    options.onError?.(error, null);
+    socket.destroy();
+  }
+}
+
+async function closeAll(server: Server, open: ReadonlyMap<ServerResponse, Exchange>): Promise<void> {
+  const closed = [...open.keys()].map(
+    (response) => new Promise((resolve) => response.once('close', resolve)),
+  );
+  closed.push(new Promise((resolve) => server.close(resolve)));
+  server.closeAllConnections();
+  await Promise.all(closed);
+}
+
+function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), () => {
+      server.off('error', reject);
+      // A listening TCP server has an AddressInfo; a string would be a pipe's.
+      const address = server.address() as AddressInfo;
+      resolve({ host, port: address.port });
+    });
+  });
+}
