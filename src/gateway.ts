@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { keyStore } from './access/store.ts';
+import { userStore } from './access/users.ts';
+import { createCatalog } from './catalog/price.ts';
+import { type Config, isLoopback } from './config.ts';
+import { storageKey } from './connections/seal.ts';
+import { connectionStore } from './connections/store.ts';
+import { refuseUpgrade, sendJson } from './http/send.ts';
+import { createHttpServer, type Exchange } from './http/server.ts';
+import { createLedger } from './ledger/record.ts';
+import { GatewayError } from './lib/error.ts';
+import { randomText } from './lib/id.ts';
+import type { Log } from './lib/log.ts';
+import { renderError } from './proxy/answer-error.ts';
+import type { OpenCall } from './proxy/context.ts';
+import { createPools } from './proxy/pools.ts';
+import { safePath } from './proxy/routes.ts';
+import { type SurfaceContext, serveModels } from './proxy/surface.ts';
+import { createWatch } from './proxy/watch.ts';
+import { writeRunFile } from './run-file.ts';
+import { buildSnapshot, type Snapshot } from './snapshot.ts';
+import { openStore } from './store/database.ts';
+import { acquireDataDir } from './store/lock.ts';
+import { createWriter } from './store/writer.ts';
+
+/** How often changes made by other processes (the CLI) are looked for. */
+const REVISION_POLL_MS = 500;
+/** Ledger rows that may wait to be written before /readyz says so. */
+const LEDGER_BACKLOG = 50_000;
+const LAST_BYTES_MS = 250;
+
+export interface Gateway {
+  /** Opens everything and listens. @throws GatewayError with what to do about it */
+  start(): Promise<{ url: string; host: string; port: number }>;
+  /** Stops accepting, lets open requests finish for `drainMs`, ends the rest in their dialect, and flushes. */
+  stop(): Promise<void>;
+}
+
+export interface GatewayInput {
+  config: Config;
+  log: Log;
+  version: string;
+}
+
+/** Puts the parts together. The only file that knows them all. */
+export function createGateway({ config, log, version }: GatewayInput): Gateway {
+  const closers: (() => Promise<void> | void)[] = [];
+  const onClose = (close: () => Promise<void> | void) => closers.unshift(close);
+
+  return {
+    async start() {
+      try {
+        return await open({ config, log, version, onClose });
+      } catch (error) {
+        for (const close of closers.splice(0)) await close();
+        throw error;
+      }
+    },
+    async stop() {
+      for (const close of closers.splice(0)) await close();
+    },
+  };
+}
+
+interface OpenInput extends GatewayInput {
+  onClose(close: () => Promise<void> | void): void;
+}
+
+async function open(input: OpenInput): Promise<{ url: string; host: string; port: number }> {
+  const { config, version, onClose } = input;
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const lock = await acquireDataDir(config.dataDir);
+  onClose(() => lock.release());
+  const { context, writable } = await openContext(input);
+  let draining = false;
+  const server = createHttpServer({
+    limits: config.limits,
+    renderError,
+    onRequest: (exchange) => serve(context, exchange, { draining, writable: writable() }),
+    onUpgrade: refuseWebSocket,
+    onError: (error, exchange) => {
+      const path = exchange === null ? null : safePath(exchange.path);
+      input.log.error({ path, error: describe(error) }, 'a request failed inside the gateway');
+    },
+  });
+  const { host, port } = await server
+    .listen(config.host, config.port)
+    .catch((error: NodeJS.ErrnoException) => {
+      throw listenError(error, config);
+    });
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const started = new Date(context.now()).toISOString();
+  const runFile = writeRunFile(config.dataDir, {
+    pid: process.pid,
+    host,
+    port,
+    url,
+    version,
+    key: context.owner.key,
+    started_at: started,
+  });
+  onClose(() => rmSync(runFile, { force: true }));
+  onClose(async () => {
+    draining = true;
+    await server.drain(config.drainMs);
+    await interruptAll(context);
+    await server.close();
+  });
+  return { url, host, port };
+}
+
+/** Opens the state that requests need. What it opens is closed in reverse order. */
+async function openContext({
+  config,
+  log,
+  onClose,
+}: OpenInput): Promise<{ context: SurfaceContext; writable: () => boolean }> {
+  const store = await openStore(config.dataDir, { create: true });
+  onClose(() => store.close());
+  const writer = createWriter(store, {
+    onError: (error) => log.error({ error: describe(error) }, 'the ledger cannot be written'),
+  });
+  onClose(() => writer.stop());
+  const sealing = await storageKey(config.dataDir, config.storageKey);
+  if (sealing.source === 'generated') {
+    const file = join(config.dataDir, 'storage.key');
+    log.warn({ file }, 'a key for stored credentials was generated; keep a copy of it with your backups');
+  }
+  if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
+  const catalog = createCatalog({ overrides: config.prices });
+  const keys = keyStore(store);
+  const connections = connectionStore(store, sealing.key);
+  const load = async (): Promise<Snapshot> => {
+    const revision = store.revision();
+    return buildSnapshot({
+      keys: await keys.list(),
+      connections: await connections.listOpen(),
+      catalog,
+      revision,
+    });
+  };
+  let snapshot = await load();
+  const reload = async () => {
+    snapshot = await load();
+  };
+  onClose(pollRevision({ store, current: () => snapshot.revision, reload, log }));
+  const pools = createPools(config.timeouts.connectMs);
+  onClose(() => pools.close());
+  const context: SurfaceContext = {
+    config,
+    snapshot: () => snapshot,
+    pools,
+    watch: createWatch<OpenCall>(),
+    record: createLedger(writer).record,
+    instance: randomBytes(9).toString('base64url'),
+    now: Date.now,
+    owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
+  };
+  return { context, writable: () => writer.pending() < LEDGER_BACKLOG };
+}
+
+function refuseWebSocket(request: IncomingMessage, socket: Duplex, _head: Buffer, id: string): void {
+  const error = new GatewayError(
+    'upgrade_required',
+    'WebSocket is not served yet: send this request with POST',
+  );
+  const { body, headers, status } = renderError(error, request.url ?? '/', id);
+  refuseUpgrade(socket, status, body, { ...headers, 'x-request-id': id });
+}
+
+/** Ends what the drain left over, each with the error of its dialect, and gives the last bytes a moment to leave. */
+async function interruptAll({ watch }: SurfaceContext): Promise<void> {
+  const error = new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
+    retryAfter: 5,
+  });
+  const left = [...watch.members];
+  for (const call of left) call.interrupt(error);
+  if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
+}
+
+function openToAll(host: string): GatewayError {
+  const message = `host ${host} is reachable from other machines, which needs an admin password first: run \`gateway setup\`, or listen on 127.0.0.1`;
+  return new GatewayError('invalid_request', message, { param: 'host' });
+}
+
+interface Health {
+  draining: boolean;
+  writable: boolean;
+}
+
+/** Every path of the gateway. */
+function serve(
+  context: SurfaceContext,
+  exchange: Exchange,
+  { draining, writable }: Health,
+): Promise<void> | true {
+  const served = serveModels(context, exchange);
+  if (served !== null) return served;
+  const { response } = exchange;
+  switch (exchange.path) {
+    case '/healthz':
+    case '/api/hello':
+      sendJson(response, 200, { status: 'ok' });
+      return true;
+    case '/readyz':
+      sendJson(response, draining || !writable ? 503 : 200, {
+        status: draining ? 'draining' : writable ? 'ok' : 'ledger behind',
+      });
+      return true;
+    default:
+      throw new GatewayError(
+        'not_found',
+        `Nothing is served at ${safePath(exchange.path).slice(0, 200)}: model endpoints are below /v1`,
+      );
+  }
+}
+
+interface PollInput {
+  store: { revision(): number };
+  current(): number;
+  reload(): Promise<void>;
+  log: Log;
+}
+
+/** Rebuilds the snapshot soon after any process changed keys or connections. A failed rebuild keeps the old one. */
+function pollRevision({ store, current, reload, log }: PollInput): () => void {
+  let busy = false;
+  const timer = setInterval(async () => {
+    if (busy) return;
+    busy = true;
+    try {
+      if (store.revision() !== current()) await reload();
+    } catch (error) {
+      log.error(
+        { error: describe(error) },
+        'changed settings could not be read; the earlier ones stay in force',
+      );
+    } finally {
+      busy = false;
+    }
+  }, REVISION_POLL_MS);
+  return () => clearInterval(timer);
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: Config): GatewayError {
+  const hint =
+    error.code === 'EADDRINUSE'
+      ? `port ${port} is already in use: stop the other program, or choose another port with --port`
+      : error.code === 'EACCES'
+        ? `this user may not listen on port ${port}: choose one above 1023 with --port`
+        : error.message;
+  return new GatewayError('invalid_request', `Cannot listen on ${host}:${port}: ${hint}`, {
+    param: 'port',
+    cause: error,
+  });
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,35 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import { codecOf } from '../codecs/index.ts';
+import type { GatewayError } from '../lib/error.ts';
+import { dialectOf } from './routes.ts';
+
+/** Seconds a client waits after a 429 that says nothing better; short, because some retry without end. */
+const DEFAULT_RETRY_AFTER = 5;
+
+/**
+ * Headers that an error must carry whatever its dialect: `retry-after` on every 429 (Codex gives up without),
+ * `x-should-retry: false` on a 401 (Claude Code retries for minutes without), the challenge (RFC 9110, 11.6.1).
+ */
+export function errorHeaders(error: GatewayError): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  if (error.status === 429) headers['retry-after'] = String(error.retryAfter ?? DEFAULT_RETRY_AFTER);
+  else if (error.retryAfter !== null) headers['retry-after'] = String(error.retryAfter);
+  if (error.status === 401) {
+    headers['x-should-retry'] = 'false';
+    headers['www-authenticate'] = 'Bearer';
+  }
+  // RFC 9110, 15.5.16: which codings would have been understood.
+  if (error.code === 'unsupported_encoding') headers['accept-encoding'] = 'gzip, deflate, br, zstd';
+  if (error.code === 'upgrade_required') headers['upgrade'] = 'websocket';
+  return headers;
+}
+
+/** An error as the clients of `path` expect it. */
+export function renderError(
+  error: GatewayError,
+  path: string,
+  requestId: string,
+): { status: number; body: object; headers: OutgoingHttpHeaders } {
+  const body = codecOf(dialectOf(path)).encodeError(error, requestId);
+  return { status: error.status, body, headers: errorHeaders(error) };
+}

@@ -1,0 +1,200 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Config } from '../config.ts';
+import { GatewayError } from '../lib/error.ts';
+import { createDecoder, type Decoder } from './decode.ts';
+import { type Failure, failureOf } from './failure.ts';
+import { joined } from './meter.ts';
+
+/** The part of undici's Dispatcher that an attempt needs; the built-in demo implements it in-process. */
+export interface Upstream {
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
+}
+
+export interface UpstreamRequest {
+  upstream: Upstream;
+  origin: string;
+  /** For error messages. */
+  host: string;
+  path: string;
+  /** Flat name, value, name, value … */
+  headers: string[];
+  body: readonly Buffer[];
+}
+
+/** A body up to this size is sent in one write; a larger one piece by piece, without a copy. */
+const ONE_WRITE_BYTES = 65_536;
+
+/** What an attempt tells its reader. After `onEnd` or `onFailure` nothing more comes. */
+export interface AttemptReader {
+  onHead(status: number, headers: IncomingHttpHeaders): void;
+  /** False: no more until `resume()` is called. */
+  onData(chunk: Buffer): boolean;
+  onEnd(): void;
+  onFailure(failure: Failure): void;
+}
+
+type Phase = 'connecting' | 'waiting' | 'head' | 'body' | 'done';
+
+/**
+ * One request to one upstream: sends it, watches its deadlines, undoes content encodings, and hands the
+ * answer to its reader. A class, because at a thousand open streams its methods must not be closures.
+ */
+export class Attempt implements Dispatcher.DispatchHandler {
+  readonly #host: string;
+  readonly #reader: AttemptReader;
+  readonly #timeouts: Config['timeouts'];
+  #phase: Phase = 'connecting';
+  #controller: Dispatcher.DispatchController | null = null;
+  #decoder: Decoder | null = null;
+  #paused = false;
+  /** Milliseconds without progress in this phase, and since the start. */
+  #idle = 0;
+  #total = 0;
+
+  constructor(host: string, reader: AttemptReader, timeouts: Config['timeouts']) {
+    this.#host = host;
+    this.#reader = reader;
+    this.#timeouts = timeouts;
+  }
+
+  start({ body, headers, origin, path, upstream }: UpstreamRequest): void {
+    const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
+    const whole = bytes <= ONE_WRITE_BYTES ? joined(body) : null;
+    if (whole === null) headers.push('content-length', String(bytes));
+    try {
+      upstream.dispatch(
+        {
+          origin,
+          path,
+          method: 'POST',
+          headers,
+          // undici takes any iterable of buffers as a body; its types name only the commoner kinds.
+          body: whole ?? (each(body) as unknown as Buffer),
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        },
+        this,
+      );
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  /** Ends the attempt without a word to its reader; the upstream sees its connection closed at once. */
+  abort(): void {
+    if (this.#phase === 'done') return;
+    this.#phase = 'done';
+    this.#decoder?.destroy();
+    this.#controller?.abort(new GatewayError('client_closed', 'The client went away'));
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#idle = 0;
+    if (this.#decoder === null) this.#controller?.resume();
+    else this.#decoder.resume();
+  }
+
+  /** Called at a steady beat with the milliseconds since the last call; ends the attempt when a deadline passed. */
+  tick(elapsed: number): void {
+    this.#total += elapsed;
+    if (!this.#paused) this.#idle += elapsed;
+    const { headersMs, firstByteMs, idleMs, totalMs } = this.#timeouts;
+    if (this.#total > totalMs) this.#expire('it was not finished', totalMs);
+    else if (this.#phase === 'waiting' && this.#idle > headersMs)
+      this.#expire('no response headers came', headersMs);
+    else if (this.#phase === 'head' && this.#idle > firstByteMs)
+      this.#expire('no first byte came', firstByteMs);
+    else if (this.#phase === 'body' && this.#idle > idleMs) this.#expire('the answer stalled', idleMs);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#phase === 'done') {
+      controller.abort(new GatewayError('client_closed', 'The client went away'));
+      return;
+    }
+    this.#controller = controller;
+    this.#phase = 'waiting';
+    this.#idle = 0;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200 || this.#phase === 'done') return;
+    this.#phase = 'head';
+    this.#idle = 0;
+    const encoding = headers['content-encoding'];
+    try {
+      if (encoding !== undefined) this.#decoder = this.#decode(encoding);
+      this.#reader.onHead(status, headers);
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#phase === 'done') return;
+    this.#phase = 'body';
+    this.#idle = 0;
+    if (this.#decoder !== null) {
+      if (!this.#decoder.write(chunk)) controller.pause();
+      return;
+    }
+    if (this.#reader.onData(chunk)) return;
+    this.#paused = true;
+    controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#phase === 'done') return;
+    if (this.#decoder !== null) {
+      this.#decoder.end();
+      return;
+    }
+    this.#phase = 'done';
+    this.#reader.onEnd();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(error);
+  }
+
+  #decode(encoding: string): Decoder | null {
+    return createDecoder(encoding, {
+      onData: (chunk) => {
+        if (this.#phase === 'done') return true;
+        this.#idle = 0;
+        const wantsMore = this.#reader.onData(chunk);
+        this.#paused = !wantsMore;
+        return wantsMore;
+      },
+      onEnd: () => {
+        if (this.#phase === 'done') return;
+        this.#phase = 'done';
+        this.#reader.onEnd();
+      },
+      onError: (error) => this.#fail(error),
+      onDrain: () => this.#controller?.resume(),
+    });
+  }
+
+  #expire(what: string, milliseconds: number): void {
+    const message = `The upstream ${this.#host} timed out: ${what} within ${milliseconds / 1000} s`;
+    this.#fail(new GatewayError('upstream_timeout', message));
+  }
+
+  #fail(error: Error): void {
+    if (this.#phase === 'done') return;
+    const answered = this.#phase === 'body';
+    this.#phase = 'done';
+    this.#decoder?.destroy();
+    this.#controller?.abort(error);
+    this.#reader.onFailure(failureOf(error, this.#host, answered));
+  }
+}
+
+/** A generator lets go of the pieces once they are sent, where undici keeps an array for as long as the answer takes. */
+function* each(pieces: readonly Buffer[]): Generator<Buffer> {
+  yield* pieces;
+}

@@ -1,0 +1,87 @@
+import type { Codec } from '../codecs/codec.ts';
+import type { Usage } from '../codecs/model.ts';
+import type { Target } from '../combos/resolve.ts';
+import type { Exchange } from '../http/server.ts';
+import type { GatewayError } from '../lib/error.ts';
+import type { Attempt } from './attempt.ts';
+import type { Failure } from './failure.ts';
+
+/** How a call ended, as the ledger keeps it. */
+export interface CallEnd {
+  /** What the caller saw; 499 when it left. */
+  status: number;
+  outcome: 'ok' | 'failed' | 'aborted';
+  error: { code: string; message: string } | null;
+  streamed: boolean;
+  usage: Usage | null;
+  estimated: boolean;
+}
+
+export interface Priced {
+  usd: number | null;
+  source: string | null;
+}
+
+/** One model request on its way through the gateway. */
+export interface Call {
+  readonly exchange: Exchange;
+  readonly codec: Codec;
+  /** The request's bytes; empty once a stream has begun and they cannot be needed again. */
+  body: readonly Buffer[];
+  readonly requestedModel: string;
+  target: Target;
+  attempt: Attempt | null;
+  attempts: number;
+  /** performance.now() of the first byte that went to the caller. */
+  firstByteAt: number | null;
+  upstreamRequestId: string | null;
+  ended: boolean;
+  /** USD of this call's usage; null where no price is known. */
+  price(usage: Usage | null): Priced;
+  /** Writes the call's one ledger entry. Later calls do nothing. */
+  end(end: CallEnd): void;
+  /** A failure before anything was sent to the caller: another attempt, or the error answer. */
+  failed(failure: Failure): void;
+}
+
+/** The headers that say where an answer came from. */
+export function gatewayHeaders(call: Call): string[] {
+  const { connection, model, provider } = call.target;
+  return [
+    'x-gateway-provider',
+    provider.id,
+    'x-gateway-connection',
+    headerText(connection.name),
+    'x-gateway-model',
+    headerText(model),
+    'x-gateway-attempts',
+    String(call.attempts),
+  ];
+}
+
+export function endOfError(error: GatewayError, streamed: boolean): CallEnd {
+  return {
+    status: error.status,
+    outcome: 'failed',
+    error: { code: error.code, message: error.message },
+    streamed,
+    usage: null,
+    estimated: false,
+  };
+}
+
+export function callerGone(streamed: boolean): CallEnd {
+  return {
+    status: 499,
+    outcome: 'aborted',
+    error: { code: 'client_closed', message: 'The client left before the answer was complete' },
+    streamed,
+    usage: null,
+    estimated: false,
+  };
+}
+
+/** Header values are Latin-1 without control characters (RFC 9110, 5.5); a name outside that is percent-encoded. */
+function headerText(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+}

@@ -1,0 +1,26 @@
+import type { Config } from '../config.ts';
+import type { LedgerEntry } from '../ledger/schema.ts';
+import type { GatewayError } from '../lib/error.ts';
+import type { Snapshot } from '../snapshot.ts';
+import type { Pools } from './pools.ts';
+import type { Watch } from './watch.ts';
+
+/** What the data plane is given. */
+export interface ProxyContext {
+  config: Config;
+  snapshot(): Snapshot;
+  pools: Pools;
+  watch: Watch<OpenCall>;
+  record(entry: LedgerEntry): void;
+  /** Names this process in `x-gateway-via`. */
+  instance: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** One call in flight, as the ticking watch and the shutdown see it. */
+export interface OpenCall {
+  tick(elapsedMs: number): void;
+  /** Ends the call with the dialect's error because the gateway stops. */
+  interrupt(error: GatewayError): void;
+}

@@ -1,0 +1,56 @@
+import type { Principal } from '../access/authenticate.ts';
+import { costOf } from '../catalog/cost.ts';
+import type { Catalog } from '../catalog/price.ts';
+import type { Usage, WireFormat } from '../codecs/model.ts';
+import type { Target } from '../combos/resolve.ts';
+import type { Exchange } from '../http/server.ts';
+import type { LedgerEntry } from '../ledger/schema.ts';
+import type { Call, CallEnd, Priced } from './call.ts';
+
+/** What is known of a call before it has a target. */
+export interface LedgerFacts {
+  exchange: Exchange;
+  format: WireFormat;
+  principal: Principal;
+  requestedModel: string | null;
+}
+
+/** What `usage` costs at the price of the request's own time; null where usage or price is unknown. */
+export function priceOf(catalog: Catalog, target: Target, usage: Usage | null, at: number): Priced {
+  if (usage === null) return { usd: null, source: null };
+  const price = catalog.priceOf(target.provider, target.model, at);
+  if (price === null) return { usd: null, source: null };
+  return { usd: costOf(price, usage), source: price.source };
+}
+
+/** The ledger entry of a call that ended; `call` is null when it never had a target. */
+export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null, now: number): LedgerEntry {
+  const { exchange, format, principal } = facts;
+  const priced = call === null ? { usd: null, source: null } : call.price(end.usage);
+  const target = call?.target ?? null;
+  return {
+    id: exchange.id,
+    startedAt: exchange.startedAt,
+    keyId: principal.keyId,
+    connectionId: target?.connection.id ?? null,
+    connection: target?.connection.name ?? null,
+    provider: target?.provider.id ?? null,
+    format,
+    requestedModel: facts.requestedModel?.slice(0, 256) ?? null,
+    model: target?.model.slice(0, 256) ?? null,
+    status: end.status,
+    outcome: end.outcome,
+    errorCode: end.error?.code ?? null,
+    errorMessage: end.error?.message.slice(0, 1000) ?? null,
+    streamed: end.streamed,
+    usage: end.usage,
+    estimated: end.estimated,
+    costUsd: priced.usd,
+    priceSource: priced.source,
+    ttftMs: call === null || call.firstByteAt === null ? null : Math.round(call.firstByteAt - exchange.clock),
+    durationMs: Math.max(0, now - exchange.startedAt),
+    attempts: call?.attempts ?? 0,
+    upstreamRequestId: call?.upstreamRequestId ?? null,
+    userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
+  };
+}

@@ -1,0 +1,94 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WireFormat } from '../codecs/model.ts';
+import type { Target } from '../combos/resolve.ts';
+
+/** Lists the gateways that a request has passed, so that one pointed at itself is noticed. */
+export const viaHeader = 'x-gateway-via';
+
+/**
+ * Never forwarded upstream: hop-by-hop fields (RFC 9110, 7.6.1), what this hop sets itself, every place a
+ * caller's credential can stand, cookies, and traces of the caller's network position.
+ */
+const heldBack = new Set([
+  'connection', 'keep-alive', 'proxy-connection', 'proxy-authenticate', 'te', 'trailer', 'transfer-encoding',
+  'upgrade', 'expect', 'host', 'content-length', 'content-encoding', 'accept-encoding',
+  'authorization', 'proxy-authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie',
+  'forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-forwarded-port', 'x-real-ip',
+  'x-request-id', 'origin', 'referer', 'openai-organization', 'openai-project', viaHeader,
+]); // biome-ignore format: a table
+
+/** What goes to a vendor that the caller's own headers were not written for. */
+const standard = new Set([
+  'content-type', 'accept', 'accept-language', 'user-agent', 'traceparent', 'tracestate', 'idempotency-key',
+  'anthropic-version', 'anthropic-beta', 'openai-beta',
+]); // biome-ignore format: a table
+
+/** Never forwarded to the caller: this hop's own matters, cookies, and who owns the upstream account. */
+const keptFromCaller = new Set([
+  'connection', 'keep-alive', 'proxy-authenticate', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade',
+  'content-length', 'content-encoding', 'date', 'server', 'via', 'set-cookie', 'alt-svc', 'strict-transport-security',
+  'report-to', 'reporting-endpoints', 'nel', 'content-security-policy', 'www-authenticate', 'x-request-id',
+  'openai-organization', 'openai-project', 'anthropic-organization-id',
+]); // biome-ignore format: a table
+
+export interface UpstreamHeadersInput {
+  /** As received: name, value, name, value … */
+  raw: readonly string[];
+  target: Target;
+  format: WireFormat;
+  via: string;
+  requestId: string;
+}
+
+/** The headers of the upstream request, flat. The connection's credential replaces whatever the caller sent. */
+export function upstreamHeaders({ raw, target, format, via, requestId }: UpstreamHeadersInput): string[] {
+  const { provider, connection } = target;
+  const headers: string[] = [];
+  const sent = new Set<string>();
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? '';
+    const value = raw[index + 1] ?? '';
+    if (heldBack.has(name) || name.startsWith('x-gateway-') || name.startsWith('sec-')) continue;
+    if (provider.forwardHeaders === 'standard' && !standard.has(name)) continue;
+    headers.push(name, value);
+    sent.add(name);
+  }
+  if (!sent.has('content-type')) headers.push('content-type', 'application/json');
+  for (const [name, value] of Object.entries(provider.headers ?? {})) {
+    if (!sent.has(name)) headers.push(name, value);
+  }
+  headers.push(viaHeader, via, 'x-request-id', requestId);
+  const auth = provider.formatAuth?.[format] ?? provider.auth;
+  if (connection.credential !== null) {
+    if (auth.kind === 'bearer') headers.push('authorization', `Bearer ${connection.credential}`);
+    if (auth.kind === 'header') headers.push(auth.name, connection.credential);
+  }
+  return headers;
+}
+
+/** The upstream's headers as the caller may see them, flat, without any about the body's length or encoding. */
+export function callerHeaders(status: number, upstream: IncomingHttpHeaders): string[] {
+  const headers: string[] = [];
+  for (const name in upstream) {
+    if (keptFromCaller.has(name) || isOwn(name)) continue;
+    const value = upstream[name];
+    if (typeof value === 'string') headers.push(name, value);
+    else if (value !== undefined) for (const one of value) headers.push(name, one);
+  }
+  const upstreamId = upstream['x-request-id'];
+  if (typeof upstreamId === 'string') headers.push('x-upstream-request-id', upstreamId);
+  if (status === 429 && upstream['retry-after'] === undefined)
+    headers.push('retry-after', defaultRetryAfter(upstream));
+  if (status === 401 && upstream['x-should-retry'] === undefined) headers.push('x-should-retry', 'false');
+  return headers;
+}
+
+function isOwn(name: string): boolean {
+  return name.startsWith('x-gateway-') || name.startsWith('access-control-') || name.startsWith('cf-');
+}
+
+/** Codex gives up on a 429 without `retry-after`, so there always is one: the vendor's finer hint, else 5 s. */
+function defaultRetryAfter(upstream: IncomingHttpHeaders): string {
+  const milliseconds = Number(upstream['retry-after-ms']);
+  return milliseconds > 0 ? String(Math.ceil(milliseconds / 1000)) : '5';
+}

@@ -1,0 +1,64 @@
+import { Pool } from 'undici';
+import { upstreamUrl } from '../providers/url.ts';
+import type { Upstream } from './attempt.ts';
+
+/** Where the requests of one connection and format go, ready for use. */
+export interface Endpoint {
+  upstream: Upstream;
+  origin: string;
+  host: string;
+  path: string;
+}
+
+export interface Pools {
+  /**
+   * The endpoint for a base URL, the format's path and all paths of the provider (see `upstreamUrl`).
+   * @throws GatewayError for a base URL that is none
+   */
+  endpoint(baseUrl: string, path: string, paths: readonly string[]): Endpoint;
+  close(): Promise<void>;
+}
+
+/** Idle sockets are kept this long; agents pause for seconds between turns, and a TLS handshake costs more. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** One pool per origin, opened at its first use and never closed while the gateway runs. */
+export function createPools(connectMs: number): Pools {
+  const pools = new Map<string, Pool>();
+  const endpoints = new Map<string, Endpoint>();
+  const poolOf = (origin: string): Pool => {
+    let pool = pools.get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        allowH2: false,
+        pipelining: 1,
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connect: { timeout: connectMs },
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        maxHeaderSize: 131_072,
+      });
+      pools.set(origin, pool);
+    }
+    return pool;
+  };
+  return {
+    endpoint(baseUrl, path, paths) {
+      const name = `${baseUrl} ${path}`;
+      const known = endpoints.get(name);
+      if (known !== undefined) return known;
+      const url = new URL(upstreamUrl(baseUrl, path, paths));
+      const endpoint = {
+        upstream: poolOf(url.origin),
+        origin: url.origin,
+        host: url.host,
+        path: url.pathname + url.search,
+      };
+      endpoints.set(name, endpoint);
+      return endpoint;
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+    },
+  };
+}

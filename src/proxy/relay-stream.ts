@@ -1,0 +1,226 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { StreamCodec, StreamFacts } from '../codecs/codec.ts';
+import { GatewayError } from '../lib/error.ts';
+import { splitFrames } from '../lib/sse.ts';
+import { type Call, type CallEnd, callerGone, gatewayHeaders } from './call.ts';
+import type { Failure } from './failure.ts';
+import { callerHeaders } from './headers.ts';
+import { estimateInput, joined, measureStream, Tap } from './meter.ts';
+
+/** Preamble that is held back at most; a stream with more of it is committed. */
+const HELD_BYTES = 262_144;
+
+/**
+ * Relays a stream byte for byte. Until the first content frame nothing is sent, so that a failure inside
+ * HTTP 200 can still become an HTTP error or another attempt; afterwards chunks pass unread.
+ */
+export class StreamRelay {
+  readonly #call: Call;
+  readonly #codec: StreamCodec;
+  readonly #response: ServerResponse;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #tap = new Tap();
+  #committed = false;
+  /** Estimated tokens of the request, made when its bytes are let go. */
+  #inputTokens = 0;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(call: Call, headers: IncomingHttpHeaders) {
+    if (call.codec.stream === null)
+      throw new GatewayError('internal_error', `${call.codec.format} has no streams`);
+    this.#call = call;
+    this.#codec = call.codec.stream;
+    this.#response = call.exchange.response;
+    this.#headers = headers;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#tap.push(chunk);
+    if (this.#committed) return this.#response.write(chunk);
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    const verdict = this.#examine(chunk);
+    if (verdict === 'wait' && this.#heldBytes < HELD_BYTES) return true;
+    if (verdict === 'failed') return true;
+    return this.#commit();
+  }
+
+  onEnd(): void {
+    const facts = this.#facts();
+    if (!this.#committed && facts.end !== 'complete') {
+      const error = facts.error
+        ? new GatewayError('upstream_error', facts.error.message, { status: facts.error.status })
+        : new GatewayError(
+            'upstream_cut',
+            'The upstream ended its stream before any content and without its final event',
+          );
+      this.#call.failed({ error, safeToRetry: false });
+      return;
+    }
+    if (!this.#committed) this.#commit();
+    if (facts.end === 'cut') {
+      this.#cut(
+        new GatewayError('upstream_cut', 'The upstream ended its stream without its final event'),
+        facts,
+      );
+      return;
+    }
+    this.#response.end();
+    if (facts.end === 'complete') this.#finish('ok', null, facts);
+    else
+      this.#finish(
+        'failed',
+        { code: 'upstream_error', message: facts.error?.message ?? 'The stream reported an error' },
+        facts,
+      );
+  }
+
+  onFailure(failure: Failure): void {
+    if (!this.#committed) {
+      this.#call.failed(failure);
+      return;
+    }
+    const facts = this.#facts();
+    // A connection that breaks after the final event took nothing from the caller.
+    if (facts.end === 'complete') {
+      this.#response.end();
+      this.#finish('ok', null, facts);
+      return;
+    }
+    this.#cut(failure.error, facts);
+  }
+
+  onCallerGone(): void {
+    const facts = this.#facts();
+    if (this.#committed && facts.end === 'complete') this.#finish('ok', null, facts);
+    else this.#endWith(callerGone(true), facts);
+  }
+
+  /** Ends the stream because the gateway stops: always with the dialect's error event, never as if complete. */
+  interrupt({ error }: Failure): void {
+    if (!this.#committed) {
+      this.#call.failed({ error, safeToRetry: false });
+      return;
+    }
+    this.#sendErrorFrame(error);
+    this.#finish('failed', error, this.#facts());
+  }
+
+  /** Puts a keep-alive between two frames; commits the stream first if need be. */
+  keepAlive(): void {
+    if (this.#response.writableNeedDrain || this.#codec.keepAlive === null || !this.#tap.endsFrame()) return;
+    if (!this.#committed) this.#commit();
+    this.#response.write(this.#codec.keepAlive);
+  }
+
+  /** Sends a whole answer as the frames of this stream and ends it. */
+  sendWhole(frames: Buffer, end: Pick<CallEnd, 'usage' | 'estimated'>): void {
+    if (!this.#committed) this.#commit();
+    this.#response.end(frames);
+    this.#call.end({ status: 200, outcome: 'ok', error: null, streamed: true, ...end });
+  }
+
+  /** Reads the frames that `chunk` completes, as far as the first one that decides. */
+  #examine(chunk: Buffer): 'wait' | 'commit' | 'failed' {
+    const { frames, rest } = splitFrames(
+      this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]),
+    );
+    this.#rest = rest;
+    for (const frame of frames) {
+      const meaning = this.#codec.classify(frame);
+      if (meaning === 'content' || meaning === 'end') return 'commit';
+      if (meaning === 'error') {
+        const { message, status } = this.#codec.readError(frame);
+        this.#call.attempt?.abort();
+        this.#call.failed({
+          error: new GatewayError('upstream_error', message, { status }),
+          safeToRetry: false,
+        });
+        return 'failed';
+      }
+    }
+    return 'wait';
+  }
+
+  #commit(): boolean {
+    this.#committed = true;
+    this.#inputTokens = estimateInput(this.#call.body);
+    this.#call.body = [];
+    this.#call.firstByteAt = performance.now();
+    const headers = callerHeaders(200, this.#headers);
+    setHeader(headers, 'content-type', 'text/event-stream; charset=utf-8', isEventStream);
+    setHeader(headers, 'cache-control', 'no-cache', () => true);
+    headers.push('x-accel-buffering', 'no', ...gatewayHeaders(this.#call));
+    this.#response.writeHead(200, headers);
+    this.#response.on('drain', () => this.#call.attempt?.resume());
+    if (this.#heldBytes === 0) {
+      this.#response.flushHeaders();
+      return true;
+    }
+    const held = joined(this.#held);
+    this.#held = [];
+    this.#rest = Buffer.alloc(0);
+    return this.#response.write(held);
+  }
+
+  /** The upstream broke off after content: whatever the format's clients cope with best, but never a clean end. */
+  #cut(error: GatewayError, facts: StreamFacts): void {
+    if (this.#codec.cutEnding === 'error-frame' && this.#tap.endsFrame()) this.#sendErrorFrame(error);
+    else this.#reset();
+    this.#finish('failed', error, facts);
+  }
+
+  #sendErrorFrame(error: GatewayError): void {
+    const frame = this.#codec.encodeErrorFrame(error, this.#call.exchange.id);
+    this.#response.write(frame, () => this.#reset());
+  }
+
+  /** Closes the connection without the final chunk, after what was written has left. */
+  #reset(): void {
+    this.#response.socket?.destroySoon();
+  }
+
+  #facts(): StreamFacts {
+    return this.#codec.readStream(this.#tap.head(), this.#tap.tail());
+  }
+
+  #finish(
+    outcome: 'ok' | 'failed',
+    error: { code: string; message: string } | null,
+    facts: StreamFacts,
+  ): void {
+    this.#endWith(
+      {
+        status: 200,
+        outcome,
+        error: error && { code: error.code, message: error.message },
+        streamed: true,
+        usage: null,
+        estimated: false,
+      },
+      facts,
+    );
+  }
+
+  #endWith(end: CallEnd, facts: StreamFacts): void {
+    this.#call.end({ ...end, ...measureStream(this.#call.codec, this.#tap, facts, this.#inputTokens) });
+  }
+}
+
+function isEventStream(value: string): boolean {
+  return value.startsWith('text/event-stream');
+}
+
+/** Sets `name` in flat headers, keeping a value that `accepts` takes. */
+function setHeader(
+  headers: string[],
+  name: string,
+  value: string,
+  accepts: (value: string) => boolean,
+): void {
+  const at = headers.indexOf(name);
+  if (at === -1 || at % 2 === 1) headers.push(name, value);
+  else if (!accepts(headers[at + 1] ?? '')) headers[at + 1] = value;
+}

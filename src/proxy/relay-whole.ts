@@ -1,0 +1,218 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { GatewayError } from '../lib/error.ts';
+import { splitFrames } from '../lib/sse.ts';
+import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import type { Failure } from './failure.ts';
+import { callerHeaders } from './headers.ts';
+import { joined, measureBody } from './meter.ts';
+import type { StreamRelay } from './relay-stream.ts';
+import { readUpstreamError } from './upstream-error.ts';
+import { askedForStream } from './wants-stream.ts';
+
+/** Larger answers are passed on while they come, without a cost header. */
+const WHOLE_BYTES = 8 * 1024 * 1024;
+
+export interface WholeInput {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** `assembled`: the upstream streamed although it was not asked to. */
+  shape: 'as-is' | 'assembled';
+  /** A stream that was already opened to keep the caller waiting. */
+  into: StreamRelay | null;
+}
+
+/**
+ * Relays an answer that is one body. It is collected first, so that a body cut half-way is an error and not
+ * half an answer, and so that its cost can stand in a header.
+ */
+export class WholeRelay {
+  readonly #call: Call;
+  readonly #input: WholeInput;
+  readonly #response: ServerResponse;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  /** True once the answer has outgrown its bound and passes straight through. */
+  #passing = false;
+
+  constructor(call: Call, input: WholeInput) {
+    this.#call = call;
+    this.#input = input;
+    this.#response = call.exchange.response;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#passing) return this.#response.write(chunk);
+    this.#pieces.push(chunk);
+    if (this.#bytes <= WHOLE_BYTES) return true;
+    return this.#outgrown();
+  }
+
+  onEnd(): void {
+    if (this.#passing) {
+      this.#response.end();
+      this.#call.end({ ...this.#okEnd(), usage: null, estimated: false });
+      return;
+    }
+    const body = joined(this.#pieces);
+    if (this.#input.status >= 400) this.#sendError(body);
+    else if (this.#input.shape === 'assembled') this.#sendAssembled(body);
+    else this.#sendAnswer(body);
+  }
+
+  onFailure(failure: Failure): void {
+    if (!this.#passing) {
+      this.#fail(failure);
+      return;
+    }
+    this.#response.socket?.destroySoon();
+    this.#call.end(endOfError(failure.error, false));
+  }
+
+  onCallerGone(): void {
+    this.#call.end(callerGone(false));
+  }
+
+  #sendAnswer(body: Buffer): void {
+    const stream = this.#call.codec.stream;
+    const framed = stream !== null && (this.#input.into !== null || askedForStream(this.#call.body));
+    const answer = framed || !isJson(this.#input.headers) ? parseObject(body) : undefined;
+    if (answer === null || body.length === 0) {
+      this.#fail({ error: notAnAnswer(this.#input, body), safeToRetry: false });
+      return;
+    }
+    const measured = measureBody(this.#call.codec, body, this.#call.body);
+    if (!framed || answer === undefined) {
+      this.#send(body, 'application/json', measured);
+      return;
+    }
+    const frames = stream.encodeFramesOf(answer);
+    if (this.#input.into !== null) this.#input.into.sendWhole(frames, measured);
+    else this.#send(frames, 'text/event-stream; charset=utf-8', measured);
+  }
+
+  #sendAssembled(body: Buffer): void {
+    const stream = this.#call.codec.stream;
+    const { frames } = splitFrames(Buffer.concat([body, Buffer.from('\n\n')]));
+    const error = frames.find((frame) => stream?.classify(frame) === 'error');
+    if (stream !== null && error !== undefined) {
+      const { message, status } = stream.readError(error);
+      this.#fail({ error: new GatewayError('upstream_error', message, { status }), safeToRetry: false });
+      return;
+    }
+    const facts = stream?.readStream(body, body);
+    const answer = facts?.end === 'complete' ? (stream?.assemble(frames) ?? null) : null;
+    if (answer === null) {
+      const message =
+        'The upstream streamed an answer that was not asked for as a stream, and it was not complete';
+      this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
+      return;
+    }
+    const json = Buffer.from(JSON.stringify(answer));
+    this.#send(json, 'application/json', measureBody(this.#call.codec, json, this.#call.body));
+  }
+
+  #sendError(body: Buffer): void {
+    const { headers, status } = this.#input;
+    const read = readUpstreamError({
+      format: this.#call.codec.format,
+      status,
+      headers,
+      body,
+      target: this.#call.target,
+    });
+    if (this.#input.into !== null) {
+      this.#input.into.onFailure({ error: read.error, safeToRetry: false });
+      return;
+    }
+    const bytes =
+      read.body ??
+      Buffer.from(JSON.stringify(this.#call.codec.encodeError(read.error, this.#call.exchange.id)));
+    this.#writeHead(status, bytes.length, read.body === null ? 'application/json' : null, []);
+    this.#response.end(bytes);
+    this.#call.end({ ...endOfError(read.error, false), status });
+  }
+
+  #send(bytes: Buffer, contentType: string, measured: Pick<CallEnd, 'usage' | 'estimated'>): void {
+    const { usd } = this.#call.price(measured.usage);
+    this.#writeHead(
+      this.#input.status,
+      bytes.length,
+      contentType,
+      usd === null ? [] : ['x-gateway-cost-usd', formatUsd(usd)],
+    );
+    this.#response.end(bytes);
+    this.#call.end({ ...this.#okEnd(), ...measured });
+  }
+
+  #okEnd(): Omit<CallEnd, 'usage' | 'estimated'> {
+    return { status: this.#input.status, outcome: 'ok', error: null, streamed: false };
+  }
+
+  #outgrown(): boolean {
+    if (this.#input.status >= 400 || this.#input.shape === 'assembled' || this.#input.into !== null) {
+      this.#call.attempt?.abort();
+      const message = `The upstream's answer is larger than ${WHOLE_BYTES / 1_048_576} MiB and cannot be rewritten`;
+      this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
+      return true;
+    }
+    this.#passing = true;
+    const length = Number(this.#input.headers['content-length']);
+    const known = Number.isInteger(length) && this.#input.headers['content-encoding'] === undefined;
+    this.#writeHead(this.#input.status, known ? length : null, null, []);
+    this.#response.on('drain', () => this.#call.attempt?.resume());
+    const held = joined(this.#pieces);
+    this.#pieces = [];
+    return this.#response.write(held);
+  }
+
+  /** `contentType` null keeps the upstream's. */
+  #writeHead(status: number, length: number | null, contentType: string | null, extra: string[]): void {
+    const headers = callerHeaders(status, this.#input.headers);
+    const at = headers.indexOf('content-type');
+    const upstreamType = at === -1 ? undefined : headers[at + 1];
+    if (
+      contentType !== null &&
+      (upstreamType === undefined || !upstreamType.startsWith(contentType.split(';')[0] ?? ''))
+    ) {
+      if (at === -1) headers.push('content-type', contentType);
+      else headers[at + 1] = contentType;
+    }
+    if (length !== null) headers.push('content-length', String(length));
+    headers.push(...gatewayHeaders(this.#call), ...extra);
+    this.#call.firstByteAt = performance.now();
+    this.#response.writeHead(status, headers);
+  }
+
+  #fail(failure: Failure): void {
+    if (this.#input.into === null) this.#call.failed(failure);
+    else this.#input.into.onFailure(failure);
+  }
+}
+
+function isJson(headers: IncomingHttpHeaders): boolean {
+  return headers['content-type']?.includes('json') ?? false;
+}
+
+function parseObject(body: Buffer): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+function notAnAnswer({ headers, status }: WholeInput, body: Buffer): GatewayError {
+  const what =
+    body.length === 0 ? 'an empty body' : `${headers['content-type'] ?? 'something'} that is not JSON`;
+  return new GatewayError(
+    'upstream_protocol',
+    `The upstream answered ${status} with ${what}; check the connection's base URL`,
+  );
+}
+
+/** Plain decimal USD, never in exponent form. */
+function formatUsd(usd: number): string {
+  return usd.toFixed(10).replace(/\.?0+$/, '') || '0';
+}

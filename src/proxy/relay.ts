@@ -1,0 +1,130 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '../lib/error.ts';
+import type { AttemptReader } from './attempt.ts';
+import { type Call, callerGone } from './call.ts';
+import type { Failure } from './failure.ts';
+import { StreamRelay } from './relay-stream.ts';
+import { WholeRelay } from './relay-whole.ts';
+import { asksForStream, streamFlag } from './wants-stream.ts';
+
+/**
+ * Carries one upstream answer of the caller's own format to the caller. What the answer is, a stream or a
+ * whole body, is decided by its first byte, because upstreams mislabel both.
+ */
+export class Relay implements AttemptReader {
+  readonly #call: Call;
+  readonly #keepAliveMs: number;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #stream: StreamRelay | null = null;
+  #whole: WholeRelay | null = null;
+  /** White space before the first character, kept until the answer's kind is known. */
+  readonly #prefix: Buffer[] = [];
+  #chosen = false;
+  #silence = 0;
+
+  constructor(call: Call, keepAliveMs: number) {
+    this.#call = call;
+    this.#keepAliveMs = keepAliveMs;
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    const id = headers['request-id'] ?? headers['x-request-id'];
+    if (typeof id === 'string') this.#call.upstreamRequestId = id;
+    if (status >= 300 && status < 400) {
+      throw new GatewayError(
+        'upstream_redirect',
+        `The upstream answered with a redirect (${status}); check the connection's base URL`,
+      );
+    }
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#silence = 0;
+    if (this.#whole !== null) return this.#whole.onData(chunk);
+    if (this.#chosen && this.#stream !== null) return this.#stream.onData(chunk);
+    return this.#choose(chunk);
+  }
+
+  onEnd(): void {
+    if (this.#chosen && this.#whole === null && this.#stream !== null) this.#stream.onEnd();
+    else this.#openWhole('as-is').onEnd();
+  }
+
+  onFailure(failure: Failure): void {
+    if (this.#stream !== null) this.#stream.onFailure(failure);
+    else if (this.#whole !== null) this.#whole.onFailure(failure);
+    else this.#call.failed(failure);
+  }
+
+  /** The caller left: what was used up to now is what counts. */
+  onCallerGone(): void {
+    if (this.#stream !== null) this.#stream.onCallerGone();
+    else this.#call.end(callerGone(false));
+  }
+
+  /** Ends an open stream with the dialect's error event because the gateway stops. */
+  interrupt(error: GatewayError): void {
+    const failure = { error, safeToRetry: false };
+    if (this.#stream !== null) this.#stream.interrupt(failure);
+    else this.onFailure(failure);
+  }
+
+  /** Called at a steady beat: a stream that has been silent too long gets a keep-alive. */
+  tick(elapsed: number): void {
+    this.#silence += elapsed;
+    if (this.#silence < this.#keepAliveMs || this.#whole !== null) return;
+    this.#silence = 0;
+    if (this.#stream === null) {
+      const keepAlive = this.#call.codec.stream?.keepAlive ?? null;
+      const waiting = this.#status === 0 || isEventStream(this.#headers);
+      if (keepAlive === null || !waiting || !streamFlag(this.#call.body)) return;
+      this.#stream = new StreamRelay(this.#call, this.#headers);
+    }
+    this.#stream.keepAlive();
+  }
+
+  #choose(chunk: Buffer): boolean {
+    const first = firstCharacter(chunk);
+    if (first === '') {
+      this.#prefix.push(chunk);
+      return true;
+    }
+    this.#chosen = true;
+    const bytes = this.#prefix.length === 0 ? chunk : Buffer.concat([...this.#prefix, chunk]);
+    const ok = this.#status < 300;
+    const json = first === '{' || first === '[' || first === '<';
+    const events = !json && ('deri:'.includes(first) || isEventStream(this.#headers));
+    if (!ok || !events || this.#call.codec.stream === null) return this.#openWhole('as-is').onData(bytes);
+    if (this.#stream === null && !asksForStream(this.#call.body))
+      return this.#openWhole('assembled').onData(bytes);
+    this.#stream ??= new StreamRelay(this.#call, this.#headers);
+    return this.#stream.onData(bytes);
+  }
+
+  #openWhole(shape: 'as-is' | 'assembled'): WholeRelay {
+    this.#whole ??= new WholeRelay(this.#call, {
+      status: this.#status,
+      headers: this.#headers,
+      shape,
+      into: this.#stream,
+    });
+    return this.#whole;
+  }
+}
+
+function isEventStream(headers: IncomingHttpHeaders): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') ?? false;
+}
+
+/** The first character that is not white space or a byte order mark; '' when there is none yet. */
+function firstCharacter(chunk: Buffer): string {
+  for (const byte of chunk) {
+    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
+    if (byte === 0xef || byte === 0xbb || byte === 0xbf) continue;
+    return String.fromCharCode(byte);
+  }
+  return '';
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { dialectOf, matchPath, safePath } from './routes.ts';
+
+const key = 'sk-0123456789abcdefghijABCDEFGHIJ01';
+
+test('every way in which tools write the chat path is understood', () => {
+  for (const path of [
+    '/v1/chat/completions',
+    '/chat/completions',
+    '/v1/v1/chat/completions',
+    '/v1/chat/completions/',
+    '//v1//chat/completions',
+  ]) {
+    assert.deepEqual(
+      matchPath(path)?.surface,
+      { kind: 'relay', method: 'POST', format: 'openai-chat' },
+      path,
+    );
+    assert.equal(matchPath(path)?.pathKey, null);
+  }
+});
+
+test('the editor alias carries its key in the path, under both names and with or without /v1', () => {
+  for (const path of [
+    `/api/v1/editor/${key}/chat/completions`,
+    `/api/v1/vscode/${key}/chat/completions`,
+    `/api/v1/editor/${key}/v1/chat/completions`,
+  ]) {
+    const match = matchPath(path);
+    assert.equal(match?.pathKey, key, path);
+    assert.equal(match?.surface.kind, 'relay', path);
+  }
+  assert.equal(matchPath(`/api/v1/other/${key}/models`), null);
+});
+
+test('a model id may contain slashes, raw or encoded', () => {
+  for (const path of ['/v1/models/openai/gpt-5', '/v1/models/openai%2Fgpt-5']) {
+    assert.deepEqual(matchPath(path)?.surface, { kind: 'model', method: 'GET', id: 'openai/gpt-5' });
+  }
+});
+
+test('what is no model path is none of ours', () => {
+  for (const path of ['/', '/v1', '/v2/chat/completions', '/v1/chat', '/healthz', '/v1/chat/completions/x']) {
+    assert.equal(matchPath(path), null, path);
+  }
+});
+
+test('the key of an alias path never reaches a log', () => {
+  for (const path of [
+    `/api/v1/editor/${key}/models`,
+    `/api/v1/vscode/${key}`,
+    `/api//v1//editor//${key}/x`,
+  ]) {
+    assert.ok(!safePath(path).includes(key), path);
+  }
+  assert.equal(safePath('/v1/models'), '/v1/models');
+});
+
+test('errors are written in the dialect that the path suggests', () => {
+  assert.equal(dialectOf('/v1/messages'), 'anthropic-messages');
+  assert.equal(dialectOf('/v1/messages/count_tokens'), 'anthropic-messages');
+  assert.equal(dialectOf('/v1/responses'), 'openai-responses');
+  assert.equal(dialectOf('/nowhere'), 'openai-chat');
+});

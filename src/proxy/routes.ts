@@ -1,0 +1,73 @@
+import type { WireFormat } from '../codecs/model.ts';
+
+/** What a model path serves. */
+export type Surface =
+  | { kind: 'relay'; method: 'POST'; format: WireFormat }
+  | { kind: 'model-list'; method: 'GET' }
+  | { kind: 'model'; method: 'GET'; id: string };
+
+export interface Match {
+  surface: Surface;
+  /** The key that stands in the path of the editor alias; null elsewhere. */
+  pathKey: string | null;
+}
+
+const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
+  ['/chat/completions', { kind: 'relay', method: 'POST', format: 'openai-chat' }],
+  ['/responses', { kind: 'relay', method: 'POST', format: 'openai-responses' }],
+  ['/completions', { kind: 'relay', method: 'POST', format: 'openai-completions' }],
+  ['/embeddings', { kind: 'relay', method: 'POST', format: 'openai-embeddings' }],
+  ['/messages', { kind: 'relay', method: 'POST', format: 'anthropic-messages' }],
+  ['/models', { kind: 'model-list', method: 'GET' }],
+]);
+
+/** The paths as most clients write them, found without any string work. */
+const direct: ReadonlyMap<string, Match> = new Map(
+  [...surfaces].map(([path, surface]) => [`/v1${path}`, { surface, pathKey: null }]),
+);
+
+const aliasPattern = /^\/api\/v1\/(?:editor|vscode)\/([^/]+)(\/.*)$/;
+const modelsPrefix = '/models/';
+
+/**
+ * The surface of a path, or null. Tools get base URLs wrong in a few known ways, which are all understood:
+ * no `/v1`, a doubled one, doubled or trailing slashes. The editor alias carries its key in the path.
+ */
+export function matchPath(path: string): Match | null {
+  const known = direct.get(path);
+  if (known !== undefined) return known;
+  const clean = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  const alias = aliasPattern.exec(clean);
+  const rest = alias?.[2] ?? clean;
+  const bare = rest.replace(/^(?:\/v1)+(?=\/|$)/, '');
+  const pathKey = alias?.[1] === undefined ? null : decoded(alias[1]);
+  const surface = surfaces.get(bare);
+  if (surface !== undefined) return { surface, pathKey };
+  if (bare.startsWith(modelsPrefix)) {
+    return {
+      surface: { kind: 'model', method: 'GET', id: decoded(bare.slice(modelsPrefix.length)) },
+      pathKey,
+    };
+  }
+  return null;
+}
+
+/** A path that may be logged or shown: the key of an editor alias is masked, whatever follows it. */
+export function safePath(path: string): string {
+  return path.replace(/(\/api\/+v1\/+[^/]+\/+)[^/?]+/i, '$1[key]');
+}
+
+/** The wire format in whose dialect an error for this path is written. */
+export function dialectOf(path: string): WireFormat {
+  const surface = matchPath(path)?.surface;
+  if (surface?.kind === 'relay') return surface.format;
+  return /\/messages(\/|$)/.test(path) ? 'anthropic-messages' : 'openai-chat';
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

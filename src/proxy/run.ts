@@ -1,0 +1,113 @@
+import { codecOf } from '../codecs/index.ts';
+import type { Target } from '../combos/resolve.ts';
+import { sendJson } from '../http/send.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Snapshot } from '../snapshot.ts';
+import { errorHeaders } from './answer-error.ts';
+import { Attempt } from './attempt.ts';
+import { type Call, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import type { OpenCall, ProxyContext } from './context.ts';
+import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
+import type { Failure } from './failure.ts';
+import { Relay } from './relay.ts';
+import type { Span } from './splice.ts';
+import { upstreamRequest } from './upstream-request.ts';
+
+export interface Prepared {
+  facts: LedgerFacts;
+  body: readonly Buffer[];
+  /** What the caller asked for, and where it stands in the body. */
+  requested: string;
+  span: Span;
+  /** At least one. */
+  targets: readonly [Target, ...Target[]];
+  snapshot: Snapshot;
+}
+
+/**
+ * Runs a prepared call: one attempt after the other until one answers, the targets are used up or the caller
+ * leaves. The only retry loop.
+ */
+export function runCall(
+  context: ProxyContext,
+  { facts, body, requested, span, targets, snapshot }: Prepared,
+): void {
+  const { exchange } = facts;
+  let relay: Relay | null = null;
+  let index = 0;
+  let retried = false;
+
+  const call: Call = {
+    exchange,
+    codec: codecOf(facts.format),
+    body,
+    requestedModel: requested,
+    target: targets[0],
+    attempt: null,
+    attempts: 0,
+    firstByteAt: null,
+    upstreamRequestId: null,
+    ended: false,
+    price: (usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt),
+    end(end) {
+      if (call.ended) return;
+      call.ended = true;
+      context.watch.remove(open);
+      context.record(ledgerEntry(facts, end, call, context.now()));
+    },
+    failed(failure) {
+      if (call.ended) return;
+      if (exchange.response.destroyed) call.end(callerGone(false));
+      else if (failure.safeToRetry && !retried) {
+        retried = true;
+        attempt();
+      } else if (failure.safeToRetry && targets[index + 1] !== undefined) {
+        retried = false;
+        index += 1;
+        attempt();
+      } else answerFailure(call, failure);
+    },
+  };
+  const open: OpenCall = {
+    tick(elapsed) {
+      call.attempt?.tick(elapsed);
+      if (!call.ended) relay?.tick(elapsed);
+    },
+    interrupt(error) {
+      call.attempt?.abort();
+      relay?.interrupt(error);
+    },
+  };
+  const attempt = () => {
+    call.target = targets[index] ?? targets[0];
+    call.attempts += 1;
+    relay = new Relay(call, context.config.keepAliveMs);
+    try {
+      const request = upstreamRequest(context, call, span);
+      call.attempt = new Attempt(request.host, relay, context.config.timeouts);
+      call.attempt.start(request);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      call.failed({ error, safeToRetry: false });
+    }
+  };
+  exchange.response.on('close', () => {
+    if (call.ended) return;
+    relay?.onCallerGone();
+    call.attempt?.abort();
+  });
+  context.watch.add(open);
+  attempt();
+}
+
+/** A failure with no attempt left and nothing sent: the error answer, in the caller's dialect. */
+function answerFailure(call: Call, { error }: Failure): void {
+  const { response, id } = call.exchange;
+  for (const [name, value] of pairs(gatewayHeaders(call))) response.setHeader(name, value);
+  sendJson(response, error.status, call.codec.encodeError(error, id), errorHeaders(error));
+  call.end(endOfError(error, false));
+}
+
+function* pairs(flat: readonly string[]): Iterable<[string, string]> {
+  for (let index = 0; index + 1 < flat.length; index += 2) yield [flat[index] ?? '', flat[index + 1] ?? ''];
+}

@@ -1,0 +1,71 @@
+import { authenticate, type Principal, presentedKeys } from '../access/authenticate.ts';
+import { isLoopback } from '../config.ts';
+import { sendJson } from '../http/send.ts';
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { ProxyContext } from './context.ts';
+import { modelList, oneModel } from './models.ts';
+import { proxyRequest } from './proxy.ts';
+import { type Match, matchPath } from './routes.ts';
+
+/** The key of this process's own run file, and the principal it stands for. */
+export interface OwnerKey {
+  key: string;
+  principal: Principal;
+}
+
+export interface SurfaceContext extends ProxyContext {
+  owner: OwnerKey;
+}
+
+const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: null };
+
+/**
+ * Serves the model endpoints. Returns null for a path that is none of them.
+ * @throws GatewayError to be rendered in the dialect of the path
+ */
+export function serveModels(context: SurfaceContext, exchange: Exchange): Promise<void> | true | null {
+  const match = matchPath(exchange.path);
+  if (match === null) return null;
+  const { method } = exchange.request;
+  const { surface } = match;
+  if (method !== surface.method && !(method === 'HEAD' && surface.method === 'GET')) {
+    throw new GatewayError('method_not_allowed', `${method} is not served here: use ${surface.method}`);
+  }
+  const principal = principalOf(context, exchange, match);
+  switch (surface.kind) {
+    case 'relay':
+      return proxyRequest(context, exchange, surface.format, principal);
+    case 'model-list': {
+      const anthropic = exchange.request.headers['anthropic-version'] !== undefined;
+      sendJson(
+        exchange.response,
+        200,
+        modelList(context.snapshot(), principal, { anthropic, query: exchange.query }),
+      );
+      return true;
+    }
+    case 'model':
+      sendJson(exchange.response, 200, oneModel(context.snapshot(), principal, surface.id));
+      return true;
+  }
+}
+
+function principalOf(context: SurfaceContext, exchange: Exchange, { pathKey }: Match): Principal {
+  const { request } = exchange;
+  const presented = pathKey === null ? presentedKeys(request.headers) : [pathKey];
+  const principal = authenticate(context.snapshot().keys, presented, context.now());
+  if (principal !== null) return principal;
+  if (presented.includes(context.owner.key) && isLoopback(address(exchange))) return context.owner.principal;
+  if (!context.config.authRequired) return anonymous;
+  const message =
+    presented.length === 0
+      ? 'No API key was sent: send a gateway key as "Authorization: Bearer sk-…" or "x-api-key: sk-…" (create one with `gateway keys add NAME`)'
+      : 'The API key is not valid here: it is unknown, expired or removed (`gateway keys list` shows the keys of this gateway)';
+  throw new GatewayError('invalid_api_key', message);
+}
+
+/** The peer's address, IPv4-mapped IPv6 reduced to IPv4. */
+function address({ request }: Exchange): string {
+  return (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+}

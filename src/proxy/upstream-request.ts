@@ -1,0 +1,57 @@
+import { GatewayError } from '../lib/error.ts';
+import type { UpstreamRequest } from './attempt.ts';
+import { builtinUpstream } from './builtin.ts';
+import type { Call } from './call.ts';
+import type { ProxyContext } from './context.ts';
+import { upstreamHeaders, viaHeader } from './headers.ts';
+import { type Span, spliceModel } from './splice.ts';
+
+/**
+ * The request to the call's current target: its bytes with only the model's name exchanged, its headers with
+ * the connection's credential.
+ * @param span where the model's name stands
+ * @throws GatewayError `connection_unusable`
+ */
+export function upstreamRequest(context: ProxyContext, call: Call, span: Span): UpstreamRequest {
+  const { connection, model, provider } = call.target;
+  const format = call.codec.format;
+  const body = model === call.requestedModel ? call.body : spliceModel(call.body, span, model);
+  if (provider.category === 'demo') {
+    const upstream = builtinUpstream(format, context.now);
+    return {
+      upstream,
+      origin: 'http://demo.invalid',
+      host: 'demo',
+      path: '/',
+      headers: [],
+      body,
+    };
+  }
+  const path = provider.formats[format];
+  const baseUrl = connection.baseUrl ?? provider.baseUrl;
+  if (path === undefined || baseUrl === null) {
+    throw new GatewayError(
+      'connection_unusable',
+      `The connection "${connection.name}" has no base URL: add it again with --base-url`,
+    );
+  }
+  if (connection.authType === 'api-key' && connection.credential === null) {
+    throw new GatewayError(
+      'connection_unusable',
+      `The connection "${connection.name}" needs re-entry: its stored credential cannot be decrypted with the current STORAGE_ENCRYPTION_KEY`,
+    );
+  }
+  const endpoint = context.pools.endpoint(baseUrl, path, Object.values(provider.formats));
+  const via = [call.exchange.request.headers[viaHeader], context.instance].filter(Boolean).join(', ');
+  return {
+    ...endpoint,
+    headers: upstreamHeaders({
+      raw: call.exchange.request.rawHeaders,
+      target: call.target,
+      format,
+      via,
+      requestId: call.exchange.id,
+    }),
+    body,
+  };
+}

@@ -1,0 +1,41 @@
+import { joined } from './meter.ts';
+import { topLevel } from './splice.ts';
+
+const HEAD_WINDOW = 1024;
+const TAIL_WINDOW = 2048;
+const key = Buffer.from('"stream"');
+
+/** Whether the request asks for a stream, by a strict scan of the whole body. */
+export function streamFlag(body: readonly Buffer[]): boolean {
+  const scan = topLevel(joined(body));
+  return scan.ok && scan.stream?.text === 'true';
+}
+
+/** The same for an upstream that did stream: a `"stream": true` near either end is believed without the scan. */
+export function asksForStream(body: readonly Buffer[]): boolean {
+  return nearEnds(body) || streamFlag(body);
+}
+
+/**
+ * The same for an upstream that did not stream. Only a flag near either end, where every known client writes
+ * it, is worth the scan; one in the middle of a long body is not seen.
+ */
+export function askedForStream(body: readonly Buffer[]): boolean {
+  return nearEnds(body) && streamFlag(body);
+}
+
+function nearEnds(body: readonly Buffer[]): boolean {
+  const first = body[0];
+  const last = body.at(-1);
+  if (first === undefined || last === undefined) return false;
+  return (
+    saysTrue(first.subarray(0, HEAD_WINDOW)) ||
+    saysTrue(last.subarray(Math.max(0, last.length - TAIL_WINDOW)))
+  );
+}
+
+function saysTrue(window: Buffer): boolean {
+  const at = window.indexOf(key);
+  if (at === -1) return false;
+  return /^\s*:\s*true/.test(window.toString('latin1', at + key.length, at + key.length + 32));
+}

@@ -1,0 +1,86 @@
+import type { KeyRecord } from './access/schema.ts';
+import type { Catalog } from './catalog/price.ts';
+import type { Route, Routes } from './combos/resolve.ts';
+import type { OpenConnection } from './connections/schema.ts';
+import { findProvider } from './providers/index.ts';
+
+/**
+ * What a request needs to know, in memory and immutable. It is built whole when the store has changed and
+ * swapped in one assignment, so a request sees either the old state or the new one.
+ */
+export interface Snapshot {
+  /** Gateway keys by the SHA-256 (hex) of their text. */
+  keys: ReadonlyMap<string, KeyRecord>;
+  routes: Routes;
+  catalog: Catalog;
+  revision: number;
+}
+
+export interface SnapshotInput {
+  keys: readonly KeyRecord[];
+  connections: readonly OpenConnection[];
+  catalog: Catalog;
+  revision: number;
+}
+
+export function buildSnapshot({ keys, connections, catalog, revision }: SnapshotInput): Snapshot {
+  const ordered: Route[] = [];
+  for (const connection of [...connections].sort(byPriority)) {
+    const provider = findProvider(connection.provider);
+    if (connection.active && provider !== undefined) ordered.push({ connection, provider });
+  }
+  ordered.push(demoRoute());
+  const byName = new Map<string, Route>();
+  const byProvider = new Map<string, Route[]>();
+  for (const route of ordered) {
+    if (!byName.has(route.connection.name)) byName.set(route.connection.name, route);
+    byName.set(route.connection.id, route);
+    const ofProvider = byProvider.get(route.provider.id);
+    if (ofProvider === undefined) byProvider.set(route.provider.id, [route]);
+    else ofProvider.push(route);
+  }
+  return {
+    keys: new Map(keys.map((key) => [key.hash, key])),
+    routes: {
+      ordered,
+      byName,
+      byProvider,
+      knows: (provider, model) => catalog.describe(provider, model) !== null,
+      isProvider: (id) => findProvider(id) !== undefined,
+    },
+    catalog,
+    revision,
+  };
+}
+
+/** Higher priority first, then the older connection. */
+function byPriority(a: OpenConnection, b: OpenConnection): number {
+  return b.priority - a.priority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
+}
+
+/** The built-in demo needs no row in the store, so that it answers on a fresh install. */
+function demoRoute(): Route {
+  const provider = findProvider('demo');
+  if (provider === undefined) throw new Error('the provider list has no demo');
+  return {
+    provider,
+    connection: {
+      id: 'demo',
+      provider: 'demo',
+      name: 'demo',
+      authType: 'none',
+      baseUrl: null,
+      defaultModel: 'echo',
+      active: true,
+      priority: Number.NEGATIVE_INFINITY,
+      models: ['echo', 'tools'],
+      modelsAt: null,
+      status: 'ok',
+      lastError: null,
+      lastTestedAt: null,
+      // A fixed day, since the demo came with the program: clients show it as the model's age.
+      createdAt: Date.UTC(2026, 10, 1),
+      credential: null,
+    },
+  };
+}
