@@ -1,0 +1,49 @@
+#!/usr/bin/env node
+/*
+ * Starts the gateway: src/ in a clone, dist/ in the published package.
+ * This file alone must be readable by any Node.js, so that an old one can say what is wrong: no `import`
+ * statements, no `require`, no syntax newer than `import()`.
+ */
+(function () {
+  var parts = process.versions.node.split('.').map(Number);
+  var major = parts[0];
+  var supported = major >= 24 || (major === 22 && (parts[1] > 22 || (parts[1] === 22 && parts[2] >= 2)));
+  if (!supported) {
+    process.stderr.write(
+      'gateway: needs Node.js 24 or newer (or 22.22.2 or a later 22), and this is ' +
+        process.version +
+        ': install a newer one, or in a clone run npm install, which brings its own.\n',
+    );
+    process.exitCode = 1;
+    return;
+  }
+
+  hideWarning('SQLite is an experimental feature');
+  Promise.all([import('node:module'), import('node:fs'), import('node:os'), import('node:path')]).then(
+    function (loaded) {
+      var module = loaded[0];
+      var fs = loaded[1];
+      var os = loaded[2];
+      var path = loaded[3];
+      // A folder of the user's own: the default is a well-known name below the temporary folder, which anybody can create first.
+      var caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
+      if (module.enableCompileCache) {
+        module.enableCompileCache(
+          process.env.NODE_COMPILE_CACHE || path.join(caches, 'modelgate', 'compiled'),
+        );
+      }
+      var here = path.dirname(fs.realpathSync(process.argv[1]));
+      var inClone = fs.existsSync(path.join(here, '..', 'src', 'cli', 'main.ts'));
+      return inClone ? import('../src/cli/main.ts') : import('../dist/cli/main.js');
+    },
+  );
+
+  /** Node.js 22 calls node:sqlite experimental on every start; other warnings stay. */
+  function hideWarning(start) {
+    var emitWarning = process.emitWarning;
+    process.emitWarning = function (warning) {
+      if (String(warning).indexOf(start) === 0) return;
+      emitWarning.apply(process, arguments);
+    };
+  }
+})();

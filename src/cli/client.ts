@@ -1,0 +1,115 @@
+import { readFile } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
+import { join } from 'node:path';
+import { request } from 'undici';
+import { z } from 'zod';
+import { failure } from './failure.ts';
+
+/** `DATA_DIR/run.json`: how the owner of the machine reaches the gateway that runs on this data directory. */
+const runFile = z.object({
+  pid: z.int().positive(),
+  host: z.string(),
+  port: z.int(),
+  url: z.url(),
+  started_at: z.union([z.string(), z.number()]),
+  version: z.string(),
+  key: z.string(),
+});
+
+export interface RunningGateway {
+  pid: number;
+  host: string;
+  port: number;
+  url: string;
+  /** Epoch milliseconds. */
+  startedAt: number;
+  version: string;
+  /** Sends a request with the key of this process, which works from loopback only. */
+  send(path: string, what: Send): Promise<Answer>;
+}
+
+export interface Send {
+  method: 'GET' | 'POST';
+  body?: object;
+  /** Milliseconds until the whole answer must have been read. */
+  timeoutMs: number;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: AsyncIterable<Uint8Array>;
+}
+
+/** How long a healthy gateway on this machine may take to answer /healthz. */
+const healthTimeoutMs = 2000;
+
+/** The gateway that runs on `dataDir`, or null when there is none or it does not answer. */
+export async function findGateway(dataDir: string): Promise<RunningGateway | null> {
+  const run = await readRunFile(dataDir);
+  if (run === null || !(await answers(run.url))) return null;
+  return {
+    pid: run.pid,
+    host: run.host,
+    port: run.port,
+    url: run.url,
+    startedAt: new Date(run.started_at).getTime(),
+    version: run.version,
+    send: async (path, { method, body, timeoutMs }) => {
+      const answer = await request(new URL(path, run.url), {
+        method,
+        headers: {
+          authorization: `Bearer ${run.key}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+    },
+  };
+}
+
+export function notRunning(dataDir: string): Error {
+  return failure(
+    3,
+    'gateway_not_running',
+    `No gateway is running on ${dataDir}: start it with \`gateway serve\``,
+  );
+}
+
+async function readRunFile(dataDir: string): Promise<z.infer<typeof runFile> | null> {
+  let text: string;
+  try {
+    text = await readFile(join(dataDir, 'run.json'), 'utf8');
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+  try {
+    return runFile.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    // A file cut short by a crash says as much as no file: its gateway is gone.
+    return null;
+  }
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await probe(new URL('/healthz', url), healthTimeoutMs)) === 200;
+  } catch {
+    // Refused, reset or silent all mean the same to the caller: nothing that answers is there.
+    return false;
+  }
+}
+
+/** The status of a GET. `fetch` is not used because it refuses some ports. @throws when nothing answers in time */
+export async function probe(url: string | URL, timeoutMs: number): Promise<number> {
+  const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(timeoutMs) });
+  await body.dump();
+  return statusCode;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}

@@ -1,0 +1,70 @@
+import type { Context } from './context.ts';
+
+/** 0 ok, 1 failed, 2 bad usage, 3 gateway needed but not running, 4 not authorised, 5 rate limited, 124 timed out. */
+export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 124;
+
+export interface Argument {
+  name: string;
+  summary: string;
+  required: boolean;
+  /** The only values allowed; offered by shell completion. */
+  choices?: readonly string[];
+}
+
+export interface Flag {
+  /** Without dashes. A name that starts with `no-` is on when given, like every other switch. */
+  name: string;
+  short?: string;
+  /** What the value is called in the help. A flag without it is a switch. */
+  value?: string;
+  /** `count`: a whole number of at least 0, read with `options.count`. Text otherwise. */
+  kind?: 'count';
+  choices?: readonly string[];
+  summary: string;
+  /** A flag that is recognised only to refuse it (exit 2) with this sentence. It stands in no help. */
+  refused?: string;
+}
+
+export interface Example {
+  command: string;
+  does: string;
+}
+
+/** What was given on the command line. Asking for a flag that the command does not declare is a programming error. */
+export interface Options {
+  argument(name: string): string | undefined;
+  text(flag: string): string | undefined;
+  count(flag: string): number | undefined;
+  on(flag: string): boolean;
+}
+
+/** One command of the program, as data. Its name and summary stand in `commands/index.ts`. */
+export interface Command {
+  arguments: readonly Argument[];
+  flags: readonly Flag[];
+  /**
+   * `nothing`: runs anywhere. `store`: reads or writes the data directory, whether or not a gateway runs.
+   * `server`: refused with exit 3 unless a gateway runs on this data directory.
+   */
+  needs: 'nothing' | 'store' | 'server';
+  /** More to say below the summary in `--help`. */
+  about?: string;
+  examples: readonly Example[];
+  run(options: Options, context: Context): Promise<ExitCode>;
+}
+
+/** A row of the command list. `name` has one word or two (`keys add`); the file is imported only when chosen. */
+export interface CommandEntry {
+  name: string;
+  summary: string;
+  load: () => Promise<Command>;
+}
+
+/** Flags that every command takes. */
+export const commonFlags: readonly Flag[] = [
+  { name: 'json', summary: 'print one JSON document on stdout and nothing else there' },
+  { name: 'data-dir', value: 'DIR', summary: 'where the gateway keeps its state (env DATA_DIR)' },
+  { name: 'port', value: 'N', summary: 'port of the gateway (env GATEWAY_PORT, default 20128)' },
+  { name: 'no-open', summary: 'do not open a browser' },
+  { name: 'non-interactive', summary: 'never ask anything, even on a terminal' },
+];

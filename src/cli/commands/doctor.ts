@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Config } from '../../config.ts';
+import { databasePath } from '../../store/database.ts';
+import {
+  type Check,
+  type CheckName,
+  checkConfig,
+  checkDatabase,
+  checkLiveness,
+  checkMemory,
+  checkNames,
+  checkNative,
+  checkPort,
+  checkRuntime,
+  checkStorage,
+  databaseState,
+  messageOf,
+} from '../checks.ts';
+import type { Command, Options } from '../command.ts';
+import { connections } from '../connect.ts';
+import type { Context } from '../context.ts';
+import type { Io } from '../io.ts';
+import { count } from '../text.ts';
+
+export const doctorCommand: Command = {
+  arguments: [],
+  flags: [
+    { name: 'no-liveness', summary: 'do not ask the gateway whether it is alive' },
+    { name: 'host', value: 'HOST', summary: 'host of the gateway (env GATEWAY_HOST, default 127.0.0.1)' },
+    { name: 'liveness-url', value: 'URL', summary: 'ask this address instead of /healthz of the gateway' },
+  ],
+  needs: 'nothing',
+  about: 'Changes nothing. Exit 1 when a check fails; warnings do not count.',
+  examples: [
+    { command: 'gateway doctor', does: 'eight checks' },
+    {
+      command: 'gateway doctor --no-liveness --json',
+      does: '{"checks":[{"name","status","message"}],"summary":{…}}',
+    },
+  ],
+  run: async (options, context) => {
+    const checks: Check[] = [];
+    const find = findings(options, context);
+    for (const name of checkNames) checks.push({ name, ...(await guarded(find[name])) });
+    const summary = {
+      ok: counted(checks, 'ok'),
+      warn: counted(checks, 'warn'),
+      fail: counted(checks, 'fail'),
+    };
+    context.io.result({ checks, summary }, () => people(checks, summary, context.io));
+    return summary.fail === 0 ? 0 : 1;
+  },
+};
+
+type Finding = Omit<Check, 'name'>;
+type Find = () => Promise<Finding>;
+
+function findings(options: Options, context: Context): Readonly<Record<CheckName, Find>> {
+  /** Checks that depend on the configuration say so when it is invalid; the check named Config has the reason. */
+  const configured =
+    (check: (config: Config) => Promise<Finding>): Find =>
+    async () => {
+      const config = await context.config().catch(() => null);
+      return config === null ? unknown('the configuration is invalid') : check(config);
+    };
+  return {
+    Config: async () => checkConfig(await context.config()),
+    Database: configured(async ({ dataDir }) => {
+      const path = databasePath(dataDir);
+      return checkDatabase(path, await databaseState(path));
+    }),
+    'Storage/encryption': configured((config) => storage(config, context)),
+    'Port availability': configured(async (config) =>
+      checkPort(config, await context.findGateway(), options.text('host') !== undefined),
+    ),
+    'Node runtime': async () => checkRuntime(process.versions.node),
+    'Native binary': checkNative,
+    Memory: async () => checkMemory(),
+    'Server liveness': configured((config) => liveness(config, options, context)),
+  };
+}
+
+/** A check that cannot be carried out at all has failed. */
+async function guarded(find: Find): Promise<Finding> {
+  try {
+    return await find();
+  } catch (error) {
+    return { status: 'fail', message: messageOf(error) };
+  }
+}
+
+function unknown(reason: string): Finding {
+  return { status: 'warn', message: `not checked: ${reason}` };
+}
+
+async function storage(config: Config, context: Context): Promise<Finding> {
+  const { dataDir } = config;
+  const hasFile = existsSync(join(dataDir, 'storage.key'));
+  const source = config.storageKey !== null ? 'environment' : hasFile ? 'file' : 'none';
+  const { state } = await databaseState(databasePath(dataDir));
+  // Opening a database of another version would change it.
+  if (state === 'behind' || state === 'unusable') return unknown('see the check named Database');
+  // Without any key there is nothing to open credentials with, and asking for one would make it.
+  if (state === 'missing' || source === 'none')
+    return checkStorage({ source, dataDir, sealed: [], unreadable: [] });
+  const keyed = (await (await connections(context)).listOpen()).filter(
+    ({ authType }) => authType === 'api-key',
+  );
+  return checkStorage({
+    source,
+    dataDir,
+    sealed: keyed.map(({ name }) => name),
+    unreadable: keyed.filter(({ credential }) => credential === null).map(({ name }) => name),
+  });
+}
+
+async function liveness(config: Config, options: Options, context: Context): Promise<Finding> {
+  if (options.on('no-liveness')) return { status: 'ok', message: 'not checked (--no-liveness)' };
+  const url = options.text('liveness-url');
+  if (url !== undefined) return checkLiveness(url, true);
+  const running = await context.findGateway();
+  if (running !== null && options.text('host') === undefined) {
+    return {
+      status: 'ok',
+      message: `${running.url} answers (pid ${running.pid}, version ${running.version})`,
+    };
+  }
+  if (config.port === 0) return { status: 'warn', message: 'no gateway runs on this data directory' };
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return checkLiveness(`http://${host}:${config.port}/healthz`, options.text('host') !== undefined);
+}
+
+function counted(checks: readonly Check[], status: Check['status']): number {
+  return checks.filter((check) => check.status === status).length;
+}
+
+const styleOf = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+function people(
+  checks: readonly Check[],
+  summary: Readonly<Record<Check['status'], number>>,
+  io: Io,
+): string {
+  const lines = checks.map(
+    ({ name, status, message }) =>
+      `${io.paint(styleOf[status], status.padEnd(4))}  ${name.padEnd(18)}  ${message}`,
+  );
+  return [
+    ...lines,
+    '',
+    `Summary: ${summary.ok} ok, ${count(summary.warn, 'warning')}, ${count(summary.fail, 'failure')}`,
+  ].join('\n');
+}

@@ -1,0 +1,108 @@
+import type { CommandEntry } from '../command.ts';
+
+/** What a first word with commands below it is about. */
+export const groups: Readonly<Record<string, string>> = {
+  keys: 'Gateway keys: what tools and agents log in with',
+  provider: 'Connect providers',
+  providers: 'The provider catalogue and the connections made from it',
+  config: 'The configuration in effect',
+};
+
+/** Every command, in the order of the help. Each file is imported only when its command is chosen. */
+export const commandList: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'Start the gateway (also: `gateway` alone)',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  {
+    name: 'setup',
+    summary: 'Set up a password, a provider and a key',
+    load: async () => (await import('./setup.ts')).setupCommand,
+  },
+  {
+    name: 'keys add',
+    summary: 'Make a gateway key and show it once',
+    load: async () => (await import('./keys-add.ts')).keysAddCommand,
+  },
+  {
+    name: 'keys list',
+    summary: 'List the gateway keys',
+    load: async () => (await import('./keys-list.ts')).keysListCommand,
+  },
+  {
+    name: 'keys remove',
+    summary: 'Remove a gateway key; it stops working at once',
+    load: async () => (await import('./keys-remove.ts')).keysRemoveCommand,
+  },
+  {
+    name: 'provider add',
+    summary: 'Connect a provider',
+    load: async () => (await import('./provider-add.ts')).providerAddCommand,
+  },
+  {
+    name: 'provider list',
+    summary: 'List the connections (same as `providers list`)',
+    load: async () => (await import('./providers-list.ts')).providersListCommand,
+  },
+  {
+    name: 'providers available',
+    summary: 'List the providers that can be connected',
+    load: async () => (await import('./providers-available.ts')).providersAvailableCommand,
+  },
+  {
+    name: 'providers list',
+    summary: 'List the connections',
+    load: async () => (await import('./providers-list.ts')).providersListCommand,
+  },
+  {
+    name: 'providers test',
+    summary: 'Test one connection against its provider',
+    load: async () => (await import('./providers-test.ts')).providersTestCommand,
+  },
+  {
+    name: 'providers test-all',
+    summary: 'Test every active connection',
+    load: async () => (await import('./providers-test-all.ts')).providersTestAllCommand,
+  },
+  {
+    name: 'providers validate',
+    summary: 'Check the stored connections without sending anything',
+    load: async () => (await import('./providers-validate.ts')).providersValidateCommand,
+  },
+  {
+    name: 'models',
+    summary: 'List the models that can be asked for, with prices',
+    load: async () => (await import('./models.ts')).modelsCommand,
+  },
+  {
+    name: 'status',
+    summary: 'Show whether the gateway runs, and what it has done',
+    load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
+    name: 'logs',
+    summary: 'Show the requests of the ledger',
+    load: async () => (await import('./logs.ts')).logsCommand,
+  },
+  {
+    name: 'config show',
+    summary: 'Show every setting in effect and where it comes from',
+    load: async () => (await import('./config-show.ts')).configShowCommand,
+  },
+  {
+    name: 'test',
+    summary: 'Send a small request through the running gateway',
+    load: async () => (await import('./test.ts')).testCommand,
+  },
+  {
+    name: 'doctor',
+    summary: 'Check this installation',
+    load: async () => (await import('./doctor.ts')).doctorCommand,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a shell completion script',
+    load: async () => (await import('./completion.ts')).completionCommand,
+  },
+];

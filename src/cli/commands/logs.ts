@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
+import type { Store } from '../../store/database.ts';
+import type { Command, Options } from '../command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../failure.ts';
+import type { Io } from '../io.ts';
+import { dollars, iso, localTime, printable } from '../text.ts';
+
+/** How often `--follow` looks for new rows. The writer flushes at most 50 ms after a request ended. */
+const pollMs = 300;
+/** Requests looked at in each turn of `--follow`, the newest: far more than can end between two turns. */
+const followBatch = 1000;
+
+export const logsCommand: Command = {
+  arguments: [],
+  flags: [
+    {
+      name: 'limit',
+      short: 'n',
+      value: 'N',
+      kind: 'count',
+      summary: 'how many requests, the latest (default 50)',
+    },
+    { name: 'since', value: 'TIME', summary: 'only requests since then: ISO 8601, or 90s, 30m, 6h, 2d ago' },
+    {
+      name: 'search',
+      value: 'TEXT',
+      summary: 'only requests with the text in an id, model, connection, error or user agent',
+    },
+    { name: 'follow', short: 'f', summary: 'go on with new requests until interrupted' },
+  ],
+  needs: 'store',
+  about:
+    'Oldest first. With --json one JSON document per line (JSON Lines). Prompts and answers are never stored.',
+  examples: [
+    { command: 'gateway logs --since 6h --search claude', does: 'what happened to those' },
+    { command: 'gateway logs --follow --json | jq .cost_usd', does: 'JSON Lines as they come' },
+  ],
+  run: async (options, context) => {
+    const search = options.text('search');
+    const since = sinceOf(options, context.now());
+    const limit = options.count('limit') ?? 50;
+    const filter = {
+      ...(search === undefined ? {} : { search }),
+      ...(since === undefined ? {} : { since }),
+    };
+    if (options.on('follow')) return follow(filter, limit, context);
+    await latest(await context.existingStore(), filter, limit, context.io);
+    return 0;
+  },
+};
+
+/** Shows the latest requests and returns them. */
+async function latest(store: Store | null, filter: Filter, limit: number, io: Io): Promise<LedgerRow[]> {
+  const rows = store === null || limit === 0 ? [] : await recentRequests(store, { ...filter, limit });
+  for (const row of rows) show(row, io);
+  if (rows.length === 0 && !io.json) io.note('No requests yet.');
+  return rows;
+}
+
+interface Filter {
+  search?: string;
+  since?: number;
+}
+
+/**
+ * Runs until the process is interrupted. A request is written when it ends and its id says when it began, so a
+ * long one comes after shorter ones that began later: the ids of the last turn are remembered, not one last id.
+ * What is not among the newest of one turn is never among those of a later one.
+ */
+async function follow(filter: Filter, limit: number, context: Context): Promise<never> {
+  const store = await context.store();
+  const longestMs = (await context.config()).timeouts.totalMs;
+  const since = Math.max(filter.since ?? 0, context.now() - longestMs);
+  const query = { ...filter, since, limit: followBatch };
+  // In this order nothing is lost that is written between the two.
+  let seen = [...(await recentRequests(store, query)), ...(await latest(store, filter, limit, context.io))];
+  for (;;) {
+    const shown = new Set(seen.map(({ id }) => id));
+    seen = await recentRequests(store, query);
+    for (const row of seen.filter(({ id }) => !shown.has(id))) show(row, context.io);
+    await delay(pollMs);
+  }
+}
+
+function show(row: LedgerRow, io: Io): void {
+  io.record(document(row), () => line(row, io));
+}
+
+function document(row: LedgerRow) {
+  return {
+    id: row.id,
+    started_at: iso(row.startedAt),
+    status: row.status,
+    outcome: row.outcome,
+    key_id: row.keyId,
+    provider: row.provider,
+    connection: row.connection,
+    connection_id: row.connectionId,
+    format: row.format,
+    requested_model: row.requestedModel,
+    model: row.model,
+    streamed: row.streamed,
+    usage: row.usage === null ? null : usageDocument(row.usage),
+    estimated: row.estimated,
+    cost_usd: row.costUsd,
+    price_source: row.priceSource,
+    ttft_ms: row.ttftMs,
+    duration_ms: row.durationMs,
+    attempts: row.attempts,
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage },
+    upstream_request_id: row.upstreamRequestId,
+    user_agent: row.userAgent,
+  };
+}
+
+function usageDocument(usage: NonNullable<LedgerRow['usage']>) {
+  return {
+    input: usage.input,
+    cache_read: usage.cacheRead,
+    cache_write_5m: usage.cacheWrite5m,
+    cache_write_1h: usage.cacheWrite1h,
+    output: usage.output,
+    reasoning: usage.reasoning,
+    audio_input: usage.audioInput,
+    audio_output: usage.audioOutput,
+    web_searches: usage.webSearches,
+  };
+}
+
+function line(row: LedgerRow, io: Io): string {
+  const model = `${row.connection ?? '-'}/${row.model ?? row.requestedModel ?? '-'}`;
+  const status = io.paint(row.outcome === 'ok' ? 'green' : 'red', String(row.status));
+  const { usage } = row;
+  const tokens =
+    usage === null
+      ? 'no usage'
+      : `${usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.audioInput} in, ${usage.output + usage.reasoning + usage.audioOutput} out`;
+  const error = row.errorCode === null ? '' : `  ${row.errorCode}: ${printable(row.errorMessage ?? '')}`;
+  const about = row.estimated ? '~' : '';
+  return `${localTime(row.startedAt)}  ${status}  ${printable(model)}  ${about}${tokens}  ${dollars(row.costUsd)}  ${row.durationMs} ms  ${row.id}${error}`;
+}
+
+const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function sinceOf(options: Options, now: number): number | undefined {
+  const text = options.text('since');
+  if (text === undefined) return undefined;
+  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (amount !== undefined && unit !== undefined) return now - Number(amount) * (unitMs[unit] ?? 0);
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(at))
+    throw usageError(`--since must be a time such as 6h, 2d or 2026-11-21T08:00:00Z, not "${text}"`);
+  return at;
+}

@@ -1,0 +1,134 @@
+import { type Catalog, createCatalog, type ModelPrice } from '../../catalog/price.ts';
+import type { Route } from '../../combos/resolve.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { buildSnapshot } from '../../snapshot.ts';
+import type { Command } from '../command.ts';
+import { connectionRecords } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { providerOf } from '../provider-choice.ts';
+
+interface Offer {
+  id: string;
+  provider: string;
+  connection: string | null;
+  model: string;
+  /** True when a request for `id` would be routed; false for a model of a provider that is not connected. */
+  available: boolean;
+  /** Tokens. */
+  context_window: number | null;
+  /** USD per million tokens; null when unknown. */
+  pricing: ReturnType<typeof pricingDocument> | null;
+}
+
+export const modelsCommand: Command = {
+  arguments: [
+    { name: 'provider', summary: 'only the models of this provider or connection', required: false },
+  ],
+  flags: [{ name: 'search', value: 'TEXT', summary: 'only ids that contain the text' }],
+  needs: 'store',
+  about:
+    'Models of your connections and of the demo. With a provider that is not connected: what the catalogue knows of it.\nPrices are USD per million tokens.',
+  examples: [
+    { command: 'gateway models', does: 'what tools can ask for' },
+    {
+      command: 'gateway models openai --json',
+      does: '{"models":[{"id","provider","context_window","pricing",…}]}',
+    },
+  ],
+  run: async (options, context) => {
+    const only = options.argument('provider');
+    const search = options.text('search')?.toLowerCase() ?? '';
+    const offers = (await offersOf(only, context)).filter(({ id }) => id.toLowerCase().includes(search));
+    context.io.result({ models: offers }, () => {
+      if (offers.length === 0) return 'No model matches.';
+      return context.io.table<Offer>(
+        [
+          { title: 'ID', cell: ({ id, available }) => (available ? id : `${id} (not connected)`) },
+          {
+            title: 'CONTEXT',
+            cell: (offer) => offer.context_window?.toLocaleString('en-US') ?? '-',
+            align: 'right',
+          },
+          { title: 'INPUT', cell: (offer) => priceCell(offer, 'input'), align: 'right' },
+          { title: 'OUTPUT', cell: (offer) => priceCell(offer, 'output'), align: 'right' },
+        ],
+        offers,
+      );
+    });
+    return 0;
+  },
+};
+
+async function offersOf(only: string | undefined, context: Context): Promise<Offer[]> {
+  const catalog = createCatalog({ overrides: (await context.config()).prices });
+  const connections = (await connectionRecords(context)).map((record) => ({ ...record, credential: null }));
+  const { routes } = buildSnapshot({ keys: [], connections, catalog, revision: 0 });
+  const now = context.now();
+  const chosen = routes.ordered.filter(
+    ({ connection, provider }) => only === undefined || connection.name === only || provider.id === only,
+  );
+  if (chosen.length > 0 || only === undefined) {
+    return chosen.flatMap((route) =>
+      modelsOf(route, catalog).map((model) => offer(route, model, catalog, now)),
+    );
+  }
+  const provider = providerOf(only);
+  return catalog.models(provider).map(({ id }) => unconnected(provider, id, catalog, now));
+}
+
+/** What the provider itself listed when it was last tested, else what the catalogue knows; the default model always. */
+function modelsOf({ connection, provider }: Route, catalog: Catalog): string[] {
+  const listed = connection.models ?? catalog.models(provider).map(({ id }) => id);
+  const preferred = connection.defaultModel === null ? [] : [connection.defaultModel];
+  return [...new Set([...preferred, ...listed])];
+}
+
+function offer({ connection, provider }: Route, model: string, catalog: Catalog, now: number): Offer {
+  return {
+    ...facts(provider, model, catalog, now),
+    id: `${connection.name}/${model}`,
+    connection: connection.name,
+    available: true,
+  };
+}
+
+function unconnected(provider: Provider, model: string, catalog: Catalog, now: number): Offer {
+  return {
+    ...facts(provider, model, catalog, now),
+    id: `${provider.id}/${model}`,
+    connection: null,
+    available: false,
+  };
+}
+
+function facts(provider: Provider, model: string, catalog: Catalog, now: number) {
+  const price = catalog.priceOf(provider, model, now);
+  return {
+    provider: provider.id,
+    model,
+    context_window: catalog.describe(provider, model)?.contextWindow ?? null,
+    pricing: price === null ? null : pricingDocument(price),
+  };
+}
+
+function pricingDocument(price: ModelPrice) {
+  return {
+    currency: 'USD',
+    per_tokens: 1_000_000,
+    input: price.input,
+    output: price.output,
+    cache_read: price.cacheRead ?? null,
+    cache_write_5m: price.cacheWrite5m ?? null,
+    cache_write_1h: price.cacheWrite1h ?? null,
+    reasoning: price.reasoning ?? null,
+    source: price.source,
+  };
+}
+
+/** The base rate; a `+` says that a long input costs more. */
+function priceCell({ pricing }: Offer, direction: 'input' | 'output'): string {
+  if (pricing === null) return 'unknown';
+  const rate = pricing[direction];
+  if (rate === null) return '-';
+  return typeof rate === 'number' ? `$${rate}` : `$${rate.base}+`;
+}

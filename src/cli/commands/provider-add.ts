@@ -1,0 +1,81 @@
+import type { ConnectionRecord } from '../../connections/schema.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Command, Options } from '../command.ts';
+import { connections, testDocument, testLine, testStored } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { credentialFlags, readCredential } from '../credential.ts';
+import { usageError } from '../failure.ts';
+import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
+import { connectionDocument } from '../shapes.ts';
+
+export const providerAddCommand: Command = {
+  arguments: [
+    { name: 'provider', summary: 'id of the provider, as `providers available` lists it', required: true },
+  ],
+  flags: [
+    {
+      name: 'name',
+      value: 'NAME',
+      summary: "the connection's name, first part of its model ids (default: the provider's id)",
+    },
+    { name: 'base-url', value: 'URL', summary: 'root of the API, where it is not the provider’s usual one' },
+    ...credentialFlags,
+    { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },
+    { name: 'test', summary: 'test the connection; exit 1 when the test fails (it is kept)' },
+  ],
+  needs: 'store',
+  about: 'A running gateway uses the connection at once.',
+  examples: [
+    { command: 'gateway provider add openai --api-key-env OPENAI_API_KEY --test', does: 'models openai/…' },
+    {
+      command: 'pass show work/anthropic | gateway provider add anthropic --name work --api-key-stdin',
+      does: 'models work/…',
+    },
+    {
+      command: 'gateway provider add openai-compatible --name gpu --base-url http://gpu.local:8000/v1',
+      does: 'your own server',
+    },
+  ],
+  run: async (options, context) => {
+    const provider = connectable(options.argument('provider') ?? '');
+    const baseUrl = baseUrlFor(provider, options.text('base-url'), '--base-url');
+    const apiKey = await keyFor(provider, options, context);
+    const stored = await connections(context);
+    const record = await stored.add({
+      provider: provider.id,
+      name: options.text('name') ?? provider.id,
+      baseUrl,
+      apiKey,
+      defaultModel: options.text('default-model') ?? null,
+    });
+    if (!options.on('test')) return added(record, context);
+    const result = await testStored(record, context);
+    const fresh = (await stored.find(record.id)) ?? record;
+    context.io.result(
+      { ...connectionDocument(fresh), test: testDocument(fresh, result) },
+      () => `Connected ${provider.name} as "${fresh.name}".\n${testLine(fresh, result)}`,
+    );
+    return result.valid ? 0 : 1;
+  },
+};
+
+function added(record: ConnectionRecord, { io }: Context): 0 {
+  io.result(connectionDocument(record), () => `Connected ${record.provider} as "${record.name}".`);
+  if (!io.json) io.note(`Test it with \`gateway providers test ${record.name}\`.`);
+  return 0;
+}
+
+async function keyFor(provider: Provider, options: Options, context: Context): Promise<string | null> {
+  const given = await readCredential(options, context);
+  if (given !== null || !needsKey(provider)) return given;
+  if (!context.io.interactive) {
+    throw usageError(
+      `${provider.name} needs a key: pass --api-key-env VAR, --api-key-stdin or --api-key KEY`,
+    );
+  }
+  const typed = await context.io.ask.secret(`Key for ${provider.name}`, {
+    check: (text) => (text.trim() === '' ? 'Type or paste the key' : undefined),
+  });
+  if (typed === null) throw usageError('Cancelled, nothing was stored.');
+  return typed.trim();
+}

@@ -1,0 +1,76 @@
+import { providers } from '../../providers/index.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Command } from '../command.ts';
+import type { Io } from '../io.ts';
+import { needsKey } from '../provider-choice.ts';
+
+export const providersAvailableCommand: Command = {
+  arguments: [],
+  flags: [
+    { name: 'search', value: 'TEXT', summary: 'only those whose id, name or category contains the text' },
+    {
+      name: 'category',
+      value: 'NAME',
+      summary: 'only this category: api-key, local, generic, demo, or free (cost nothing)',
+    },
+  ],
+  needs: 'nothing',
+  examples: [
+    { command: 'gateway providers available --search open', does: 'find one' },
+    { command: 'gateway providers available --category local --json', does: 'servers on this machine' },
+  ],
+  run: async (options, { io }) => {
+    const category = options
+      .text('category')
+      ?.toLowerCase()
+      .replace(/^apikey$/, 'api-key');
+    const search = options.text('search')?.toLowerCase() ?? '';
+    const found = providers.filter((provider) => inCategory(provider, category) && matches(provider, search));
+    const categories = [...new Set(providers.map((provider) => provider.category))];
+    const document = { count: found.length, categories, providers: found.map(providerDocument) };
+    io.result(document, () => (found.length === 0 ? 'No provider matches.' : providerTable(found, io)));
+    return 0;
+  },
+};
+
+function inCategory(provider: Provider, category: string | undefined): boolean {
+  if (category === undefined) return true;
+  return category === 'free' ? provider.unpriced === 'free' : provider.category === category;
+}
+
+function matches({ id, name, category }: Provider, search: string): boolean {
+  return [id, name, category].some((text) => text.toLowerCase().includes(search));
+}
+
+function providerDocument(provider: Provider) {
+  return {
+    id: provider.id,
+    name: provider.name,
+    category: provider.category,
+    dialects: Object.keys(provider.formats),
+    base_url: provider.category === 'demo' ? null : provider.baseUrl,
+    needs_base_url: provider.baseUrl === null,
+    needs_key: needsKey(provider),
+    key_variables: provider.keyVariables,
+    local_port: provider.localPort ?? null,
+    free: provider.unpriced === 'free',
+    suggested_model: provider.suggestedModel,
+    website: provider.website,
+  };
+}
+
+function providerTable(found: readonly Provider[], io: Io): string {
+  return io.table<Provider>(
+    [
+      { title: 'ID', cell: (provider) => provider.id },
+      { title: 'NAME', cell: (provider) => provider.name },
+      { title: 'CATEGORY', cell: (provider) => provider.category },
+      {
+        title: 'KEY',
+        cell: (provider) => (needsKey(provider) ? (provider.keyVariables[0] ?? 'yes') : 'none needed'),
+      },
+      { title: 'FORMATS', cell: (provider) => Object.keys(provider.formats).join(', ') },
+    ],
+    found,
+  );
+}

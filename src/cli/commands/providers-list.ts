@@ -1,0 +1,45 @@
+import type { ConnectionRecord } from '../../connections/schema.ts';
+import type { Command } from '../command.ts';
+import { connectionRecords } from '../connect.ts';
+import { connectionDocument } from '../shapes.ts';
+import { localTime, type StyleName } from '../text.ts';
+
+const styleOfStatus: Readonly<Record<ConnectionRecord['status'], StyleName | null>> = {
+  untested: null,
+  ok: 'green',
+  failed: 'red',
+  'needs-re-entry': 'yellow',
+};
+
+export const providersListCommand: Command = {
+  arguments: [],
+  flags: [],
+  needs: 'store',
+  examples: [
+    { command: 'gateway providers list --json', does: '{"providers":[{"id","provider","name","status",…}]}' },
+  ],
+  run: async (_, context) => {
+    const records = await connectionRecords(context);
+    context.io.result({ providers: records.map(connectionDocument) }, () => {
+      if (records.length === 0) {
+        return 'No connections yet: add one with `gateway provider add PROVIDER`. The demo (demo/echo) works without.';
+      }
+      return context.io.table<ConnectionRecord>(
+        [
+          { title: 'NAME', cell: (record) => record.name },
+          { title: 'PROVIDER', cell: (record) => record.provider },
+          { title: 'STATUS', cell: status, style: (record) => styleOfStatus[record.status] },
+          { title: 'TESTED', cell: (record) => localTime(record.lastTestedAt) },
+          { title: 'BASE URL', cell: (record) => record.baseUrl ?? '(usual)' },
+          { title: 'ID', cell: (record) => record.id },
+        ],
+        records,
+      );
+    });
+    return 0;
+  },
+};
+
+function status(record: ConnectionRecord): string {
+  return record.active ? record.status : `${record.status}, inactive`;
+}

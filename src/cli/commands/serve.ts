@@ -1,0 +1,58 @@
+import { createGateway } from '../../gateway.ts';
+import { createLog } from '../../lib/log.ts';
+import type { Command } from '../command.ts';
+import type { Context } from '../context.ts';
+import { version } from '../version.ts';
+
+export const serveCommand: Command = {
+  arguments: [],
+  flags: [
+    { name: 'host', value: 'ADDRESS', summary: 'address to listen on (env GATEWAY_HOST, default 127.0.0.1)' },
+  ],
+  needs: 'nothing',
+  about:
+    'Runs until SIGTERM or SIGINT; open requests may then finish, and a second signal ends them at once.',
+  examples: [
+    { command: 'gateway', does: 'start on http://127.0.0.1:20128' },
+    { command: 'gateway serve --port 0', does: 'start on a free port, which the last line printed names' },
+  ],
+  run: async (_, context) => {
+    const config = await context.config();
+    const { io } = context;
+    const log = createLog({ level: config.logLevel, write: (line) => io.note(line), pretty: io.interactive });
+    const gateway = createGateway({ config, log, version: version() });
+    const { url, host, port } = await gateway.start();
+    await greet(context, url);
+    io.record(
+      { listening: true, url, host, port, pid: process.pid },
+      () => `Modelgate ${version()} listening on ${url}`,
+    );
+    const signal = await nextSignal();
+    log.info({ signal, drain_ms: config.drainMs }, 'stopping: open requests may finish');
+    void nextSignal().then(() => process.exit(1));
+    await gateway.stop();
+    log.info('stopped');
+    return 0;
+  },
+};
+
+/** What a newcomer does next, said only while there is nobody who could use the gateway. */
+async function greet({ config, io }: Context, url: string): Promise<void> {
+  const { authRequired, dataDir } = await config();
+  if (io.json) return;
+  io.record({}, () => `Data directory ${dataDir}`);
+  if (!authRequired) io.record({}, () => 'Keys are not required: anyone on this machine may use the gateway');
+  io.record({}, () => `First steps: \`gateway keys add NAME\`, then point a tool at ${url} (or ${url}/v1)`);
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    const done = (signal: NodeJS.Signals) => {
+      process.off('SIGTERM', done);
+      process.off('SIGINT', done);
+      resolve(signal);
+    };
+    process.on('SIGTERM', done);
+    process.on('SIGINT', done);
+  });
+}

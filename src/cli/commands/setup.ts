@@ -1,0 +1,165 @@
+import { keyStore } from '../../access/store.ts';
+import type { Command, Options } from '../command.ts';
+import { connectionRecords, testDocument, testLine } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { credentialFlags, readCredential } from '../credential.ts';
+import { type Discovery, discover, discoveryDocument, discoveryText } from '../discover.ts';
+import { usageError } from '../failure.ts';
+import {
+  connect,
+  hasPassword,
+  nextSteps,
+  passwordProblem,
+  setPassword,
+  type Tested,
+  testNew,
+} from '../install.ts';
+import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
+import { connectionDocument } from '../shapes.ts';
+import { runWizard } from '../wizard.ts';
+
+/** Where `--api-key` may stand instead, for a setup without a person. */
+const keyVariable = 'GATEWAY_API_KEY';
+const defaultProvider = 'openai';
+/** Any of these means that a provider is to be added. */
+const providerFlags = ['provider', 'provider-name', 'provider-base-url', 'default-model'] as const;
+
+export const setupCommand: Command = {
+  arguments: [],
+  flags: [
+    { name: 'password-stdin', summary: 'read the admin password from stdin (preferred)' },
+    {
+      name: 'password',
+      value: 'PASSWORD',
+      summary: 'the admin password; other users of this machine can see it',
+    },
+    { name: 'add-provider', summary: 'connect a provider' },
+    { name: 'provider', value: 'ID', summary: `which provider (default ${defaultProvider})` },
+    { name: 'provider-name', value: 'NAME', summary: "the connection's name (default: the provider's id)" },
+    { name: 'provider-base-url', value: 'URL', summary: 'root of its API, where it is not the usual one' },
+    { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },
+    ...credentialFlags.map((flag) =>
+      flag.name === 'api-key' ? { ...flag, summary: `${flag.summary} (env ${keyVariable})` } : flag,
+    ),
+    { name: 'test-provider', summary: 'test the connection; exit 1 when the test fails (it is kept)' },
+  ],
+  needs: 'store',
+  about:
+    'On a terminal and without these flags it asks. Keys found in the environment and local model servers are offered, never used silently.',
+  examples: [
+    { command: 'gateway setup', does: 'the wizard' },
+    {
+      command:
+        'GATEWAY_API_KEY=… gateway setup --non-interactive --add-provider --provider openai --test-provider',
+      does: 'in a script or a container',
+    },
+    {
+      command: 'gateway setup --non-interactive --password-stdin < password.txt',
+      does: 'only the admin password',
+    },
+  ],
+  run: async (options, context) => {
+    if (context.io.interactive && !givesAnything(options)) return runWizard(context);
+    const password = await passwordOf(options, context);
+    const wanted = await wantedConnection(options, context);
+    if (password !== null) await setPassword(password, context);
+    const record = wanted === null ? null : await connect(wanted, context);
+    const tested = record !== null && options.on('test-provider') ? await testNew(record, context) : null;
+    await report({ passwordSet: password !== null, record: tested?.record ?? record, tested }, context);
+    return tested === null || tested.result.valid ? 0 : 1;
+  },
+};
+
+function addsProvider(options: Options): boolean {
+  return options.on('add-provider') || providerFlags.some((flag) => options.text(flag) !== undefined);
+}
+
+function givesAnything(options: Options): boolean {
+  const password = options.text('password') !== undefined || options.on('password-stdin');
+  return password || addsProvider(options);
+}
+
+async function passwordOf(options: Options, context: Context): Promise<string | null> {
+  const direct = options.text('password');
+  const stdin = options.on('password-stdin');
+  if (direct !== undefined && stdin) throw usageError('Give only one of --password and --password-stdin');
+  if (stdin && options.on('api-key-stdin')) {
+    throw usageError(
+      'Only one secret can come from stdin: give the other by --api-key-env or in a second command',
+    );
+  }
+  if (direct === undefined && !stdin) return null;
+  if (direct !== undefined) {
+    context.io.note(
+      'Warning: a password on the command line is visible to other users; --password-stdin is not.',
+    );
+  }
+  const password = direct ?? (await context.io.readStdin());
+  const problem = passwordProblem(password);
+  if (problem !== undefined) throw usageError(problem);
+  return password;
+}
+
+async function wantedConnection(options: Options, context: Context) {
+  if (!addsProvider(options)) {
+    if (options.on('test-provider'))
+      throw usageError('--test-provider tests what --add-provider adds: give both');
+    return null;
+  }
+  const provider = connectable(options.text('provider') ?? defaultProvider);
+  const baseUrl = baseUrlFor(provider, options.text('provider-base-url'), '--provider-base-url');
+  const apiKey = (await readCredential(options, context)) ?? (await context.variable(keyVariable)) ?? null;
+  if (apiKey === null && needsKey(provider)) {
+    throw usageError(`${provider.name} needs a key: pass --api-key, or set ${keyVariable}`);
+  }
+  return {
+    provider,
+    name: options.text('provider-name') ?? provider.id,
+    baseUrl,
+    apiKey,
+    defaultModel: options.text('default-model') ?? null,
+  };
+}
+
+interface Done {
+  passwordSet: boolean;
+  record: Tested['record'] | null;
+  tested: Tested | null;
+}
+
+async function report({ passwordSet, record, tested }: Done, context: Context): Promise<void> {
+  const found = await discover(context);
+  const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
+  const offered = found.filter(({ provider }) => !connected.has(provider.id));
+  const hasKey = (await keyStore(await context.store()).list()).length > 0;
+  const next = nextSteps((await context.findGateway()) !== null, hasKey);
+  const { dataDir } = await context.config();
+  const document = {
+    data_dir: dataDir,
+    password_set: passwordSet,
+    has_password: await hasPassword(context),
+    connection: record === null ? null : connectionDocument(record),
+    test: tested === null ? null : testDocument(tested.record, tested.result),
+    found: offered.map(discoveryDocument),
+    next,
+  };
+  context.io.result(document, () =>
+    [
+      `Data directory ${dataDir}`,
+      ...(passwordSet ? ['The admin password is set.'] : []),
+      ...(record === null ? [] : [`Connected ${record.provider} as "${record.name}".`]),
+      ...(tested === null ? [] : [testLine(tested.record, tested.result)]),
+      ...offeredLines(offered),
+      'Next:',
+      ...next.map((command) => `  ${command}`),
+    ].join('\n'),
+  );
+}
+
+function offeredLines(found: readonly Discovery[]): string[] {
+  if (found.length === 0) return [];
+  return [
+    'Found on this machine, not used unless you add it:',
+    ...found.map((one) => `  ${discoveryText(one)}`),
+  ];
+}

@@ -1,0 +1,117 @@
+import { keyStore } from '../../access/store.ts';
+import { totals } from '../../ledger/report.ts';
+import type { Command } from '../command.ts';
+import { connectionRecords } from '../connect.ts';
+import type { Context } from '../context.ts';
+import { isExpired } from '../shapes.ts';
+import { count, dollars, duration, iso } from '../text.ts';
+import { version } from '../version.ts';
+
+const dayMs = 86_400_000;
+
+export const statusCommand: Command = {
+  arguments: [],
+  flags: [],
+  needs: 'store',
+  about: 'Exit 0 whether or not the gateway runs; see `running` in the JSON document.',
+  examples: [
+    {
+      command: 'gateway status --json',
+      does: '{"running","url","version","keys","connections","last_24_hours",…}',
+    },
+  ],
+  run: async (_, context) => {
+    const config = await context.config();
+    const running = await context.findGateway();
+    const keys = await keyCounts(context);
+    const records = await connectionRecords(context);
+    const document = {
+      running: running !== null,
+      url: running?.url ?? null,
+      pid: running?.pid ?? null,
+      version: running?.version ?? version(),
+      started_at: running === null ? null : iso(running.startedAt),
+      uptime_seconds: running === null ? null : Math.round((context.now() - running.startedAt) / 1000),
+      data_dir: config.dataDir,
+      auth_required: config.authRequired,
+      keys,
+      connections: {
+        total: records.length,
+        active: records.filter(({ active }) => active).length,
+        failed: records.filter(({ status }) => status === 'failed' || status === 'needs-re-entry').length,
+      },
+      last_24_hours: await lastDay(context),
+    };
+    context.io.result(document, () => people(document));
+    return 0;
+  },
+};
+
+async function keyCounts(context: Context): Promise<{ total: number; usable: number }> {
+  const store = await context.existingStore();
+  const keys = store === null ? [] : await keyStore(store).list();
+  const usable = keys.filter((key) => !key.disabled && !isExpired(key, context.now()));
+  return { total: keys.length, usable: usable.length };
+}
+
+interface StatusDocument {
+  running: boolean;
+  url: string | null;
+  pid: number | null;
+  version: string;
+  uptime_seconds: number | null;
+  data_dir: string;
+  keys: { total: number; usable: number };
+  connections: { total: number; active: number; failed: number };
+  last_24_hours: {
+    requests: number;
+    failed: number;
+    aborted: number;
+    input_tokens: number;
+    output_tokens: number;
+    /** Null: there were requests, and none has a known cost. */
+    cost_usd: number | null;
+    /** Requests whose cost is not known. */
+    unpriced: number;
+  };
+}
+
+function people(status: StatusDocument): string {
+  const { keys, connections, last_24_hours: day } = status;
+  const head = status.running
+    ? `Running at ${status.url}, version ${status.version}, pid ${status.pid}, up ${duration((status.uptime_seconds ?? 0) * 1000)}`
+    : 'Not running: start it with `gateway serve`';
+  return [
+    head,
+    `Data directory   ${status.data_dir}`,
+    `Gateway keys     ${keys.total} (${keys.usable} usable)`,
+    `Connections      ${connections.total} (${connections.active} active, ${connections.failed} with a problem)`,
+    `Last 24 hours    ${count(day.requests, 'request')}, ${day.failed} failed, ${dollars(day.cost_usd)}`,
+  ].join('\n');
+}
+
+const nothing = {
+  requests: 0,
+  failed: 0,
+  aborted: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cost_usd: 0,
+  unpriced: 0,
+};
+
+/** What the ledger counted in the last 24 hours. */
+async function lastDay(context: Context): Promise<StatusDocument['last_24_hours']> {
+  const store = await context.existingStore();
+  if (store === null) return nothing;
+  const counted = await totals(store, { since: context.now() - dayMs });
+  return {
+    requests: counted.requests,
+    failed: counted.failed,
+    aborted: counted.aborted,
+    input_tokens: counted.inputTokens,
+    output_tokens: counted.outputTokens,
+    cost_usd: counted.costUsd,
+    unpriced: counted.unpriced,
+  };
+}

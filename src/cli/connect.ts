@@ -1,0 +1,49 @@
+import type { ConnectionRecord } from '../connections/schema.ts';
+import { connectionStore } from '../connections/store.ts';
+import type { ConnectionTest } from '../connections/test.ts';
+import { testConnection } from '../connections/test.ts';
+import type { Context } from './context.ts';
+import { failure } from './failure.ts';
+import { providerOf } from './provider-choice.ts';
+
+/** How long a provider may take to answer a test. */
+const testTimeoutMs = 15_000;
+
+export async function connections(context: Context): Promise<ReturnType<typeof connectionStore>> {
+  const store = await context.store();
+  return connectionStore(store, (await context.sealingKey()).key);
+}
+
+/** The records, without opening any credential and without creating anything. */
+export async function connectionRecords(context: Context): Promise<ConnectionRecord[]> {
+  return (await context.existingStore()) === null ? [] : (await connections(context)).list();
+}
+
+/** Sends a test to the provider of a stored connection and writes down how it went. */
+export async function testStored(record: ConnectionRecord, context: Context): Promise<ConnectionTest> {
+  const provider = providerOf(record.provider);
+  const stored = await connections(context);
+  const open = await stored.findOpen(record.id);
+  if (open === null) throw failure(1, 'not_found', `The connection "${record.name}" was removed meanwhile.`);
+  const result = await testConnection(open, provider, { timeoutMs: testTimeoutMs });
+  await stored.saveTest(record.id, result);
+  return result;
+}
+
+export function testDocument(record: ConnectionRecord, result: ConnectionTest) {
+  return {
+    connection: { id: record.id, provider: record.provider, name: record.name },
+    valid: result.valid,
+    error: result.error,
+    status_code: result.statusCode,
+    latency_ms: Math.round(result.latencyMs),
+    models: result.models === null ? null : result.models.length,
+  };
+}
+
+/** One line about a test, for people. */
+export function testLine(record: ConnectionRecord, result: ConnectionTest): string {
+  if (!result.valid) return `${record.name}: failed: ${result.error ?? 'no reason was given'}`;
+  const models = result.models === null ? '' : `, ${result.models.length} models`;
+  return `${record.name}: ok in ${Math.round(result.latencyMs)} ms${models}`;
+}

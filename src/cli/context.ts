@@ -1,0 +1,106 @@
+import type { Config, ConfigInput } from '../config.ts';
+import type { Store } from '../store/database.ts';
+import type { RunningGateway } from './client.ts';
+import type { CommandEntry } from './command.ts';
+import type { Io } from './io.ts';
+
+/** What a command may use. Everything is opened on first use and closed by the program. */
+export interface Context {
+  io: Io;
+  /** Every command of the program. */
+  commands: readonly CommandEntry[];
+  now: () => number;
+  config(): Promise<Config>;
+  /** The value of an environment variable that the user named; undefined when unset or empty. */
+  variable(name: string): Promise<string | undefined>;
+  /** Which of `names` are set in the environment. Their values are not read out. */
+  setVariables(names: readonly string[]): Promise<string[]>;
+  /** The database of the data directory, created when there is none. */
+  store(): Promise<Store>;
+  /** The database, or null when there is none yet: reading leaves no trace in an empty place. */
+  existingStore(): Promise<Store | null>;
+  /** The key that seals credentials, and where it came from. */
+  sealingKey(): Promise<SealingKey>;
+  /** The gateway that runs on the data directory, or null. */
+  findGateway(): Promise<RunningGateway | null>;
+  /** @throws a failure with exit 3 when none runs */
+  gateway(): Promise<RunningGateway>;
+  close(): Promise<void>;
+}
+
+export interface SealingKey {
+  key: Buffer;
+  source: 'environment' | 'file' | 'generated';
+}
+
+export interface ContextInput {
+  io: Io;
+  commands: readonly CommandEntry[];
+  flags: NonNullable<ConfigInput['flags']>;
+  now?: () => number;
+}
+
+export function createContext({ io, commands, flags, now = Date.now }: ContextInput): Context {
+  const config = once(async () => (await import('../config.ts')).loadConfig({ flags }));
+  const store = once(async () => {
+    const { openStore } = await import('../store/database.ts');
+    return openStore((await config()).dataDir, { create: true, now });
+  });
+  const existingStore = once(async () => {
+    const { existsSync } = await import('node:fs');
+    const { databasePath } = await import('../store/database.ts');
+    return existsSync(databasePath((await config()).dataDir)) ? store() : null;
+  });
+  const sealingKey = once(async () => {
+    const { storageKey } = await import('../connections/seal.ts');
+    const { dataDir, storageKey: secret } = await config();
+    const found = await storageKey(dataDir, secret);
+    if (found.source === 'generated') {
+      io.note(
+        `Made a key for stored credentials: ${dataDir}/storage.key. Back it up with the data directory.`,
+      );
+    }
+    return found;
+  });
+  const findGateway = once(async () => {
+    const client = await import('./client.ts');
+    return client.findGateway((await config()).dataDir);
+  });
+  return {
+    io,
+    commands,
+    now,
+    config,
+    variable: async (name) => (await import('../config.ts')).readVariable(name),
+    setVariables: async (names) => (await import('../config.ts')).setVariables(names),
+    store,
+    existingStore,
+    sealingKey,
+    findGateway,
+    gateway: async () => {
+      const running = await findGateway();
+      if (running !== null) return running;
+      const { notRunning } = await import('./client.ts');
+      throw notRunning((await config()).dataDir);
+    },
+    close: async () => {
+      const opened = store.started();
+      if (opened !== null) await (await opened.catch(() => null))?.close();
+    },
+  };
+}
+
+interface Once<T> {
+  (): Promise<T>;
+  /** The promise of the first call, or null when nobody has asked yet. */
+  started(): Promise<T> | null;
+}
+
+function once<T>(make: () => Promise<T>): Once<T> {
+  let made: Promise<T> | null = null;
+  const get = () => {
+    made ??= make();
+    return made;
+  };
+  return Object.assign(get, { started: () => made });
+}

@@ -1,0 +1,44 @@
+import type { Flag, Options } from './command.ts';
+import type { Context } from './context.ts';
+import { usageError } from './failure.ts';
+
+/** How a provider's key is handed over. The variable and stdin stay out of the process list and the shell history. */
+export const credentialFlags: readonly Flag[] = [
+  {
+    name: 'api-key-env',
+    value: 'VAR',
+    summary: "read the provider's key from this environment variable (preferred)",
+  },
+  { name: 'api-key-stdin', summary: "read the provider's key from stdin (preferred)" },
+  { name: 'api-key', value: 'KEY', summary: "the provider's key; other users of this machine can see it" },
+];
+
+/**
+ * The provider's key that the flags name, or null when none of them was given.
+ * @throws a usage error when several were given, or the one given yields nothing
+ */
+export async function readCredential(options: Options, context: Context): Promise<string | null> {
+  const direct = options.text('api-key');
+  const variable = options.text('api-key-env');
+  const stdin = options.on('api-key-stdin');
+  const given = [direct !== undefined, variable !== undefined, stdin].filter(Boolean).length;
+  if (given > 1) throw usageError('Give only one of --api-key, --api-key-env and --api-key-stdin');
+  if (direct !== undefined) {
+    context.io.note('Note: a key on the command line is visible to other users; --api-key-stdin is not.');
+    return present(direct, '--api-key');
+  }
+  if (variable !== undefined) {
+    const value = await context.variable(variable);
+    if (value === undefined) throw usageError(`The environment variable ${variable} is not set`);
+    return present(value, variable);
+  }
+  return stdin ? present(await context.io.readStdin(), '--api-key-stdin') : null;
+}
+
+function present(value: string, where: string): string {
+  const key = value.trim();
+  if (key === '') throw usageError(`${where} holds no key`);
+  if (/[\s\u0000-\u001f\u007f]/.test(key))
+    throw usageError(`${where} holds more than a key: it has spaces or lines`);
+  return key;
+}

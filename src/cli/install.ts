@@ -1,0 +1,62 @@
+import { hashPassword } from '../access/password.ts';
+import { userStore } from '../access/users.ts';
+import type { ConnectionRecord } from '../connections/schema.ts';
+import type { Provider } from '../providers/provider.ts';
+import { connections, testStored } from './connect.ts';
+import type { Context } from './context.ts';
+
+/** Steps that `setup` takes, with or without a person at the terminal. */
+
+const leastPasswordLength = 8;
+
+/** The sentence that says what is wrong with a password, or undefined. */
+export function passwordProblem(password: string): string | undefined {
+  if (password.length < leastPasswordLength)
+    return `The password needs at least ${leastPasswordLength} characters`;
+  if (password.trim() === '') return 'The password must not be blank';
+  return undefined;
+}
+
+export async function setPassword(password: string, context: Context): Promise<void> {
+  await userStore(await context.store()).setAdminPassword(await hashPassword(password));
+}
+
+export async function hasPassword(context: Context): Promise<boolean> {
+  return userStore(await context.store()).hasAdmin();
+}
+
+export interface NewConnection {
+  provider: Provider;
+  name: string;
+  baseUrl: string | null;
+  apiKey: string | null;
+  defaultModel: string | null;
+}
+
+export async function connect(
+  { provider, ...rest }: NewConnection,
+  context: Context,
+): Promise<ConnectionRecord> {
+  return (await connections(context)).add({ provider: provider.id, ...rest });
+}
+
+export interface Tested {
+  record: ConnectionRecord;
+  result: Awaited<ReturnType<typeof testStored>>;
+}
+
+/** Tests a connection and reads its record again, which then says how the test went. */
+export async function testNew(record: ConnectionRecord, context: Context): Promise<Tested> {
+  const result = await testStored(record, context);
+  return { record: (await (await connections(context)).find(record.id)) ?? record, result };
+}
+
+/** What is left to do, as commands. */
+export function nextSteps(running: boolean, hasKey: boolean): string[] {
+  return [
+    ...(running ? [] : ['gateway serve']),
+    ...(hasKey ? [] : ['gateway keys add NAME']),
+    'gateway models',
+    'gateway test',
+  ];
+}

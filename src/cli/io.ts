@@ -1,0 +1,146 @@
+import type { Readable, Writable } from 'node:stream';
+import { type Column, type StyleName, styleText, table } from './text.ts';
+
+/** Everything that reaches or leaves the person or script at the terminal. */
+export interface Io {
+  /** `--json` was given. */
+  readonly json: boolean;
+  /** Questions may be asked: stdin and stderr are a terminal and `--non-interactive` was not given. */
+  readonly interactive: boolean;
+  /** The outcome: the JSON document with `--json`, else the text made by `text`, on stdout. */
+  result(document: object, text: () => string): void;
+  /** One JSON Lines record with `--json`, else one line of text, on stdout. */
+  record(document: object, text: () => string): void;
+  /** Progress, advice and warnings, on stderr. */
+  note(text: string): void;
+  paint(style: StyleName, text: string): string;
+  table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string;
+  /** All of stdin as text, without the final line end. */
+  readStdin(): Promise<string>;
+  readonly ask: Questions;
+  /** Resolves when everything printed has left the process. */
+  flush(): Promise<void>;
+}
+
+/** Questions on the terminal, asked on stderr. Each answer is null when the person cancelled. */
+export interface Questions {
+  text(question: string, options?: { initial?: string; check?: Check }): Promise<string | null>;
+  secret(question: string, options?: { check?: Check }): Promise<string | null>;
+  confirm(question: string, initial?: boolean): Promise<boolean | null>;
+  choose(question: string, choices: readonly Choice[]): Promise<string | null>;
+  chooseMany(question: string, choices: readonly Choice[]): Promise<string[] | null>;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+  hint?: string;
+}
+
+/** The sentence to show when an answer is not acceptable, else undefined. */
+export type Check = (answer: string) => string | undefined;
+
+/** A stream that may be a terminal. */
+type Output = Writable & { isTTY?: boolean; hasColors?: () => boolean };
+
+export interface IoInput {
+  json: boolean;
+  nonInteractive: boolean;
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Output;
+  stderr: Output;
+  /** The reader of stdout went away (`gateway logs | head -1`). */
+  onBrokenPipe: () => void;
+}
+
+export function createIo({ json, nonInteractive, stdin, stdout, stderr, onBrokenPipe }: IoInput): Io {
+  const onError = (then: () => void) => (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    then();
+  };
+  stdout.on('error', onError(onBrokenPipe));
+  // Nobody reads the notes any more, which is no reason to stop: a gateway goes on when its log is closed.
+  stderr.on(
+    'error',
+    onError(() => {}),
+  );
+  // hasColors honours NO_COLOR, NODE_DISABLE_COLORS, FORCE_COLOR and TERM=dumb.
+  const coloured = !json && stdout.isTTY === true && stdout.hasColors?.() === true;
+  const paint = (style: StyleName, text: string) => (coloured ? styleText(style, text) : text);
+  return {
+    json,
+    interactive: !nonInteractive && stdin.isTTY === true && stderr.isTTY === true,
+    result: (document, text) => {
+      stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : ended(text()));
+    },
+    record: (document, text) => {
+      stdout.write(json ? `${JSON.stringify(document)}\n` : ended(text()));
+    },
+    note: (text) => {
+      stderr.write(ended(text));
+    },
+    paint,
+    table: (columns, rows) => table(columns, rows, paint),
+    readStdin: () => readAll(stdin),
+    ask: questions(stdin, stderr),
+    flush: async () => {
+      await Promise.all([written(stdout), written(stderr)]);
+    },
+  };
+}
+
+function ended(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function written(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write('', () => resolve());
+  });
+}
+
+async function readAll(stdin: Readable): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stdin) pieces.push(Buffer.from(piece));
+  return Buffer.concat(pieces)
+    .toString('utf8')
+    .replace(/\r?\n$/, '');
+}
+
+/** The prompt library is imported with the first question, so that no other command pays for it. */
+function questions(input: Readable, output: Writable): Questions {
+  const prompts = () => import('@clack/prompts');
+  const streams = { input, output };
+  return {
+    text: async (message, { initial, check } = {}) => {
+      const { text, isCancel } = await prompts();
+      const answer = await text({
+        message,
+        ...streams,
+        ...(initial === undefined ? {} : { initialValue: initial }),
+        validate: (value) => check?.(value ?? ''),
+      });
+      return isCancel(answer) ? null : (answer ?? '');
+    },
+    secret: async (message, { check } = {}) => {
+      const { password, isCancel } = await prompts();
+      const answer = await password({ message, ...streams, validate: (value) => check?.(value ?? '') });
+      return isCancel(answer) ? null : (answer ?? '');
+    },
+    confirm: async (message, initial = false) => {
+      const { confirm, isCancel } = await prompts();
+      const answer = await confirm({ message, ...streams, initialValue: initial });
+      return isCancel(answer) ? null : answer;
+    },
+    choose: async (message, choices) => {
+      const { select, isCancel } = await prompts();
+      const answer = await select({ message, ...streams, options: [...choices], maxItems: 12 });
+      return isCancel(answer) ? null : answer;
+    },
+    chooseMany: async (message, choices) => {
+      const { multiselect, isCancel } = await prompts();
+      const answer = await multiselect({ message, ...streams, options: [...choices], required: false });
+      return isCancel(answer) ? null : answer;
+    },
+  };
+}

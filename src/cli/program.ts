@@ -1,0 +1,201 @@
+import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
+import {
+  type Command,
+  type CommandEntry,
+  commonFlags,
+  type ExitCode,
+  type Flag,
+  type Options,
+} from './command.ts';
+import { commandList, groups } from './commands/index.ts';
+import { createContext } from './context.ts';
+import { reportOf, usageError } from './failure.ts';
+import type { Io } from './io.ts';
+import { version } from './version.ts';
+
+/** Runs the program for `argv` (without node and script) and says how to exit. Never throws. */
+export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+  try {
+    return await execute(argv, io);
+  } catch (error) {
+    return fail(error, io);
+  }
+}
+
+async function execute(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const program = createProgram(io);
+  let exit: ExitCode = 0;
+  for (const entry of commandList) {
+    const node = register(program, entry);
+    node.action(async () => {
+      const command = await entry.load();
+      exit = await runCommand(command, node, io);
+    });
+  }
+  await program.parseAsync(chosen(program, argv), { from: 'user' });
+  return exit;
+}
+
+function createProgram(io: Io): Commander {
+  const program = new Commander('gateway')
+    .description('One address and one key for every coding tool, agent and script, any model behind it.')
+    .usage('[command] [options]')
+    .version(version(), '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) =>
+        io.result(text.trim() === version() ? { version: version() } : { help: text }, () => text),
+      writeErr: (text) => io.note(text),
+      outputError: () => {},
+      getOutHelpWidth: () => 100,
+      getErrHelpWidth: () => 100,
+    })
+    .exitOverride()
+    .addHelpText(
+      'after',
+      '\nWithout a command, `gateway` is `gateway serve`. `gateway COMMAND --help` shows examples.',
+    );
+  for (const flag of commonFlags) program.addOption(optionOf(flag));
+  return program;
+}
+
+/** Adds the entry to the tree. Its arguments and flags follow when the parser gets to it. */
+function register(program: Commander, entry: CommandEntry): Commander {
+  const [first = '', second] = entry.name.split(' ');
+  const parent = second === undefined ? program : groupNode(program, first);
+  const node = parent.command(second ?? first).description(entry.summary);
+  parent.hook('preSubcommand', async (_, next) => {
+    if (next === node) declare(node, entry, await entry.load());
+  });
+  return node;
+}
+
+function groupNode(program: Commander, name: string): Commander {
+  const existing = program.commands.find((command) => command.name() === name);
+  return (
+    existing ??
+    program
+      .command(name)
+      .description(groups[name] ?? '')
+      .helpCommand(false)
+  );
+}
+
+function declare(node: Commander, entry: CommandEntry, command: Command): void {
+  for (const { name, summary, required, choices } of command.arguments) {
+    const argument = new Argument(required ? `<${name}>` : `[${name}]`, summary);
+    if (choices !== undefined) argument.choices(choices);
+    node.addArgument(argument);
+  }
+  for (const flag of command.flags) node.addOption(optionOf(flag));
+  if (command.about !== undefined) node.description(`${entry.summary}\n\n${command.about}`);
+  const lines = command.examples.map(({ command: line, does }) => `  ${line}\n      ${does}`);
+  node.addHelpText('after', `\n${needsText[command.needs]}Examples:\n${lines.join('\n')}`);
+}
+
+const needsText: Readonly<Record<Command['needs'], string>> = {
+  nothing: '',
+  store: 'Works on the data directory, whether or not a gateway runs.\n\n',
+  server: 'Needs a running gateway.\n\n',
+};
+
+function optionOf(flag: Flag): Option {
+  const short = flag.short === undefined ? '' : `-${flag.short}, `;
+  const value = flag.value === undefined ? '' : ` <${flag.value}>`;
+  const option = new Option(`${short}--${flag.name}${value}`, flag.summary);
+  if (flag.choices !== undefined) option.choices(flag.choices);
+  if (flag.refused !== undefined) option.hideHelp();
+  if (flag.kind === 'count') option.argParser(wholeNumber);
+  return option;
+}
+
+function wholeNumber(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number.');
+}
+
+/** `gateway` alone is `gateway serve`, and `gateway help X` is `gateway X --help`. */
+function chosen(program: Commander, argv: readonly string[]): string[] {
+  if (argv[0] === 'help') return [...argv.slice(1), '--help'];
+  const { operands, unknown } = program.parseOptions([...argv]);
+  const asksHelp = unknown[0] === '--help' || unknown[0] === '-h';
+  return operands.length === 0 && !asksHelp ? ['serve', ...argv] : [...argv];
+}
+
+async function runCommand(command: Command, node: Commander, io: Io): Promise<ExitCode> {
+  const values: Readonly<Record<string, unknown>> = node.optsWithGlobals();
+  const options = readOptions(command, values, node.processedArgs);
+  for (const flag of command.flags) {
+    if (flag.refused !== undefined && values[optionOf(flag).attributeName()] !== undefined) {
+      throw usageError(flag.refused);
+    }
+  }
+  const context = createContext({ io, commands: commandList, flags: configFlags(command, options) });
+  try {
+    if (command.needs === 'server') await context.gateway();
+    return await command.run(options, context);
+  } finally {
+    await context.close();
+  }
+}
+
+function configFlags(command: Command, options: Options): { host?: string; port?: string; dataDir?: string } {
+  const host = command.flags.some(({ name }) => name === 'host') ? options.text('host') : undefined;
+  const port = options.text('port');
+  const dataDir = options.text('data-dir');
+  return {
+    ...(host === undefined ? {} : { host }),
+    ...(port === undefined ? {} : { port }),
+    ...(dataDir === undefined ? {} : { dataDir }),
+  };
+}
+
+/** Typed reading of what the parser found, limited to what the command declares. */
+function readOptions(
+  command: Command,
+  values: Readonly<Record<string, unknown>>,
+  given: readonly unknown[],
+): Options {
+  const flagValue = (name: string): unknown => {
+    const flag = [...command.flags, ...commonFlags].find((declared) => declared.name === name);
+    if (flag === undefined) throw new Error(`the command declares no flag --${name}`);
+    return values[optionOf(flag).attributeName()];
+  };
+  return {
+    argument: (name) => {
+      const index = command.arguments.findIndex((declared) => declared.name === name);
+      if (index === -1) throw new Error(`the command declares no argument ${name}`);
+      const value = given[index];
+      return typeof value === 'string' ? value : undefined;
+    },
+    text: (name) => {
+      const value = flagValue(name);
+      return typeof value === 'string' ? value : undefined;
+    },
+    count: (name) => {
+      const value = flagValue(name);
+      return typeof value === 'number' ? value : undefined;
+    },
+    // The parser turns `--no-x` into x=false, so a switch named no-x is on when x is false.
+    on: (name) => (name.startsWith('no-') ? flagValue(name) === false : flagValue(name) === true),
+  };
+}
+
+function fail(error: unknown, io: Io): ExitCode {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    const message = error.message.replace(/^error: /, '').trim();
+    if (error.code !== 'commander.help') return print(2, 'bad_usage', message, io);
+    return print(2, 'bad_usage', 'Name one of the commands above.', io);
+  }
+  const { exit, code, message } = reportOf(error);
+  return print(exit, code, message, io);
+}
+
+function print(exit: ExitCode, code: string, message: string, io: Io): ExitCode {
+  io.note(`gateway: ${message}`);
+  if (io.json) io.result({ error: { code, message } }, () => '');
+  return exit;
+}

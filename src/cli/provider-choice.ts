@@ -1,0 +1,44 @@
+import { findProvider, providers } from '../providers/index.ts';
+import type { Provider } from '../providers/provider.ts';
+import { upstreamUrl } from '../providers/url.ts';
+import { usageError } from './failure.ts';
+
+/** @throws a usage error that names similar providers */
+export function providerOf(id: string): Provider {
+  const provider = findProvider(id) ?? findProvider(id.toLowerCase());
+  if (provider !== undefined) return provider;
+  const near = providers
+    .filter((known) => known.id.includes(id) || id.includes(known.id))
+    .map((known) => known.id);
+  const hint =
+    near.length > 0
+      ? `Did you mean ${near.slice(0, 3).join(' or ')}?`
+      : '`gateway providers available` lists them';
+  throw usageError(`There is no provider "${id}". ${hint}`);
+}
+
+/** The demo answers without a connection, so that there is nothing to add. */
+export function connectable(id: string): Provider {
+  const provider = providerOf(id);
+  if (provider.category !== 'demo') return provider;
+  throw usageError('The demo is built in and needs no connection: ask for demo/echo or demo/tools');
+}
+
+/** True when a connection to `provider` cannot work without a key. */
+export function needsKey(provider: Provider): boolean {
+  return provider.auth.kind !== 'none' && provider.auth.optional !== true;
+}
+
+/**
+ * The base URL of a new connection, or null for the provider's own. `flag` is what to name in a refusal.
+ * @throws a usage error when the provider has no address of its own, GatewayError when the text is no usable URL
+ */
+export function baseUrlFor(provider: Provider, given: string | undefined, flag: string): string | null {
+  if (given === undefined) {
+    if (provider.baseUrl !== null) return null;
+    throw usageError(`${provider.name} has no address of its own: name it with ${flag}`);
+  }
+  // Joining a path shows whether it can be used, with the reason if not.
+  upstreamUrl(given, '/');
+  return given.trim();
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { commonFlags } from '../../src/cli/command.ts';
+import { commandList } from '../../src/cli/commands/index.ts';
+
+const page = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+
+/** Heading → the text below it, up to the next heading of any level. */
+const sections: ReadonlyMap<string, string> = new Map(
+  page.split(/^#+ /m).map((part) => {
+    const [heading = '', ...rest] = part.split('\n');
+    return [heading.trim(), rest.join('\n')] as const;
+  }),
+);
+
+/** Flags in the first cells of a section's table. */
+const documented = (section: string): string[] =>
+  [...section.matchAll(/^\| `(?:-\w, )?--([a-z-]+)/gm)].map(([, name = '']) => name).sort();
+
+describe('docs/cli.md', () => {
+  it('has a section for every command, with its summary', () => {
+    for (const { name, summary } of commandList) {
+      const section = sections.get(`gateway ${name}`);
+      assert.ok(section !== undefined, `docs/cli.md has no section "gateway ${name}"`);
+      assert.ok(section.includes(summary), `docs/cli.md: the summary of ${name} is "${summary}"`);
+    }
+  });
+
+  it('lists exactly the flags that each command has', async () => {
+    for (const { name, load } of commandList) {
+      const flags = (await load()).flags
+        .filter(({ refused }) => refused === undefined)
+        .map((flag) => flag.name);
+      assert.deepEqual(documented(sections.get(`gateway ${name}`) ?? ''), flags.sort(), name);
+    }
+  });
+
+  it('lists exactly the flags that all commands have', () => {
+    const common = [...commonFlags.map(({ name }) => name), 'help', 'version'].sort();
+    assert.deepEqual(documented(sections.get('Flags of every command') ?? ''), common);
+  });
+
+  it('has no section for a command that does not exist', () => {
+    const names = commandList.map(({ name }) => `gateway ${name}`);
+    const unknown = [...sections.keys()].filter(
+      (heading) => heading.startsWith('gateway ') && !names.includes(heading),
+    );
+    assert.deepEqual(unknown, []);
+  });
+});

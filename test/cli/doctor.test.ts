@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { checkMemory, checkNames, checkRuntime } from '../../src/cli/checks.ts';
+import { createSandbox, type Ran, type Sandbox } from './run.ts';
+
+interface Check {
+  name: string;
+  status: string;
+  message: string;
+}
+
+const checksOf = (ran: Ran): Check[] => (ran.json() as { checks: Check[] }).checks;
+const check = (ran: Ran, name: string): Check | undefined => checksOf(ran).find((one) => one.name === name);
+
+describe('doctor', () => {
+  let sandbox: Sandbox;
+  beforeEach(async () => {
+    sandbox = await createSandbox();
+  });
+  afterEach(() => sandbox.close());
+
+  const doctor = (...flags: string[]) => sandbox.run(['doctor', '--json', '--port', '0', ...flags]);
+
+  it('makes exactly the eight checks, in order, each with a status and a message', async () => {
+    const ran = await doctor();
+    assert.equal(ran.code, 0, ran.stdout);
+    assert.deepEqual(
+      checksOf(ran).map(({ name }) => name),
+      [
+        'Config',
+        'Database',
+        'Storage/encryption',
+        'Port availability',
+        'Node runtime',
+        'Native binary',
+        'Memory',
+        'Server liveness',
+      ],
+    );
+    const counts: Record<string, number> = { ok: 0, warn: 0, fail: 0 };
+    for (const { status, message } of checksOf(ran)) {
+      counts[status] = (counts[status] ?? Number.NaN) + 1;
+      assert.ok(message.length > 0);
+    }
+    assert.deepEqual(ran.json()['summary'], counts);
+  });
+
+  it('warns about a gateway that does not run, and fails about an address that was named', async () => {
+    assert.equal(check(await doctor(), 'Server liveness')?.status, 'warn');
+    assert.equal(check(await doctor('--no-liveness'), 'Server liveness')?.status, 'ok');
+    const named = await doctor('--liveness-url', 'http://127.0.0.1:9/');
+    assert.deepEqual([named.code, check(named, 'Server liveness')?.status], [1, 'fail']);
+  });
+
+  it('fails with exit 1 for a configuration that is invalid, and still makes every check', async () => {
+    await mkdir(sandbox.dataDir, { mode: 0o700 });
+    await writeFile(join(sandbox.dataDir, 'config.json'), '{"port": "many"}');
+    const ran = await sandbox.run(['doctor', '--json', '--no-liveness']);
+    assert.equal(ran.code, 1);
+    assert.match(check(ran, 'Config')?.message ?? '', /config\.json.*port/);
+    assert.equal(checksOf(ran).length, checkNames.length);
+  });
+
+  it('fails for a port that another program holds', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? String(address?.port) : '';
+    const ran = await sandbox.run(['doctor', '--json', '--no-liveness', '--port', port]);
+    server.close();
+    assert.deepEqual([ran.code, check(ran, 'Port availability')?.status], [1, 'fail']);
+  });
+
+  it('fails for a damaged database, and finds a sound one sound', async () => {
+    await sandbox.run(['keys', 'add', 'one']);
+    assert.equal(check(await doctor(), 'Database')?.status, 'ok');
+    const { databasePath } = await import('../../src/store/database.ts');
+    await writeFile(databasePath(sandbox.dataDir), 'this is no database, whatever its name says');
+    const ran = await doctor('--no-liveness');
+    assert.deepEqual([ran.code, check(ran, 'Database')?.status], [1, 'fail']);
+  });
+
+  it('fails when the key does not open the stored credentials, naming the connection', async () => {
+    const added = await sandbox.run([
+      'provider',
+      'add',
+      'openai',
+      '--name',
+      'work',
+      '--api-key',
+      'sk-secret-123456',
+    ]);
+    assert.equal(added.code, 0, added.stderr);
+    assert.equal(check(await doctor(), 'Storage/encryption')?.status, 'ok');
+    const ran = await sandbox.run(['doctor', '--json', '--port', '0'], {
+      env: { STORAGE_ENCRYPTION_KEY: 'wrong' },
+    });
+    assert.equal(check(ran, 'Storage/encryption')?.status, 'fail');
+    assert.match(check(ran, 'Storage/encryption')?.message ?? '', /work/);
+    assert.equal(ran.stdout.includes('sk-secret-123456'), false);
+  });
+
+  it('warns about a data directory that others can read', {
+    skip: process.platform === 'win32',
+  }, async () => {
+    await mkdir(sandbox.dataDir);
+    await chmod(sandbox.dataDir, 0o755);
+    assert.equal(check(await doctor(), 'Config')?.status, 'warn');
+  });
+
+  it('prints a line per check and a summary for people', async () => {
+    const { stdout } = await sandbox.run(['doctor', '--port', '0']);
+    for (const name of checkNames) assert.ok(stdout.includes(name), name);
+    assert.match(stdout, /Summary: \d+ ok, \d+ warnings?, \d+ failures?/);
+  });
+});
+
+describe('the checks', () => {
+  it('know which Node.js versions are supported', () => {
+    for (const version of ['22.22.2', '22.23.0', '24.0.0', '26.1.0'])
+      assert.equal(checkRuntime(version).status, 'ok');
+    for (const version of ['18.0.0', '20.20.2', '22.22.1', '23.5.0'])
+      assert.equal(checkRuntime(version).status, 'fail');
+  });
+
+  it('judge the memory that is available', () => {
+    assert.equal(checkMemory(8e9).status, 'ok');
+    assert.equal(checkMemory(200e6).status, 'warn');
+    assert.equal(checkMemory(30e6).status, 'fail');
+  });
+});
