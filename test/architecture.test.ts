@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, posix } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The house rules that a compiler does not know; docs/architecture.md says why. A unit is a folder of src/, or
+ * a file that stands beside them. Imports go from a higher row to a lower one, or stay inside a unit.
+ */
+const rows: Readonly<Record<string, number>> = {
+  cli: 8,
+  'gateway.ts': 7,
+  proxy: 5,
+  'snapshot.ts': 4,
+  ledger: 3,
+  combos: 3,
+  access: 2,
+  connections: 2,
+  catalog: 2,
+  providers: 1,
+  codecs: 0,
+  http: 0,
+  store: 0,
+  'run-file.ts': 0,
+  'config.ts': -1,
+  lib: -2,
+};
+const memberFolders = ['codecs', 'providers', 'cli/commands', 'store/migrations'];
+const codecsMayImport = ['lib/error.ts', 'lib/sse.ts'];
+const vagueNames = /(^|[/-])(manager|helpers?|utils?|common|misc)([./-]|$)/;
+const targetLines = 250;
+const maximumLines = 400;
+
+/** Path below src/ → text. */
+type Sources = ReadonlyMap<string, string>;
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const sources: Sources = new Map(
+  globSync('**/*.ts', { cwd: join(root, 'src'), exclude: (path) => path.endsWith('.test.ts') }).map(
+    (path) => [path.replaceAll('\\', '/'), readFileSync(join(root, 'src', path), 'utf8')],
+  ),
+);
+
+const unitOf = (path: string): string => path.split('/')[0] ?? path;
+
+const withoutComments = (text: string): string =>
+  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
+
+function importsOf(text: string): string[] {
+  const pattern =
+    /^\s*(?:import|export)\b[^'";]*?from\s*'([^']+)'|^\s*import\s*'([^']+)'|\bimport\(\s*'([^']+)'/gm;
+  return [...withoutComments(text).matchAll(pattern)].map((found) => found[1] ?? found[2] ?? found[3] ?? '');
+}
+
+function importViolation(path: string, specifier: string): string | null {
+  const from = unitOf(path);
+  const schema = path.endsWith('schema.ts');
+  if (!specifier.startsWith('.')) {
+    if (schema && specifier !== 'zod')
+      return `${path}: a schema imports only zod and schemas, not ${specifier}`;
+    if (from === 'codecs') return `${path}: codecs are pure and import no package: ${specifier}`;
+    if (from === 'proxy' && specifier === 'kysely') return `${path}: the request path does no SQL`;
+    return null;
+  }
+  const target = posix.normalize(posix.join(dirname(path), specifier));
+  if (target.startsWith('../'))
+    return target === '../package.json' ? null : `${path}: imports ${target} outside src/`;
+  const to = unitOf(target);
+  if (schema && !target.endsWith('schema.ts'))
+    return `${path}: a schema imports only zod and schemas, not ${target}`;
+  if (from === to) return null;
+  const fromRow = rows[from];
+  const toRow = rows[to];
+  if (fromRow === undefined || toRow === undefined)
+    return `${path}: ${from} or ${to} has no row in this test`;
+  if (fromRow <= toRow) return `${path} (row ${fromRow}) imports ${target} (row ${toRow})`;
+  if (from === 'codecs' && !codecsMayImport.includes(target)) return `${path}: codecs are pure: ${target}`;
+  if (from === 'proxy' && (to === 'store' || target.endsWith('/store.ts'))) {
+    return `${path}: the request path does no SQL: ${target}`;
+  }
+  return null;
+}
+
+function fileViolations(path: string, text: string): string[] {
+  const found: string[] = [];
+  const code = withoutComments(text);
+  const lines = text.split('\n').length - 1;
+  if (lines > maximumLines) found.push(`${path}: ${lines} lines, ${maximumLines} at most`);
+  if (path !== 'config.ts' && /\bprocess\s*(\.|\[\s*')env\b/.test(code)) {
+    found.push(`${path}: reads process.env, which only config.ts does`);
+  }
+  if (path !== 'cli/io.ts' && /\bconsole\s*\.\s*\w+\s*\(/.test(code))
+    found.push(`${path}: uses console, which only cli/io.ts does`);
+  if (path.endsWith('/index.ts') && !memberFolders.includes(dirname(path)))
+    found.push(`${path}: is a barrel`);
+  if (vagueNames.test(path)) found.push(`${path}: has a name that says nothing`);
+  return found;
+}
+
+function violations(files: Sources): string[] {
+  const found: string[] = [];
+  for (const [path, text] of files) {
+    found.push(...fileViolations(path, text));
+    for (const specifier of importsOf(text)) {
+      const violation = importViolation(path, specifier);
+      if (violation !== null) found.push(violation);
+    }
+  }
+  const long = [...files]
+    .filter(([, text]) => text.split('\n').length - 1 > targetLines)
+    .map(([path]) => path);
+  if (long.length > files.size / 10)
+    found.push(`more than a tenth of the files exceed ${targetLines} lines: ${long}`);
+  return found;
+}
+
+describe('the architecture', () => {
+  it('holds in src/', () => {
+    assert.ok(sources.size > 10, 'src/ was found');
+    assert.deepEqual(violations(sources), []);
+  });
+
+  it('is described: docs/architecture.md names every unit of src/ and no other', () => {
+    const page = readFileSync(join(root, 'docs', 'architecture.md'), 'utf8');
+    const present = [...new Set([...sources.keys()].map(unitOf))].sort();
+    const named = Object.keys(rows).filter((unit) =>
+      page.includes(`\`${unit.endsWith('.ts') ? unit : `${unit}/`}\``),
+    );
+    assert.deepEqual(named.sort(), present);
+  });
+
+  const planted: readonly [rule: string, path: string, text: string, complaint: RegExp][] = [
+    ['an import upwards', 'http/send.ts', "import { a } from '../proxy/proxy.ts';\n", /row 0.*row 5/],
+    [
+      'an import sideways',
+      'ledger/record.ts',
+      "import type { A } from '../combos/resolve.ts';\n",
+      /row 3.*row 3/,
+    ],
+    [
+      'an import over lines',
+      'lib/log.ts',
+      "import {\n  a,\n} from '../store/database.ts';\n",
+      /row -2.*row 0/,
+    ],
+    [
+      'a late import upwards',
+      'store/migrate.ts',
+      "const a = await import('../cli/main.ts');\n",
+      /row 0.*row 8/,
+    ],
+    ['a re-export upwards', 'lib/id.ts', "export { a } from '../config.ts';\n", /row -2.*row -1/],
+    ['a folder without a row', 'novelty/a.ts', "import { a } from '../lib/error.ts';\n", /no row/],
+    ['an import from outside', 'lib/id.ts', "import { a } from '../../scripts/build.ts';\n", /outside src/],
+    ['a schema with logic', 'access/schema.ts', "import { a } from './keys.ts';\n", /only zod.*keys/],
+    ['a schema with a package', 'access/schema.ts', "import { sql } from 'kysely';\n", /only zod.*kysely/],
+    ['a codec with I/O', 'codecs/codec.ts', "import { a } from 'node:fs';\n", /pure.*node:fs/],
+    ['a codec with an id', 'codecs/codec.ts', "import { newId } from '../lib/id.ts';\n", /pure.*id\.ts/],
+    ['queries in the request path', 'proxy/proxy.ts', "import { a } from '../access/store.ts';\n", /no SQL/],
+    ['Kysely in the request path', 'proxy/proxy.ts', "import { sql } from 'kysely';\n", /no SQL/],
+    ['the environment', 'proxy/proxy.ts', 'const debug = process.env.DEBUG;\n', /process\.env/],
+    [
+      'the environment by index',
+      'proxy/proxy.ts',
+      "const debug = process['env']['DEBUG'];\n",
+      /process\.env/,
+    ],
+    ['the console', 'proxy/proxy.ts', "console.log('here');\n", /console/],
+    ['a barrel', 'ledger/index.ts', "export * from './record.ts';\n", /barrel/],
+    ['a vague name', 'lib/string-utils.ts', 'export const a = 1;\n', /says nothing/],
+    ['an overlong file', 'lib/long.ts', 'export const a = 1;\n'.repeat(maximumLines + 1), /at most/],
+    ['too many long files', 'lib/long.ts', 'export const a = 1;\n'.repeat(targetLines + 1), /a tenth/],
+  ];
+  for (const [rule, path, text, complaint] of planted) {
+    it(`refuses ${rule}`, () => assert.match(violations(new Map([[path, text]])).join('\n'), complaint));
+  }
+
+  it('accepts what the rules allow', () => {
+    const allowed: Sources = new Map([
+      [
+        'cli/commands/index.ts',
+        "import { list } from './list.ts';\nimport { createGateway } from '../../gateway.ts';\n",
+      ],
+      ['codecs/openai-chat/request.ts', "import { GatewayError } from '../../lib/error.ts';\n"],
+      ['access/schema.ts', "import { z } from 'zod';\n"],
+      [
+        'lib/id.ts',
+        "// see import { a } from '../cli/main.ts'\nimport { randomBytes } from 'node:crypto';\n",
+      ],
+      ['config.ts', 'export const home = process.env.HOME;\n'],
+      ['cli/io.ts', "console.error('to the user');\n"],
+      ['providers/groq.ts', "export const website = 'https://console.groq.com';\n"],
+    ]);
+    assert.deepEqual(violations(allowed), []);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The published package, as a user gets it: packed, installed into an empty folder, run from there. */
+const root = fileURLToPath(new URL('..', import.meta.url));
+const run = promisify(execFile);
+const maximumInstalledBytes = 60 * 1024 * 1024;
+
+let folder = '';
+let home = '';
+let env: NodeJS.ProcessEnv = {};
+
+/** The environment of a newcomer: an empty HOME, this Node.js, and no settings of the npm that runs the tests. */
+function newcomer(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^npm_|^(DATA_DIR|XDG_|GATEWAY_|NODE_OPTIONS|NODE_TEST)/.test(name),
+  );
+  const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
+  const cache = process.env['npm_config_cache'];
+  return {
+    ...Object.fromEntries(kept),
+    HOME: home,
+    PATH: path,
+    npm_config_update_notifier: 'false',
+    ...(cache === undefined ? {} : { npm_config_cache: cache }),
+  };
+}
+
+const installed = (...path: string[]): string => join(folder, 'node_modules', ...path);
+const gateway = (...args: string[]) => run(installed('.bin', 'gateway'), args, { cwd: folder, env });
+
+describe('the published package', { timeout: 170_000 }, () => {
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'modelgate-package-'));
+    home = join(folder, 'home');
+    env = newcomer();
+    await mkdir(home);
+    await mkdir(join(root, 'dist'), { recursive: true });
+    await writeFile(join(root, 'dist', 'stale.js'), '');
+    await run('npm', ['pack', '--pack-destination', folder], { cwd: root, env });
+    const [tarball = ''] = globSync('modelgate-*.tgz', { cwd: folder });
+    const flags = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts'];
+    await run('npm', ['install', ...flags, `./${tarball}`], { cwd: folder, env });
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it('holds what runs and nothing else', () => {
+    const files = globSync('**/*.*', { cwd: installed('modelgate') }).map((path) =>
+      path.replaceAll('\\', '/'),
+    );
+    const unexpected = files.filter(
+      (path) =>
+        !/^(package\.json|README\.md|bin\/gateway\.js)$/.test(path) &&
+        !/^dist\/(.+\.js|.+\.gen\.json|(codecs|lib)\/.+\.d\.ts)$/.test(path),
+    );
+    assert.deepEqual(unexpected, []);
+    assert.deepEqual(
+      files.filter((path) => /\.test\.|fixtures|stale/.test(path)),
+      [],
+    );
+    assert.ok(existsSync(installed('modelgate', 'LICENSE')));
+  });
+
+  it('brings no native code, no install scripts and few megabytes', async (t) => {
+    assert.deepEqual(globSync('**/{*.node,binding.gyp}', { cwd: installed() }), []);
+    const scripted = globSync('**/package.json', { cwd: installed() }).filter((path) => {
+      const { scripts = {} } = JSON.parse(readFileSync(installed(path), 'utf8'));
+      return ['preinstall', 'install', 'postinstall'].some((name) => name in scripts);
+    });
+    assert.deepEqual(scripted, []);
+    const bytes = await sizeOf(installed());
+    t.diagnostic(`installed with its dependencies: ${(bytes / 1024 / 1024).toFixed(1)} MiB`);
+    t.diagnostic(
+      `of this, modelgate itself: ${((await sizeOf(installed('modelgate'))) / 1024).toFixed(0)} KiB`,
+    );
+    assert.ok(bytes < maximumInstalledBytes, `${bytes} bytes`);
+  });
+
+  it('tells its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const { stdout, stderr } = await gateway('--version');
+    assert.equal(stdout.trim(), version);
+    assert.equal(stderr, '');
+  });
+
+  it('finds a fresh machine healthy', async () => {
+    const { stdout } = await gateway('doctor', '--json');
+    const { checks } = JSON.parse(stdout);
+    assert.deepEqual(
+      checks.filter(({ status }: { status: string }) => status === 'fail'),
+      [],
+    );
+  });
+
+  it('serves a request to the demo model and stops when told', async () => {
+    const { stdout } = await gateway('keys', 'add', 'first', '--json');
+    const server = spawn(installed('.bin', 'gateway'), ['serve', '--port', '0'], { cwd: folder, env });
+    try {
+      const address = await listening(server);
+      const response = await fetch(`${address}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${JSON.parse(stdout).key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'demo/echo', messages: [{ role: 'user', content: 'good morning' }] }),
+      });
+      const text = await response.text();
+      assert.equal(response.status, 200, text);
+      assert.match(JSON.parse(text).choices[0].message.content, /good morning/);
+      const ended = once(server, 'exit');
+      server.kill('SIGTERM');
+      assert.deepEqual(await ended, [0, null]);
+    } finally {
+      server.kill('SIGKILL');
+    }
+  });
+
+  it('exports its codecs with types', async () => {
+    const script = "import('modelgate/codecs').then((codecs) => console.log(Object.keys(codecs).join()))";
+    const { stdout } = await run(process.execPath, ['-e', script], { cwd: folder, env });
+    assert.match(stdout, /codecs/);
+    assert.ok(existsSync(installed('modelgate', 'dist', 'codecs', 'index.d.ts')));
+  });
+
+  it('says in one line that a Node.js is too old', (t) => {
+    const old = oldNode();
+    if (old === null) return t.skip('no Node.js below 22.22.2 on PATH');
+    const { status, stdout, stderr } = spawnSync(
+      old,
+      [installed('modelgate', 'bin', 'gateway.js'), 'doctor'],
+      {
+        encoding: 'utf8',
+        env,
+      },
+    );
+    assert.equal(status, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /^gateway: needs Node\.js 24 or newer .+ and this is v\d+\.\d+\.\d+: .+\n$/);
+  });
+});
+
+async function sizeOf(directory: string): Promise<number> {
+  const stats = await Promise.all(
+    globSync('**', { cwd: directory }).map((path) => lstat(join(directory, path))),
+  );
+  return stats.reduce((sum, entry) => sum + (entry.isFile() ? entry.size : 0), 0);
+}
+
+/** The address in the ready line. Fails with all output when the server ends before it. */
+async function listening(server: ChildProcess): Promise<string> {
+  let output = '';
+  return new Promise((resolve, reject) => {
+    server.stderr?.on('data', (chunk) => {
+      output += chunk;
+    });
+    server.stdout?.on('data', (chunk) => {
+      output += chunk;
+      const [, address] = /listening on (http:\/\/\S+)/.exec(output) ?? [];
+      if (address !== undefined) resolve(address);
+    });
+    server.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${output}`)));
+  });
+}
+
+/** A Node.js on PATH that the package does not support, or null. */
+function oldNode(): string | null {
+  for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
+    const candidate = join(directory, process.platform === 'win32' ? 'node.exe' : 'node');
+    if (!existsSync(candidate)) continue;
+    const { stdout } = spawnSync(candidate, ['--version'], { encoding: 'utf8' });
+    const [, major = '0'] = /^v(\d+)/.exec(stdout ?? '') ?? [];
+    if (Number(major) > 0 && Number(major) < 22) return candidate;
+  }
+  return null;
+}

@@ -1,0 +1,81 @@
+import {
+  type AnswerOptions,
+  chatAnswer,
+  chatStream,
+  type Healthy,
+  messagesAnswer,
+  messagesStream,
+  responsesAnswer,
+  responsesStream,
+} from './answers.ts';
+import type { ConnectionInput } from './gateway.ts';
+
+/** What tests need to know of a wire format to run the same case over each. */
+export interface Format {
+  name: 'chat' | 'responses' | 'messages';
+  /** As the ledger calls it. */
+  ledger: string;
+  path: string;
+  /** The model id as the caller writes it; the upstream sees `m-1`. */
+  model: string;
+  /** A request body. */
+  request(more?: object): Record<string, unknown>;
+  stream(options?: AnswerOptions): Healthy;
+  answer(options?: AnswerOptions): object;
+  /** What a client looks for to know that the stream is finished. */
+  terminal: string;
+  /** An error body in the upstream's own, proper shape. */
+  error(message: string, type: string): object;
+}
+
+export const chat: Format = {
+  name: 'chat',
+  ledger: 'openai-chat',
+  path: '/v1/chat/completions',
+  model: 'up/m-1',
+  request: (more = {}) => ({ model: 'up/m-1', messages: [{ role: 'user', content: 'hi' }], ...more }),
+  stream: chatStream,
+  answer: chatAnswer,
+  terminal: '[DONE]',
+  error: (message, type) => ({ error: { message, type, param: null, code: null } }),
+};
+
+export const responses: Format = {
+  name: 'responses',
+  ledger: 'openai-responses',
+  path: '/v1/responses',
+  model: 'resp/m-1',
+  request: (more = {}) => ({ model: 'resp/m-1', input: 'hi', ...more }),
+  stream: responsesStream,
+  answer: responsesAnswer,
+  terminal: 'response.completed',
+  error: (message, type) => ({ error: { message, type, param: null, code: null } }),
+};
+
+export const messages: Format = {
+  name: 'messages',
+  ledger: 'anthropic-messages',
+  path: '/v1/messages',
+  model: 'anth/m-1',
+  request: (more = {}) => ({
+    model: 'anth/m-1',
+    max_tokens: 100,
+    messages: [{ role: 'user', content: 'hi' }],
+    ...more,
+  }),
+  stream: messagesStream,
+  answer: messagesAnswer,
+  terminal: 'message_stop',
+  error: (message, type) => ({ type: 'error', error: { type, message } }),
+};
+
+export const formats = [chat, responses, messages] as const;
+
+/** One connection for each format, all to the same upstream. */
+export function connectionsTo(baseUrl: string): ConnectionInput[] {
+  return [
+    { provider: 'openai-compatible', name: 'up', baseUrl },
+    { provider: 'openai', name: 'resp', baseUrl },
+    { provider: 'anthropic-compatible', name: 'anth', baseUrl },
+  ];
+}
