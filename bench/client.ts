@@ -1,0 +1,79 @@
+import { connect, type Socket } from 'node:net';
+import { createComparison, createMessageReader } from './wire.ts';
+
+/** What a connection sends, over and over, and what must come back. */
+export interface Expectation {
+  request: Buffer;
+  body: Buffer;
+  /** SSE frames in `body`. */
+  frames: number;
+}
+
+export interface Exchange {
+  firstByte(): void;
+  /** `failure` is null when the whole answer arrived as expected. */
+  done(failure: string | null): void;
+}
+
+/** One keep-alive connection that carries one exchange at a time. */
+export function openConnection(
+  port: number,
+  expected: Expectation,
+): { send(exchange: Exchange): void; close(): void } {
+  let current: Exchange | null = null;
+  let status = '';
+  let comparison = createComparison(expected.body);
+  let wrong = '';
+  let began = false;
+  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
+
+  function settle(failure: string | null): void {
+    const exchange = current;
+    current = null;
+    exchange?.done(failure);
+  }
+
+  const read = createMessageReader({
+    head(text) {
+      status = text.slice(9, 12);
+      comparison = createComparison(expected.body);
+      wrong = '';
+      began = false;
+    },
+    body(piece) {
+      comparison.add(piece);
+      if (status !== '200' && wrong.length < 300) wrong += piece.toString('latin1', 0, 300);
+      if (began) return;
+      began = true;
+      current?.firstByte();
+    },
+    end() {
+      if (status !== '200') settle(`status ${status}: ${wrong}`);
+      else settle(comparison.matches() ? null : 'the answer is not what the upstream sent');
+    },
+  });
+  socket.on('data', (bytes: Buffer) => {
+    try {
+      read(bytes);
+    } catch (error) {
+      settle(String(error));
+      socket.destroy();
+    }
+  });
+  socket.on('error', (error) => settle(error.message));
+  socket.on('close', () => settle('the connection closed before the answer ended'));
+  return {
+    send(exchange) {
+      if (socket.destroyed) {
+        exchange.done('the connection is closed');
+        return;
+      }
+      current = exchange;
+      socket.write(expected.request);
+    },
+    close() {
+      current = null;
+      socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { root, type SubjectOptions } from './subject.ts';
+
+const run = promisify(execFile);
+
+/** The real program, set up as a user would: one key, one connection to the mock, authentication and ledger on. */
+export interface GatewaySetup {
+  /** `dist` or `src`. */
+  from: 'dist' | 'src';
+  /** True when a source file is newer than the build that is measured. */
+  stale: boolean;
+  key: string;
+  /** How to start one gateway, each on a data directory of its own. */
+  next(nodeFlags?: readonly string[]): SubjectOptions;
+  remove(): void;
+}
+
+/** Where the program starts: the published form when it was built. Null when there is no program yet. */
+export function findGateway(wanted: 'dist' | 'src' | null): { from: 'dist' | 'src'; script: string } | null {
+  for (const from of wanted === null ? (['dist', 'src'] as const) : [wanted]) {
+    const script = join(root, from, 'cli', from === 'dist' ? 'main.js' : 'main.ts');
+    if (existsSync(script)) return { from, script };
+  }
+  return null;
+}
+
+/** Makes a data directory with the program's own commands; `plans` get a price, so that every row is priced. */
+export async function setUpGateway(
+  { from, script }: { from: 'dist' | 'src'; script: string },
+  upstreamPort: number,
+  plans: readonly string[],
+  core: number,
+): Promise<GatewaySetup> {
+  const scratch = mkdtempSync(join(tmpdir(), 'modelgate-bench-'));
+  const template = join(scratch, 'template');
+  const env = (dataDir: string) => ({ DATA_DIR: dataDir, HOME: scratch });
+  const command = async (...args: string[]) => {
+    const { stdout } = await run(process.execPath, [script, ...args], {
+      cwd: root,
+      env: { PATH: process.env['PATH'] ?? '', ...env(template) },
+    });
+    return stdout;
+  };
+  const added: unknown = JSON.parse(await command('keys', 'add', 'bench', '--json'));
+  const key = added !== null && typeof added === 'object' && 'key' in added ? String(added.key) : '';
+  const upstream = `http://127.0.0.1:${upstreamPort}/v1`;
+  await command(
+    ...['provider', 'add', 'openai-compatible', '--name', 'bench', '--base-url', upstream],
+    ...['--api-key', 'sk-upstream-of-the-bench', '--json'],
+  );
+  const prices = Object.fromEntries(
+    plans.map((plan) => [`*/${plan}`, { input: 2, output: 8, cache_read: 0.2 }]),
+  );
+  writeFileSync(join(template, 'config.json'), JSON.stringify({ prices }));
+  let started = 0;
+  return {
+    from,
+    stale: from === 'dist' && newestOf(join(root, 'src')) > statSync(script).mtimeMs,
+    key,
+    next(nodeFlags = []) {
+      started += 1;
+      const dataDir = join(scratch, `data-${started}`);
+      cpSync(template, dataDir, { recursive: true });
+      return {
+        name: 'the gateway',
+        args: [...nodeFlags, script, 'serve', '--port', '0'],
+        core,
+        env: env(dataDir),
+      };
+    },
+    remove: () => rmSync(scratch, { recursive: true, force: true }),
+  };
+}
+
+function newestOf(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Math.max(
+    0,
+    ...files.map((file) => (file.isFile() ? statSync(join(file.parentPath, file.name)).mtimeMs : 0)),
+  );
+}

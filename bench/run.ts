@@ -1,0 +1,209 @@
+/**
+ * Measures the gateway against a bare pass-through and against direct access, on this machine, in one run.
+ *   npm run bench -- [--quick] [--lanes a,b] [--rounds N] [--seconds N] [--json FILE] [--strict]
+ */
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { findGateway, type GatewaySetup, setUpGateway } from './gateway.ts';
+import { createLoad, type Lane, type LaneContext, type Scale, type Side, type SideName } from './lane.ts';
+import { lanes } from './lanes.ts';
+import { planName } from './plan.ts';
+import { describeMachine, type Line, lineOf, renderTable } from './report.ts';
+import { canPin, type Subject, startSubject } from './subject.ts';
+
+const help = `Usage: npm run bench -- [flags]
+  --quick          small samples, under a minute
+  --lanes a,b      only these: ${lanes.map((lane) => lane.id).join(', ')}
+  --rounds N       interleaved rounds (default 21)
+  --seconds N      length of one sample (default 0.5)
+  --streams N      streams held open for the memory lane (default 1000)
+  --json FILE      also write every sample there
+  --from dist|src  which form of the gateway to measure (default: dist/ when it was built)
+  --self           measure the pass-through against itself: the noise of this machine
+  --profile DIR    write a CPU profile of the gateway there
+  --strict         exit with 1 when a target is missed`;
+
+const flags = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    lanes: { type: 'string' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    streams: { type: 'string' },
+    json: { type: 'string' },
+    from: { type: 'string' },
+    self: { type: 'boolean', default: false },
+    profile: { type: 'string' },
+    strict: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+}).values;
+
+const loadCore = 1;
+const gatewayCore = 0;
+
+/** What an SDK sends: enough headers to be fair to whoever copies them. */
+function sdkHeaders(key: string): Record<string, string> {
+  return {
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'user-agent': 'OpenAI/JS 6.49.0',
+    'x-stainless-lang': 'js',
+    'x-stainless-package-version': '6.49.0',
+    'x-stainless-os': 'Linux',
+    'x-stainless-arch': 'x64',
+    'x-stainless-runtime': 'node',
+    'x-stainless-runtime-version': process.version,
+    'x-stainless-retry-count': '0',
+    authorization: `Bearer ${key}`,
+  };
+}
+
+function scaleOf(): Scale {
+  const number = (name: 'rounds' | 'seconds' | 'streams', fallback: number): number => {
+    const value = flags[name] === undefined ? fallback : Number(flags[name]);
+    if (!(value > 0)) throw new Error(`--${name} must be a number above 0, not "${flags[name]}"`);
+    return value;
+  };
+  const rounds = Math.ceil(number('rounds', flags.quick ? 2 : 21));
+  return {
+    rounds,
+    seconds: number('seconds', flags.quick ? 0.25 : 0.5),
+    streams: Math.ceil(number('streams', 1_000)),
+    coldStarts: flags.quick ? Math.min(rounds, 3) : 10,
+  };
+}
+
+function chosenLanes(): readonly Lane[] {
+  if (flags.lanes === undefined) return lanes;
+  return flags.lanes.split(',').map((id) => {
+    const lane = lanes.find((candidate) => candidate.id === id);
+    if (lane === undefined)
+      throw new Error(`no lane "${id}"; there are ${lanes.map((l) => l.id).join(', ')}`);
+    return lane;
+  });
+}
+
+interface Rig {
+  mock: Subject;
+  gateway: GatewaySetup | null;
+  pin: boolean;
+}
+
+async function startSide(name: SideName, { mock, gateway, pin }: Rig): Promise<Side> {
+  const key = gateway?.key ?? 'sk-none';
+  const headers = sdkHeaders(key);
+  if (name === 'direct') return { name, port: mock.port, subject: null, headers, modelPrefix: '' };
+  if (name === 'peer' || gateway === null) {
+    const args = [new URL('./passthrough.ts', import.meta.url).pathname, `http://127.0.0.1:${mock.port}`];
+    const subject = await startSubject({ name: 'the pass-through', args, core: gatewayCore }, pin);
+    return { name, port: subject.port, subject, headers, modelPrefix: '' };
+  }
+  const profile = flags.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${flags.profile}`];
+  const subject = await startSubject(gateway.next(profile), pin);
+  return { name, port: subject.port, subject, headers, modelPrefix: 'bench/' };
+}
+
+/** Runs one lane, A B A B …, and gives its lines. `standing` are the processes that stay between lanes. */
+async function runLane(
+  lane: Lane,
+  rig: Rig,
+  standing: Map<SideName, Side>,
+  context: LaneContext,
+): Promise<Line[]> {
+  const samples = new Map<string, Partial<Record<SideName, number[]>>>(
+    lane.rows.map((row) => [row.metric, {}]),
+  );
+  const sideOf = async (name: SideName): Promise<Side> => {
+    if (lane.fresh) return startSide(name, rig);
+    const side = standing.get(name) ?? (await startSide(name, rig));
+    standing.set(name, side);
+    return side;
+  };
+  if (!lane.fresh) for (const name of lane.sides) await lane.warmUp?.(await sideOf(name), context);
+  for (let round = 0; round < lane.rounds(context.scale); round += 1) {
+    for (const name of lane.sides) {
+      const side = await sideOf(name);
+      const values = await lane
+        .sample(side, context)
+        .finally(() => (lane.fresh ? side.subject?.stop() : undefined));
+      for (const [metric, bySide] of samples) {
+        const value = values[metric];
+        if (value !== undefined) bySide[name] = [...(bySide[name] ?? []), value];
+      }
+    }
+  }
+  return lane.rows.map((row) => lineOf(lane.id, row, samples.get(row.metric) ?? {}));
+}
+
+async function main(): Promise<void> {
+  const scale = scaleOf();
+  const chosen = chosenLanes();
+  const pin = canPin() && availableParallelism() > 1;
+  const machine = describeMachine();
+  const wanted = flags.from === 'dist' || flags.from === 'src' ? flags.from : null;
+  const found = flags.self ? null : findGateway(wanted);
+  if (found === null && !flags.self)
+    throw new Error('there is no gateway to measure: neither dist/ nor src/ has it');
+  const script = (name: string) => new URL(`./${name}.ts`, import.meta.url).pathname;
+  const mock = await startSubject({ name: 'the mock', args: [script('mock')], core: loadCore }, pin);
+  const loader = await startSubject(
+    { name: 'the load generator', args: [script('load')], core: loadCore },
+    pin,
+  );
+  const standing = new Map<SideName, Side>();
+  const plans = lanes.flatMap((lane) => lane.plans.map(planName));
+  let gateway: GatewaySetup | null = null;
+  const lines: Line[] = [];
+  const began = performance.now();
+  try {
+    gateway = found === null ? null : await setUpGateway(found, mock.port, plans, gatewayCore);
+    const context: LaneContext = { load: createLoad(loader.process), scale };
+    for (const lane of chosen) {
+      process.stderr.write(`${lane.id} …\n`);
+      lines.push(...(await runLane(lane, { mock, gateway, pin }, standing, context)));
+    }
+  } finally {
+    for (const side of standing.values()) await side.subject?.stop();
+    await loader.stop();
+    await mock.stop();
+    gateway?.remove();
+  }
+  const seconds = (performance.now() - began) / 1_000;
+  const subject = gateway === null ? 'the pass-through itself (--self)' : `${gateway.from}/`;
+  console.log(preamble({ machine, pin, subject, stale: gateway?.stale ?? false, scale, seconds }));
+  console.log(renderTable(lines));
+  if (flags.json) {
+    writeFileSync(
+      flags.json,
+      `${JSON.stringify({ machine, pin, subject, scale, seconds, lines }, null, 2)}\n`,
+    );
+  }
+  if (flags.strict && lines.some((line) => line.verdict === 'MISS')) process.exitCode = 1;
+}
+
+interface PreambleFacts {
+  machine: ReturnType<typeof describeMachine>;
+  pin: boolean;
+  subject: string;
+  stale: boolean;
+  scale: Scale;
+  seconds: number;
+}
+
+function preamble({ machine, pin, subject, stale, scale, seconds }: PreambleFacts): string {
+  const { cores, model, memoryBytes, platform, node, load } = machine;
+  return [
+    `Machine: ${cores} cores (${model}), ${(memoryBytes / 1e9).toFixed(0)} GB, ${platform}, Node ${node}, load ${load.join(' ')} at the start.`,
+    pin
+      ? `Pinned: gateway or pass-through to core ${gatewayCore}, mock and load generator to core ${loadCore}.`
+      : 'Not pinned: taskset or a second core is missing, so the processes share the cores.',
+    `Gateway: ${subject}${stale ? ' — older than src/, run npm run build first' : ''}. Medians of ${scale.rounds} interleaved rounds of ${scale.seconds} s; the run took ${seconds.toFixed(0)} s.`,
+    `${scale.streams} streams in the memory lane; ${scale.coldStarts} cold starts.`,
+    '',
+  ].join('\n');
+}
+
+if (flags.help) console.log(help);
+else await main();
