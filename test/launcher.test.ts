@@ -14,12 +14,12 @@ const bin = fileURLToPath(new URL('../bin', import.meta.url));
 const program = `
 process.emitWarning('SQLite is an experimental feature and might change at any time', 'ExperimentalWarning');
 process.emitWarning('of another kind', 'ExperimentalWarning');
-const told: object = { args: process.argv.slice(2), cwd: process.cwd(), pid: process.pid, node: process.execPath };
-console.log(JSON.stringify(told));
 if (process.argv.includes('wait')) {
   process.on('SIGTERM', () => process.exit(7));
   setInterval(() => {}, 1000);
 }
+const told: object = { args: process.argv.slice(2), cwd: process.cwd(), pid: process.pid, node: process.execPath };
+console.log(JSON.stringify(told));
 `;
 
 let folder = '';

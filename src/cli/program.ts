@@ -23,7 +23,8 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
 }
 
 async function execute(argv: readonly string[], io: Io): Promise<ExitCode> {
-  const program = createProgram(io);
+  const printed: string[] = [];
+  const program = createProgram(io, (text) => printed.push(text));
   let exit: ExitCode = 0;
   for (const entry of commandList) {
     const node = register(program, entry);
@@ -32,11 +33,21 @@ async function execute(argv: readonly string[], io: Io): Promise<ExitCode> {
       exit = await runCommand(command, node, io);
     });
   }
-  await program.parseAsync(chosen(program, argv), { from: 'user' });
+  try {
+    await program.parseAsync(chosen(program, argv), { from: 'user' });
+  } finally {
+    printHelp(printed.join(''), io);
+  }
   return exit;
 }
 
-function createProgram(io: Io): Commander {
+/** The parser prints the help in several pieces; with `--json` they are one document. */
+function printHelp(text: string, io: Io): void {
+  if (text === '') return;
+  io.result(text.trim() === version() ? { version: version() } : { help: text }, () => text);
+}
+
+function createProgram(io: Io, printed: (text: string) => void): Commander {
   const program = new Commander('gateway')
     .description('One address and one key for every coding tool, agent and script, any model behind it.')
     .usage('[command] [options]')
@@ -45,8 +56,7 @@ function createProgram(io: Io): Commander {
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) =>
-        io.result(text.trim() === version() ? { version: version() } : { help: text }, () => text),
+      writeOut: printed,
       writeErr: (text) => io.note(text),
       outputError: () => {},
       getOutHelpWidth: () => 100,
