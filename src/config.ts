@@ -99,6 +99,14 @@ export interface ConfigInput {
  * @throws GatewayError `invalid_request` that names the setting, where it stands and what it may be.
  */
 export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}): Config {
+  for (const [flag, value] of [
+    ['--data-dir', flags.dataDir],
+    ['--host', flags.host],
+  ] as const) {
+    // An unset shell variable in quotes; the working directory or every address is not what was meant.
+    if (value === '')
+      throw new GatewayError('invalid_request', `${flag} is empty: give a value, or leave it out`);
+  }
   const dataDir = dataDirectory(env, flags.dataDir);
   const file = readConfigFile(join(dataDir.value, 'config.json'));
   const host = pick(flags.host, env['GATEWAY_HOST'], file.host, '127.0.0.1');

@@ -21,7 +21,7 @@ import { createPools } from './proxy/pools.ts';
 import { safePath } from './proxy/routes.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
 import { createWatch } from './proxy/watch.ts';
-import { writeRunFile } from './run-file.ts';
+import { readRunFile, writeRunFile } from './run-file.ts';
 import { buildSnapshot, type Snapshot } from './snapshot.ts';
 import { openStore } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
@@ -73,7 +73,7 @@ interface OpenInput extends GatewayInput {
 async function open(input: OpenInput): Promise<{ url: string; host: string; port: number }> {
   const { config, version, onClose } = input;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const lock = await acquireDataDir(config.dataDir);
+  const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   const { context, writable } = await openContext(input);
   let draining = false;
@@ -122,7 +122,7 @@ async function openContext({
   const store = await openStore(config.dataDir, { create: true });
   onClose(() => store.close());
   const writer = createWriter(store, {
-    onError: (error) => log.error({ error: describe(error) }, 'the ledger cannot be written'),
+    onError: (error, lost) => log.error({ error: describe(error), lost }, 'the ledger cannot be written'),
   });
   onClose(() => writer.stop());
   const sealing = await storageKey(config.dataDir, config.storageKey);
@@ -177,7 +177,7 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
   const error = new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
     retryAfter: 5,
   });
-  const left = [...watch.members];
+  const left = watch.members();
   for (const call of left) call.interrupt(error);
   if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
 }

@@ -15,13 +15,11 @@ export interface NewKey {
 /** The gateway keys of a store. */
 export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now) {
   const find = async (idOrName: string): Promise<KeyRecord | null> => {
-    const rows = await db
-      .selectFrom('keys')
-      .selectAll()
+    const rows = await withLastUse(db)
       .where((where) => where.or([where('id', '=', idOrName), where('name', '=', idOrName)]))
       .execute();
     const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
-    return row === undefined ? null : recordOf(row, await lastUses(db, [row.id]));
+    return row === undefined ? null : recordOf(row, row.last_used_at);
   };
   return {
     find,
@@ -29,45 +27,34 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
     /** Adds a key. Its text is in the answer and nowhere else. @throws GatewayError for a bad or taken name */
     async add({ name, models, expiresAt }: NewKey): Promise<{ record: KeyRecord; key: string }> {
       const checked = keyName.safeParse(name);
-      if (!checked.success) {
-        throw new GatewayError(
-          'invalid_request',
-          checked.error.issues[0]?.message ?? 'the name is not valid',
-          { param: 'name' },
-        );
-      }
-      if ((await find(checked.data)) !== null) {
-        throw new GatewayError(
-          'invalid_request',
-          `a key named "${checked.data}" exists already: choose another name, or remove that key first`,
-          {
-            param: 'name',
-          },
-        );
-      }
+      if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
+      if ((await find(checked.data)) !== null) throw nameTaken(checked.data);
       const { hash, key, prefix } = createKey();
+      const time = now();
       const row = {
-        id: newId('key', now()),
+        id: newId('key', time),
         name: checked.data,
         prefix,
         hash,
         models: models === null ? null : JSON.stringify(models),
-        created_at: now(),
+        created_at: time,
         expires_at: expiresAt,
         disabled: 0,
       };
-      await db.insertInto('keys').values(row).execute();
-      return { record: recordOf(row, new Map()), key };
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('keys')
+        .values(row)
+        // Another process may have taken the name meanwhile.
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows === 0n) throw nameTaken(row.name);
+      return { record: recordOf(row, null), key };
     },
 
     /** All keys, oldest first. */
     async list(): Promise<KeyRecord[]> {
-      const rows = await db.selectFrom('keys').selectAll().orderBy('created_at').orderBy('id').execute();
-      const used = await lastUses(
-        db,
-        rows.map(({ id }) => id),
-      );
-      return rows.map((row) => recordOf(row, used));
+      const rows = await withLastUse(db).orderBy('created_at').orderBy('id').execute();
+      return rows.map((row) => recordOf(row, row.last_used_at));
     },
 
     /** Removes a key by id. False when there was none. */
@@ -78,23 +65,29 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
   };
 }
 
-/** When each key was last used, from the ledger: nothing has to be written for it on the request path. */
-async function lastUses(db: Store['db'], ids: string[]): Promise<Map<string, number>> {
-  const used = new Map<string, number>();
-  for (const id of ids) {
-    const row = await db
-      .selectFrom('requests')
-      .select('started_at')
-      .where('key_id', '=', id)
-      .orderBy('started_at', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    if (row !== undefined) used.set(id, row.started_at);
-  }
-  return used;
+/** Keys, and when each was last used. That is read from the ledger: nothing is written for it on the request path. */
+function withLastUse(db: Store['db']) {
+  return db
+    .selectFrom('keys')
+    .selectAll('keys')
+    .select((keys) =>
+      keys
+        .selectFrom('requests')
+        .select(({ fn }) => fn.max<number | null>('started_at').as('at'))
+        .whereRef('requests.key_id', '=', 'keys.id')
+        .as('last_used_at'),
+    );
 }
 
-function recordOf(row: Selectable<KeyTable>, used: ReadonlyMap<string, number>): KeyRecord {
+function badName(message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param: 'name' });
+}
+
+function nameTaken(name: string): GatewayError {
+  return badName(`a key named "${name}" exists already: choose another name, or remove that key first`);
+}
+
+function recordOf(row: Selectable<KeyTable>, lastUsedAt: number | null): KeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -103,7 +96,7 @@ function recordOf(row: Selectable<KeyTable>, used: ReadonlyMap<string, number>):
     models: row.models === null ? null : JSON.parse(row.models),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    lastUsedAt: used.get(row.id) ?? null,
+    lastUsedAt,
     disabled: row.disabled === 1,
   };
 }

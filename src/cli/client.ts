@@ -1,20 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
-import { join } from 'node:path';
 import { request } from 'undici';
-import { z } from 'zod';
+import { readRunFile } from '../run-file.ts';
 import { failure } from './failure.ts';
-
-/** `DATA_DIR/run.json`: how the owner of the machine reaches the gateway that runs on this data directory. */
-const runFile = z.object({
-  pid: z.int().positive(),
-  host: z.string(),
-  port: z.int(),
-  url: z.url(),
-  started_at: z.union([z.string(), z.number()]),
-  version: z.string(),
-  key: z.string(),
-});
 
 export interface RunningGateway {
   pid: number;
@@ -46,7 +33,7 @@ const healthTimeoutMs = 2000;
 
 /** The gateway that runs on `dataDir`, or null when there is none or it does not answer. */
 export async function findGateway(dataDir: string): Promise<RunningGateway | null> {
-  const run = await readRunFile(dataDir);
+  const run = readRunFile(dataDir);
   if (run === null || !(await answers(run.url))) return null;
   return {
     pid: run.pid,
@@ -78,22 +65,6 @@ export function notRunning(dataDir: string): Error {
   );
 }
 
-async function readRunFile(dataDir: string): Promise<z.infer<typeof runFile> | null> {
-  let text: string;
-  try {
-    text = await readFile(join(dataDir, 'run.json'), 'utf8');
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-  try {
-    return runFile.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    // A file cut short by a crash says as much as no file: its gateway is gone.
-    return null;
-  }
-}
-
 async function answers(url: string): Promise<boolean> {
   try {
     return (await probe(new URL('/healthz', url), healthTimeoutMs)) === 200;
@@ -108,8 +79,4 @@ export async function probe(url: string | URL, timeoutMs: number): Promise<numbe
   const { statusCode, body } = await request(url, { signal: AbortSignal.timeout(timeoutMs) });
   await body.dump();
   return statusCode;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }

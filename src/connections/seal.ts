@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../lib/error.ts';
 
@@ -27,7 +27,7 @@ export async function storageKey(dataDir: string, secret: string | null): Promis
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const made = randomBytes(32).toString('base64url');
   try {
-    writeFileSync(path, `${made}\n`, { mode: 0o600, flag: 'wx' });
+    createWhole(path, `${made}\n`);
   } catch (error) {
     // Another process made it first.
     const theirs = read(path);
@@ -37,6 +37,26 @@ export async function storageKey(dataDir: string, secret: string | null): Promis
     });
   }
   return { key: derive(made), source: 'generated' };
+}
+
+/**
+ * Creates a file that nobody ever sees empty, and that is on the disk before anything is sealed with it.
+ * @throws when it exists
+ */
+function createWhole(path: string, text: string): void {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  try {
+    writeFileSync(temporary, text, { mode: 0o600, flag: 'wx', flush: true });
+    try {
+      linkSync(temporary, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+      // A file system without hard links.
+      writeFileSync(path, text, { mode: 0o600, flag: 'wx', flush: true });
+    }
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
 function read(path: string): string | null {
@@ -71,10 +91,11 @@ export function seal(key: Buffer, plaintext: string, context: string): string {
 
 /** The sealed text, or null when the key or the context is another one or the text was damaged. */
 export function open(key: Buffer, sealed: string, context: string): string | null {
-  const [version, text] = sealed.split('.');
-  if (version !== VERSION || text === undefined) return null;
+  if (!sealed.startsWith(`${VERSION}.`)) return null;
+  const text = sealed.slice(VERSION.length + 1);
   const bytes = Buffer.from(text, 'base64url');
-  if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+  // The decoder passes over characters that do not belong there; a sealed text has one spelling.
+  if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,

@@ -29,20 +29,6 @@ export interface ConnectionPatch {
 export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, now: () => number = Date.now) {
   const rows = () => db.selectFrom('connections').selectAll().orderBy('created_at').orderBy('id').execute();
   const opened = (row: Selectable<ConnectionTable>) => openRow(row, sealingKey);
-  const checkName = async (name: string, own: string | null): Promise<string> => {
-    const checked = connectionName.safeParse(name);
-    if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
-    if (checked.data === 'demo') throw badName('"demo" is the built-in connection: choose another name');
-    const taken = await db
-      .selectFrom('connections')
-      .select('id')
-      .where('name', '=', checked.data)
-      .executeTakeFirst();
-    if (taken !== undefined && taken.id !== own) {
-      throw badName(`a connection named "${checked.data}" exists already: choose another name with --name`);
-    }
-    return checked.data;
-  };
   const findOpen = async (idOrName: string): Promise<OpenConnection | null> => {
     const all = await rows();
     const row = all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName);
@@ -53,27 +39,16 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
     findOpen,
 
     /** @throws GatewayError for a bad or taken name */
-    async add({ apiKey, baseUrl, defaultModel, name, provider }: NewConnection): Promise<ConnectionRecord> {
-      const checked = await checkName(name, null);
-      const id = newId('con', now());
-      const row: Selectable<ConnectionTable> = {
-        id,
-        provider,
-        name: checked,
-        auth_type: apiKey === null ? 'none' : 'api-key',
-        base_url: baseUrl,
-        credential: apiKey === null ? null : seal(sealingKey, apiKey, id),
-        default_model: defaultModel,
-        active: 1,
-        priority: 0,
-        models: null,
-        models_at: null,
-        status: 'untested',
-        last_error: null,
-        last_tested_at: null,
-        created_at: now(),
-      };
-      await db.insertInto('connections').values(row).execute();
+    async add(input: NewConnection): Promise<ConnectionRecord> {
+      const name = await freeName(db, input.name, null);
+      const row = newRow({ ...input, name }, sealingKey, now());
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('connections')
+        .values(row)
+        // Another process may have taken the name meanwhile.
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows === 0n) throw nameTaken(name);
       return recordOf(opened(row));
     },
 
@@ -94,17 +69,8 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
 
     /** @throws GatewayError for a bad or taken name */
     async update(id: string, patch: ConnectionPatch): Promise<void> {
-      const change: Updateable<ConnectionTable> = {};
-      if (patch.name !== undefined) change.name = await checkName(patch.name, id);
-      if (patch.baseUrl !== undefined) change.base_url = patch.baseUrl;
-      if (patch.defaultModel !== undefined) change.default_model = patch.defaultModel;
-      if (patch.active !== undefined) change.active = patch.active ? 1 : 0;
-      if (patch.priority !== undefined) change.priority = patch.priority;
-      if (patch.apiKey !== undefined) {
-        change.credential = seal(sealingKey, patch.apiKey, id);
-        change.auth_type = 'api-key';
-        change.status = 'untested';
-      }
+      const change = changeOf(id, patch, sealingKey);
+      if (patch.name !== undefined) change.name = await freeName(db, patch.name, id);
       if (Object.keys(change).length > 0)
         await db.updateTable('connections').set(change).where('id', '=', id).execute();
     },
@@ -117,18 +83,78 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
 
     /** Keeps the outcome of a test. The models listed earlier stay when this test listed none. */
     async saveTest(id: string, test: ConnectionTest): Promise<void> {
-      const time = now();
-      await db
-        .updateTable('connections')
-        .set({
-          status: test.valid ? 'ok' : 'failed',
-          last_error: test.error,
-          last_tested_at: time,
-          ...(test.models === null ? {} : { models: JSON.stringify(test.models), models_at: time }),
-        })
-        .where('id', '=', id)
-        .execute();
+      await db.updateTable('connections').set(testChange(test, now())).where('id', '=', id).execute();
     },
+  };
+}
+
+/** The name as it is stored. `own` is the id of the connection that may have it already. @throws GatewayError */
+async function freeName(db: Store['db'], name: string, own: string | null): Promise<string> {
+  const checked = connectionName.safeParse(name);
+  if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
+  if (checked.data === 'demo') throw badName('"demo" is the built-in connection: choose another name');
+  const taken = await db
+    .selectFrom('connections')
+    .select('id')
+    .where('name', '=', checked.data)
+    .executeTakeFirst();
+  if (taken !== undefined && taken.id !== own) throw nameTaken(checked.data);
+  return checked.data;
+}
+
+function nameTaken(name: string): GatewayError {
+  return badName(`a connection named "${name}" exists already: choose another name with --name`);
+}
+
+function newRow(
+  { apiKey, baseUrl, defaultModel, name, provider }: NewConnection,
+  sealingKey: Buffer,
+  time: number,
+): Selectable<ConnectionTable> {
+  const id = newId('con', time);
+  return {
+    id,
+    provider,
+    name,
+    auth_type: apiKey === null ? 'none' : 'api-key',
+    base_url: baseUrl,
+    credential: apiKey === null ? null : seal(sealingKey, apiKey, id),
+    default_model: defaultModel,
+    active: 1,
+    priority: 0,
+    models: null,
+    models_at: null,
+    status: 'untested',
+    last_error: null,
+    last_tested_at: null,
+    created_at: time,
+  };
+}
+
+/** What a patch changes, apart from the name. Another credential or address makes the last test void. */
+function changeOf(id: string, patch: ConnectionPatch, sealingKey: Buffer): Updateable<ConnectionTable> {
+  const change: Updateable<ConnectionTable> = {};
+  if (patch.baseUrl !== undefined) change.base_url = patch.baseUrl;
+  if (patch.defaultModel !== undefined) change.default_model = patch.defaultModel;
+  if (patch.active !== undefined) change.active = patch.active ? 1 : 0;
+  if (patch.priority !== undefined) change.priority = patch.priority;
+  if (patch.apiKey !== undefined) {
+    change.credential = seal(sealingKey, patch.apiKey, id);
+    change.auth_type = 'api-key';
+  }
+  if (patch.apiKey !== undefined || patch.baseUrl !== undefined) {
+    change.status = 'untested';
+    change.last_error = null;
+  }
+  return change;
+}
+
+function testChange(test: ConnectionTest, time: number): Updateable<ConnectionTable> {
+  return {
+    status: test.valid ? 'ok' : 'failed',
+    last_error: test.error,
+    last_tested_at: time,
+    ...(test.models === null ? {} : { models: JSON.stringify(test.models), models_at: time }),
   };
 }
 

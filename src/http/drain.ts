@@ -7,14 +7,17 @@ export interface Drain {
   start(server: Server, ms: number): Promise<void>;
 }
 
-/** Waits until no response is left in `open`; `advance` must be called whenever one left. */
-export function createDrain(open: ReadonlyMap<ServerResponse, unknown>): Drain {
+/** Waits until nothing is left in `open`; `advance` must be called whenever something left. */
+export function createDrain(open: {
+  readonly size: number;
+  members(): { response: ServerResponse }[];
+}): Drain {
   let drained: Promise<void> | null = null;
   let advance = () => {};
   const start = (server: Server, ms: number): Promise<void> =>
     new Promise((resolve) => {
       server.close();
-      for (const response of open.keys()) {
+      for (const { response } of open.members()) {
         if (!response.headersSent) response.shouldKeepAlive = false;
       }
       const timer = setTimeout(resolve, ms);

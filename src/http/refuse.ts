@@ -30,14 +30,14 @@ interface OpenRequest {
 export function refuseBrokenRequests(
   server: Server,
   options: RefusalOptions,
-  open: ReadonlyMap<ServerResponse, OpenRequest>,
+  open: { members(): OpenRequest[] },
 ): void {
   const refused = new WeakSet<Socket>();
   server.on('clientError', (cause: ParseError, socket: Socket) => {
     // The parser reports again for every further packet of a request that was refused.
     if (refused.has(socket)) return;
     refused.add(socket);
-    const exchanges = [...open.values()].filter(({ request }) => request.socket === socket);
+    const exchanges = open.members().filter(({ request }) => request.socket === socket);
     const exchange = exchanges[0];
     const saidNothing = socket.bytesRead === 0;
     const answering = exchanges.length > 1 || exchange?.response.headersSent || exchange?.request.complete;

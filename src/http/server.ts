@@ -3,13 +3,14 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
+import { createRoster, type Roster, type Slotted } from '../lib/roster.ts';
 import { createDrain } from './drain.ts';
 import { type RefusalOptions, refuseBrokenRequests } from './refuse.ts';
 import { createRequestIds } from './request-id.ts';
 import { sendJson } from './send.ts';
 
 /** One request and its response, from arrival until the response is closed. */
-export interface Exchange {
+export interface Exchange extends Slotted {
   request: IncomingMessage;
   response: ServerResponse;
   /** `req_…`, also sent as `x-request-id`. */
@@ -58,7 +59,7 @@ const KEEP_ALIVE_MS = 65_000;
 /** An HTTP/1.1 server that knows limits, ids, errors and draining, and nothing of what it serves. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, now = Date.now } = options;
-  const open = new Map<ServerResponse, Exchange>();
+  const open = createRoster<Exchange>();
   const drain = createDrain(open);
   const nextId = createRequestIds();
 
@@ -66,9 +67,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     const startedAt = now();
     const exchange = exchangeOf(request, response, nextId(startedAt), startedAt);
     response.setHeader('x-request-id', exchange.id);
-    open.set(response, exchange);
-    response.on('close', forget);
-    if (response.socket === null) closeWithSocket(open, exchange);
+    open.add(exchange);
+    response.on('close', () => {
+      open.remove(exchange);
+      if (drain.started()) drain.advance();
+    });
+    if (response.socket === null) closeWithSocket(exchange);
     if (drain.started()) response.shouldKeepAlive = false;
     try {
       const result = options.onRequest(exchange);
@@ -77,11 +81,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       fail(options, exchange, error);
     }
   };
-
-  function forget(this: ServerResponse): void {
-    open.delete(this);
-    if (drain.started()) drain.advance();
-  }
 
   const server = createServer(
     {
@@ -109,7 +108,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     listen: (host, port) => listen(server, host, port),
     drain: (ms) => drain.start(server, ms),
     inFlight: () => open.size,
-    openExchanges: () => open.values(),
+    openExchanges: () => open.members().sort((a, b) => a.clock - b.clock),
     close: () => closeAll(server, open),
   };
 }
@@ -128,6 +127,7 @@ function exchangeOf(
   const target = originForm(request.url ?? '/');
   const mark = target.indexOf('?');
   return {
+    slot: -1,
     request,
     response,
     id,
@@ -150,11 +150,10 @@ function originForm(target: string): string {
  * Some releases of Node tell a response that its socket closed only if it was that response's turn. One that waits
  * behind an earlier, pipelined request is told here unless Node did.
  */
-function closeWithSocket(open: ReadonlyMap<ServerResponse, Exchange>, exchange: Exchange): void {
-  const { request, response } = exchange;
+function closeWithSocket({ request, response }: Exchange): void {
   const onClose = () => {
     setImmediate(() => {
-      if (open.has(response)) response.emit('close');
+      if (!response.closed) response.emit('close');
     });
   };
   request.socket.once('close', onClose);
@@ -195,10 +194,10 @@ function upgrade(options: HttpServerOptions, request: IncomingMessage, socket: D
   }
 }
 
-async function closeAll(server: Server, open: ReadonlyMap<ServerResponse, Exchange>): Promise<void> {
-  const closed = [...open.keys()].map(
-    (response) => new Promise((resolve) => response.once('close', resolve)),
-  );
+async function closeAll(server: Server, open: Roster<Exchange>): Promise<void> {
+  const closed = open
+    .members()
+    .map(({ response }) => new Promise((resolve) => response.once('close', resolve)));
   closed.push(new Promise((resolve) => server.close(resolve)));
   server.closeAllConnections();
   await Promise.all(closed);

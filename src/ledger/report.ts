@@ -13,8 +13,6 @@ export interface RecentQuery {
   since?: number;
   /** Only entries that contain this text in a name, a model, an error, the user agent or the id. */
   search?: string;
-  /** Only entries newer than the one with this id (ids sort by time). */
-  afterId?: string;
 }
 
 const searched = [
@@ -34,10 +32,9 @@ const searched = [
 
 /** The newest ledger entries that match, oldest of them first. */
 export async function recentRequests(store: Pick<Store, 'db'>, query: RecentQuery): Promise<LedgerRow[]> {
-  const { afterId, limit, search, since } = query;
+  const { limit, search, since } = query;
   let select = store.db.selectFrom('requests').selectAll();
   if (since !== undefined) select = select.where('started_at', '>=', since);
-  if (afterId !== undefined) select = select.where('id', '>', afterId);
   if (search !== undefined && search !== '') {
     const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
     select = select.where((where) =>
@@ -52,9 +49,11 @@ export interface Totals {
   requests: number;
   failed: number;
   aborted: number;
+  /** All buckets of the input, cached, written to the cache and audio included. */
   inputTokens: number;
+  /** All buckets of the output, reasoning and audio included. */
   outputTokens: number;
-  /** Sum of the known costs; null when there were requests and none had a known cost. */
+  /** Sum of the known costs, exact to the millionth of a micro-dollar; null when there were requests and none had a known cost. */
   costUsd: number | null;
   /** Requests whose cost is not known. */
   unpriced: number;
@@ -75,6 +74,8 @@ export async function totals(store: Pick<Store, 'db'>, { since }: { since: numbe
       fn.sum<number>('cache_write_1h_tokens').as('cacheWrite1h'),
       fn.sum<number>('output_tokens').as('output'),
       fn.sum<number>('reasoning_tokens').as('reasoning'),
+      fn.sum<number>('audio_input_tokens').as('audioInput'),
+      fn.sum<number>('audio_output_tokens').as('audioOutput'),
       fn.sum<number | null>('cost_usd').as('costUsd'),
       fn.count<number>('cost_usd').as('priced'),
     ])
@@ -83,12 +84,28 @@ export async function totals(store: Pick<Store, 'db'>, { since }: { since: numbe
     requests: row.requests,
     failed: row.failed ?? 0,
     aborted: row.aborted ?? 0,
-    inputTokens: (row.input ?? 0) + (row.cacheRead ?? 0) + (row.cacheWrite5m ?? 0) + (row.cacheWrite1h ?? 0),
-    outputTokens: (row.output ?? 0) + (row.reasoning ?? 0),
-    costUsd: row.requests === 0 ? 0 : row.costUsd,
+    inputTokens: sum(row.input, row.cacheRead, row.cacheWrite5m, row.cacheWrite1h, row.audioInput),
+    outputTokens: sum(row.output, row.reasoning, row.audioOutput),
+    costUsd: row.requests === 0 ? 0 : row.costUsd === null ? null : exact(row.costUsd),
     unpriced: row.requests - row.priced,
   };
 }
+
+/** SQL's sum over nothing but nulls is null. */
+function sum(...parts: (number | null)[]): number {
+  return parts.reduce<number>((total, part) => total + (part ?? 0), 0);
+}
+
+/**
+ * The decimal number that a sum of binary fractions stands for: 0.1 + 0.2 is 0.3. SQLite adds with compensation
+ * (since 3.43), so the sum is off by no more than its own last bit, and no price has 12 decimals.
+ */
+function exact(usd: number): number {
+  const scaled = Math.round(usd * PICO);
+  return Number.isSafeInteger(scaled) ? scaled / PICO : usd;
+}
+
+const PICO = 1e12;
 
 function entryOf(row: Selectable<RequestTable>): LedgerRow {
   return {

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Pools } from './pools.ts';
-import type { Watch } from './watch.ts';
+import type { Watch, Watched } from './watch.ts';
 
 /** What the data plane is given. */
 export interface ProxyContext {
@@ -19,8 +19,7 @@ export interface ProxyContext {
 }
 
 /** One call in flight, as the ticking watch and the shutdown see it. */
-export interface OpenCall {
-  tick(elapsedMs: number): void;
+export interface OpenCall extends Watched {
   /** Ends the call with the dialect's error because the gateway stops. */
   interrupt(error: GatewayError): void;
 }

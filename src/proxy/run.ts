@@ -69,6 +69,7 @@ export function runCall(
     },
   };
   const open: OpenCall = {
+    slot: -1,
     tick(elapsed) {
       call.attempt?.tick(elapsed);
       if (!call.ended) relay?.tick(elapsed);

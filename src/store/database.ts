@@ -4,8 +4,8 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import { createCheckpointer } from './checkpoint.ts';
-import { migrate } from './migrate.ts';
-import { kyselyOver, openDatabase } from './sqlite.ts';
+import { type Migrations, migrate } from './migrate.ts';
+import { isBusy, isRowFault, kyselyOver, openDatabase } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 export type Value = string | number | null;
@@ -16,10 +16,16 @@ export interface Store {
   db: Kysely<Tables>;
   /**
    * Writes `rows` in one transaction, leaving out those whose primary key exists. False: another process is
-   * writing just now, nothing was written, try again. Never waits.
-   * @throws the database's error, e.g. for a full disk
+   * writing just now, nothing was written, try again. Never waits. Rows that cannot be stored, whenever that may be
+   * tried, are left out too, and each is told to `onRefused`.
+   * @throws the database's error, e.g. for a full disk; nothing was written then
    */
-  insertMany(table: keyof Tables, columns: readonly string[], rows: readonly (readonly Value[])[]): boolean;
+  insertMany(
+    table: keyof Tables,
+    columns: readonly string[],
+    rows: readonly (readonly Value[])[],
+    onRefused?: (error: unknown) => void,
+  ): boolean;
   /** Counts the changes of keys, connections, users and settings, by whichever process. Cheap to ask. */
   revision(): number;
   close(): Promise<void>;
@@ -32,9 +38,9 @@ export interface OpenStoreOptions {
   now?: () => number;
   /** Told of a checkpoint that failed; it is tried again later. */
   onError?: (error: unknown) => void;
+  /** Default: those of this version. */
+  migrations?: Migrations;
 }
-
-const SQLITE_BUSY = 5;
 
 export function databasePath(dataDir: string): string {
   return join(dataDir, 'modelgate.db');
@@ -45,7 +51,7 @@ export function databasePath(dataDir: string): string {
  * @throws GatewayError when there is none and `create` is false, when it is damaged, or when a newer version wrote it
  */
 export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create = true, now = Date.now, onError = () => {} } = options;
+  const { create = true, migrations, now = Date.now, onError = () => {} } = options;
   const path = databasePath(dataDir);
   if (!existsSync(path)) {
     if (!create)
@@ -60,7 +66,7 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   const main = openOrExplain(path, 5000);
   const db = kyselyOver<Tables>(main);
   try {
-    await migrate(main, db, { dataDir, now });
+    await migrate(main, db, { dataDir, path, now, ...(migrations === undefined ? {} : { migrations }) });
   } catch (error) {
     main.close();
     throw damaged(path, error);
@@ -89,27 +95,46 @@ const BATCHES_PER_LOOK = 64;
 function inserter(database: DatabaseSync, consider: () => void): Store['insertMany'] {
   const statements = new Map<string, StatementSync>();
   let batches = 0;
-  return (table, columns, rows) => {
+  const statementOf = (table: string, columns: readonly string[]): StatementSync => {
+    const name = `${table}(${columns.join()})`;
+    const known = statements.get(name);
+    if (known !== undefined) return known;
+    const marks = columns.map(() => '?').join();
+    // Not `insert or ignore`, which would also leave out in silence a row without a required value.
+    const insert = database.prepare(`insert into ${name} values (${marks}) on conflict do nothing`);
+    statements.set(name, insert);
+    return insert;
+  };
+  return (table, columns, rows, onRefused = () => {}) => {
     if (!began(database)) return false;
+    let refused: unknown[];
     try {
-      const name = `${table}(${columns.join()})`;
-      let insert = statements.get(name);
-      if (insert === undefined) {
-        const marks = columns.map(() => '?').join();
-        insert = database.prepare(`insert or ignore into ${table} (${columns.join()}) values (${marks})`);
-        statements.set(name, insert);
-      }
-      for (const row of rows) insert.run(...row);
+      refused = insertEach(statementOf(table, columns), rows);
       database.exec('commit');
     } catch (error) {
       if (database.isTransaction) database.exec('rollback');
       if (isBusy(error)) return false;
       throw error;
     }
+    for (const error of refused) onRefused(error);
     batches += 1;
     if (batches % BATCHES_PER_LOOK === 0) consider();
     return true;
   };
+}
+
+/** The errors of the rows that could not be stored. A refused statement leaves its transaction as it was. */
+function insertEach(insert: StatementSync, rows: readonly (readonly Value[])[]): unknown[] {
+  const refused: unknown[] = [];
+  for (const row of rows) {
+    try {
+      insert.run(...row);
+    } catch (error) {
+      if (!isRowFault(error)) throw error;
+      refused.push(error);
+    }
+  }
+  return refused;
 }
 
 function began(database: DatabaseSync): boolean {
@@ -122,11 +147,6 @@ function began(database: DatabaseSync): boolean {
   }
 }
 
-/** The primary result code stands in the low byte (sqlite.org, "Result and Error Codes"). */
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === SQLITE_BUSY;
-}
-
 function openOrExplain(path: string, busyMs: number): DatabaseSync {
   try {
     return openDatabase(path, { busyMs });
@@ -137,6 +157,13 @@ function openOrExplain(path: string, busyMs: number): DatabaseSync {
 
 function damaged(path: string, error: unknown): Error {
   if (error instanceof GatewayError) return error;
+  if (isBusy(error)) {
+    return new GatewayError(
+      'internal_error',
+      `The database ${path} stays locked by another process: try again when that has ended`,
+      { cause: error },
+    );
+  }
   return new GatewayError(
     'internal_error',
     `The database ${path} cannot be used: ${String(error)}. It was left as it is; move it away to start afresh, or put back a copy from the backups folder`,

@@ -1,45 +1,54 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../lib/error.ts';
+import { isBusy } from './sqlite.ts';
 
 export interface Lock {
   release(): void;
 }
 
+export interface Owner {
+  pid: number;
+  url: string;
+}
+
 /**
  * Makes this process the one owner of a data directory. An exclusive transaction on a small file of its own is
  * held for as long as the process lives, so the system drops it even after SIGKILL.
- * @throws GatewayError that names the owner
+ * @param owner who is running there as far as known, for the message
+ * @throws GatewayError that names the owner, or what keeps the file from being locked
  */
-export async function acquireDataDir(dataDir: string): Promise<Lock> {
+export async function acquireDataDir(dataDir: string, owner: () => Owner | null = () => null): Promise<Lock> {
   const path = join(dataDir, 'owner.lock');
-  const database = new DatabaseSync(path, { timeout: 0 });
+  let database: DatabaseSync | null = null;
   try {
+    const opened = new DatabaseSync(path, { timeout: 0 });
+    database = opened;
     chmodSync(path, 0o600);
-    database.exec('begin exclusive');
+    opened.exec('begin exclusive');
+    return { release: () => opened.close() };
   } catch (error) {
-    database.close();
+    database?.close();
+    if (!isBusy(error)) {
+      throw new GatewayError('internal_error', `${path} cannot be locked: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
     throw new GatewayError(
       'invalid_request',
-      `The data directory ${dataDir} is in use by ${owner(dataDir)}: stop that gateway, or choose another directory with --data-dir or DATA_DIR`,
-      {
-        cause: error,
-      },
+      `The data directory ${dataDir} is in use by ${named(owner)}: stop that gateway, or choose another directory with --data-dir or DATA_DIR`,
+      { cause: error },
     );
   }
-  return { release: () => database.close() };
 }
 
-/** Who holds the lock, from the run file that a gateway leaves. For a message only. */
-function owner(dataDir: string): string {
+function named(owner: () => Owner | null): string {
   try {
-    const run: unknown = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'));
-    if (typeof run === 'object' && run !== null && 'pid' in run && 'url' in run) {
-      return `another gateway (pid ${run.pid}, ${run.url})`;
-    }
+    const found = owner();
+    if (found !== null) return `another gateway (pid ${found.pid}, ${found.url})`;
   } catch {
-    // No run file: the owner is just starting or stopping.
+    // Whoever it is, the directory is in use.
   }
   return 'another gateway';
 }

@@ -1,23 +1,72 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Kysely, Migrator } from 'kysely';
+import type { Kysely, Migration } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
-import { migrations } from './migrations/index.ts';
+import { migrations as released } from './migrations/index.ts';
+import { openDatabase } from './sqlite.ts';
 
 const SNAPSHOTS_KEPT = 5;
 
+/** Migrations by name; the order of the names is the order of the changes. */
+export type Migrations = Readonly<Record<string, Migration>>;
+
+export interface MigrateOptions {
+  dataDir: string;
+  path: string;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  migrations?: Migrations;
+}
+
 /**
  * Brings the schema up to this version, forward only. A database that already holds something is first copied
- * to `DATA_DIR/backups/before-….db`.
- * @throws GatewayError when a newer version wrote the database; nothing is changed then
+ * to `DATA_DIR/backups/before-….db`. All of it is one transaction that begins as a writer: a failing migration
+ * leaves the old schema, and of two processes the second one waits and then finds the work done. Kysely's own
+ * migrator does neither with SQLite.
+ * @param db a Kysely instance over `database`
+ * @throws GatewayError when a newer version wrote the database, or a migration failed; nothing is changed then
  */
 export async function migrate<Tables>(
   database: DatabaseSync,
   db: Kysely<Tables>,
-  { dataDir, now }: { dataDir: string; now: () => number },
+  { dataDir, migrations = released, now, path }: MigrateOptions,
 ): Promise<void> {
   const known = Object.keys(migrations);
+  if (pendingOf(database, known, dataDir).length === 0) return;
+  let current = 'the list of migrations';
+  database.exec('begin immediate');
+  try {
+    const pending = pendingOf(database, known, dataDir);
+    const last = appliedMigrations(database).at(-1);
+    if (last !== undefined && pending.length > 0) {
+      current = 'the copy made before';
+      snapshot(path, dataDir, `${last}-${known.at(-1)}`, now());
+    }
+    // The table that Kysely's migrator would make, so that it could take over.
+    database.exec(
+      'create table if not exists kysely_migration (name varchar(255) primary key not null, timestamp varchar(255) not null)',
+    );
+    const applied = database.prepare('insert into kysely_migration (name, timestamp) values (?, ?)');
+    for (const name of pending) {
+      current = name;
+      await migrations[name]?.up(db);
+      applied.run(name, new Date(now()).toISOString());
+    }
+    database.exec('commit');
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback');
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError(
+      'internal_error',
+      `The database ${path} could not be brought up to date: ${current} failed (${String(error)}). Nothing was changed`,
+      { cause: error },
+    );
+  }
+}
+
+/** @throws GatewayError when a newer version wrote the database */
+function pendingOf(database: DatabaseSync, known: readonly string[], dataDir: string): string[] {
   const applied = appliedMigrations(database);
   const unknown = applied.filter((name) => !known.includes(name));
   if (unknown.length > 0) {
@@ -26,19 +75,7 @@ export async function migrate<Tables>(
       `The data directory ${dataDir} was written by a newer Modelgate (its schema has ${unknown.join(', ')}, this version knows up to ${known.at(-1)}): update Modelgate, or restore a copy from ${join(dataDir, 'backups')}`,
     );
   }
-  if (applied.length === known.length) return;
-  if (applied.length > 0) snapshot(database, dataDir, `${applied.at(-1)}-${known.at(-1)}`, now());
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...migrations }) } });
-  const { error, results } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  const failed = results?.find(({ status }) => status === 'Error')?.migrationName ?? 'a migration';
-  throw new GatewayError(
-    'internal_error',
-    `The database could not be brought up to date: ${failed} failed (${String(error)}). Nothing was changed`,
-    {
-      cause: error,
-    },
-  );
+  return known.filter((name) => !applied.includes(name));
 }
 
 function appliedMigrations(database: DatabaseSync): string[] {
@@ -52,16 +89,29 @@ function appliedMigrations(database: DatabaseSync): string[] {
     .map((row) => String(row['name']));
 }
 
-/** A consistent copy beside the database, readable by its owner only. The oldest copies beyond the limit go. */
-function snapshot(database: DatabaseSync, dataDir: string, span: string, now: number): void {
+/**
+ * A consistent copy beside the database, readable by its owner only, made by a connection of its own because
+ * SQLite copies nothing inside a transaction. It gets its name when it is whole. The oldest copies beyond the
+ * limit go.
+ */
+function snapshot(path: string, dataDir: string, span: string, now: number): void {
   const folder = join(dataDir, 'backups');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const time = new Date(now).toISOString().replace(/[:.]/g, '-');
-  const path = join(folder, `before-${time}-${span}.db`);
-  database.prepare('vacuum into ?').run(path);
-  chmodSync(path, 0o600);
+  const copy = join(folder, `before-${time}-${span}.db`);
+  const partial = `${copy}.partial`;
+  rmSync(partial, { force: true });
+  // SQLite writes into an empty file that exists, which keeps the mode.
+  writeFileSync(partial, '', { mode: 0o600, flag: 'wx' });
+  const reader = openDatabase(path, { busyMs: 0 });
+  try {
+    reader.prepare('vacuum into ?').run(partial);
+  } finally {
+    reader.close();
+  }
+  renameSync(partial, copy);
   const copies = readdirSync(folder)
-    .filter((name) => name.startsWith('before-'))
+    .filter((name) => name.startsWith('before-') && name.endsWith('.db'))
     .sort();
   for (const name of copies.slice(0, -SNAPSHOTS_KEPT)) rmSync(join(folder, name), { force: true });
 }

@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect } from 'kysely';
 
 /** A Kysely instance over one connection of `node:sqlite`, which both Node lines bring along. */
@@ -30,16 +30,52 @@ function values(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters as SQLInputValue[];
 }
 
-export type { StatementSync };
-
 export interface OpenOptions {
   /** Milliseconds to wait for another writer before `SQLITE_BUSY`. Waiting blocks the event loop. */
   busyMs: number;
 }
 
+/**
+ * A log that was folded into the database is cut down to this size when it is begun anew, so that its size on disk
+ * says how much is still to be folded.
+ */
+const LOG_KEPT_BYTES = 1024 * 1024;
+
 /** Opens a database file in WAL mode. The checkpoint, which waits for the disk, is left to `checkpoint.ts`. */
 export function openDatabase(path: string, { busyMs }: OpenOptions): DatabaseSync {
-  const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: busyMs });
-  database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = 0');
+  // Whatever has to be read or switched at first may wait for another process that does the same.
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: OPENING_MS });
+  try {
+    database.exec(
+      `pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = ${LOG_KEPT_BYTES}`,
+    );
+    database.exec(`pragma busy_timeout = ${busyMs}`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   return database;
+}
+
+const OPENING_MS = 5000;
+const SQLITE_BUSY = 5;
+
+/** SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_TOOBIG, SQLITE_RANGE. */
+const rowFaults: readonly number[] = [19, 20, 18, 25];
+
+/** Another connection holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY;
+}
+
+/** The database is sound and the values are not: a constraint, a size, or a type that cannot be stored. */
+export function isRowFault(error: unknown): boolean {
+  const code = resultCode(error);
+  if (code !== null) return rowFaults.includes(code);
+  return error instanceof TypeError || error instanceof RangeError;
+}
+
+/** The primary result code stands in the low byte (sqlite.org, "Result and Error Codes"). */
+function resultCode(error: unknown): number | null {
+  return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : null;
 }

@@ -32,48 +32,53 @@ const REPORT_MS = 10_000;
 const STOP_ATTEMPTS = 100;
 const STOP_PAUSE_MS = 50;
 
-/** Batches rows, so that no request waits for the database. Rows of one `columns` array share a statement. */
+/**
+ * Batches rows, so that no request waits for the database. Rows of one `columns` array share a statement. A row
+ * that the database refuses is dropped, counted and reported; the others of its batch are written.
+ */
 export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOptions = {}): Writer {
   const { flushMs = 50, maxRows = 500, maxPending = 100_000, onError = () => {} } = options;
   const queues = new Map<readonly string[], Queue>();
+  const losses = createLosses(onError);
   let pending = 0;
-  let dropped = 0;
-  let reportedAt = Number.NEGATIVE_INFINITY;
   let lastError: unknown = null;
   let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
 
-  const schedule = () => {
-    timer ??= setTimeout(() => {
-      timer = null;
-      if (!flush() || pending > 0) schedule();
-    }, flushMs);
-  };
-  const report = (error: unknown) => {
-    lastError = error;
-    if (performance.now() - reportedAt < REPORT_MS) return;
-    reportedAt = performance.now();
-    onError(error, dropped);
-  };
-  const flush = (): boolean => {
-    for (const { table, columns, rows } of queues.values()) {
-      while (rows.length > 0) {
-        const batch = rows.slice(0, maxRows);
-        try {
-          if (!store.insertMany(table, columns, batch)) return false;
-        } catch (error) {
-          report(error);
-          return false;
-        }
-        rows.splice(0, batch.length);
-        pending -= batch.length;
-      }
+  /** False when the database cannot be written now. */
+  const writeBatch = ({ table, columns, rows }: Queue): boolean => {
+    const batch = rows.slice(0, maxRows);
+    try {
+      if (!store.insertMany(table, columns, batch, (error) => losses.lost(error))) return false;
+    } catch (error) {
+      lastError = error;
+      losses.report(error);
+      return false;
     }
+    rows.splice(0, batch.length);
+    pending -= batch.length;
     lastError = null;
     return true;
+  };
+  const next = () => [...queues.values()].find(({ rows }) => rows.length > 0);
+  const flush = (): boolean => {
+    for (let queue = next(); queue !== undefined; queue = next()) if (!writeBatch(queue)) return false;
+    return true;
+  };
+  const schedule = (ms: number) => {
+    timer ??= setTimeout(() => {
+      timer = null;
+      const queue = next();
+      if (queue === undefined || stopped) return;
+      // One batch a turn: a backlog must not hold up the requests.
+      const written = writeBatch(queue);
+      if (pending > 0) schedule(written ? 0 : flushMs);
+    }, ms);
   };
 
   return {
     push(table, columns, row) {
+      if (stopped) return losses.lost(new Error('an entry came after the writer had stopped'));
       let queue = queues.get(columns);
       if (queue === undefined) {
         queue = { table, columns, rows: [] };
@@ -84,13 +89,14 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       if (pending > maxPending) {
         queue.rows.shift();
         pending -= 1;
-        dropped += 1;
+        losses.lost(lastError ?? new Error('the database stays busy'));
       }
-      schedule();
+      schedule(flushMs);
     },
     flush,
     pending: () => pending,
     async stop() {
+      stopped = true;
       for (let attempt = 0; attempt < STOP_ATTEMPTS && !flush(); attempt += 1) {
         await new Promise((resolve) => setTimeout(resolve, STOP_PAUSE_MS));
       }
@@ -100,6 +106,24 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
         throw new Error(
           `${pending} ledger entries could not be written: ${String(lastError ?? 'the database stayed busy')}`,
         );
+    },
+  };
+}
+
+/** Counts lost rows and limits how often anyone is told. */
+function createLosses(onError: NonNullable<WriterOptions['onError']>) {
+  let dropped = 0;
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  const report = (error: unknown): void => {
+    if (performance.now() - reportedAt < REPORT_MS) return;
+    reportedAt = performance.now();
+    onError(error, dropped);
+  };
+  return {
+    report,
+    lost(error: unknown): void {
+      dropped += 1;
+      report(error);
     },
   };
 }
