@@ -1,0 +1,281 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sql } from 'kysely';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { runScript } from '../../test/support/process.ts';
+import { GatewayError } from '../lib/error.ts';
+import { databasePath, openStore } from './database.ts';
+import { migrations } from './migrations/index.ts';
+
+const mode = (path: string) => statSync(path).mode & 0o777;
+const here = import.meta.dirname;
+const settings = ['name', 'value'] as const;
+
+/** Migrations on top of the released ones. */
+const later = (name: string, ...statements: string[]) => ({
+  ...migrations,
+  [name]: {
+    async up(db: Parameters<(typeof migrations)[string]['up']>[0]) {
+      for (const statement of statements) await sql.raw(statement).execute(db);
+    },
+  },
+});
+
+describe('a store', () => {
+  it('makes the folder for its owner only, and every file of the database too', async (test) => {
+    const dataDir = join(temporaryFolder(test), 'a', 'data');
+    const store = await openStore(dataDir);
+    store.insertMany('settings', settings, [['a', '1']]);
+    assert.equal(mode(dataDir), 0o700);
+    const files = readdirSync(dataDir);
+    assert.ok(files.includes('modelgate.db-wal'), 'the log is a file of its own: WAL');
+    for (const file of files) assert.equal(mode(join(dataDir, file)), 0o600, file);
+    await store.close();
+    assert.deepEqual(readdirSync(dataDir), ['modelgate.db'], 'the log is folded in at the end');
+  });
+
+  it('is in WAL mode', async (test) => {
+    const dataDir = temporaryFolder(test);
+    await (await openStore(dataDir)).close();
+    const database = new DatabaseSync(databasePath(dataDir), { readOnly: true });
+    assert.equal(database.prepare('pragma journal_mode').get()?.['journal_mode'], 'wal');
+    database.close();
+  });
+
+  it('creates nothing when it is told not to', async (test) => {
+    const dataDir = join(temporaryFolder(test), 'data');
+    await assert.rejects(openStore(dataDir, { create: false }), { code: 'not_found' });
+    assert.equal(existsSync(dataDir), false);
+  });
+
+  it('leaves a file that is no database as it is, and says what to do', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const text = 'this is not a database, and is long enough to be looked at '.repeat(20);
+    writeFileSync(databasePath(dataDir), text);
+    await assert.rejects(openStore(dataDir), (error: unknown) => {
+      assert.ok(error instanceof GatewayError);
+      assert.match(error.message, /cannot be used.*backups/);
+      return true;
+    });
+    assert.equal(readFileSync(databasePath(dataDir), 'utf8'), text);
+  });
+
+  it('counts a change of a key, connection, user or setting, and no request', async (test) => {
+    const store = await openStore(temporaryFolder(test));
+    test.after(() => store.close());
+    const before = store.revision();
+    await store.db.insertInto('settings').values({ name: 'a', value: '1' }).execute();
+    await store.db.updateTable('settings').set({ value: '2' }).execute();
+    await store.db.deleteFrom('settings').execute();
+    assert.equal(store.revision(), before + 3);
+    const row = {
+      id: 'r',
+      started_at: 1,
+      format: 'f',
+      status: 200,
+      outcome: 'ok',
+      streamed: 0,
+      estimated: 0,
+    } as const;
+    await store.db
+      .insertInto('requests')
+      .values({ ...row, duration_ms: 1, attempts: 1 } as never)
+      .execute();
+    assert.equal(store.revision(), before + 3);
+  });
+
+  it('is opened by several processes at once on an empty folder', async (test) => {
+    const dataDir = join(temporaryFolder(test), 'data');
+    const scripts = [1, 2, 3, 4].map((number) =>
+      runScript(
+        here,
+        `const { openStore } = await import('./database.ts');
+         say('ready');
+         await go();
+         const store = await openStore(${JSON.stringify(dataDir)});
+         await store.db.insertInto('settings').values({ name: 'n${number}', value: '' }).execute();
+         await store.close();`,
+      ),
+    );
+    for (const script of scripts) assert.equal(await script.line(), 'ready');
+    for (const script of scripts) script.go();
+    await Promise.all(scripts.map((script) => script.ended()));
+    const store = await openStore(dataDir);
+    test.after(() => store.close());
+    assert.equal((await store.db.selectFrom('settings').selectAll().execute()).length, 4);
+  });
+});
+
+describe('writing many rows', () => {
+  it('leaves out rows whose key exists, and keeps the first one', async (test) => {
+    const store = await openStore(temporaryFolder(test));
+    test.after(() => store.close());
+    assert.equal(store.insertMany('settings', settings, [['a', 'first']]), true);
+    const refused: unknown[] = [];
+    store.insertMany(
+      'settings',
+      settings,
+      [
+        ['a', 'second'],
+        ['b', 'x'],
+      ],
+      (error) => refused.push(error),
+    );
+    const rows = await store.db.selectFrom('settings').selectAll().orderBy('name').execute();
+    assert.deepEqual(
+      rows.map(({ name, value }) => [name, value]),
+      [
+        ['a', 'first'],
+        ['b', 'x'],
+      ],
+    );
+    assert.deepEqual(refused, []);
+  });
+
+  it('tells of each row that can never be stored, and writes the others', async (test) => {
+    const store = await openStore(temporaryFolder(test));
+    test.after(() => store.close());
+    const refused: unknown[] = [];
+    const odd = [
+      ['b', null],
+      ['c', { an: 'object' }],
+      ['d', Number.NaN],
+    ] as never[];
+    const written = store.insertMany('settings', settings, [['a', '1'], ...odd, ['e', '5']], (error) =>
+      refused.push(error),
+    );
+    assert.equal(written, true);
+    const rows = await store.db.selectFrom('settings').select('name').orderBy('name').execute();
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      ['a', 'e'],
+    );
+    assert.equal(refused.length, 3);
+  });
+
+  it('writes nothing while another process writes, without waiting, and can go on afterwards', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const store = await openStore(dataDir);
+    test.after(() => store.close());
+    const other = runScript(
+      here,
+      `const { DatabaseSync } = await import('node:sqlite');
+       const database = new DatabaseSync(${JSON.stringify(databasePath(dataDir))});
+       database.exec('begin immediate');
+       say('writing');
+       await go();
+       database.exec('rollback');
+       say('done');
+       database.close();`,
+    );
+    await other.line();
+    const began = performance.now();
+    assert.equal(store.insertMany('settings', settings, [['a', '1']]), false);
+    assert.ok(performance.now() - began < 1000);
+    other.go();
+    assert.equal(await other.line(), 'done');
+    assert.equal(store.insertMany('settings', settings, [['a', '1']]), true);
+    await other.ended();
+    assert.equal((await store.db.selectFrom('settings').selectAll().execute()).length, 1);
+  });
+
+  it('folds a long log into the database while it runs, and cuts it down', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const store = await openStore(dataDir);
+    test.after(() => store.close());
+    const text = 'x'.repeat(200_000);
+    const log = () => statSync(`${databasePath(dataDir)}-wal`).size;
+    let number = 0;
+    const write = (batches: number, value: string) => {
+      for (let i = 0; i < batches; i += 1) store.insertMany('settings', settings, [[`n${number++}`, value]]);
+    };
+    write(63, text);
+    assert.ok(log() > 8 * 1024 * 1024);
+    write(1, text);
+    const deadline = performance.now() + 20_000;
+    // A log that was folded in whole is begun anew by the next row, and cut.
+    while (log() > 2 * 1024 * 1024 && performance.now() < deadline) {
+      await delay(50);
+      write(1, '');
+    }
+    assert.ok(log() <= 2 * 1024 * 1024, `the log still has ${log()} bytes`);
+    const row = await store.db
+      .selectFrom('settings')
+      .select(sql<number>`sum(length(value))`.as('n'))
+      .executeTakeFirst();
+    assert.equal(row?.n, 64 * text.length);
+  });
+});
+
+describe('a migration', () => {
+  it('is preceded by a copy that can be put back, readable by its owner only', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const old = await openStore(dataDir);
+    await old.db.insertInto('settings').values({ name: 'kept', value: 'yes' }).execute();
+    await old.close();
+    assert.equal(existsSync(join(dataDir, 'backups')), false, 'a new database needs no copy');
+    const drop = later('0002-drop', 'drop table settings');
+    await (await openStore(dataDir, { migrations: drop, now: () => Date.UTC(2026, 10, 21) })).close();
+    const folder = join(dataDir, 'backups');
+    const copies = readdirSync(folder);
+    assert.deepEqual(copies, ['before-2026-11-21T00-00-00-000Z-0001-first-0002-drop.db']);
+    const copy = join(folder, copies[0] ?? '');
+    assert.deepEqual([mode(folder), mode(copy)], [0o700, 0o600]);
+
+    const restored = temporaryFolder(test);
+    copyFileSync(copy, databasePath(restored));
+    const store = await openStore(restored);
+    test.after(() => store.close());
+    assert.deepEqual(
+      (await store.db.selectFrom('settings').selectAll().execute()).map(({ value }) => value),
+      ['yes'],
+    );
+  });
+
+  it('that fails leaves the old schema and all data', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const old = await openStore(dataDir);
+    await old.db.insertInto('settings').values({ name: 'kept', value: 'yes' }).execute();
+    await old.close();
+    const failing = later('0002-half', 'create table half (id)', 'drop table settings', 'this is no SQL');
+    await assert.rejects(openStore(dataDir, { migrations: failing }), (error: unknown) => {
+      assert.ok(error instanceof GatewayError);
+      assert.match(error.message, /0002-half failed.*Nothing was changed/);
+      return true;
+    });
+    const store = await openStore(dataDir);
+    test.after(() => store.close());
+    assert.equal((await store.db.selectFrom('settings').selectAll().execute()).length, 1);
+    const half = await sql`select 1 from sqlite_master where name = 'half'`.execute(store.db);
+    assert.deepEqual(half.rows, []);
+  });
+
+  it('that was a newer version’s work makes an older one refuse, and change nothing', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const newer = later('0002-newer', 'create table novelty (id)');
+    await (await openStore(dataDir, { migrations: newer })).close();
+    const before = readFileSync(databasePath(dataDir));
+    await assert.rejects(openStore(dataDir), (error: unknown) => {
+      assert.ok(error instanceof GatewayError);
+      assert.match(error.message, /written by a newer Modelgate.*0002-newer.*update Modelgate/);
+      return true;
+    });
+    assert.deepEqual(readFileSync(databasePath(dataDir)), before);
+  });
+
+  it('keeps the five latest copies', async (test) => {
+    const dataDir = temporaryFolder(test);
+    let all = migrations;
+    for (let number = 1; number <= 8; number += 1) {
+      const now = () => Date.UTC(2026, 0, number);
+      await (await openStore(dataDir, { migrations: all, now })).close();
+      all = { ...all, [`000${number + 1}-more`]: { async up() {} } };
+    }
+    const days = readdirSync(join(dataDir, 'backups')).map((name) => name.slice(15, 17));
+    assert.deepEqual(days.sort(), ['04', '05', '06', '07', '08']);
+  });
+});
