@@ -200,14 +200,13 @@ function serve(
 ): Promise<void> | true {
   const served = serveModels(context, exchange);
   if (served !== null) return served;
-  const { response } = exchange;
   switch (exchange.path) {
     case '/healthz':
     case '/api/hello':
-      sendJson(response, 200, { status: 'ok' });
+      sendJson(exchange, 200, { status: 'ok' });
       return true;
     case '/readyz':
-      sendJson(response, draining || !writable ? 503 : 200, {
+      sendJson(exchange, draining || !writable ? 503 : 200, {
         status: draining ? 'draining' : writable ? 'ok' : 'ledger behind',
       });
       return true;
