@@ -18,6 +18,8 @@ export interface WriterOptions {
   maxRows?: number;
   /** Rows kept while the database cannot be written; the oldest beyond it are dropped and counted. */
   maxPending?: number;
+  /** How long `stop` tries to write what is left. Default 5000. */
+  stopMs?: number;
   /** Told of failures, at most once every ten seconds, and of how many rows were lost so far. */
   onError?: (error: unknown, dropped: number) => void;
 }
@@ -29,7 +31,6 @@ interface Queue {
 }
 
 const REPORT_MS = 10_000;
-const STOP_ATTEMPTS = 100;
 const STOP_PAUSE_MS = 50;
 
 /**
@@ -37,7 +38,7 @@ const STOP_PAUSE_MS = 50;
  * that the database refuses is dropped, counted and reported; the others of its batch are written.
  */
 export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOptions = {}): Writer {
-  const { flushMs = 50, maxRows = 500, maxPending = 100_000, onError = () => {} } = options;
+  const { flushMs = 50, maxRows = 500, maxPending = 100_000, stopMs = 5000, onError = () => {} } = options;
   const queues = new Map<readonly string[], Queue>();
   const losses = createLosses(onError);
   let pending = 0;
@@ -97,7 +98,8 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
     pending: () => pending,
     async stop() {
       stopped = true;
-      for (let attempt = 0; attempt < STOP_ATTEMPTS && !flush(); attempt += 1) {
+      const deadline = performance.now() + stopMs;
+      while (!flush() && performance.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, STOP_PAUSE_MS));
       }
       if (timer !== null) clearTimeout(timer);
