@@ -25,12 +25,12 @@ const server = createHttpServer({
   limits,
   renderError: (error) => ({ status: error.status, body: { code: error.code, message: error.message } }),
   onUpgrade: (_request, socket) => socket.destroy(),
-  onRequest: async ({ request, response }) => {
+  onRequest: async (exchange) => {
     try {
-      const pieces = await readBody(request, { limitBytes: LIMIT });
+      const pieces = await readBody(exchange.request, { limitBytes: LIMIT });
       outcomes.push({ pieces: pieces.length, error: null });
       const body = Buffer.concat(pieces);
-      sendJson(response, 200, { bytes: body.length, text: body.toString('base64') });
+      sendJson(exchange, 200, { bytes: body.length, text: body.toString('base64') });
     } catch (error) {
       outcomes.push({ pieces: 0, error });
       throw error;

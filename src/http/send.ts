@@ -8,14 +8,14 @@ const LINGER_MS = 5000;
 const REFUSED_SOCKET_MS = 1000;
 
 /**
- * Answers with `body` as JSON. A HEAD request gets the headers alone. `headers` win over the defaults
- * (`application/json; charset=utf-8`, `no-store`).
+ * Answers with `body` as JSON and the exchange's id. A HEAD request gets the headers alone. `headers` win over the
+ * defaults (`application/json; charset=utf-8`, `no-store`).
  *
  * When the request body was not read to its end the connection is closed, but not before the sender had a chance
  * to see the answer: closing a socket with unread bytes resets it and can take the answer along (RFC 9112, 9.6).
  */
 export function sendJson(
-  response: ServerResponse,
+  { id, response }: { id: string; response: ServerResponse },
   status: number,
   body: object,
   headers?: OutgoingHttpHeaders,
@@ -27,6 +27,7 @@ export function sendJson(
     'content-type': 'application/json; charset=utf-8',
     'content-length': payload.length,
     'cache-control': 'no-store',
+    'x-request-id': id,
     ...headers,
   });
   if (response.req.method === 'HEAD') response.end();

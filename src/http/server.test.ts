@@ -24,7 +24,7 @@ async function start(
   const server = createHttpServer({
     limits,
     renderError,
-    onRequest: ({ response }) => sendJson(response, 200, { ok: true }),
+    onRequest: (exchange) => sendJson(exchange, 200, { ok: true }),
     onUpgrade: (_request, socket) => refuseUpgrade(socket, 426, { error: 'no upgrade here' }),
     ...overrides,
   });
@@ -80,7 +80,7 @@ describe('an exchange', () => {
       now: () => 1_700_000_000_000,
       onRequest: (exchange) => {
         seen.push(exchange);
-        sendJson(exchange.response, 200, {});
+        sendJson(exchange, 200, {});
       },
     });
     const response = await fetch(`http://127.0.0.1:${port}/a/b?c=d?e`);
@@ -94,7 +94,9 @@ describe('an exchange', () => {
   });
 
   it('reads the path of a request in absolute form', async () => {
-    const { port } = await start({ onRequest: ({ response, path }) => sendJson(response, 200, { path }) });
+    const { port } = await start({
+      onRequest: (exchange) => sendJson(exchange, 200, { path: exchange.path }),
+    });
     const answer = await exchangeText(
       port,
       'GET http://example.test?x=1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n',
@@ -111,9 +113,10 @@ describe('an exchange', () => {
 
   it('answers pipelined requests in their order', async () => {
     const { port, server } = await start({
-      onRequest: ({ response, path }) => {
-        if (path === '/slow') setTimeout(() => sendJson(response, 200, { path }), 50);
-        else sendJson(response, 200, { path });
+      onRequest: (exchange) => {
+        const { path } = exchange;
+        if (path === '/slow') setTimeout(() => sendJson(exchange, 200, { path }), 50);
+        else sendJson(exchange, 200, { path });
       },
     });
     const answer = await exchangeText(
@@ -246,9 +249,9 @@ describe('a connection', () => {
 
   it('that asks before sending its body is told to continue', async () => {
     const { port } = await start({
-      onRequest: async ({ request, response }) => {
-        const pieces = await readBody(request, { limitBytes: 100 });
-        sendJson(response, 200, { got: Buffer.concat(pieces).toString() });
+      onRequest: async (exchange) => {
+        const pieces = await readBody(exchange.request, { limitBytes: 100 });
+        sendJson(exchange, 200, { got: Buffer.concat(pieces).toString() });
       },
     });
     const socket = await dial(port);
@@ -326,9 +329,9 @@ describe('draining', () => {
     const socket = await dial(port);
     const received = untilClosed(socket);
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-    const { response } = await arrived.promise;
+    const exchange = await arrived.promise;
     const drained = server.drain(10_000);
-    sendJson(response, 200, { late: true });
+    sendJson(exchange, 200, { late: true });
     assert.match(await received, /connection: close[\s\S]*\{"late":true\}/i);
     await drained;
   });

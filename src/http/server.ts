@@ -13,7 +13,7 @@ import { sendJson } from './send.ts';
 export interface Exchange extends Slotted {
   request: IncomingMessage;
   response: ServerResponse;
-  /** `req_…`, also sent as `x-request-id`. */
+  /** `req_…`, which every answer carries as `x-request-id`. */
   id: string;
   /** Path as sent, without the query. */
   path: string;
@@ -66,7 +66,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const handle = (request: IncomingMessage, response: ServerResponse): void => {
     const startedAt = now();
     const exchange = exchangeOf(request, response, nextId(startedAt), startedAt);
-    response.setHeader('x-request-id', exchange.id);
     open.add(exchange);
     response.on('close', () => {
       open.remove(exchange);
@@ -162,7 +161,7 @@ function closeWithSocket({ request, response }: Exchange): void {
 
 /** The last resort for what a handler did not catch: one rendered error, or a reset when an answer has begun. */
 function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): void {
-  const { response, path, id } = exchange;
+  const { id, path, response } = exchange;
   if (!(cause instanceof GatewayError) || response.headersSent) options.onError?.(cause, exchange);
   if (response.headersSent) {
     response.destroy();
@@ -175,8 +174,7 @@ function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): v
   try {
     const rendered = options.renderError(error, path, id);
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    response.setHeader('x-request-id', id);
-    sendJson(response, rendered.status, rendered.body, rendered.headers);
+    sendJson(exchange, rendered.status, rendered.body, rendered.headers);
   } catch (renderFailure) {
     options.onError?.(renderFailure, exchange);
     response.destroy();

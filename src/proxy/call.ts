@@ -44,10 +44,12 @@ export interface Call {
   failed(failure: Failure): void;
 }
 
-/** The headers that say where an answer came from. */
+/** The request's id and the headers that say where an answer came from, flat. */
 export function gatewayHeaders(call: Call): string[] {
   const { connection, model, provider } = call.target;
   return [
+    'x-request-id',
+    call.exchange.id,
     'x-gateway-provider',
     provider.id,
     'x-gateway-connection',

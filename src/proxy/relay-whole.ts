@@ -141,7 +141,7 @@ export class WholeRelay {
       contentType,
       usd === null ? [] : ['x-gateway-cost-usd', formatUsd(usd)],
     );
-    this.#response.end(bytes);
+    endWith(this.#response, bytes);
     this.#call.end({ ...this.#okEnd(), ...measured });
   }
 
@@ -188,6 +188,15 @@ export class WholeRelay {
     if (this.#input.into === null) this.#call.failed(failure);
     else this.#input.into.onFailure(failure);
   }
+}
+
+/** An answer up to this size leaves in one piece with its headers. */
+const ONE_PIECE_BYTES = 16_384;
+
+/** Ends a response. Node joins a string with the headers, but sends a buffer as a piece of its own, at twice the price. */
+function endWith(response: ServerResponse, bytes: Buffer): void {
+  if (bytes.length > ONE_PIECE_BYTES) response.end(bytes);
+  else response.end(bytes.toString('latin1'), 'latin1');
 }
 
 function isJson(headers: IncomingHttpHeaders): boolean {

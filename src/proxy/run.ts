@@ -1,11 +1,12 @@
 import { codecOf } from '../codecs/index.ts';
+import type { Usage } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
 import { sendJson } from '../http/send.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { errorHeaders } from './answer-error.ts';
 import { Attempt } from './attempt.ts';
-import { type Call, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import { type Call, callerGone, endOfError, gatewayHeaders, type Priced } from './call.ts';
 import type { OpenCall, ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
@@ -36,6 +37,7 @@ export function runCall(
   let relay: Relay | null = null;
   let index = 0;
   let retried = false;
+  let priced: (Priced & { usage: Usage | null }) | null = null;
 
   const call: Call = {
     exchange,
@@ -48,7 +50,12 @@ export function runCall(
     firstByteAt: null,
     upstreamRequestId: null,
     ended: false,
-    price: (usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt),
+    price(usage) {
+      if (priced?.usage !== usage) {
+        priced = { usage, ...priceOf(snapshot.catalog, call.target, usage, exchange.startedAt) };
+      }
+      return priced;
+    },
     end(end) {
       if (call.ended) return;
       call.ended = true;
@@ -103,9 +110,9 @@ export function runCall(
 
 /** A failure with no attempt left and nothing sent: the error answer, in the caller's dialect. */
 function answerFailure(call: Call, { error }: Failure): void {
-  const { response, id } = call.exchange;
-  for (const [name, value] of pairs(gatewayHeaders(call))) response.setHeader(name, value);
-  sendJson(response, error.status, call.codec.encodeError(error, id), errorHeaders(error));
+  const { exchange } = call;
+  const headers = { ...Object.fromEntries(pairs(gatewayHeaders(call))), ...errorHeaders(error) };
+  sendJson(exchange, error.status, call.codec.encodeError(error, exchange.id), headers);
   call.end(endOfError(error, false));
 }
 

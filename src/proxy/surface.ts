@@ -38,15 +38,11 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
       return proxyRequest(context, exchange, surface.format, principal);
     case 'model-list': {
       const anthropic = exchange.request.headers['anthropic-version'] !== undefined;
-      sendJson(
-        exchange.response,
-        200,
-        modelList(context.snapshot(), principal, { anthropic, query: exchange.query }),
-      );
+      sendJson(exchange, 200, modelList(context.snapshot(), principal, { anthropic, query: exchange.query }));
       return true;
     }
     case 'model':
-      sendJson(exchange.response, 200, oneModel(context.snapshot(), principal, surface.id));
+      sendJson(exchange, 200, oneModel(context.snapshot(), principal, surface.id));
       return true;
   }
 }
