@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { allowsModel, authenticate, presentedKeys } from './authenticate.ts';
+import { createKey } from './keys.ts';
+import type { KeyRecord } from './schema.ts';
+
+const made = createKey();
+const other = createKey();
+
+function table(patch: Partial<KeyRecord> = {}): Map<string, KeyRecord> {
+  const record: KeyRecord = {
+    id: 'key_1',
+    name: 'laptop',
+    prefix: made.prefix,
+    hash: made.hash,
+    models: null,
+    createdAt: 0,
+    expiresAt: null,
+    lastUsedAt: null,
+    disabled: false,
+    ...patch,
+  };
+  return new Map([[record.hash, record]]);
+}
+
+describe('authentication', () => {
+  it('knows the principal of a key by its hash', () => {
+    assert.deepEqual(authenticate(table({ models: ['a/*'] }), [made.key], 1), {
+      keyId: 'key_1',
+      name: 'laptop',
+      models: ['a/*'],
+    });
+  });
+
+  it('knows nobody by another key, the hash, a part, or something longer', () => {
+    const wrong = [
+      other.key,
+      made.hash,
+      made.key.slice(0, -1),
+      `${made.key}x`,
+      made.key.slice(3),
+      '',
+      'x'.repeat(1e6),
+    ];
+    for (const key of wrong) assert.equal(authenticate(table(), [key], 1), null, key.slice(0, 50));
+    assert.equal(authenticate(table(), [], 1), null);
+    assert.equal(authenticate(new Map(), [made.key], 1), null);
+  });
+
+  it('takes the first valid one of several, wherever it stands', () => {
+    assert.equal(authenticate(table(), [other.key, 'sk-ant-something', made.key], 1)?.keyId, 'key_1');
+  });
+
+  it('ends at the moment of expiry', () => {
+    assert.notEqual(authenticate(table({ expiresAt: 1000 }), [made.key], 999), null);
+    assert.equal(authenticate(table({ expiresAt: 1000 }), [made.key], 1000), null);
+  });
+
+  it('refuses a disabled key', () => {
+    assert.equal(authenticate(table({ disabled: true }), [made.key], 1), null);
+  });
+
+  it('reads a key from each header that tools use, and from several at once', () => {
+    assert.deepEqual(presentedKeys({ authorization: 'Bearer a' }), ['a']);
+    assert.deepEqual(presentedKeys({ authorization: 'bearer  a ' }), ['a']);
+    assert.deepEqual(presentedKeys({ authorization: 'Basic YTpi' }), []);
+    for (const name of ['x-api-key', 'api-key', 'x-goog-api-key'])
+      assert.deepEqual(presentedKeys({ [name]: 'a' }), ['a']);
+    assert.deepEqual(
+      presentedKeys({ authorization: 'Bearer a', 'x-api-key': 'b', 'api-key': 'c', 'x-goog-api-key': 'd' }),
+      ['a', 'b', 'c', 'd'],
+    );
+    assert.deepEqual(presentedKeys({ authorization: '', 'x-api-key': '' }), []);
+  });
+});
+
+describe('a list of allowed models', () => {
+  const may = (models: string[] | null, requested: string, ids: string[] = []) =>
+    allowsModel({ keyId: 'k', name: 'n', models }, requested, ids);
+
+  it('that is absent allows everything, and an empty one nothing', () => {
+    assert.equal(may(null, 'openai/gpt-5'), true);
+    assert.equal(may([], 'openai/gpt-5', ['openai/gpt-5']), false);
+  });
+
+  it('allows a model by the name asked for or by what it resolved to', () => {
+    assert.equal(may(['openai/gpt-5'], 'openai/gpt-5'), true);
+    assert.equal(may(['openai/gpt-5'], 'gpt-5', ['openai/gpt-5', 'work/gpt-5']), true);
+    assert.equal(may(['work/gpt-5'], 'gpt-5', ['openai/gpt-5', 'work/gpt-5']), true);
+    assert.equal(may(['openai/gpt-5'], 'openai/gpt-5-mini', ['openai/gpt-5-mini']), false);
+    assert.equal(may(['gpt'], 'openai/gpt', ['openai/gpt']), false);
+  });
+
+  it('allows what begins like a pattern that ends in *', () => {
+    assert.equal(may(['openai/*'], 'openai/gpt-5'), true);
+    assert.equal(may(['openai/*'], 'auto', ['openai/gpt-5']), true);
+    assert.equal(may(['openai/*'], 'openai-eu/gpt-5'), false);
+    assert.equal(may(['*'], 'anything'), true);
+    assert.equal(may(['open*ai'], 'openXai'), false, 'only at the end');
+  });
+});
