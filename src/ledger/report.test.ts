@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { openStore } from '../store/database.ts';
+import { createWriter } from '../store/writer.ts';
+import { createLedger } from './record.ts';
+import { recentRequests, totals } from './report.ts';
+import { type LedgerEntry, ledgerEntry } from './schema.ts';
+
+const usage = {
+  input: 10,
+  cacheRead: 200,
+  cacheWrite5m: 3000,
+  cacheWrite1h: 40_000,
+  output: 5,
+  reasoning: 60,
+  audioInput: 700_000,
+  audioOutput: 800,
+  webSearches: 1,
+};
+
+function entry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
+  return ledgerEntry.parse({
+    id: 'req_1',
+    startedAt: 1000,
+    keyId: 'key_1',
+    connectionId: 'con_1',
+    connection: 'work',
+    provider: 'openai',
+    format: 'openai-chat',
+    requestedModel: 'auto',
+    model: 'gpt-5',
+    status: 200,
+    outcome: 'ok',
+    errorCode: null,
+    errorMessage: null,
+    streamed: true,
+    usage,
+    estimated: false,
+    costUsd: 0.25,
+    priceSource: 'prices 2026-11-01',
+    ttftMs: 12,
+    durationMs: 345,
+    attempts: 2,
+    upstreamRequestId: 'up-1',
+    userAgent: 'tool/1.0',
+    ...patch,
+  });
+}
+
+/** A store whose ledger holds `entries`, written as the gateway does it. */
+async function ledgerOf(test: TestContext, entries: readonly LedgerEntry[]) {
+  const store = await openStore(temporaryFolder(test));
+  test.after(() => store.close());
+  const lost: unknown[] = [];
+  const writer = createWriter(store, { onError: (error) => lost.push(error) });
+  const { record } = createLedger(writer);
+  for (const one of entries) record(one);
+  await writer.stop();
+  assert.deepEqual(lost, []);
+  return store;
+}
+
+const ids = (rows: readonly LedgerEntry[]) => rows.map(({ id }) => id);
+
+describe('the ledger', () => {
+  it('gives every field back as it was recorded', async (test) => {
+    const odd = entry({
+      id: 'req_2',
+      startedAt: 2000,
+      keyId: null,
+      connectionId: null,
+      connection: null,
+      provider: null,
+      requestedModel: null,
+      model: null,
+      status: 499,
+      outcome: 'aborted',
+      errorCode: 'client_closed',
+      errorMessage: 'gone',
+      streamed: false,
+      usage: null,
+      estimated: true,
+      costUsd: null,
+      priceSource: null,
+      ttftMs: null,
+      upstreamRequestId: null,
+      userAgent: null,
+    });
+    const store = await ledgerOf(test, [entry(), odd]);
+    assert.deepEqual(await recentRequests(store, { limit: 10 }), [entry(), odd]);
+  });
+
+  it('has an entry once, the first one, however often its id is recorded', async (test) => {
+    const store = await ledgerOf(test, [entry(), entry({ costUsd: 99 })]);
+    assert.deepEqual(await recentRequests(store, { limit: 10 }), [entry()]);
+  });
+
+  it('shows the newest so many, the oldest of them first', async (test) => {
+    const times = [5, 1, 4, 2, 3];
+    const store = await ledgerOf(
+      test,
+      times.map((at) => entry({ id: `req_${at}`, startedAt: at })),
+    );
+    assert.deepEqual(ids(await recentRequests(store, { limit: 3 })), ['req_3', 'req_4', 'req_5']);
+    assert.deepEqual(ids(await recentRequests(store, { limit: 99, since: 4 })), ['req_4', 'req_5']);
+    assert.deepEqual(ids(await recentRequests(store, { limit: 1, since: 2 })), ['req_5']);
+    assert.deepEqual(await recentRequests(store, { limit: 0 }), []);
+    assert.deepEqual(await recentRequests(store, { limit: 9, since: 6 }), []);
+  });
+
+  it('finds a text in any name, model, error, user agent or id, and takes % and _ as they are', async (test) => {
+    const named = {
+      id: 'ONE', keyId: 'two', connection: 'three', provider: 'four', format: 'five', requestedModel: 'six',
+      model: 'seven', errorCode: 'eight', errorMessage: 'nine 100%', upstreamRequestId: 'ten', userAgent: 'ele_ven\\',
+    }; // biome-ignore format: a record
+    const store = await ledgerOf(test, [entry(named), entry()]);
+    const found = async (search: string) => ids(await recentRequests(store, { limit: 9, search }));
+    for (const text of [
+      'one',
+      'two',
+      'THREE',
+      'four',
+      'five',
+      'six',
+      'seven',
+      'eight',
+      'nine',
+      'ten',
+      'ele_',
+      '0%',
+      'n\\',
+    ])
+      assert.deepEqual(await found(text), ['ONE'], text);
+    for (const text of ['e%n', 'e_even', 'nothing', "' or 1=1 --"])
+      assert.deepEqual(await found(text), [], text);
+    assert.equal((await found('')).length, 2);
+    assert.equal((await found('ok')).length, 2, 'the outcome');
+  });
+});
+
+describe('the totals', () => {
+  it('of nothing are 0', async (test) => {
+    const store = await ledgerOf(test, [entry()]);
+    assert.deepEqual(await totals(store, { since: 1001 }), {
+      requests: 0, failed: 0, aborted: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpriced: 0,
+    }); // biome-ignore format: a record
+  });
+
+  it('count requests by outcome and tokens of every bucket, since a time', async (test) => {
+    const store = await ledgerOf(test, [
+      entry({ id: 'early', startedAt: 999 }),
+      entry({ id: 'a' }),
+      entry({ id: 'b', outcome: 'failed', usage: null, costUsd: null }),
+      entry({ id: 'c', outcome: 'failed', usage: null, costUsd: 0 }),
+      entry({ id: 'd', outcome: 'aborted' }),
+    ]);
+    assert.deepEqual(await totals(store, { since: 1000 }), {
+      requests: 4,
+      failed: 2,
+      aborted: 1,
+      inputTokens: 2 * 743_210,
+      outputTokens: 2 * 865,
+      costUsd: 0.5,
+      unpriced: 1,
+    });
+  });
+
+  it('have no cost when none is known, and 0 when all cost nothing', async (test) => {
+    const unknown = await ledgerOf(test, [entry({ costUsd: null })]);
+    const { costUsd, unpriced } = await totals(unknown, { since: 0 });
+    assert.deepEqual([costUsd, unpriced], [null, 1]);
+    const free = await ledgerOf(test, [entry({ costUsd: 0 }), entry({ id: 'x', costUsd: 0 })]);
+    assert.deepEqual((await totals(free, { since: 0 })).costUsd, 0);
+  });
+
+  it('of costs are exact decimals', async (test) => {
+    const tenths = await ledgerOf(test, [entry({ costUsd: 0.1 }), entry({ id: 'b', costUsd: 0.2 })]);
+    assert.equal((await totals(tenths, { since: 0 })).costUsd, 0.3);
+    const micro = fc.array(fc.bigInt({ min: 0n, max: 500_000_000n }), { minLength: 1, maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(micro, async (costs) => {
+        const store = await openStore(temporaryFolder(test));
+        const rows = costs.map((cost, index) => [
+          `r${index}`,
+          1,
+          'f',
+          200,
+          'ok',
+          0,
+          0,
+          Number(cost) / 1e6,
+          1,
+          1,
+        ]);
+        const columns = [
+          'id',
+          'started_at',
+          'format',
+          'status',
+          'outcome',
+          'streamed',
+          'estimated',
+          'cost_usd',
+          'duration_ms',
+          'attempts',
+        ];
+        store.insertMany('requests', columns, rows);
+        const { costUsd } = await totals(store, { since: 0 });
+        await store.close();
+        const sum = costs.reduce((total, cost) => total + cost, 0n);
+        assert.equal(costUsd, Number(`${sum / 1_000_000n}.${String(sum % 1_000_000n).padStart(6, '0')}`));
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('of very many tiny costs do not drift', async (test) => {
+    const store = await openStore(temporaryFolder(test));
+    test.after(() => store.close());
+    const columns = [
+      'id',
+      'started_at',
+      'format',
+      'status',
+      'outcome',
+      'streamed',
+      'estimated',
+      'cost_usd',
+      'duration_ms',
+      'attempts',
+    ];
+    const rows = Array.from({ length: 20_000 }, (_, index) => [
+      `r${index}`,
+      1,
+      'f',
+      200,
+      'ok',
+      0,
+      0,
+      0.0000001,
+      1,
+      1,
+    ]);
+    store.insertMany('requests', columns, [...rows, ['big', 1, 'f', 200, 'ok', 0, 0, 1000, 1, 1]]);
+    assert.equal((await totals(store, { since: 0 })).costUsd, 1000.002);
+  });
+});
