@@ -5,13 +5,16 @@ import { z } from 'zod';
 import { GatewayError } from './lib/error.ts';
 
 /** A rate in USD per million tokens, flat or with a higher rate above a number of input tokens. */
-const rate = z.union([
-  z.number().nonnegative(),
-  z.strictObject({
-    base: z.number().nonnegative(),
-    tiers: z.array(z.strictObject({ above: z.int().nonnegative(), rate: z.number().nonnegative() })).min(1),
-  }),
-]);
+const rate = z.union(
+  [
+    z.number().nonnegative(),
+    z.strictObject({
+      base: z.number().nonnegative(),
+      tiers: z.array(z.strictObject({ above: z.int().nonnegative(), rate: z.number().nonnegative() })).min(1),
+    }),
+  ],
+  'a rate is a number from 0 up, or {"base", "tiers": [{"above", "rate"}, …]}',
+);
 
 const priceOverride = z.strictObject({
   input: rate,
@@ -221,13 +224,11 @@ function parseWith<T>(schema: z.ZodType<T>, value: unknown, where: string): T {
   if (result.success) return result.data;
   const issue = result.error.issues[0];
   const field = issue?.path.join('.') ?? '';
-  throw new GatewayError(
-    'invalid_request',
-    `${where}: ${field ? `${field}: ` : ''}${issue?.message ?? 'invalid'}`,
-    {
-      param: field || where,
-    },
-  );
+  // That a name is not valid says nothing; why it is not stands one level down.
+  const message = issue?.code === 'invalid_key' ? issue.issues[0]?.message : issue?.message;
+  throw new GatewayError('invalid_request', `${where}: ${field ? `${field}: ` : ''}${message ?? 'invalid'}`, {
+    param: field || where,
+  });
 }
 
 function portNumber(value: string | number, source: ConfigSource): number {
