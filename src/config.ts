@@ -102,14 +102,8 @@ export interface ConfigInput {
  * @throws GatewayError `invalid_request` that names the setting, where it stands and what it may be.
  */
 export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}): Config {
-  for (const [flag, value] of [
-    ['--data-dir', flags.dataDir],
-    ['--host', flags.host],
-  ] as const) {
-    // An unset shell variable in quotes; the working directory or every address is not what was meant.
-    if (value === '')
-      throw new GatewayError('invalid_request', `${flag} is empty: give a value, or leave it out`);
-  }
+  if (flags.host === '') throw emptyFlag('--host');
+  if (flags.dataDir === '') throw emptyFlag('--data-dir');
   const dataDir = dataDirectory(env, flags.dataDir);
   const file = readConfigFile(join(dataDir.value, 'config.json'));
   const host = pick(flags.host, env['GATEWAY_HOST'], file.host, '127.0.0.1');
@@ -173,6 +167,11 @@ export function readVariable(name: string, env: ConfigInput['env'] = process.env
 /** Which of `names` are set to something. The values are not read out. */
 export function setVariables(names: readonly string[], env: ConfigInput['env'] = process.env): string[] {
   return names.filter((name) => readVariable(name, env) !== undefined);
+}
+
+/** An unset shell variable in quotes: neither every address nor the working directory is what was meant. */
+function emptyFlag(flag: string): GatewayError {
+  return new GatewayError('invalid_request', `${flag} is empty: give a value, or leave it out`);
 }
 
 interface Picked<T> {
