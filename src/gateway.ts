@@ -56,14 +56,27 @@ export function createGateway({ config, log, version }: GatewayInput): Gateway {
       try {
         return await open({ config, log, version, onClose });
       } catch (error) {
-        for (const close of closers.splice(0)) await close();
+        await closeAll(closers.splice(0)).catch(() => {});
         throw error;
       }
     },
     async stop() {
-      for (const close of closers.splice(0)) await close();
+      await closeAll(closers.splice(0));
     },
   };
+}
+
+/** Closes everything, also when something fails. @throws the first failure */
+async function closeAll(closers: readonly (() => Promise<void> | void)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closers) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
 }
 
 interface OpenInput extends GatewayInput {

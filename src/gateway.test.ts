@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../test/support/folder.ts';
+import { loadConfig } from './config.ts';
+import { createGateway } from './gateway.ts';
+import { createLog } from './lib/log.ts';
+import { databasePath } from './store/database.ts';
+import { acquireDataDir } from './store/lock.ts';
+
+function gatewayOn(dataDir: string) {
+  const config = loadConfig({
+    env: { DATA_DIR: dataDir, GATEWAY_AUTH_REQUIRED: 'false' },
+    flags: { port: 0 },
+  });
+  const log = createLog({ level: 'silent', write: () => {}, pretty: false });
+  return createGateway({ config, log, version: '0.0.0' });
+}
+
+describe('a gateway in this process', () => {
+  it('refuses a folder that another one has, names that one, and leaves it alone', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const first = gatewayOn(dataDir);
+    const { url } = await first.start();
+    test.after(() => first.stop());
+    await assert.rejects(gatewayOn(dataDir).start(), (error: Error) => {
+      assert.ok(error.message.includes(`pid ${process.pid}, ${url}`), error.message);
+      return true;
+    });
+    assert.equal((await fetch(`${url}/healthz`)).status, 200);
+    assert.ok(existsSync(join(dataDir, 'run.json')));
+  });
+
+  it('gives up the folder even when the ledger cannot be written at the end, and says so', async (test) => {
+    const dataDir = temporaryFolder(test);
+    const gateway = gatewayOn(dataDir);
+    const { url } = await gateway.start();
+    const other = new DatabaseSync(databasePath(dataDir));
+    test.after(() => other.close());
+    other.exec('begin immediate');
+    const body = JSON.stringify({ model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] });
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body });
+    assert.equal(answer.status, 200);
+    await answer.text();
+    await assert.rejects(gateway.stop(), /1 ledger entries could not be written: the database stayed busy/);
+    assert.equal(existsSync(join(dataDir, 'run.json')), false);
+    (await acquireDataDir(dataDir)).release();
+  });
+});
