@@ -5,6 +5,7 @@ import type { Exchange } from '../http/server.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
+import type { Span } from './splice.ts';
 
 /** How a call ended, as the ledger keeps it. */
 export interface CallEnd {
@@ -28,7 +29,9 @@ export interface Call {
   readonly codec: Codec;
   /** The request's bytes; empty once a stream has begun and they cannot be needed again. */
   body: readonly Buffer[];
-  readonly requestedModel: string;
+  /** Where the model's literal stands in the body, and what it says. */
+  span: Span;
+  bodyModel: string;
   target: Target;
   attempt: Attempt | null;
   attempts: number;

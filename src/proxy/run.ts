@@ -17,7 +17,7 @@ import { upstreamRequest } from './upstream-request.ts';
 export interface Prepared {
   facts: LedgerFacts;
   body: readonly Buffer[];
-  /** What the caller asked for, and where it stands in the body. */
+  /** What the caller asked for, and where its literal stands in the body. */
   requested: string;
   span: Span;
   /** At least one. */
@@ -43,7 +43,8 @@ export function runCall(
     exchange,
     codec: codecOf(facts.format),
     body,
-    requestedModel: requested,
+    span,
+    bodyModel: requested,
     target: targets[0],
     attempt: null,
     attempts: 0,
@@ -91,7 +92,7 @@ export function runCall(
     call.attempts += 1;
     relay = new Relay(call, context.config.keepAliveMs);
     try {
-      const request = upstreamRequest(context, call, span);
+      const request = upstreamRequest(context, call);
       call.attempt = new Attempt(request.host, relay, context.config.timeouts);
       call.attempt.start(request);
     } catch (error) {

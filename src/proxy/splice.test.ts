@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { findModel, spliceModel, topLevel } from './splice.ts';
+import { findModel, type NamedBody, spliceModel, topLevel } from './splice.ts';
 
 const bytes = (text: string) => Buffer.from(text);
-const joined = (pieces: Buffer[]) => Buffer.concat(pieces);
+const joined = (pieces: readonly Buffer[]) => Buffer.concat(pieces);
 
 describe('findModel', () => {
   const found: [string, string, string][] = [
@@ -196,22 +196,49 @@ describe('topLevel', () => {
 describe('spliceModel', () => {
   it('copies nothing but the replacement', () => {
     const piece = bytes('{"model":"old","a":1}');
-    const result = spliceModel([piece], { start: 9, end: 14 }, 'new "one"');
-    assert.equal(joined(result).toString(), '{"model":"new \\"one\\"","a":1}');
-    assert.equal(result[0]?.buffer, piece.buffer);
-    assert.equal(result[2]?.buffer, piece.buffer);
+    const { pieces } = spliceModel({ pieces: [piece], span: { start: 9, end: 14 } }, 'new "one"');
+    assert.equal(joined(pieces).toString(), '{"model":"new \\"one\\"","a":1}');
+    assert.equal(pieces[0]?.buffer, piece.buffer);
+    assert.equal(pieces[2]?.buffer, piece.buffer);
+  });
+
+  it('leaves a body in one piece when the new literal has room', () => {
+    const piece = bytes('{"model":"older","a":1}');
+    const { pieces } = spliceModel({ pieces: [piece], span: { start: 9, end: 16 } }, 'new');
+    assert.equal(joined(pieces).toString(), '{"model":"new","a":1}');
+    assert.deepEqual([pieces.length, pieces[0]?.buffer], [1, piece.buffer]);
+  });
+
+  it('can be repeated with shorter and longer names', () => {
+    const names = fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(names, fc.nat(2000), (list, padding) => {
+        const head = `{"a":"${'x'.repeat(padding)}","model":`;
+        const body = bytes(`${head}"model","b":2}`);
+        let named: NamedBody = { pieces: [body], span: { start: head.length, end: head.length + 7 } };
+        for (const name of list) {
+          named = spliceModel(named, name);
+          assert.equal(joined(named.pieces).toString(), `${head}${JSON.stringify(name)},"b":2}`);
+        }
+      }),
+    );
   });
 
   it('finds its place in pieces cut anywhere', () => {
-    const body = bytes('{"a":"é","model":"old","b":2}');
-    const found = findModel(body);
+    const original = '{"a":"é","model":"old","b":2}';
+    const found = findModel(bytes(original));
     assert.ok(found.ok);
-    const cuts = fc.uniqueArray(fc.nat({ max: body.length }), { maxLength: 6 });
+    const { length } = bytes(original);
+    const cuts = fc.uniqueArray(fc.nat({ max: length }), { maxLength: 6 });
     fc.assert(
       fc.property(cuts, (at) => {
-        const edges = [0, ...at.sort((a, b) => a - b), body.length];
+        const body = bytes(original);
+        const edges = [0, ...at.sort((a, b) => a - b), length];
         const pieces = edges.slice(1).map((edge, index) => body.subarray(edges[index], edge));
-        assert.equal(joined(spliceModel(pieces, found, 'n')).toString(), '{"a":"é","model":"n","b":2}');
+        assert.equal(
+          joined(spliceModel({ pieces, span: found }, 'n').pieces).toString(),
+          '{"a":"é","model":"n","b":2}',
+        );
       }),
     );
   });
@@ -283,7 +310,9 @@ describe('X-01 same format in and out', () => {
         const found = findModel(body);
         assert.ok(found.ok);
         assert.equal(found.value, JSON.parse(model));
-        const result = joined(spliceModel([body], found, replacement)).toString();
+        const result = joined(
+          spliceModel({ pieces: [bytes(head + model + tail)], span: found }, replacement).pieces,
+        ).toString();
         assert.equal(result, head + JSON.stringify(replacement) + tail);
         assert.deepEqual(JSON.parse(result), { ...JSON.parse(body.toString()), model: replacement });
         const whole = topLevel(body);

@@ -101,27 +101,48 @@ function endsScalar(byte: number | undefined): boolean {
   );
 }
 
+/** A body and where the literal of its model stands, counted from the start of the first piece. */
+export interface NamedBody {
+  pieces: readonly Buffer[];
+  span: Span;
+}
+
+/** What stands before the model may be moved if it is no longer than this; known clients write a few dozen bytes. */
+const MOVED_BYTES = 1024;
+
 /**
- * The body with the literal at `span` replaced by `replacement` as a JSON string. No byte is copied: the pieces
- * around it are views. `span` counts from the start of the first piece.
+ * The body with the literal of its model replaced by `replacement` as a JSON string, every other byte as it is.
+ * The body that was passed in is used up: where the new literal has room in the old one's place, the bytes before
+ * it move up to it, so that a body in one piece stays one without being copied.
  */
-export function spliceModel(pieces: readonly Buffer[], span: Span, replacement: string): Buffer[] {
+export function spliceModel({ pieces, span }: NamedBody, replacement: string): NamedBody {
   const literal = Buffer.from(JSON.stringify(replacement));
-  const result: Buffer[] = [];
+  const end = span.start + literal.length;
+  const [first, ...rest] = pieces;
+  const room = span.end - end;
+  if (first !== undefined && room >= 0 && span.end <= first.length && span.start <= MOVED_BYTES) {
+    first.copyWithin(room, 0, span.start);
+    literal.copy(first, room + span.start);
+    return { pieces: [first.subarray(room), ...rest], span: { start: span.start, end } };
+  }
+  return { pieces: [...aroundSpan(pieces, span, literal)], span: { start: span.start, end } };
+}
+
+/** The pieces with `literal` in the place of `span`, as views. */
+function* aroundSpan(pieces: readonly Buffer[], span: Span, literal: Buffer): Generator<Buffer> {
   let offset = 0;
   let placed = false;
   for (const piece of pieces) {
     const before = piece.subarray(0, Math.max(0, span.start - offset));
     const after = piece.subarray(Math.max(0, span.end - offset));
     offset += piece.length;
-    if (before.length > 0) result.push(before);
+    if (before.length > 0) yield before;
     if (!placed && offset > span.start) {
-      result.push(literal);
+      yield literal;
       placed = true;
     }
-    if (after.length > 0 && before.length < piece.length) result.push(after);
+    if (after.length > 0 && before.length < piece.length) yield after;
   }
-  return result;
 }
 
 /** A member of the root object. `text` is its literal, or null for an object or a list. */

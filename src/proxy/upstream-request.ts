@@ -4,18 +4,17 @@ import { builtinUpstream } from './builtin.ts';
 import type { Call } from './call.ts';
 import type { ProxyContext } from './context.ts';
 import { upstreamHeaders, viaHeader } from './headers.ts';
-import { type Span, spliceModel } from './splice.ts';
+import { spliceModel } from './splice.ts';
 
 /**
  * The request to the call's current target: its bytes with only the model's name exchanged, its headers with
  * the connection's credential.
- * @param span where the model's name stands
  * @throws GatewayError `connection_unusable`
  */
-export function upstreamRequest(context: ProxyContext, call: Call, span: Span): UpstreamRequest {
+export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequest {
   const { connection, model, provider } = call.target;
   const format = call.codec.format;
-  const body = model === call.requestedModel ? call.body : spliceModel(call.body, span, model);
+  nameModel(call, model);
   if (provider.category === 'demo') {
     const upstream = builtinUpstream(format, context.now);
     return {
@@ -24,7 +23,7 @@ export function upstreamRequest(context: ProxyContext, call: Call, span: Span): 
       host: 'demo',
       path: '/',
       headers: [],
-      body,
+      body: call.body,
     };
   }
   const path = provider.formats[format];
@@ -52,6 +51,15 @@ export function upstreamRequest(context: ProxyContext, call: Call, span: Span): 
       via,
       requestId: call.exchange.id,
     }),
-    body,
+    body: call.body,
   };
+}
+
+/** Writes the target's model into the call's body, unless it stands there already. */
+function nameModel(call: Call, model: string): void {
+  if (model === call.bodyModel) return;
+  const { pieces, span } = spliceModel({ pieces: call.body, span: call.span }, model);
+  call.body = pieces;
+  call.span = span;
+  call.bodyModel = model;
 }

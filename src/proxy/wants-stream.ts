@@ -28,6 +28,7 @@ function nearEnds(body: readonly Buffer[]): boolean {
   const first = body[0];
   const last = body.at(-1);
   if (first === undefined || last === undefined) return false;
+  if (first === last && first.length <= HEAD_WINDOW + TAIL_WINDOW) return saysTrue(first);
   return (
     saysTrue(first.subarray(0, HEAD_WINDOW)) ||
     saysTrue(last.subarray(Math.max(0, last.length - TAIL_WINDOW)))
