@@ -44,6 +44,8 @@ export interface Upstream {
   script(...answers: (readonly Step[])[]): void;
   /** Forgets what was seen; every request gets this answer. */
   always(...steps: Step[]): void;
+  /** Forgets what was seen; every request gets the answer that is chosen for it once its body has arrived. */
+  respond(choose: (request: SeenRequest) => readonly Step[]): void;
   /** Waits for the request with this index since the last `script`. */
   request(index?: number): Promise<SeenRequest>;
   /** Closes the idle keep-alive connections. */
@@ -51,9 +53,11 @@ export interface Upstream {
   close(): Promise<void>;
 }
 
+type Fallback = (request: SeenRequest) => readonly Step[] | Promise<readonly Step[]>;
+
 interface State {
   queue: (readonly Step[])[];
-  fallback: readonly Step[];
+  fallback: Fallback;
   requests: SeenRequest[];
   sockets: Set<Socket>;
   connections: number;
@@ -68,7 +72,7 @@ const unscripted: readonly Step[] = [
 export async function startUpstream(): Promise<Upstream> {
   const state: State = {
     queue: [],
-    fallback: unscripted,
+    fallback: () => unscripted,
     requests: [],
     sockets: new Set(),
     connections: 0,
@@ -81,7 +85,7 @@ export async function startUpstream(): Promise<Upstream> {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no TCP address');
-  const reset = (queue: (readonly Step[])[], fallback: readonly Step[]) => {
+  const reset = (queue: (readonly Step[])[], fallback: Fallback) => {
     state.queue = queue;
     state.fallback = fallback;
     state.requests = [];
@@ -93,8 +97,13 @@ export async function startUpstream(): Promise<Upstream> {
       return state.requests;
     },
     connections: () => state.connections,
-    script: (...answers) => reset(answers, unscripted),
-    always: (...steps) => reset([], steps),
+    script: (...answers) => reset(answers, () => unscripted),
+    always: (...steps) => reset([], () => steps),
+    respond: (choose) =>
+      reset([], async (request) => {
+        await request.whole;
+        return choose(request);
+      }),
     async request(index = 0) {
       const deadline = performance.now() + 10_000;
       for (;;) {
@@ -138,8 +147,9 @@ async function serve(state: State, socket: Socket): Promise<void> {
     const seen = await readRequest(reader, socket, connection);
     if (seen === null) break;
     state.requests.push(seen);
-    const steps = state.queue.shift() ?? state.fallback;
+    const scripted = state.queue.shift();
     state.onRequest();
+    const steps = scripted ?? (await state.fallback(seen));
     const turn: Turn = {
       request: seen,
       socket,
