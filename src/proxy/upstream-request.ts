@@ -4,6 +4,7 @@ import { builtinUpstream } from './builtin.ts';
 import type { Call } from './call.ts';
 import type { ProxyContext } from './context.ts';
 import { upstreamHeaders, viaHeader } from './headers.ts';
+import { withQuery } from './query.ts';
 import { spliceModel } from './splice.ts';
 
 /**
@@ -42,8 +43,11 @@ export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequ
   }
   const endpoint = context.pools.endpoint(baseUrl, path, Object.values(provider.formats));
   const via = [call.exchange.request.headers[viaHeader], context.instance].filter(Boolean).join(', ');
+  // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
+  const isVendor = provider.forwardHeaders === 'all';
   return {
     ...endpoint,
+    path: isVendor ? withQuery(endpoint.path, call.exchange.query, format) : endpoint.path,
     headers: upstreamHeaders({
       raw: call.exchange.request.rawHeaders,
       target: call.target,
