@@ -157,6 +157,7 @@ describe('Codex', { skip: tool.skip, timeout: 170_000 }, () => {
     const ran = await ask({ model, provider: ['supports_websockets = true'] });
     assert.equal(ran.code, 0, ran.stderr + ran.stdout);
     assert.match(ran.stdout, new RegExp(word));
+    assert.equal(ran.stderr.match(/failed to connect to Responses WebSocket/g)?.length, 1, ran.stderr);
     assert.equal(upstream.requests.length, 2, 'no request was tried twice');
     const entries = await newEntries(before, 2);
     assert.deepEqual(

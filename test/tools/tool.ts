@@ -8,7 +8,7 @@ import { delimiter, join, resolve } from 'node:path';
 const root = resolve(import.meta.dirname, '../..');
 
 /** The version of each tool that the tests were last seen to pass with, by its package. */
-export const packages = {
+const packages = {
   claude: '@anthropic-ai/claude-code@2.1.329',
   codex: '@openai/codex@0.169.0',
 } as const;
@@ -23,10 +23,10 @@ export interface Found {
 /** Looks in `MODELGATE_TOOLS`, else in `.scratch/tools`, else along PATH. */
 export function findTool(name: keyof typeof packages): Found {
   const given = process.env['MODELGATE_TOOLS'];
-  const installed = join(given ?? join(root, '.scratch/tools'), 'node_modules/.bin');
-  const folders = given === undefined ? [installed, ...pathFolders()] : [installed];
+  const prefix = resolve(given ?? join(root, '.scratch/tools'));
+  const folders = [join(prefix, 'node_modules/.bin'), ...(given === undefined ? pathFolders() : [])];
   const path = folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
-  const install = `npm install --prefix .scratch/tools ${packages[name]}`;
+  const install = `npm install --prefix ${given ?? '.scratch/tools'} ${packages[name]}`;
   return { path, skip: path === null ? `${name} is not installed: ${install}` : false };
 }
 
