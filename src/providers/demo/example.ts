@@ -32,9 +32,14 @@ const byName: readonly [RegExp, string][] = [
   [/path|file_?name|^file$/i, 'README.md'],
 ];
 
-/** True for tools whose use changes something; the demo calls them only when the user names them. */
+/**
+ * True for tools whose use changes something or sets others to work; the demo calls them only when the user names
+ * them.
+ */
 export function isRisky(name: string): boolean {
-  return /write|edit|delete|remove|create|update|patch|kill|exec|bash|shell|run|send|command/i.test(name);
+  const words =
+    /write|edit|delete|remove|create|update|patch|kill|exec|bash|shell|run|send|command|agent|task|workflow|schedule/i;
+  return words.test(name);
 }
 
 /** Free text for a tool that takes no arguments by schema. */

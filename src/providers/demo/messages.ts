@@ -36,7 +36,7 @@ function readMessages(body: JsonObject): Question {
   messages.forEach(({ role, content }, index) => {
     if (typeof role !== 'string')
       throw invalid(`messages.${index}.role must be a string`, `messages.${index}.role`);
-    const text = textOfContent(content, `messages.${index}.content`);
+    const text = withoutReminders(textOfContent(content, `messages.${index}.content`));
     if (role === 'user' && text !== '') userText = text;
   });
   return {
@@ -50,15 +50,38 @@ function readMessages(body: JsonObject): Question {
   };
 }
 
-/** The text of the `tool_result` blocks in the last message, or null when it has none. */
+/** What tools answered since the user last said something, or null. */
 function readToolResult(messages: readonly JsonObject[]): string | null {
-  const last = messages.findLast(({ role }) => role !== 'system');
-  if (last?.['role'] !== 'user') return null;
-  const results = objectsIn(last['content']).filter(({ type }) => type === 'tool_result');
-  if (results.length === 0) return null;
-  return results
-    .map(({ content }) => textOfContent(content, 'messages.content.tool_result.content'))
-    .join('\n');
+  for (const { role, content } of messages.toReversed()) {
+    if (role !== 'user') continue;
+    const results = objectsIn(content).filter(({ type }) => type === 'tool_result');
+    if (results.length > 0) {
+      return results
+        .map((result) => textOfContent(result['content'], 'messages.content.tool_result.content'))
+        .join('\n');
+    }
+    if (withoutReminders(textOfContent(content, 'messages.content')) !== '') return null;
+  }
+  return null;
+}
+
+/**
+ * What the user wrote, without what Claude Code puts around it and sends on its own, such as "an agent has
+ * finished". Taken for the user's words, each such message would start the next call of a tool, without end.
+ */
+function withoutReminders(text: string): string {
+  const [open, close] = ['<system-reminder>', '</system-reminder>'];
+  let kept = '';
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf(open, at);
+    const end = start === -1 ? -1 : text.indexOf(close, start);
+    if (end === -1) break;
+    kept += text.slice(at, start);
+    at = end + close.length;
+    while (text[at] === '\n') at += 1;
+  }
+  return kept + text.slice(at);
 }
 
 /** The tools that the client runs and describes by a schema; those that a vendor runs or knows are left alone. */

@@ -346,6 +346,46 @@ describe('tools', () => {
     assert.equal(at(calledBy(ask('hello')), 'name'), 'get_weather');
   });
 
+  it('starts no agents and schedules nothing unless the user says so', () => {
+    const named = (name: string) => ({ type: 'function', function: { name, parameters: {} } });
+    const tools = ['Agent', 'ListAgents', 'Task', 'Workflow', 'ScheduleWakeup', 'Read'].map(named);
+    assert.equal(at(calledBy(ask('hello', { tools })), 'name'), 'Read');
+    assert.equal(at(calledBy(ask('start an agent', { tools })), 'name'), 'Agent');
+  });
+
+  it("takes a coding tool's reminders for nothing that the user said, so that a notification ends the talk", () => {
+    const reminder = '<system-reminder>\nThe agent has <b>finished</b>.\n</system-reminder>\n';
+    const talk = (...messages: object[]) =>
+      json('anthropic-messages', {
+        model: 'tools',
+        max_tokens: 1000,
+        tools: [{ name: 'read', input_schema: { type: 'object' } }],
+        messages: [{ role: 'user', content: [{ type: 'text', text: `${reminder}\nhello` }] }, ...messages],
+      });
+    const use = { type: 'tool_use', id: 'a', name: 'read', input: {} };
+    const called = { role: 'assistant', content: [use] };
+    const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'started' }] };
+    const said = { role: 'assistant', content: 'The tool answered: started' };
+    const notified = { role: 'user', content: reminder + reminder };
+    assert.equal(talk()['stop_reason'], 'tool_use');
+    const last = talk(called, result, said, notified);
+    assert.equal(textOf['anthropic-messages']?.(last), '[modelgate demo] The tool answered: started');
+    const next = { role: 'user', content: 'once more' };
+    assert.equal(talk(called, result, said, notified, next)['stop_reason'], 'tool_use');
+
+    const echoed = (content: string) =>
+      textOf['anthropic-messages']?.(
+        json('anthropic-messages', {
+          model: 'echo',
+          max_tokens: 1000,
+          messages: [{ role: 'user', content }],
+        }),
+      );
+    assert.equal(echoed(`${reminder}\nhello`), '[modelgate demo] You said: hello');
+    assert.equal(echoed(`a ${reminder}b`), '[modelgate demo] You said: a b');
+    assert.equal(echoed(' <system-reminder> open'), '[modelgate demo] You said:  <system-reminder> open');
+  });
+
   it('makes up commands and paths that harm nothing', () => {
     const parameters = {
       type: 'object',
