@@ -221,6 +221,7 @@ function serve(
     case '/readyz':
       sendJson(exchange, draining || !writable ? 503 : 200, {
         status: draining ? 'draining' : writable ? 'ok' : 'ledger behind',
+        revision: context.snapshot().revision,
       });
       return true;
     default:

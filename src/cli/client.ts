@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { readRunFile } from '../run-file.ts';
 import { failure } from './failure.ts';
@@ -30,6 +31,9 @@ export interface Answer {
 
 /** How long a healthy gateway on this machine may take to answer /healthz. */
 const healthTimeoutMs = 2000;
+/** How long a change may take to reach a running gateway, which looks for one every half second. */
+const takeOverMs = 2000;
+const takeOverPollMs = 25;
 
 /** The gateway that runs on `dataDir`, or null when there is none or it does not answer. */
 export async function findGateway(dataDir: string): Promise<RunningGateway | null> {
@@ -72,6 +76,33 @@ async function answers(url: string): Promise<boolean> {
     // Refused, reset or silent all mean the same to the caller: nothing that answers is there.
     return false;
   }
+}
+
+/**
+ * Waits until the gateway that runs on `dataDir` works by the settings of `revision` or later. Gives up without a
+ * word after two seconds, and at once when none runs: the change is stored in any case.
+ */
+export async function hasTaken(dataDir: string, revision: number): Promise<void> {
+  const run = readRunFile(dataDir);
+  if (run === null) return;
+  const signal = AbortSignal.timeout(takeOverMs);
+  try {
+    while ((await revisionOf(new URL('/readyz', run.url), signal)) < revision) {
+      await delay(takeOverPollMs, undefined, { signal });
+    }
+  } catch {
+    // Gone, silent, or of another version: the next command that needs it says so.
+  }
+}
+
+/** @throws when the gateway does not say its revision */
+async function revisionOf(url: URL, signal: AbortSignal): Promise<number> {
+  const { body } = await request(url, { signal });
+  const said: unknown = await body.json();
+  if (typeof said === 'object' && said !== null && 'revision' in said && typeof said.revision === 'number') {
+    return said.revision;
+  }
+  throw new Error('the gateway does not say its revision');
 }
 
 /** The status of a GET. `fetch` is not used because it refuses some ports. @throws when nothing answers in time */

@@ -25,6 +25,8 @@ export interface Context {
   findGateway(): Promise<RunningGateway | null>;
   /** @throws a failure with exit 3 when none runs */
   gateway(): Promise<RunningGateway>;
+  /** Waits until a running gateway has taken over what was changed in the store, at most two seconds. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -42,9 +44,12 @@ export interface ContextInput {
 
 export function createContext({ io, commands, flags, now = Date.now }: ContextInput): Context {
   const config = once(async () => (await import('../config.ts')).loadConfig({ flags }));
+  let before = 0;
   const store = once(async () => {
     const { openStore } = await import('../store/database.ts');
-    return openStore((await config()).dataDir, { create: true, now });
+    const opened = await openStore((await config()).dataDir, { create: true, now });
+    before = opened.revision();
+    return opened;
   });
   const existingStore = once(async () => {
     const { existsSync } = await import('node:fs');
@@ -82,6 +87,12 @@ export function createContext({ io, commands, flags, now = Date.now }: ContextIn
       if (running !== null) return running;
       const { notRunning } = await import('./client.ts');
       throw notRunning((await config()).dataDir);
+    },
+    settle: async () => {
+      const opened = await store.started();
+      if (opened === null || opened.revision() === before) return;
+      const { hasTaken } = await import('./client.ts');
+      await hasTaken((await config()).dataDir, opened.revision());
     },
     close: async () => {
       const opened = store.started();

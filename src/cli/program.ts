@@ -145,7 +145,9 @@ async function runCommand(command: Command, node: Commander, io: Io): Promise<Ex
   const context = createContext({ io, commands: commandList, flags: configFlags(command, options) });
   try {
     if (command.needs === 'server') await context.gateway();
-    return await command.run(options, context);
+    const exit = await command.run(options, context);
+    await context.settle();
+    return exit;
   } finally {
     await context.close();
   }
