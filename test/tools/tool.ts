@@ -88,7 +88,14 @@ export async function runTool({ tool, args, desk, env = {}, limit = 90_000 }: Ru
   if (tool.path === null) throw new Error(tool.skip || 'the tool is not there');
   const child = spawn(tool.path, args, {
     cwd: desk.work,
-    env: { PATH: process.env['PATH'] ?? '', HOME: desk.home, CI: '1', ...env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: desk.home,
+      TMPDIR: desk.home,
+      CLAUDE_CODE_TMPDIR: desk.home,
+      CI: '1',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
