@@ -135,13 +135,13 @@ async function loop(job: LoopJob): Promise<LoopResult> {
   };
 }
 
-/** Streams open 25 at a time, so that no listen queue overflows. */
+/** Streams open 200 at a time, so that no listen queue overflows. */
 async function hold(job: HoldJob, released: Promise<void>): Promise<HoldResult> {
   const expected = expectation(job);
   const tally: Tally = { completed: 0, failed: 0, reasons: new Set(), latencies: [], firstBytes: [] };
   const open: { close(): void }[] = [];
-  for (let from = 0; from < job.streams; from += 25) {
-    const batch = Array.from({ length: Math.min(25, job.streams - from) }, () => {
+  for (let from = 0; from < job.streams; from += 200) {
+    const batch = Array.from({ length: Math.min(200, job.streams - from) }, () => {
       const { promise, resolve } = Promise.withResolvers<void>();
       const connection = openConnection(job.port, expected);
       open.push(connection);

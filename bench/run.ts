@@ -105,34 +105,46 @@ async function startSide(name: SideName, { mock, gateway, pin }: Rig): Promise<S
   return { name, port: subject.port, subject, headers, modelPrefix: 'bench/' };
 }
 
-/** Runs one lane, A B A B …, and gives its lines. `standing` are the processes that stay between lanes. */
-async function runLane(
-  lane: Lane,
-  rig: Rig,
-  standing: Map<SideName, Side>,
-  context: LaneContext,
-): Promise<Line[]> {
+/**
+ * How many processes of each side a lane measures one after the other: the compiler makes faster and slower code
+ * of the same program, by a quarter from one start to the next, and a process keeps what it got.
+ */
+const generations = 3;
+
+/** Runs one lane, A B B A …, and gives its lines. */
+async function runLane(lane: Lane, rig: Rig, context: LaneContext): Promise<Line[]> {
   const samples = new Map<string, Partial<Record<SideName, number[]>>>(
     lane.rows.map((row) => [row.metric, {}]),
   );
-  const sideOf = async (name: SideName): Promise<Side> => {
-    if (lane.fresh) return startSide(name, rig);
-    const side = standing.get(name) ?? (await startSide(name, rig));
-    standing.set(name, side);
-    return side;
+  const rounds = lane.rounds(context.scale);
+  const perGeneration = lane.fresh ? 1 : Math.ceil(rounds / generations);
+  let standing = new Map<SideName, Side>();
+  const stopAll = async () => {
+    for (const side of standing.values()) await side.subject?.stop();
+    standing = new Map();
   };
-  if (!lane.fresh) for (const name of lane.sides) await lane.warmUp?.(await sideOf(name), context);
-  for (let round = 0; round < lane.rounds(context.scale); round += 1) {
-    for (const name of lane.sides) {
-      const side = await sideOf(name);
-      const values = await lane
-        .sample(side, context)
-        .finally(() => (lane.fresh ? side.subject?.stop() : undefined));
-      for (const [metric, bySide] of samples) {
-        const value = values[metric];
-        if (value !== undefined) bySide[name] = [...(bySide[name] ?? []), value];
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      if (round % perGeneration === 0) await stopAll();
+      for (const name of round % 2 === 0 ? lane.sides : lane.sides.toReversed()) {
+        let side = standing.get(name);
+        if (side === undefined) {
+          side = await startSide(name, rig);
+          standing.set(name, side);
+          if (!lane.fresh) await lane.warmUp?.(side, context);
+        }
+        const values = await lane.sample(side, context);
+        for (const [metric, bySide] of samples) {
+          const value = values[metric];
+          if (value !== undefined) bySide[name] = [...(bySide[name] ?? []), value];
+        }
+        if (!lane.fresh) continue;
+        await side.subject?.stop();
+        standing.delete(name);
       }
     }
+  } finally {
+    await stopAll();
   }
   return lane.rows.map((row) => lineOf(lane.id, row, samples.get(row.metric) ?? {}));
 }
@@ -152,7 +164,6 @@ async function main(): Promise<void> {
     { name: 'the load generator', args: [script('load')], core: loadCore },
     pin,
   );
-  const standing = new Map<SideName, Side>();
   const plans = lanes.flatMap((lane) => lane.plans.map(planName));
   let gateway: GatewaySetup | null = null;
   const lines: Line[] = [];
@@ -162,10 +173,9 @@ async function main(): Promise<void> {
     const context: LaneContext = { load: createLoad(loader.process), scale };
     for (const lane of chosen) {
       process.stderr.write(`${lane.id} …\n`);
-      lines.push(...(await runLane(lane, { mock, gateway, pin }, standing, context)));
+      lines.push(...(await runLane(lane, { mock, gateway, pin }, context)));
     }
   } finally {
-    for (const side of standing.values()) await side.subject?.stop();
     await loader.stop();
     await mock.stop();
     gateway?.remove();
@@ -199,7 +209,7 @@ function preamble({ machine, pin, subject, stale, scale, seconds }: PreambleFact
     pin
       ? `Pinned: gateway or pass-through to core ${gatewayCore}, mock and load generator to core ${loadCore}.`
       : 'Not pinned: taskset or a second core is missing, so the processes share the cores.',
-    `Gateway: ${subject}${stale ? ' — older than src/, run npm run build first' : ''}. Medians of ${scale.rounds} interleaved rounds of ${scale.seconds} s; the run took ${seconds.toFixed(0)} s.`,
+    `Gateway: ${subject}${stale ? ' — older than src/, run npm run build first' : ''}. Medians of ${scale.rounds} interleaved rounds of ${scale.seconds} s over ${generations} processes of each; the run took ${seconds.toFixed(0)} s.`,
     `${scale.streams} streams in the memory lane; ${scale.coldStarts} cold starts.`,
     '',
   ].join('\n');
