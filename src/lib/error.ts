@@ -84,7 +84,7 @@ export class GatewayError extends Error {
 }
 
 /** The error kind that an HTTP status stands for when nothing better is known (RFC 9110, and 529 as Anthropic uses it). */
-export function kindOfStatus(status: number): ErrorKind {
+function kindOfStatus(status: number): ErrorKind {
   switch (status) {
     case 401:
       return 'authentication';
