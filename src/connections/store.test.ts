@@ -17,11 +17,17 @@ const openai: NewConnection = {
 };
 const passed = { valid: true, error: null, statusCode: 200, latencyMs: 5 };
 
+/** Connections are listed by their time, so each gets a millisecond of its own. */
 async function opened(test: TestContext) {
   const dataDir = temporaryFolder(test);
   const store = await openStore(dataDir);
   test.after(() => store.close());
-  return { dataDir, store, connections: connectionStore(store, key) };
+  let time = 1_000;
+  const now = () => {
+    time += 1;
+    return time;
+  };
+  return { dataDir, store, now, connections: connectionStore(store, key, now) };
 }
 
 describe('connections', () => {
@@ -45,10 +51,10 @@ describe('connections', () => {
   });
 
   it('that the key does not open need re-entry, and the others go on', async (test) => {
-    const { connections, store } = await opened(test);
+    const { connections, now, store } = await opened(test);
     await connections.add(openai);
     await connections.add({ ...openai, name: 'local', provider: 'ollama', apiKey: null });
-    const other = connectionStore(store, randomBytes(32));
+    const other = connectionStore(store, randomBytes(32), now);
     const fresh = await other.add({ ...openai, name: 'new' });
     const states = (await other.list()).map(({ name, status }) => [name, status]);
     assert.deepEqual(states, [
