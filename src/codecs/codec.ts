@@ -1,6 +1,11 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame } from '../lib/sse.ts';
+import type { ConceptNames } from './concept.ts';
+import type { Conversation } from './conversation.ts';
+import type { Dialect } from './dialect.ts';
 import type { Usage, WireFormat } from './model.ts';
+import type { AnswerContext, PartReader, PartWriter } from './stream-part.ts';
+import type { JsonObject } from './values.ts';
 
 /**
  * What one frame of a healthy or failing stream means.
@@ -50,10 +55,28 @@ export interface StreamCodec {
   assemble(frames: Frame[]): Record<string, unknown> | null;
 }
 
+/**
+ * The halves that translate one format from and to the neutral model. `decodeRequest(encodeRequest(x))` is x, for
+ * every x that the format can say; what it cannot is taken out before (`adapt.ts`).
+ */
+export interface ConversationCodec {
+  /** @throws GatewayError `invalid_request` that names the member at fault in `param` */
+  decodeRequest(body: JsonObject): Conversation;
+  /** The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting. */
+  encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject;
+  reader(): PartReader;
+  writer(context: AnswerContext): PartWriter;
+  names: ConceptNames;
+  /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
+  tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
+}
+
 /** One wire format. Pure: no I/O, no clock, no state. */
 export interface Codec {
   format: WireFormat;
   stream: StreamCodec | null;
+  /** Null until the format takes part in translation. */
+  conversation: ConversationCodec | null;
   /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
   readUsage(body: Buffer): Usage | null;
   /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */

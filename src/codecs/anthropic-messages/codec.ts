@@ -7,6 +7,7 @@ import { readUsage, responseTextBytes } from './usage.ts';
 export const anthropicMessages: Codec = {
   format: 'anthropic-messages',
   stream,
+  conversation: null,
   readUsage,
   responseTextBytes,
   encodeError,

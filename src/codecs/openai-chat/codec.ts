@@ -8,6 +8,7 @@ import { responseTextBytes } from './text.ts';
 export const openaiChat: Codec = {
   format: 'openai-chat',
   stream,
+  conversation: null,
   readUsage: readChoiceUsage,
   responseTextBytes,
   encodeError: openAiError,

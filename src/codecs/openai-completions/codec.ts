@@ -8,6 +8,7 @@ import { responseTextBytes } from './text.ts';
 export const openaiCompletions: Codec = {
   format: 'openai-completions',
   stream,
+  conversation: null,
   readUsage: readChoiceUsage,
   responseTextBytes,
   encodeError: openAiError,

@@ -7,6 +7,7 @@ import { lastUsage } from '../usage-bytes.ts';
 export const openaiEmbeddings: Codec = {
   format: 'openai-embeddings',
   stream: null,
+  conversation: null,
   readUsage(body) {
     const found = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
     return found === null ? null : promptUsage(found.counts);

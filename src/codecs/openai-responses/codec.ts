@@ -7,6 +7,7 @@ import { readUsage, responseTextBytes } from './usage.ts';
 export const openaiResponses: Codec = {
   format: 'openai-responses',
   stream,
+  conversation: null,
   readUsage,
   responseTextBytes,
   encodeError: openAiError,

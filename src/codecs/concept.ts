@@ -1,0 +1,55 @@
+import type { Conversation, Part, Source } from './conversation.ts';
+
+/** What a request may ask for and not every format can say. */
+export interface ConceptRow {
+  /** `drop`: the answer is the same in kind without it. `refuse`: it would mean something else. */
+  without: 'drop' | 'refuse';
+  /** Whether the request asks for it. */
+  asked(conversation: Conversation): boolean;
+}
+
+const said = (value: unknown) => value !== null;
+const somePart = (conversation: Conversation, test: (part: Part) => boolean) =>
+  conversation.messages.some(({ parts }) => parts.some(test));
+const nested = (part: Part): Part[] => (part.type === 'tool-result' ? [part, ...part.parts] : [part]);
+const deepPart = (conversation: Conversation, test: (part: Part) => boolean) =>
+  somePart(conversation, (part) => nested(part).some(test));
+const isUpload = (part: Part) => 'source' in part && (part.source as Source).kind === 'file';
+const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined;
+
+/** The concepts that formats differ in. What every message format can say is not listed. */
+export const concepts = {
+  topK: { without: 'drop', asked: ({ topK }) => said(topK) },
+  stop: { without: 'drop', asked: ({ stop }) => stop.length > 0 },
+  seed: { without: 'drop', asked: ({ seed }) => said(seed) },
+  frequencyPenalty: { without: 'drop', asked: ({ frequencyPenalty: value }) => said(value) && value !== 0 },
+  presencePenalty: { without: 'drop', asked: ({ presencePenalty: value }) => said(value) && value !== 0 },
+  candidates: { without: 'refuse', asked: ({ candidates }) => candidates !== null && candidates > 1 },
+  logprobs: { without: 'refuse', asked: ({ logprobs }) => said(logprobs) },
+  reasoning: { without: 'drop', asked: ({ reasoning }) => reasoning !== null && reasoning.mode !== 'off' },
+  jsonOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'json' },
+  schemaOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'schema' },
+  verbosity: { without: 'drop', asked: ({ verbosity }) => said(verbosity) },
+  userId: { without: 'drop', asked: ({ userId }) => said(userId) },
+  cacheKey: { without: 'drop', asked: ({ cacheKey }) => said(cacheKey) },
+  cacheMarks: {
+    without: 'drop',
+    asked: (conversation) =>
+      deepPart(conversation, isMarked) ||
+      conversation.system.some(isMarked) ||
+      conversation.tools.some((tool) => 'cache' in tool && tool.cache !== undefined),
+  },
+  serviceTier: { without: 'drop', asked: ({ serviceTier }) => said(serviceTier) && serviceTier !== 'auto' },
+  metadata: { without: 'drop', asked: ({ metadata }) => said(metadata) },
+  store: { without: 'drop', asked: ({ store }) => store === true },
+  audioInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'audio') },
+  fileInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'file') },
+  /** A file that was uploaded to one vendor; always refused elsewhere. */
+  uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
+  webSearch: { without: 'drop', asked: ({ tools }) => tools.some(({ kind }) => kind === 'web-search') },
+} as const satisfies Record<string, ConceptRow>;
+
+export type Concept = keyof typeof concepts;
+
+/** What a format calls each concept that it can say; one it cannot say is missing. */
+export type ConceptNames = Readonly<Partial<Record<Concept, string>>>;

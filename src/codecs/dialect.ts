@@ -1,0 +1,27 @@
+/**
+ * How an upstream departs from the format it speaks. Data on the provider; a codec reads it and never asks who the
+ * provider is.
+ */
+export interface Dialect {
+  /** Chat: the member that bounds the answer. OpenAI's reasoning models refuse the older name, most others know only it. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Chat and responses: the role of instructions. */
+  systemRole: 'system' | 'developer';
+  /** Chat: the member of an assistant message that takes its earlier reasoning back; null where none is known. */
+  reasoningField: 'reasoning_content' | 'reasoning' | null;
+  /** Chat: whether `reasoning_effort` is understood. */
+  reasoningEffort: boolean;
+  /** Chat: whether tools with free text (`type: custom`) are understood. */
+  customTools: boolean;
+  /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
+  defaultMaxTokens: number;
+}
+
+export const plainDialect: Dialect = {
+  maxTokensField: 'max_tokens',
+  systemRole: 'system',
+  reasoningField: null,
+  reasoningEffort: true,
+  customTools: false,
+  defaultMaxTokens: 8192,
+};

@@ -1,0 +1,90 @@
+import type { ReportedError } from './codec.ts';
+import type { Sealed } from './conversation.ts';
+import type { Usage, WireFormat } from './model.ts';
+import type { JsonObject } from './values.ts';
+
+/**
+ * An answer as it comes, in no vendor's words. `block` numbers the pieces of the answer from 0 in order of their
+ * start; every started block ends once, before `message-end`. Several blocks may be open at a time: a format that
+ * allows one only buffers the others. A whole answer is the same parts at once.
+ */
+export type StreamPart =
+  | { type: 'message-start'; id: string; model: string; usage: Usage | null }
+  | { type: 'text-start'; block: number }
+  | { type: 'text-delta'; block: number; text: string }
+  | { type: 'text-end'; block: number }
+  | { type: 'refusal-start'; block: number }
+  | { type: 'refusal-delta'; block: number; text: string }
+  | { type: 'refusal-end'; block: number }
+  /** `summary`: what the vendor wrote about the reasoning, not the reasoning itself. */
+  | { type: 'reasoning-start'; block: number; summary: boolean }
+  | { type: 'reasoning-delta'; block: number; text: string }
+  | { type: 'reasoning-end'; block: number; sealed: Sealed | null }
+  | {
+      type: 'tool-call-start';
+      block: number;
+      id: string;
+      name: string;
+      kind: 'function' | 'custom';
+      namespace?: string;
+    }
+  | { type: 'tool-call-delta'; block: number; text: string }
+  /** `complete` is false when the answer was cut off inside the call. */
+  | { type: 'tool-call-end'; block: number; complete: boolean }
+  /** Belongs to an open text block, or to the last one. */
+  | { type: 'citation'; block: number; citation: Citation }
+  /** A block or item that one format alone has. */
+  | { type: 'native'; block: number; format: WireFormat; name: string; value: JsonObject }
+  | { type: 'message-end'; reason: EndReason; stopSequence: string | null; usage: Usage | null }
+  /** Ends the answer, in place of `message-end`. */
+  | { type: 'error'; error: ReportedError };
+
+/** Why an answer ended (gateways' table of stop reasons, S-01 to S-10). */
+export type EndReason =
+  | 'stop'
+  | 'stop-sequence'
+  | 'length'
+  | 'tool-calls'
+  | 'context-full'
+  | 'policy'
+  | 'paused'
+  | 'other';
+
+export interface Citation {
+  url: string | null;
+  title: string | null;
+  /** The passage of the source that is cited. */
+  text: string | null;
+  /** Characters (UTF-16) of the block's text that it supports; null where the format does not say. */
+  start: number | null;
+  end: number | null;
+  /** As it came, for its own format. */
+  native: { format: WireFormat; value: JsonObject };
+}
+
+/** Reads the frames of one upstream stream. Keeps state; made anew for every stream. */
+export interface PartReader {
+  /** The parts that a frame brings. Unknown frames bring none. Never throws. */
+  push(frame: { event: string; data: string }): StreamPart[];
+  /** What the end of the stream brings: nothing after a complete stream, an error part after a cut one. */
+  end(): StreamPart[];
+}
+
+/** Writes one stream for a caller. Keeps state; made anew for every stream. */
+export interface PartWriter {
+  /** The frames for a part, ready for the wire; '' for none. */
+  push(part: StreamPart): string;
+}
+
+/** What a writer must know of the request that it answers. */
+export interface AnswerContext {
+  /** The gateway's id for this request; ids in the answer are made from it where the upstream has none. */
+  id: string;
+  /** The model as the caller named it. */
+  model: string;
+  /** When the request began, in milliseconds since the epoch. */
+  startedAt: number;
+  includeUsage: boolean;
+  /** The caller's request, for formats that echo it. */
+  request: JsonObject;
+}
