@@ -1,3 +1,4 @@
+import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import type { OpenConnection } from '../connections/schema.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -9,6 +10,8 @@ export interface Target {
   provider: Provider;
   /** The model id that the upstream knows. */
   model: string;
+  /** The wire format in which the provider is asked: the caller's own where it speaks that, else one to translate into. */
+  format: WireFormat;
 }
 
 /** An active connection with its provider's data, in the order in which it is preferred. */
@@ -29,7 +32,7 @@ export interface Routes {
 }
 
 /**
- * The targets of a requested model id, best first, limited to those that speak `format`.
+ * The targets of a requested model id, best first, limited to those that speak `format` or one it can be translated to.
  * `connection/model` and `provider/model` are final; a bare id goes to the connection with the highest
  * priority that lists it, then to one whose provider's catalogue knows it.
  * @throws GatewayError `no_combo_configured`, `model_not_found`, `format_not_supported`
@@ -43,7 +46,10 @@ export function resolveTargets(requested: string, format: WireFormat, routes: Ro
     );
   }
   const candidates = candidatesOf(requested, routes);
-  const speaking = candidates.filter((target) => target.provider.formats[format] !== undefined);
+  const speaking = candidates.flatMap((candidate) => {
+    const spoken = spokenFormat(candidate.provider, format);
+    return spoken === null ? [] : [{ ...candidate, format: spoken }];
+  });
   const first = candidates[0];
   if (speaking.length === 0 && first !== undefined) {
     throw new GatewayError('format_not_supported', mismatch(requested, format, first), { param: 'model' });
@@ -51,7 +57,20 @@ export function resolveTargets(requested: string, format: WireFormat, routes: Ro
   return speaking;
 }
 
-function candidatesOf(requested: string, routes: Routes): Target[] {
+/** Formats to translate into, the one that says most and is served best first. */
+const translations: readonly WireFormat[] = ['openai-chat', 'openai-responses', 'anthropic-messages'];
+
+/** The format in which `provider` answers a request of `format`; null when nothing leads from one to the other. */
+function spokenFormat(provider: Provider, format: WireFormat): WireFormat | null {
+  const speaks = (candidate: WireFormat) => provider.formats[candidate] !== undefined;
+  if (speaks(format)) return format;
+  if (codecOf(format).conversation === null) return null;
+  return translations.find((other) => speaks(other) && codecOf(other).conversation !== null) ?? null;
+}
+
+type Candidate = Omit<Target, 'format'>;
+
+function candidatesOf(requested: string, routes: Routes): Candidate[] {
   const slash = requested.indexOf('/');
   if (slash > 0) {
     const prefix = requested.slice(0, slash);
@@ -87,7 +106,7 @@ function lists(connection: OpenConnection, model: string): boolean {
   return connection.defaultModel === model || (connection.models?.includes(model) ?? false);
 }
 
-function mismatch(requested: string, format: WireFormat, target: Target): string {
+function mismatch(requested: string, format: WireFormat, target: Candidate): string {
   const spoken = Object.keys(target.provider.formats).join(', ');
   return (
     `"${printable(requested)}" is served by ${target.provider.name} (connection "${target.connection.name}"), ` +

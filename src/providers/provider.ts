@@ -1,3 +1,4 @@
+import type { Dialect } from '../codecs/dialect.ts';
 import type { WireFormat } from '../codecs/model.ts';
 
 /** Where a provider belongs in `providers available --category`. */
@@ -22,6 +23,8 @@ export interface Provider {
   formatAuth?: Partial<Record<WireFormat, ProviderAuth>>;
   /** Path below `baseUrl` for each wire format that the provider speaks, `/v1` included. */
   formats: Partial<Record<WireFormat, string>>;
+  /** How it departs from the formats it speaks; what is not said is as in `plainDialect`. */
+  dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */
   modelsPath: string | null;
   /** Headers sent with every request unless the caller sent them. */

@@ -34,6 +34,16 @@ export interface AttemptReader {
   onFailure(failure: Failure): void;
 }
 
+/** Carries an upstream's answer to the caller; beside the upstream, the caller and the clock have their say. */
+export interface AnswerReader extends AttemptReader {
+  /** The caller left: what was used up to now is what counts. */
+  onCallerGone(): void;
+  /** Ends an open stream with the dialect's error because the gateway stops. */
+  interrupt(error: GatewayError): void;
+  /** Called at a steady beat with the milliseconds since the last call. */
+  tick(elapsed: number): void;
+}
+
 type Phase = 'connecting' | 'waiting' | 'head' | 'body' | 'done';
 
 /**

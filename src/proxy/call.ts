@@ -6,6 +6,7 @@ import type { GatewayError } from '../lib/error.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
 import type { Span } from './splice.ts';
+import type { TranslatedRequest } from './translate-request.ts';
 
 /** How a call ended, as the ledger keeps it. */
 export interface CallEnd {
@@ -29,10 +30,14 @@ export interface Call {
   readonly codec: Codec;
   /** The request's bytes; empty once a stream has begun and they cannot be needed again. */
   body: readonly Buffer[];
+  /** The model as the caller named it. */
+  readonly requestedModel: string;
   /** Where the model's literal stands in the body, and what it says. */
   span: Span;
   bodyModel: string;
   target: Target;
+  /** The request in the target's format, where that is another than the caller's. */
+  translated: TranslatedRequest | null;
   attempt: Attempt | null;
   attempts: number;
   /** performance.now() of the first byte that went to the caller. */

@@ -36,12 +36,21 @@ export interface UpstreamHeadersInput {
   raw: readonly string[];
   target: Target;
   format: WireFormat;
+  /** The request was translated: what the caller's vendor defined means nothing to this one. */
+  translated: boolean;
   via: string;
   requestId: string;
 }
 
 /** The headers of the upstream request, flat. The connection's credential replaces whatever the caller sent. */
-export function upstreamHeaders({ raw, target, format, via, requestId }: UpstreamHeadersInput): string[] {
+export function upstreamHeaders({
+  raw,
+  target,
+  format,
+  translated,
+  via,
+  requestId,
+}: UpstreamHeadersInput): string[] {
   const { provider, connection } = target;
   const headers: string[] = [];
   const sent = new Set<string>();
@@ -49,7 +58,8 @@ export function upstreamHeaders({ raw, target, format, via, requestId }: Upstrea
     const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
     if (heldBack.has(name) || name.startsWith('x-gateway-') || name.startsWith('sec-')) continue;
-    if (provider.forwardHeaders === 'standard' && !standard.has(name)) continue;
+    if ((translated || provider.forwardHeaders === 'standard') && !standard.has(name)) continue;
+    if (translated && (/^(?:anthropic|openai)-/.test(name) || name === 'accept')) continue;
     headers.push(name, value);
     sent.add(name);
   }

@@ -79,6 +79,11 @@ export function measureStream(codec: Codec, tap: Tap, facts: StreamFacts, input:
   return { usage: { ...reported, output: Math.max(output, reported.output) }, estimated: true };
 }
 
+/** Tokens that so many bytes of text are, about. */
+export function textTokens(bytes: number): number {
+  return Math.ceil(bytes / BYTES_PER_TOKEN);
+}
+
 /** Usage of a complete non-streamed answer. */
 export function measureBody(codec: Codec, body: Buffer, request: readonly Buffer[]): Measured {
   const usage = codec.readUsage(body);

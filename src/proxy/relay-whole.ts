@@ -222,6 +222,6 @@ function notAnAnswer({ headers, status }: WholeInput, body: Buffer): GatewayErro
 }
 
 /** Plain decimal USD, never in exponent form. */
-function formatUsd(usd: number): string {
+export function formatUsd(usd: number): string {
   return usd.toFixed(10).replace(/\.?0+$/, '') || '0';
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../lib/error.ts';
-import type { AttemptReader } from './attempt.ts';
+import type { AnswerReader } from './attempt.ts';
 import { type Call, callerGone } from './call.ts';
 import type { Failure } from './failure.ts';
 import { StreamRelay } from './relay-stream.ts';
@@ -11,7 +11,7 @@ import { asksForStream, streamFlag } from './wants-stream.ts';
  * Carries one upstream answer of the caller's own format to the caller. What the answer is, a stream or a
  * whole body, is decided by its first byte, because upstreams mislabel both.
  */
-export class Relay implements AttemptReader {
+export class Relay implements AnswerReader {
   readonly #call: Call;
   readonly #keepAliveMs: number;
   #status = 0;

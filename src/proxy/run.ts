@@ -1,17 +1,19 @@
 import { codecOf } from '../codecs/index.ts';
-import type { Usage } from '../codecs/model.ts';
+import type { Usage, WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
 import { sendJson } from '../http/send.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { errorHeaders } from './answer-error.ts';
-import { Attempt } from './attempt.ts';
+import { type AnswerReader, Attempt } from './attempt.ts';
 import { type Call, callerGone, endOfError, gatewayHeaders, type Priced } from './call.ts';
 import type { OpenCall, ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
 import { Relay } from './relay.ts';
 import type { Span } from './splice.ts';
+import { Translation } from './translate.ts';
+import { translateRequest } from './translate-request.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
 export interface Prepared {
@@ -34,15 +36,16 @@ export function runCall(
   { facts, body, requested, span, targets, snapshot }: Prepared,
 ): void {
   const { exchange } = facts;
-  let relay: Relay | null = null;
+  let relay: AnswerReader | null = null;
   let index = 0;
   let retried = false;
-  let priced: (Priced & { usage: Usage | null }) | null = null;
 
   const call: Call = {
     exchange,
     codec: codecOf(facts.format),
     body,
+    requestedModel: requested,
+    translated: null,
     span,
     bodyModel: requested,
     target: targets[0],
@@ -51,12 +54,7 @@ export function runCall(
     firstByteAt: null,
     upstreamRequestId: null,
     ended: false,
-    price(usage) {
-      if (priced?.usage !== usage) {
-        priced = { usage, ...priceOf(snapshot.catalog, call.target, usage, exchange.startedAt) };
-      }
-      return priced;
-    },
+    price: remembered((usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt)),
     end(end) {
       if (call.ended) return;
       call.ended = true;
@@ -90,8 +88,8 @@ export function runCall(
   const attempt = () => {
     call.target = targets[index] ?? targets[0];
     call.attempts += 1;
-    relay = new Relay(call, context.config.keepAliveMs);
     try {
+      relay = answerReader(context, call, facts.format);
       const request = upstreamRequest(context, call);
       call.attempt = new Attempt(request.host, relay, context.config.timeouts);
       call.attempt.start(request);
@@ -107,6 +105,25 @@ export function runCall(
   });
   context.watch.add(open);
   attempt();
+}
+
+/** The same price without a second look for the same usage: once for the answer's header, once for the ledger. */
+function remembered(price: Call['price']): Call['price'] {
+  let last: (Priced & { usage: Usage | null }) | null = null;
+  return (usage) => {
+    if (last?.usage !== usage) last = { usage, ...price(usage) };
+    return last;
+  };
+}
+
+/** Translates the request if its target needs that, and says who carries the answer back. */
+function answerReader({ config }: ProxyContext, call: Call, format: WireFormat): AnswerReader {
+  if (call.target.format === format) {
+    call.translated = null;
+    return new Relay(call, config.keepAliveMs);
+  }
+  call.translated = translateRequest(call.body, format, call.target);
+  return new Translation(call, call.translated, config.keepAliveMs);
 }
 
 /** A failure with no attempt left and nothing sent: the error answer, in the caller's dialect. */

@@ -14,8 +14,9 @@ import { spliceModel } from './splice.ts';
  */
 export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequest {
   const { connection, model, provider } = call.target;
-  const format = call.codec.format;
-  nameModel(call, model);
+  const { format } = call.target;
+  if (call.translated === null) nameModel(call, model);
+  const body = call.translated === null ? call.body : [call.translated.body];
   if (provider.category === 'demo') {
     const upstream = builtinUpstream(format, context.now);
     return {
@@ -24,7 +25,7 @@ export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequ
       host: 'demo',
       path: '/',
       headers: [],
-      body: call.body,
+      body,
     };
   }
   const path = provider.formats[format];
@@ -52,10 +53,11 @@ export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequ
       raw: call.exchange.request.rawHeaders,
       target: call.target,
       format,
+      translated: call.translated !== null,
       via,
       requestId: call.exchange.id,
     }),
-    body: call.body,
+    body,
   };
 }
 

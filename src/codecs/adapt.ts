@@ -1,0 +1,99 @@
+import { GatewayError } from '../lib/error.ts';
+import type { Codec, ConversationCodec } from './codec.ts';
+import { type Concept, type ConceptNames, concepts } from './concept.ts';
+import type { Conversation, Message, Part, Tool } from './conversation.ts';
+import type { Dialect } from './dialect.ts';
+import type { WireFormat } from './model.ts';
+import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
+
+/** A conversation as the target can say it. */
+export interface Adapted {
+  conversation: Conversation;
+  /** What the caller asked for and the target cannot say, in the caller's own words. */
+  dropped: string[];
+  tools: ToolNames;
+}
+
+interface Route {
+  from: Codec & { conversation: ConversationCodec };
+  to: Codec & { conversation: ConversationCodec };
+  dialect: Dialect;
+}
+
+/**
+ * Makes a conversation fit for another format: names and kinds of tools, ids, what only the caller's format knows.
+ * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
+ */
+export function adapt(conversation: Conversation, { dialect, from, to }: Route): Adapted {
+  const dropped = missingConcepts(conversation, from.conversation.names, to.conversation.names, to.format);
+  const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
+  dropped.push(...Object.keys(members ?? {}));
+  const tools = keptTools(conversation.tools, to.format, dropped);
+  const { custom, maxName, name, namespaces } = to.conversation.tools;
+  const names = nameTools(tools, { name, maxName }, namespaces);
+  const own: Conversation = {
+    ...conversation,
+    tools,
+    messages: conversation.messages.flatMap((message) => ownMessage(message, to.format, dropped)),
+    extras: members === null ? conversation.extras : null,
+  };
+  return {
+    conversation: bridgeTools(own, { names, custom: custom || dialect.customTools, namespaces }),
+    dropped: [...new Set(dropped)].sort(),
+    tools: names,
+  };
+}
+
+function missingConcepts(
+  conversation: Conversation,
+  from: ConceptNames,
+  to: ConceptNames,
+  target: WireFormat,
+): string[] {
+  const dropped: string[] = [];
+  for (const [concept, row] of Object.entries(concepts) as [Concept, (typeof concepts)[Concept]][]) {
+    if (to[concept] !== undefined || !row.asked(conversation)) continue;
+    const name = from[concept] ?? concept;
+    if (row.without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
+    dropped.push(name);
+  }
+  return dropped;
+}
+
+function refusal(param: string, what: string): GatewayError {
+  return new GatewayError(
+    'not_translatable',
+    `${what}, and the answer would mean something else without it: leave it out, or choose a model whose provider speaks the format of this request`,
+    { param },
+  );
+}
+
+/**
+ * Tools that only another format knows: Anthropic's are refused by name, for the model would be told of abilities
+ * that nobody has; those of the responses format are offered by Codex on every request and left out (V-06).
+ */
+function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]): Tool[] {
+  return tools.filter((tool) => {
+    if (tool.kind !== 'native' || tool.format === target) return true;
+    if (tool.format === 'anthropic-messages')
+      throw refusal('tools', `${target} has no tool of the type "${tool.name}"`);
+    dropped.push(`tools.${tool.name}`);
+    return false;
+  });
+}
+
+function ownMessage({ parts, role }: Message, target: WireFormat, dropped: string[]): Message[] {
+  const kept = parts.flatMap((part) => ownPart(part, target, dropped));
+  return kept.length === 0 && parts.length > 0 ? [] : [{ role, parts: kept }];
+}
+
+function ownPart(part: Part, target: WireFormat, dropped: string[]): Part[] {
+  if (part.type === 'reasoning' && part.sealed !== null && part.sealed.format !== target) {
+    // Only its maker can read it; a new seal would be a forgery.
+    return part.text === '' ? [] : [{ ...part, sealed: null }];
+  }
+  if (part.type !== 'native' || part.format === target) return [part];
+  if (part.text === null) throw refusal('messages', `${target} has nothing like "${part.name}"`);
+  dropped.push(part.name);
+  return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+}

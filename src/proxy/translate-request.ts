@@ -1,0 +1,56 @@
+import { adapt } from '../codecs/adapt.ts';
+import type { Codec, ConversationCodec } from '../codecs/codec.ts';
+import { plainDialect } from '../codecs/dialect.ts';
+import { codecOf } from '../codecs/index.ts';
+import type { WireFormat } from '../codecs/model.ts';
+import type { ToolNames } from '../codecs/tool-names.ts';
+import { type JsonObject, parseObject } from '../codecs/values.ts';
+import type { Target } from '../combos/resolve.ts';
+import { GatewayError } from '../lib/error.ts';
+import { joined } from './meter.ts';
+
+/** A request in the target's format, and what is needed to bring its answer back. */
+export interface TranslatedRequest {
+  body: Buffer;
+  /** What the target cannot say, in the caller's words. */
+  dropped: string[];
+  tools: ToolNames;
+  /** The caller's request. */
+  request: JsonObject;
+  stream: boolean;
+  includeUsage: boolean;
+}
+
+/**
+ * Translates a request from the caller's format to the target's.
+ * @throws GatewayError `invalid_json`, `invalid_request`, `not_translatable`
+ */
+export function translateRequest(
+  body: readonly Buffer[],
+  format: WireFormat,
+  target: Target,
+): TranslatedRequest {
+  const request = parseObject(joined(body).toString('utf8'));
+  if (request === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+  const from = conversationCodec(format);
+  const to = conversationCodec(target.format);
+  const dialect = { ...plainDialect, ...target.provider.dialect };
+  const asked = from.conversation.decodeRequest(request);
+  const { conversation, dropped, tools } = adapt(asked, { from, to, dialect });
+  const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect);
+  return {
+    body: Buffer.from(JSON.stringify(encoded)),
+    dropped,
+    tools,
+    request,
+    stream: asked.stream,
+    includeUsage: asked.includeUsage,
+  };
+}
+
+export function conversationCodec(format: WireFormat): Codec & { conversation: ConversationCodec } {
+  const codec = codecOf(format);
+  if (codec.conversation === null)
+    throw new GatewayError('format_not_supported', `${format} is not translated`);
+  return { ...codec, conversation: codec.conversation };
+}
