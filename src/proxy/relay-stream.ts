@@ -21,7 +21,7 @@ export class StreamRelay {
   readonly #headers: IncomingHttpHeaders;
   readonly #tap = new Tap();
   #committed = false;
-  /** Estimated tokens of the request, made when its bytes are let go. */
+  /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
   #inputTokens = 0;
   #held: Buffer[] = [];
   #heldBytes = 0;
@@ -205,7 +205,8 @@ export class StreamRelay {
   }
 
   #endWith(end: CallEnd, facts: StreamFacts): void {
-    this.#call.end({ ...end, ...measureStream(this.#call.codec, this.#tap, facts, this.#inputTokens) });
+    const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
+    this.#call.end({ ...end, ...measureStream(this.#call.codec, this.#tap, facts, input) });
   }
 }
 
