@@ -1,13 +1,24 @@
 import type { Codec } from '../codec.ts';
 import { openAiError } from '../openai-error.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, names } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { readUsage, responseTextBytes } from './usage.ts';
+import { writer } from './writer.ts';
 
 /** OpenAI responses (`/v1/responses`), which Codex speaks. */
 export const openaiResponses: Codec = {
   format: 'openai-responses',
   stream,
-  conversation: null,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    tools: { custom: true, namespaces: true, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
+  },
   readUsage,
   responseTextBytes,
   encodeError: openAiError,

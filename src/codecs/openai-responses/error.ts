@@ -3,6 +3,7 @@ import type { ReportedError } from '../codec.ts';
 import { encodeFrame } from '../frames.ts';
 import { readVendorError } from '../openai-error.ts';
 import { type JsonObject, objectOf } from '../values.ts';
+import { emptyResponse } from './shell.ts';
 
 /** Greater than the number of any event before it, and still a 32-bit integer. */
 const LAST_SEQUENCE_NUMBER = 2_147_483_647;
@@ -13,43 +14,10 @@ const LAST_SEQUENCE_NUMBER = 2_147_483_647;
  */
 export function encodeErrorFrame(error: GatewayError, requestId: string): Buffer {
   const code = error.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
-  const response = { ...failedResponse, id: `resp_${requestId}`, error: { code, message: error.message } };
+  const response = { ...emptyResponse, id: `resp_${requestId}`, error: { code, message: error.message } };
   const event = { type: 'response.failed', sequence_number: LAST_SEQUENCE_NUMBER, response };
   return Buffer.from(encodeFrame(event.type, event));
 }
-
-/** Every member that a response must have (Open Responses, `ResponseResource`), at its default. */
-const failedResponse = {
-  object: 'response',
-  created_at: 0,
-  completed_at: null,
-  status: 'failed',
-  background: false,
-  incomplete_details: null,
-  instructions: null,
-  max_output_tokens: null,
-  max_tool_calls: null,
-  metadata: {},
-  model: '',
-  output: [],
-  parallel_tool_calls: true,
-  presence_penalty: 0,
-  frequency_penalty: 0,
-  previous_response_id: null,
-  prompt_cache_key: null,
-  reasoning: null,
-  safety_identifier: null,
-  service_tier: 'default',
-  store: false,
-  temperature: 1,
-  text: { format: { type: 'text' } },
-  tool_choice: 'auto',
-  tools: [],
-  top_logprobs: 0,
-  top_p: 1,
-  truncation: 'disabled',
-  usage: null,
-} as const;
 
 /** The failure in `response.failed` (in its response) or in an `error` event (in the event itself, or nested). */
 export function readEventError(event: JsonObject | null, data: string): ReportedError {

@@ -1,0 +1,221 @@
+import { GatewayError } from '../../lib/error.ts';
+import { carriedSeal } from '../carried-seal.ts';
+import type {
+  FilePart,
+  ImagePart,
+  Message,
+  Part,
+  ReasoningPart,
+  Source,
+  TextPart,
+  Tool,
+  ToolResultPart,
+} from '../conversation.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../values.ts';
+import { textAt, wrong } from '../wire-check.ts';
+import { readTools } from './tools-decode.ts';
+
+export interface Input {
+  /** Instructions before everything else. */
+  system: TextPart[];
+  messages: Message[];
+  /** Tools that an item brought (Codex sends them so to its newest models). */
+  tools: Tool[];
+}
+
+/** The `input` of a request: a text, or a list of items. Neighbouring items of one role become one message. */
+export function readInput(input: unknown): Input {
+  const result: Input = { system: [], messages: [], tools: [] };
+  if (input === undefined || input === null) return result;
+  if (typeof input === 'string') {
+    result.messages.push({ role: 'user', parts: [{ type: 'text', text: input }] });
+    return result;
+  }
+  if (!Array.isArray(input)) throw wrong('input', 'a string or a list of items');
+  for (const [index, item] of input.entries()) {
+    if (!isObject(item)) throw wrong(`input[${index}]`, 'an object');
+    readItem(result, item, `input[${index}]`);
+  }
+  return result;
+}
+
+function readItem(result: Input, item: JsonObject, path: string): void {
+  switch (item['type'] ?? 'message') {
+    case 'message':
+      readMessage(result, item, path);
+      return;
+    case 'additional_tools':
+      result.tools.push(...readTools(listOf(item['tools']), `${path}.tools`));
+      return;
+    case 'reasoning':
+      add(result.messages, 'assistant', reasoningParts(item));
+      return;
+    case 'function_call':
+    case 'custom_tool_call':
+      add(result.messages, 'assistant', [callPart(item, path)]);
+      return;
+    case 'function_call_output':
+    case 'custom_tool_call_output':
+      add(result.messages, 'user', [resultPart(item, path)]);
+      return;
+    default:
+      add(result.messages, roleOfNative(textOf(item['type'])), [nativePart(item, path)]);
+  }
+}
+
+function add(messages: Message[], role: Message['role'], parts: Part[]): void {
+  const last = messages.at(-1);
+  if (last?.role === role) last.parts.push(...parts);
+  else if (parts.length > 0) messages.push({ role, parts });
+}
+
+function readMessage({ messages, system }: Input, item: JsonObject, path: string): void {
+  const role = item['role'];
+  const parts = contentParts(item['content'], `${path}.content`);
+  switch (role) {
+    case 'system':
+    case 'developer': {
+      const texts = parts.filter((part) => part.type === 'text');
+      if (messages.length === 0) system.push(...texts);
+      else messages.push({ role: 'system', parts: texts });
+      return;
+    }
+    case 'assistant':
+    case 'user':
+      add(messages, role, parts);
+      return;
+    default:
+      throw wrong(`${path}.role`, '"user", "assistant", "system" or "developer"');
+  }
+}
+
+type ContentPart = Exclude<Part, { type: 'tool-call' | 'tool-result' | 'reasoning' | 'native' }>;
+
+function contentParts(content: unknown, path: string): ContentPart[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw wrong(path, 'a string or a list of parts');
+  return content.map((part, index) => contentPart(part, `${path}[${index}]`));
+}
+
+function contentPart(part: unknown, path: string): ContentPart {
+  if (typeof part === 'string') return { type: 'text', text: part };
+  if (!isObject(part)) throw wrong(path, 'an object');
+  switch (part['type']) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text':
+      return { type: 'text', text: textAt(part, 'text', `${path}.text`) ?? '' };
+    case 'refusal':
+      return { type: 'refusal', text: textAt(part, 'refusal', `${path}.refusal`) ?? '' };
+    case 'input_image':
+      return imagePart(part, path);
+    case 'input_file':
+      return filePart(part, path);
+    case 'input_audio': {
+      const audio = part['input_audio'];
+      if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'an object');
+      return { type: 'audio', format: textOf(audio['format']), base64: textOf(audio['data']) };
+    }
+    default:
+      throw wrong(`${path}.type`, '"input_text", "output_text", "input_image", "input_file" or "refusal"');
+  }
+}
+
+function imagePart(part: JsonObject, path: string): ImagePart {
+  const detail = textAt(part, 'detail', `${path}.detail`);
+  const source = sourceOf(part, path, 'image_url', 'file_id');
+  return { type: 'image', source, ...(detail === null ? {} : { detail }) };
+}
+
+function filePart(part: JsonObject, path: string): FilePart {
+  const name = textAt(part, 'filename', `${path}.filename`);
+  const member = typeof part['file_data'] === 'string' ? 'file_data' : 'file_url';
+  const source = sourceOf(part, path, member, 'file_id');
+  return { type: 'file', source, ...(name === null ? {} : { name }) };
+}
+
+function sourceOf(part: JsonObject, path: string, member: string, idMember: string): Source {
+  const url = textAt(part, member, `${path}.${member}`);
+  if (url !== null) return sourceOfUrl(url);
+  const id = textAt(part, idMember, `${path}.${idMember}`);
+  if (id === null) throw wrong(path, `a part with "${member}" or "${idMember}"`);
+  return { kind: 'file', id, format: 'openai-responses' };
+}
+
+/** A data URL (RFC 2397) as its bytes, any other as it is. */
+function sourceOfUrl(url: string): Source {
+  const data = /^data:([^;,]*)(?:;[^,]*)?;base64,/.exec(url);
+  if (data === null) return { kind: 'url', url };
+  return { kind: 'data', mediaType: data[1] ?? '', base64: url.slice(data[0].length) };
+}
+
+function reasoningParts(item: JsonObject): Part[] {
+  const texts = (list: unknown) => listOf(list).map((part) => (isObject(part) ? textOf(part['text']) : ''));
+  const content = texts(item['content']).join('');
+  const summary = texts(item['summary']).join('\n\n');
+  const encrypted = textOf(item['encrypted_content']);
+  const carried = carriedSeal(encrypted);
+  const id = typeof item['id'] === 'string' ? { id: item['id'] } : {};
+  const sealed: ReasoningPart['sealed'] =
+    carried ??
+    (encrypted === '' ? null : { format: 'openai-responses', kind: 'encrypted', value: encrypted, ...id });
+  const text = content === '' ? summary : content;
+  if (text === '' && sealed === null) return [];
+  return [{ type: 'reasoning', text, summary: content === '' && carried === null && text !== '', sealed }];
+}
+
+function callPart(item: JsonObject, path: string): Part {
+  const custom = item['type'] === 'custom_tool_call';
+  const name = textAt(item, 'name', `${path}.name`);
+  const id = textAt(item, 'call_id', `${path}.call_id`);
+  if (name === null) throw wrong(`${path}.name`, 'a string');
+  if (id === null) throw wrong(`${path}.call_id`, 'a string');
+  const value = item[custom ? 'input' : 'arguments'];
+  const input =
+    typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
+  const namespace = textAt(item, 'namespace', `${path}.namespace`);
+  return {
+    type: 'tool-call',
+    id,
+    name,
+    input,
+    kind: custom ? 'custom' : 'function',
+    ...(namespace === null ? {} : { namespace }),
+  };
+}
+
+function resultPart(item: JsonObject, path: string): ToolResultPart {
+  const callId = textAt(item, 'call_id', `${path}.call_id`);
+  if (callId === null) throw wrong(`${path}.call_id`, 'a string');
+  const parts = contentParts(item['output'], `${path}.output`);
+  return {
+    type: 'tool-result',
+    callId,
+    parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
+    isError: false,
+    kind: item['type'] === 'custom_tool_call_output' ? 'custom' : 'function',
+  };
+}
+
+/** Items that stand for something that only the provider of this format has. */
+const referring: ReadonlySet<string> = new Set(['item_reference', 'compaction', 'compaction_trigger']);
+
+function roleOfNative(type: string): 'user' | 'assistant' {
+  return type.endsWith('_output') || type.endsWith('_response') ? 'user' : 'assistant';
+}
+
+function nativePart(item: JsonObject, path: string): Part {
+  const name = textOf(item['type']);
+  if (name === '') throw wrong(`${path}.type`, 'a string');
+  if (name === 'item_reference')
+    throw new GatewayError(
+      'not_translatable',
+      `"${path}" refers to an item that the model's provider does not keep: send the item itself`,
+      { param: path },
+    );
+  const { id: _, status: __, type: ___, ...said } = item;
+  const text = referring.has(name) ? null : `[${name}] ${JSON.stringify(said)}`;
+  return { type: 'native', format: 'openai-responses', name, value: item, text };
+}

@@ -1,0 +1,297 @@
+import { carrySeal } from '../carried-seal.ts';
+import type { Sealed } from '../conversation.ts';
+import { DONE, encodeFrame } from '../frames.ts';
+import type { Usage } from '../model.ts';
+import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import { type JsonObject, listOf } from '../values.ts';
+import { responseShell } from './shell.ts';
+
+/** A block of the answer as the output item that it becomes. */
+interface OpenItem {
+  kind: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'custom';
+  index: number;
+  item: JsonObject & { id: string };
+  text: string;
+  annotations: JsonObject[];
+}
+
+/** Events that carry a block's text: as it grows, and whole. */
+const textEvents = {
+  text: { type: 'response.output_text', member: 'text', extra: { logprobs: [] } },
+  refusal: { type: 'response.refusal', member: 'refusal', extra: {} },
+  reasoning: { type: 'response.reasoning_summary_text', member: 'text', extra: {} },
+  'tool-call': { type: 'response.function_call_arguments', member: 'arguments', extra: {} },
+  custom: { type: 'response.custom_tool_call_input', member: 'input', extra: {} },
+} as const;
+
+/**
+ * Writes an answer as a responses stream (gateways' E-04): one item for each block, numbered without gaps, and the
+ * whole output again in the terminal event. Readable reasoning becomes a summary, which is what clients show.
+ */
+class ResponsesWriter implements PartWriter {
+  readonly #context: AnswerContext;
+  readonly #id: string;
+  readonly #open = new Map<number, OpenItem>();
+  readonly #output: JsonObject[] = [];
+  #sequence = 0;
+  #cut = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#id = context.id.replace(/^[a-z]+_/, '');
+  }
+
+  push(part: StreamPart): string {
+    switch (part.type) {
+      case 'message-start': {
+        const response = this.#response('in_progress', null, null);
+        return (
+          this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
+        );
+      }
+      case 'text-start':
+      case 'refusal-start':
+        return this.#openMessage(part.block, part.type === 'text-start' ? 'text' : 'refusal');
+      case 'reasoning-start':
+        return this.#openReasoning(part.block);
+      case 'tool-call-start':
+        return this.#openCall(part);
+      case 'text-delta':
+      case 'refusal-delta':
+      case 'reasoning-delta':
+      case 'tool-call-delta':
+        return this.#grow(part.block, part.text);
+      case 'text-end':
+      case 'refusal-end':
+        return this.#closeMessage(part.block);
+      case 'reasoning-end':
+        return this.#closeReasoning(part.block, part.sealed);
+      case 'tool-call-end':
+        return this.#closeCall(part.block, part.complete);
+      case 'citation':
+        return this.#annotate(part);
+      case 'native':
+        return part.format === 'openai-responses' ? this.#whole(part.value) : '';
+      case 'message-end':
+        return this.#end(part.reason, part.usage);
+      case 'error':
+        return '';
+    }
+  }
+
+  #event(type: string, data: JsonObject): string {
+    const sequence_number = this.#sequence;
+    this.#sequence += 1;
+    return encodeFrame(type, { type, sequence_number, ...data });
+  }
+
+  /** Takes the next place in the output and announces the item as `added`. */
+  #add(block: number, kind: OpenItem['kind'], item: JsonObject & { id: string }): string {
+    const index = this.#output.length;
+    this.#output.push(item);
+    this.#open.set(block, { kind, index, item, text: '', annotations: [] });
+    return this.#event('response.output_item.added', { output_index: index, item });
+  }
+
+  #itemId(prefix: string): string {
+    return `${prefix}_${this.#id}_${this.#output.length}`;
+  }
+
+  #openMessage(block: number, kind: 'text' | 'refusal'): string {
+    const id = this.#itemId('msg');
+    const added = this.#add(block, kind, {
+      id,
+      type: 'message',
+      status: 'in_progress',
+      role: 'assistant',
+      content: [],
+    });
+    const part = partOf(kind, '', []);
+    return (
+      added + this.#event('response.content_part.added', { ...this.#place(block), content_index: 0, part })
+    );
+  }
+
+  #openReasoning(block: number): string {
+    const id = this.#itemId('rs');
+    return this.#add(block, 'reasoning', { id, type: 'reasoning', summary: [] });
+  }
+
+  #openCall(part: Extract<StreamPart, { type: 'tool-call-start' }>): string {
+    const custom = part.kind === 'custom';
+    return this.#add(part.block, custom ? 'custom' : 'tool-call', {
+      id: this.#itemId(custom ? 'ctc' : 'fc'),
+      type: custom ? 'custom_tool_call' : 'function_call',
+      status: 'in_progress',
+      call_id: part.id,
+      ...(part.namespace === undefined ? {} : { namespace: part.namespace }),
+      name: part.name,
+      ...(custom ? { input: '' } : { arguments: '' }),
+    });
+  }
+
+  #place(block: number): JsonObject {
+    const open = this.#open.get(block);
+    return { item_id: open?.item.id, output_index: open?.index };
+  }
+
+  /** Where in its item a block's text stands, as its events say it. */
+  #within({ kind }: OpenItem): JsonObject {
+    if (kind === 'reasoning') return { summary_index: 0 };
+    return kind === 'text' || kind === 'refusal' ? { content_index: 0 } : {};
+  }
+
+  #grow(block: number, delta: string): string {
+    const open = this.#open.get(block);
+    if (open === undefined || delta === '') return '';
+    const { extra, type } = textEvents[open.kind];
+    const place = { ...this.#place(block), ...this.#within(open) };
+    const first =
+      open.kind === 'reasoning' && open.text === ''
+        ? this.#event('response.reasoning_summary_part.added', {
+            ...place,
+            part: { type: 'summary_text', text: '' },
+          })
+        : '';
+    open.text += delta;
+    return first + this.#event(`${type}.delta`, { ...place, delta, ...extra });
+  }
+
+  /** The `.done` event of a block's text. */
+  #wholeText(block: number, open: OpenItem): string {
+    const { extra, member, type } = textEvents[open.kind];
+    const name = open.kind === 'tool-call' ? { name: open.item['name'] } : {};
+    const place = { ...this.#place(block), ...this.#within(open) };
+    return this.#event(`${type}.done`, { ...place, ...name, [member]: open.text, ...extra });
+  }
+
+  #closeMessage(block: number): string {
+    const open = this.#open.get(block);
+    if (open === undefined) return '';
+    const part = partOf(open.kind === 'refusal' ? 'refusal' : 'text', open.text, open.annotations);
+    const place = { ...this.#place(block), content_index: 0 };
+    const text = this.#wholeText(block, open) + this.#event('response.content_part.done', { ...place, part });
+    return text + this.#done(block, open, { ...open.item, status: 'completed', content: [part] });
+  }
+
+  #closeReasoning(block: number, sealed: Sealed | null): string {
+    const open = this.#open.get(block);
+    if (open === undefined) return '';
+    const part = { type: 'summary_text', text: open.text };
+    const place = { ...this.#place(block), summary_index: 0 };
+    const text =
+      open.text === ''
+        ? ''
+        : this.#wholeText(block, open) +
+          this.#event('response.reasoning_summary_part.done', { ...place, part });
+    const item = {
+      ...open.item,
+      ...(sealed?.format === 'openai-responses' && sealed.id !== undefined ? { id: sealed.id } : {}),
+      summary: open.text === '' ? [] : [part],
+      ...(sealed === null ? {} : { encrypted_content: contentOf(sealed) }),
+    };
+    return text + this.#done(block, open, item);
+  }
+
+  #closeCall(block: number, complete: boolean): string {
+    const open = this.#open.get(block);
+    if (open === undefined) return '';
+    if (!complete) this.#cut = true;
+    // A function without arguments has none written; clients parse what they get.
+    if (open.kind === 'tool-call' && open.text === '') open.text = '{}';
+    const member = open.kind === 'custom' ? 'input' : 'arguments';
+    const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [member]: open.text };
+    return this.#wholeText(block, open) + this.#done(block, open, item);
+  }
+
+  #done(block: number, { index }: OpenItem, item: JsonObject): string {
+    this.#open.delete(block);
+    this.#output[index] = item;
+    return this.#event('response.output_item.done', { output_index: index, item });
+  }
+
+  #annotate({ block, citation }: Extract<StreamPart, { type: 'citation' }>): string {
+    const open = this.#open.get(block);
+    if (open?.kind !== 'text') return '';
+    const { end, native, start, title, url } = citation;
+    const annotation =
+      native.format === 'openai-responses'
+        ? native.value
+        : {
+            type: 'url_citation',
+            start_index: start ?? open.text.length,
+            end_index: end ?? open.text.length,
+            url: url ?? '',
+            title: title ?? '',
+          };
+    const place = { ...this.#place(block), content_index: 0, annotation_index: open.annotations.length };
+    open.annotations.push(annotation);
+    return this.#event('response.output_text.annotation.added', { ...place, annotation });
+  }
+
+  #whole(item: JsonObject): string {
+    const output_index = this.#output.length;
+    this.#output.push(item);
+    return (
+      this.#event('response.output_item.added', { output_index, item }) +
+      this.#event('response.output_item.done', { output_index, item })
+    );
+  }
+
+  #end(reason: EndReason, usage: Usage | null): string {
+    const status = this.#cut || reason === 'length' || reason === 'context-full' || reason === 'policy';
+    const event = status ? 'incomplete' : 'completed';
+    const details = reason === 'policy' ? 'content_filter' : 'max_output_tokens';
+    const response = this.#response(event, status ? details : null, usage);
+    return `${this.#event(`response.${event}`, { response })}data: ${DONE}\n\n`;
+  }
+
+  #response(status: string, incomplete: string | null, usage: Usage | null): JsonObject {
+    return {
+      ...responseShell(this.#context),
+      id: `resp_${this.#id}`,
+      completed_at: status === 'completed' ? Math.floor(this.#context.startedAt / 1000) : null,
+      status,
+      incomplete_details: incomplete === null ? null : { reason: incomplete },
+      output: status === 'in_progress' ? [] : listOf(this.#output),
+      usage: usage === null ? null : usageOf(usage),
+    };
+  }
+}
+
+/** A writer for one stream. */
+export function writer(context: AnswerContext): PartWriter {
+  return new ResponsesWriter(context);
+}
+
+/** A seal of another format goes along in the place of this one's, for its maker to get it back. */
+function contentOf(sealed: Sealed): string {
+  return sealed.format === 'openai-responses' ? sealed.value : carrySeal(sealed);
+}
+
+function partOf(kind: 'text' | 'refusal', text: string, annotations: JsonObject[]): JsonObject {
+  return kind === 'text'
+    ? { type: 'output_text', text, annotations: [...annotations], logprobs: [] }
+    : { type: 'refusal', refusal: text };
+}
+
+/** Usage in the format's own way: input with everything cached in it, output with reasoning in it (U-01 to U-05). */
+export function usageOf(usage: Usage): JsonObject {
+  const written = usage.cacheWrite5m + usage.cacheWrite1h;
+  const input = usage.input + usage.cacheRead + written + usage.audioInput;
+  const output = usage.output + usage.reasoning + usage.audioOutput;
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      ...(written === 0 ? {} : { cache_write_tokens: written }),
+      ...(usage.audioInput === 0 ? {} : { audio_tokens: usage.audioInput }),
+    },
+    output_tokens: output,
+    output_tokens_details: {
+      reasoning_tokens: usage.reasoning,
+      ...(usage.audioOutput === 0 ? {} : { audio_tokens: usage.audioOutput }),
+    },
+    total_tokens: input + output,
+  };
+}

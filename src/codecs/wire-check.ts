@@ -1,0 +1,55 @@
+import { GatewayError } from '../lib/error.ts';
+import { isObject, type JsonObject } from './values.ts';
+
+/** A request's member that has the wrong type, by its path and what it must be. */
+export function wrong(path: string, must: string): GatewayError {
+  return new GatewayError('invalid_request', `"${path}" must be ${must}`, { param: path });
+}
+
+/** The number, or null when it is absent. @throws GatewayError for anything else */
+export function numberAt(body: JsonObject, name: string): number | null {
+  const value = body[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong(name, 'a number');
+  return value;
+}
+
+/** The text, or null when it is absent. @throws GatewayError for anything else */
+export function textAt(body: JsonObject, name: string, path = name): string | null {
+  const value = body[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'string') throw wrong(path, 'a string');
+  return value;
+}
+
+/** The truth value, or null when it is absent. @throws GatewayError for anything else */
+export function flagAt(body: JsonObject, name: string): boolean | null {
+  const value = body[name];
+  if (value === undefined || value === null) return null;
+  if (typeof value !== 'boolean') throw wrong(name, 'true or false');
+  return value;
+}
+
+/** The object, or null when it is absent. @throws GatewayError for anything else */
+export function objectAt(body: JsonObject, name: string, path = name): JsonObject | null {
+  const value = body[name];
+  if (value === undefined || value === null) return null;
+  if (!isObject(value)) throw wrong(path, 'an object');
+  return value;
+}
+
+/** The list, empty when it is absent. @throws GatewayError for anything else */
+export function listAt(body: JsonObject, name: string, path = name): unknown[] {
+  const value = body[name];
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw wrong(path, 'a list');
+  return value;
+}
+
+/** The members of `body` that are not in `known`; null when there are none. */
+export function extraMembers(body: JsonObject, known: ReadonlySet<string>): JsonObject | null {
+  const rest = Object.entries(body).filter(
+    ([name, value]) => !known.has(name) && value !== null && name !== '__proto__',
+  );
+  return rest.length === 0 ? null : Object.fromEntries(rest);
+}
