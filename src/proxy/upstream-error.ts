@@ -30,10 +30,9 @@ export function readUpstreamError({
 }: UpstreamErrorInput): UpstreamError {
   const clean = withoutCredential(body, target.connection.credential);
   const json = parse(clean);
-  const said = messageIn(json);
-  const message = said ?? describe(status, headers, clean, target);
+  const message = messageIn(json) ?? describe({ status, headers, target }, clean, json);
   const error = new GatewayError('upstream_error', message, { status, ...retryAfter(headers) });
-  return { error, body: isProper(format, json) ? clean : null };
+  return { error, body: properBody(format, json, clean) };
 }
 
 function withoutCredential(body: Buffer, credential: string | null): Buffer {
@@ -49,20 +48,30 @@ function parse(body: Buffer): unknown {
   }
 }
 
-function isProper(format: WireFormat, json: unknown): boolean {
-  if (!isObject(json) || !isObject(json['error']) || typeof json['error']['message'] !== 'string')
-    return false;
-  return format !== 'anthropic-messages' || json['type'] === 'error';
+/**
+ * The body as the caller may have it; null when it is no error of the dialect. A number for a `code`, as OpenRouter
+ * and vLLM send it, becomes a word: clients that read it into a typed field fail on the whole error otherwise.
+ */
+function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | null {
+  if (!isObject(json)) return null;
+  const { error } = json;
+  if (!isObject(error) || typeof error['message'] !== 'string') return null;
+  if (format === 'anthropic-messages') {
+    return json['type'] === 'error' && typeof error['type'] === 'string' ? body : null;
+  }
+  if (typeof error['code'] !== 'number') return body;
+  return Buffer.from(JSON.stringify({ ...json, error: { ...error, code: String(error['code']) } }));
 }
 
 /** The sentence inside the shapes that are seen in practice. */
 function messageIn(json: unknown): string | undefined {
-  if (typeof json === 'string') return json;
+  if (typeof json === 'string') return json || undefined;
   const object = Array.isArray(json) ? json[0] : json;
   if (!isObject(object)) return undefined;
   const { detail, error, message, errors } = object;
-  if (isObject(error) && typeof error['message'] === 'string') return error['message'];
-  for (const text of [error, message, detail]) if (typeof text === 'string' && text !== '') return text;
+  const inner = isObject(error) ? error['message'] : undefined;
+  for (const text of [inner, error, message, detail])
+    if (typeof text === 'string' && text !== '') return text;
   for (const list of [detail, errors]) {
     const first: unknown = Array.isArray(list) ? list[0] : undefined;
     if (typeof first === 'string') return first;
@@ -71,11 +80,18 @@ function messageIn(json: unknown): string | undefined {
   return undefined;
 }
 
-function describe(status: number, headers: IncomingHttpHeaders, body: Buffer, { provider }: Target): string {
-  const type = headers['content-type'] ?? '';
-  const what =
-    body.length === 0 ? 'an empty body' : type.includes('html') ? 'an HTML page' : 'a body that is not JSON';
-  return `${provider.name} answered ${status} with ${what} instead of an API error`;
+function describe(
+  { status, headers, target }: Pick<UpstreamErrorInput, 'status' | 'headers' | 'target'>,
+  body: Buffer,
+  json: unknown,
+): string {
+  return `${target.provider.name} answered ${status} with ${kindOf(headers, body, json)} instead of an API error`;
+}
+
+function kindOf(headers: IncomingHttpHeaders, body: Buffer, json: unknown): string {
+  if (body.length === 0) return 'an empty body';
+  if (json !== undefined) return 'JSON that gives no reason';
+  return headers['content-type']?.includes('html') ? 'an HTML page' : 'a body that is not JSON';
 }
 
 function retryAfter(headers: IncomingHttpHeaders): { retryAfter?: number } {
