@@ -91,7 +91,7 @@ export function callerGone(streamed: boolean): CallEnd {
   };
 }
 
-/** Header values are Latin-1 without control characters (RFC 9110, 5.5); a name outside that is percent-encoded. */
+/** Header values are Latin-1 without control characters (RFC 9110, 5.5); a name outside that is percent-encoded, lone surrogates as U+FFFD. */
 function headerText(text: string): string {
-  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text);
+  return /^[\x20-\x7e]*$/.test(text) ? text : encodeURIComponent(text.toWellFormed());
 }
