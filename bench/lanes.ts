@@ -25,7 +25,7 @@ function requestLane(request: Plan['request'], title: string, connections: numbe
     sides: all,
     rounds: (scale) => scale.rounds,
     async warmUp(side, { load, scale }) {
-      await load.loop(loopJob(side, plan, { connections, seconds: 3 * scale.seconds }));
+      await load.loop(loopJob(side, plan, { connections, seconds: 10 * scale.seconds }));
     },
     async sample(side, context) {
       const job = loopJob(side, plan, { connections, seconds: context.scale.seconds });
@@ -87,7 +87,7 @@ function burstLane(): Lane {
     sides: both,
     rounds: (scale) => scale.rounds,
     async warmUp(side, { load, scale }) {
-      await load.loop(loopJob(side, plan, { connections: 8, seconds: 3 * scale.seconds }));
+      await load.loop(loopJob(side, plan, { connections: 8, seconds: 10 * scale.seconds }));
     },
     async sample(side, context) {
       const job = loopJob(side, plan, { connections: 8, seconds: context.scale.seconds });
