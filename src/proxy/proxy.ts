@@ -60,7 +60,7 @@ export async function proxyRequest(
 
 function refuseLoop(exchange: Exchange, instance: string): void {
   const via = exchange.request.headers[viaHeader];
-  if (typeof via !== 'string' || !via.includes(instance)) return;
+  if (typeof via !== 'string' || !via.split(',').some((hop) => hop.trim() === instance)) return;
   throw new GatewayError(
     'loop_detected',
     "This gateway received its own request: a connection's base URL points back at it",

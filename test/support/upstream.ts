@@ -28,7 +28,7 @@ export interface SeenRequest {
   /** Number of its connection, from 0. */
   connection: number;
   /** When its connection was closed, by whichever side; null while it is open. */
-  closedAt: number | null;
+  readonly closedAt: number | null;
   closed: Promise<void>;
   /** Bytes of the answer that have left for the kernel. */
   sentBytes(): number;
@@ -143,8 +143,9 @@ async function serve(state: State, socket: Socket): Promise<void> {
   state.sockets.add(socket);
   socket.on('close', () => state.sockets.delete(socket));
   const reader = createWireReader(socket);
+  const closing = closingOf(socket);
   while (!reader.ended()) {
-    const seen = await readRequest(reader, socket, connection);
+    const seen = await readRequest(reader, { socket, connection, closing });
     if (seen === null) break;
     state.requests.push(seen);
     const scripted = state.queue.shift();
@@ -164,15 +165,30 @@ async function serve(state: State, socket: Socket): Promise<void> {
   }
 }
 
+interface Closing {
+  at: number | null;
+  closed: Promise<void>;
+}
+
+/** Heard once for a connection, however many requests it carries. */
+function closingOf(socket: Socket): Closing {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const closing: Closing = { at: null, closed };
+  const note = () => {
+    closing.at ??= performance.now();
+    resolve();
+  };
+  for (const event of ['end', 'error', 'close']) socket.once(event, note);
+  return closing;
+}
+
 async function readRequest(
   reader: WireReader,
-  socket: Socket,
-  connection: number,
+  { socket, connection, closing }: { socket: Socket; connection: number; closing: Closing },
 ): Promise<SeenRequest | null> {
   const head = await reader.head();
   if (head === null) return null;
   const [method = '', path = ''] = head.startLine.split(' ');
-  const { promise: closed, resolve: resolveClosed } = Promise.withResolvers<void>();
   const sentBefore = socket.bytesWritten;
   const seen: SeenRequest = {
     method,
@@ -184,15 +200,12 @@ async function readRequest(
     whole: Promise.resolve(Buffer.alloc(0)),
     arrivedAt: performance.now(),
     connection,
-    closedAt: null,
-    closed,
+    get closedAt() {
+      return closing.at;
+    },
+    closed: closing.closed,
     sentBytes: () => socket.bytesWritten - sentBefore - socket.writableLength,
   };
-  const note = () => {
-    seen.closedAt ??= performance.now();
-    resolveClosed();
-  };
-  for (const event of ['end', 'error', 'close']) socket.once(event, note);
   seen.whole = readBody(reader, head.headers).then((body) => {
     seen.body = body;
     return body;
