@@ -1,0 +1,450 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import Anthropic from '@anthropic-ai/sdk';
+import OpenAI from 'openai';
+import type { OpenReply, Reply } from '../support/client.ts';
+import { chat, type Format, formats, messages, responses } from '../support/formats.ts';
+import { bearer, type RunningGateway } from '../support/gateway.ts';
+import { setting } from '../support/setting.ts';
+import {
+  chunk,
+  end,
+  fin,
+  hang,
+  json,
+  open,
+  pause,
+  reset,
+  resetNow,
+  type Step,
+  stall,
+  stream,
+} from '../support/steps.ts';
+
+/** What stands after the upstream's own bytes in a stream that broke between two frames. */
+function assertEnding(format: Format, rest: string, says: RegExp): void {
+  if (format.name === 'chat') {
+    assert.equal(rest, '', 'nothing is added to a chat stream');
+    return;
+  }
+  const type = format.name === 'messages' ? 'error' : 'response.failed';
+  const [, event, data] = /^event: (\S+)\ndata: (.*)\n\n$/.exec(rest) ?? assert.fail(`no event: ${rest}`);
+  assert.equal(event, type);
+  const parsed = JSON.parse(data ?? '') as Record<string, never>;
+  assert.equal(parsed['type'], type);
+  const error = format.name === 'messages' ? parsed['error'] : parsed['response']['error'];
+  assert.match(error['message'], says);
+  if (format.name === 'messages') assert.match(error['type'], /^(?:api|timeout)_error$/);
+  else assert.equal(error['code'], 'server_error', 'a code that clients try again after');
+  if (format.name === 'responses') assert.equal(parsed['response']['status'], 'failed');
+}
+
+function messageOf(reply: Reply): string {
+  return (reply.json()['error'] as { message: string }).message;
+}
+
+async function opened(gateway: RunningGateway, format: Format): Promise<OpenReply> {
+  const client = await gateway.client();
+  const body = JSON.stringify(format.request({ stream: true }));
+  const headers = { 'content-type': 'application/json', ...bearer(gateway.key) };
+  await client.send({ path: format.path, headers, body });
+  return client.open();
+}
+
+const keepAliveOf = (format: Format) =>
+  format.name === 'messages' ? 'event: ping\ndata: {"type": "ping"}\n\n' : ': keep-alive\n\n';
+
+/** The body without the gateway's keep-alives, and how many there were. */
+function withoutKeepAlives(format: Format, text: string): { text: string; count: number } {
+  const pieces = text.split(keepAliveOf(format));
+  return { text: pieces.join(''), count: pieces.length - 1 };
+}
+
+/** The ways a connection can break. */
+const breaks: Record<string, Step> = {
+  'ends it without the final event': end(),
+  'closes the connection': fin(),
+  'resets the connection': reset(),
+};
+
+describe('an upstream that breaks off its stream', () => {
+  const at = setting();
+
+  for (const format of formats) {
+    const { preamble, content, ending } = format.stream({ reasoning: ['Thinking'] });
+    const ask = () => at.gateway.ask(format.path, format.request({ stream: true }));
+
+    for (const [what, breakOff] of Object.entries(breaks)) {
+      it(`in ${format.name} and ${what} between two frames is never a clean end`, async () => {
+        const sent = preamble + content.slice(0, 3).join('');
+        at.upstream.script([open(), chunk(sent, 'frame'), breakOff]);
+        const reply = await ask();
+        assert.equal(reply.status, 200);
+        assert.equal(reply.end, 'cut', 'the connection closes without the final chunk');
+        assert.equal(reply.text.slice(0, sent.length), sent, 'what came is passed on as it is');
+        assertEnding(format, reply.text.slice(sent.length), /upstream/);
+        assert.equal(at.upstream.requests.length, 1, 'it is not asked again after content went out');
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.equal(entry.outcome, 'failed');
+        assert.equal(entry.status, 200);
+        assert.equal(entry.error?.code, 'upstream_cut');
+        assert.equal(entry.streamed, true);
+        assert.equal(entry.estimated, true);
+        assert.ok((entry.usage?.['output'] ?? 0) > 0, JSON.stringify(entry.usage));
+        assert.ok((entry.usage?.['input'] ?? 0) > 0, JSON.stringify(entry.usage));
+        if (format.name === 'messages')
+          assert.equal(entry.usage?.['input'], 12, 'the upstream told its input');
+      });
+
+      it(`in ${format.name} and ${what} inside a frame has nothing put into that frame`, async () => {
+        const sent = `${preamble}${content[0]}${content[1]?.slice(0, -20)}`;
+        at.upstream.script([open(), chunk(sent), breakOff]);
+        const reply = await ask();
+        assert.equal(reply.end, 'cut');
+        assert.equal(reply.text, sent);
+        assert.equal((await at.gateway.entry(reply.header('x-request-id'))).outcome, 'failed');
+      });
+
+      it(`in ${format.name} and ${what} before any content is an HTTP error`, async () => {
+        at.upstream.script([open(), chunk(preamble, 'frame'), breakOff]);
+        const reply = await ask();
+        assert.equal(reply.status, 502, reply.text);
+        assert.equal(reply.end, 'complete');
+        assert.match(reply.header('content-type') ?? '', /^application\/json/);
+        assert.match(messageOf(reply), /upstream/i);
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.equal(entry.outcome, 'failed');
+        assert.equal(entry.error?.code, 'upstream_cut');
+      });
+    }
+
+    it(`in ${format.name} before its first byte is asked once more, unseen by the caller`, async () => {
+      const whole = format.stream();
+      at.upstream.script([open(), fin()], [stream(whole.text)]);
+      const reply = await ask();
+      assert.equal(reply.status, 200, reply.text);
+      assert.equal(reply.text, whole.text);
+      assert.equal(reply.header('x-gateway-attempts'), '2');
+      const entry = await at.gateway.entry(reply.header('x-request-id'));
+      assert.deepEqual([entry.outcome, entry.attempts], ['ok', 2]);
+    });
+
+    it(`in ${format.name} after its final event took nothing from the caller`, async () => {
+      const text = preamble + content.join('') + ending;
+      at.upstream.script([open(), chunk(text), reset()]);
+      const reply = await ask();
+      assert.equal(reply.end, 'complete');
+      assert.equal(reply.text, text);
+      const entry = await at.gateway.entry(reply.header('x-request-id'));
+      assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
+    });
+
+    it(`in ${format.name} with a connection that dies at once after content still delivers that content`, async () => {
+      const sent = preamble + content[0];
+      at.upstream.script([open(), chunk(sent), pause(300), resetNow()]);
+      const reply = await ask();
+      assert.equal(reply.end, 'cut');
+      assert.ok(reply.text.startsWith(sent), reply.text);
+    });
+  }
+});
+
+/** Failures inside HTTP 200 as the vendors send them, and the status they deserve. */
+const inBand: Record<Format['name'], Record<string, { frame: string; status: number; says: RegExp }>> = {
+  chat: {
+    'an error record': {
+      frame: 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n',
+      status: 500,
+      says: /The server had an error/,
+    },
+    'a rate limit': {
+      frame: 'data: {"error":{"message":"Slow down","type":"rate_limit_error","code":429}}\n\n',
+      status: 429,
+      says: /Slow down/,
+    },
+    'an event named error': {
+      frame: 'event: error\ndata: {"message":"It broke"}\n\n',
+      status: 502,
+      says: /It broke/,
+    },
+  },
+  responses: {
+    'response.failed': {
+      frame: `event: response.failed\ndata: ${JSON.stringify({
+        type: 'response.failed',
+        sequence_number: 3,
+        response: {
+          id: 'resp_1',
+          object: 'response',
+          status: 'failed',
+          error: { code: 'server_error', message: 'It failed over there' },
+          output: [],
+        },
+      })}\n\n`,
+      status: 500,
+      says: /It failed over there/,
+    },
+    'a rate limit': {
+      frame:
+        'event: error\ndata: {"type":"error","code":"rate_limit_exceeded","message":"Slow down","param":null}\n\n',
+      status: 429,
+      says: /Slow down/,
+    },
+  },
+  messages: {
+    overloaded_error: {
+      frame:
+        'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+      status: 529,
+      says: /Overloaded/,
+    },
+    api_error: {
+      frame: 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"Internal"}}\n\n',
+      status: 500,
+      says: /Internal/,
+    },
+  },
+};
+
+describe('an upstream that reports a failure inside its stream', () => {
+  const at = setting();
+
+  for (const format of formats) {
+    const { preamble, content } = format.stream();
+    for (const [what, { frame, status, says }] of Object.entries(inBand[format.name])) {
+      it(`as ${what} of ${format.name} before any content is an HTTP error with its words`, async () => {
+        for (const split of ['whole', 'byte'] as const) {
+          at.upstream.script([open(), chunk(preamble + frame, split), hang()]);
+          const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
+          assert.equal(reply.status, status);
+          assert.match(messageOf(reply), says);
+          const seen = await at.upstream.request();
+          await seen.closed;
+          const entry = await at.gateway.entry(reply.header('x-request-id'));
+          assert.deepEqual([entry.outcome, entry.status], ['failed', reply.status]);
+        }
+      });
+
+      it(`as ${what} of ${format.name} after content is passed on as it is and recorded as failed`, async () => {
+        const text = preamble + content[0] + frame;
+        at.upstream.script([stream(text)]);
+        const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
+        assert.equal(reply.status, 200);
+        assert.equal(reply.text, text);
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.equal(entry.outcome, 'failed');
+        assert.match(entry.error?.message ?? '', says);
+      });
+    }
+
+    it(`as the words of an error in ${format.name} content is content`, async () => {
+      const words = 'event: error\n\ndata: {"error":{"message":"no"}} response.failed [DONE]';
+      const text = format.stream({ text: [words, '"error"'] }).text;
+      at.upstream.script([stream(text, 'frame')]);
+      const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
+      assert.equal(reply.text, text);
+      const entry = await at.gateway.entry(reply.header('x-request-id'));
+      assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
+    });
+  }
+});
+
+describe('an upstream that is silent', () => {
+  const at = setting({ config: { keepalive_ms: 300, timeouts: { first_byte_ms: 4000, idle_ms: 4000 } } });
+
+  for (const format of formats) {
+    const { preamble, content, ending, text } = format.stream();
+
+    it(`before its headers does not leave the caller of ${format.name} without a sign`, async () => {
+      const gate = Promise.withResolvers<void>();
+      at.upstream.script([stall(gate.promise), stream(text)]);
+      const reply = await opened(at.gateway, format);
+      assert.equal(reply.status, 200);
+      await reply.until(keepAliveOf(format).repeat(2));
+      gate.resolve();
+      const whole = await reply.whole;
+      assert.equal(whole.end, 'complete');
+      assert.equal(withoutKeepAlives(format, whole.text).text, text);
+      assert.equal((await at.gateway.entry(reply.header('x-request-id'))).outcome, 'ok');
+    });
+
+    it(`between two frames of ${format.name} has keep-alives put there and nowhere else`, async () => {
+      const gates = [1, 2, 3].map(() => Promise.withResolvers<void>());
+      const [afterPreamble, afterContent, insideFrame] = gates.map((gate) => stall(gate.promise));
+      const half = content[1]?.slice(0, -30) ?? '';
+      const rest = content.join('').slice((content[0] ?? '').length + half.length) + ending;
+      assert.ok(afterPreamble && afterContent && insideFrame);
+      at.upstream.script([
+        open(), chunk(preamble), afterPreamble, chunk(content[0] ?? ''), afterContent, chunk(half), insideFrame,
+        chunk(rest), end(),
+      ]); // biome-ignore format: a script
+      const keepAlive = keepAliveOf(format);
+      const reply = await opened(at.gateway, format);
+      await reply.until(preamble + keepAlive);
+      gates[0]?.resolve();
+      await reply.until(content[0] + keepAlive);
+      gates[1]?.resolve();
+      await reply.until(half);
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      assert.ok(reply.soFar().endsWith(half), 'nothing is put inside a frame');
+      gates[2]?.resolve();
+      const whole = await reply.whole;
+      assert.equal(whole.end, 'complete');
+      assert.equal(withoutKeepAlives(format, whole.text).text, text);
+      const entry = await at.gateway.entry(reply.header('x-request-id'));
+      assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
+    });
+
+    it(`longer than its idle limit in the middle of ${format.name} has its stream ended as broken`, async () => {
+      const sent = preamble + content[0];
+      at.upstream.script([open(), chunk(sent), hang()]);
+      const reply = await (await opened(at.gateway, format)).whole;
+      assert.equal(reply.end, 'cut');
+      const { text: body, count } = withoutKeepAlives(format, reply.text);
+      assert.ok(count > 1, 'it was kept alive until then');
+      assert.equal(body.slice(0, sent.length), sent);
+      assertEnding(format, body.slice(sent.length), /stalled/);
+      const seen = await at.upstream.request();
+      await seen.closed;
+      const entry = await at.gateway.entry(reply.header('x-request-id'));
+      assert.equal(entry.outcome, 'failed');
+      assert.equal(entry.error?.code, 'upstream_timeout');
+    });
+
+    it(`and then breaks off before ${format.name} content has the already open stream ended as broken`, async () => {
+      const gate = Promise.withResolvers<void>();
+      at.upstream.script([stall(gate.promise), json(503, format.error('No room', 'overloaded_error'))]);
+      const reply = await opened(at.gateway, format);
+      await reply.until(keepAliveOf(format));
+      gate.resolve();
+      const whole = await reply.whole;
+      assert.equal(whole.end, 'cut');
+      const ending = withoutKeepAlives(format, whole.text).text;
+      if (format.name === 'chat') assert.equal(ending, '');
+      else assert.match(ending, /No room/);
+      assert.equal((await at.gateway.entry(reply.header('x-request-id'))).outcome, 'failed');
+    });
+  }
+
+  it('while a whole answer was asked for gets no bytes put before that answer', async () => {
+    for (const format of formats) {
+      const gate = Promise.withResolvers<void>();
+      const answer = format.answer();
+      at.upstream.script([stall(gate.promise), json(200, answer)]);
+      const asked = at.gateway.ask(format.path, format.request());
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+      gate.resolve();
+      assert.equal((await asked).text, JSON.stringify(answer));
+    }
+  });
+
+  it("does not disturb the vendors' SDKs", async () => {
+    const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key, maxRetries: 0 });
+    const anthropic = new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key, maxRetries: 0 });
+    const slow = (format: Format) => {
+      const { preamble, content, ending } = format.stream();
+      return [
+        pause(700),
+        open(),
+        chunk(preamble + content[0]),
+        pause(700),
+        chunk(content.slice(1).join('') + ending),
+        end(),
+      ];
+    };
+    const expected = 'Hello, wörld 🙂';
+    at.upstream.script(slow(chat));
+    const chunks = await openai.chat.completions.create({
+      model: chat.model,
+      messages: [{ role: 'user', content: 'hi' }],
+      stream: true,
+    });
+    let text = '';
+    for await (const part of chunks) text += part.choices[0]?.delta.content ?? '';
+    assert.equal(text, expected);
+
+    at.upstream.script(slow(responses));
+    const response = await openai.responses.stream({ model: responses.model, input: 'hi' }).finalResponse();
+    assert.equal(response.output_text, expected);
+
+    at.upstream.script(slow(messages));
+    const message = anthropic.messages.stream({
+      model: messages.model,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    assert.equal(await message.finalText(), expected);
+  });
+});
+
+describe("the vendors' SDKs and a stream that breaks off", () => {
+  const at = setting();
+  const openai = () => new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key, maxRetries: 0 });
+  const anthropic = () => new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key, maxRetries: 0 });
+
+  for (const [what, breakOff] of Object.entries(breaks)) {
+    const broken = (format: Format) => [
+      open(),
+      chunk(format.stream().preamble + format.stream().content[0]),
+      breakOff,
+    ];
+
+    it(`do not take half an answer for a whole one when the upstream ${what}`, async () => {
+      at.upstream.script(broken(chat));
+      const chunks = await openai().chat.completions.create({
+        model: chat.model,
+        messages: [{ role: 'user', content: 'hi' }],
+        stream: true,
+      });
+      let text = '';
+      await assert.rejects(async () => {
+        for await (const part of chunks) text += part.choices[0]?.delta.content ?? '';
+      });
+      assert.equal(text, 'Hel');
+
+      at.upstream.script(broken(responses));
+      const events = await openai().responses.create({ model: responses.model, input: 'hi', stream: true });
+      const types: string[] = [];
+      await assert.rejects(async () => {
+        for await (const event of events) types.push(event.type);
+      });
+      assert.ok(types.includes('response.output_text.delta'));
+      assert.equal(types.at(-1), 'response.failed');
+
+      at.upstream.script(broken(messages));
+      const message = anthropic().messages.stream({
+        model: messages.model,
+        max_tokens: 100,
+        messages: [{ role: 'user', content: 'hi' }],
+      });
+      await assert.rejects(message.finalMessage(), Anthropic.APIError);
+    });
+  }
+
+  it('try again by themselves when the stream failed before any content', async () => {
+    const failed = (format: Format) => [
+      open(),
+      chunk(format.stream().preamble + Object.values(inBand[format.name])[0]?.frame),
+      end(),
+    ];
+    at.upstream.script(failed(chat), [stream(chat.stream().text)]);
+    const retrying = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key, maxRetries: 1 });
+    const chunks = await retrying.chat.completions.create({
+      model: chat.model,
+      messages: [{ role: 'user', content: 'hi' }],
+      stream: true,
+    });
+    let text = '';
+    for await (const part of chunks) text += part.choices[0]?.delta.content ?? '';
+    assert.equal(text, 'Hello, wörld 🙂');
+
+    at.upstream.script(failed(messages), [stream(messages.stream().text)]);
+    const claude = new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key, maxRetries: 1 });
+    const message = claude.messages.stream({
+      model: messages.model,
+      max_tokens: 100,
+      messages: [{ role: 'user', content: 'hi' }],
+    });
+    assert.equal(await message.finalText(), 'Hello, wörld 🙂');
+  });
+});
