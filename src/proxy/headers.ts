@@ -54,10 +54,12 @@ export function upstreamHeaders({
   const { provider, connection } = target;
   const headers: string[] = [];
   const sent = new Set<string>();
+  const ofThisHop = connectionOptions(raw);
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
-    if (heldBack.has(name) || name.startsWith('x-gateway-') || name.startsWith('sec-')) continue;
+    if (heldBack.has(name) || ofThisHop.has(name) || name.startsWith('x-gateway-') || name.startsWith('sec-'))
+      continue;
     if ((translated || provider.forwardHeaders === 'standard') && !standard.has(name)) continue;
     if (translated && (/^(?:anthropic|openai)-/.test(name) || name === 'accept')) continue;
     headers.push(name, value);
@@ -74,6 +76,21 @@ export function upstreamHeaders({
     if (auth.kind === 'header') headers.push(auth.name, connection.credential);
   }
   return headers;
+}
+
+const noOptions: ReadonlySet<string> = new Set();
+
+/** The fields that `Connection` names, which belong to one hop as it does (RFC 9110, 7.6.1). */
+function connectionOptions(raw: readonly string[]): ReadonlySet<string> {
+  let options = noOptions;
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const value = raw[index + 1] ?? '';
+    if (raw[index]?.length !== 10 || value === 'keep-alive' || raw[index]?.toLowerCase() !== 'connection')
+      continue;
+    const names = value.split(',').map((name) => name.trim().toLowerCase());
+    options = new Set([...options, ...names]);
+  }
+  return options;
 }
 
 /** The upstream's headers as the caller may see them, flat, without any about the body's length or encoding. */
