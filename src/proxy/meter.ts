@@ -2,7 +2,11 @@ import type { Codec, StreamFacts } from '../codecs/codec.ts';
 import { noUsage, type Usage } from '../codecs/model.ts';
 
 const HEAD_BYTES = 4096;
-const TAIL_BYTES = 8192;
+/** What must follow a record before it is let go of: room for the frames that come after the usage. */
+const TAIL_BYTES = 4096;
+/** Of a record that is larger only the last part is known. A piece costs more than its bytes. */
+const MAX_TAIL_COST = 4 * 1024 * 1024;
+const PIECE_COST = 128;
 /** Bytes of text per token, where nothing better is known. */
 const BYTES_PER_TOKEN = 4;
 
@@ -14,7 +18,9 @@ export interface Measured {
 
 /**
  * Remembers the first and the last bytes of a stream while it passes by: references, no copies, nothing
- * parsed. Usage and the terminal event stand at the ends, so that is all that metering needs.
+ * parsed. Usage and the terminal event stand at the ends, so that is all that metering needs. The last bytes
+ * begin with a record, however long that is up to a bound: the terminal event of responses repeats the whole
+ * answer, and its usage may stand anywhere in it.
  */
 export class Tap {
   bytes = 0;
@@ -22,21 +28,26 @@ export class Tap {
   #headBytes = 0;
   #tail: Buffer[] = [];
   #tailBytes = 0;
+  /** Where the record begins that the tail goes back to, and a later one for when enough has followed that. */
+  #keptFrom = 0;
+  #nextStart = -1;
 
   push(chunk: Buffer): void {
-    this.bytes += chunk.length;
     if (this.#headBytes < HEAD_BYTES) {
       this.#head.push(chunk);
       this.#headBytes += chunk.length;
     }
+    const start = recordStart(chunk, this.#tail.at(-1)?.at(-1));
+    const startsAt = start === -1 ? -1 : this.bytes + start;
+    this.bytes += chunk.length;
     this.#tail.push(chunk);
     this.#tailBytes += chunk.length;
-    let first = this.#tail[0];
-    while (first !== undefined && this.#tailBytes - first.length >= TAIL_BYTES) {
-      this.#tail.shift();
-      this.#tailBytes -= first.length;
-      first = this.#tail[0];
+    if (this.#nextStart !== -1 && this.bytes - this.#nextStart >= TAIL_BYTES) {
+      this.#keptFrom = this.#nextStart;
+      this.#nextStart = -1;
     }
+    if (this.#nextStart === -1 && startsAt > this.#keptFrom) this.#nextStart = startsAt;
+    this.#forget();
   }
 
   head(): Buffer {
@@ -49,11 +60,53 @@ export class Tap {
 
   /** True when the bytes so far end with a complete record, so that another frame may be put in. */
   endsFrame(): boolean {
-    const last = this.tail();
-    if (last.length === 0) return true;
-    const end = last.toString('latin1', Math.max(0, last.length - 4));
-    return end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r');
+    let end = '';
+    for (let index = this.#tail.length - 1; index >= 0 && end.length < 4; index -= 1) {
+      const piece = this.#tail[index];
+      if (piece !== undefined) end = piece.toString('latin1', Math.max(0, piece.length - 4)) + end;
+    }
+    return end === '' || end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r');
   }
+
+  /** Lets go of the pieces before the kept record, and of half of what is kept when that is too much. */
+  #forget(): void {
+    const cost = this.#tailBytes + this.#tail.length * PIECE_COST;
+    const mayKeep = cost > MAX_TAIL_COST ? MAX_TAIL_COST / 2 : cost;
+    let start = this.bytes - this.#tailBytes;
+    let left = cost;
+    let gone = 0;
+    for (const { length } of this.#tail) {
+      if ((start + length > this.#keptFrom && left <= mayKeep) || gone === this.#tail.length - 1) break;
+      start += length;
+      left -= length + PIECE_COST;
+      gone += 1;
+    }
+    if (gone === 0) return;
+    this.#tail.splice(0, gone);
+    this.#tailBytes = this.bytes - start;
+  }
+}
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/**
+ * Where the last record in `chunk` begins, known by the blank line before it; -1 when none begins there. A
+ * blank line that is cut in two may be taken for one of its halves.
+ * @param before the byte before the chunk
+ */
+function recordStart(chunk: Buffer, before: number | undefined): number {
+  let at = chunk.lastIndexOf(LF);
+  if (at === -1) {
+    const blank = chunk.lastIndexOf('\r\r');
+    return blank === -1 ? -1 : blank + 2;
+  }
+  while (at !== -1) {
+    const previous = at === 0 ? before : chunk[at - 1];
+    if (previous === LF || (previous === CR && (at < 2 || chunk[at - 2] === LF))) return at + 1;
+    at = at === 0 ? -1 : chunk.lastIndexOf(LF, at - 1);
+  }
+  return -1;
 }
 
 /** One buffer of the pieces, without a copy when there is only one. */

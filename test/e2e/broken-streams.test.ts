@@ -30,13 +30,16 @@ function assertEnding(format: Format, rest: string, says: RegExp): void {
   const type = format.name === 'messages' ? 'error' : 'response.failed';
   const [, event, data] = /^event: (\S+)\ndata: (.*)\n\n$/.exec(rest) ?? assert.fail(`no event: ${rest}`);
   assert.equal(event, type);
-  const parsed = JSON.parse(data ?? '') as Record<string, never>;
-  assert.equal(parsed['type'], type);
-  const error = format.name === 'messages' ? parsed['error'] : parsed['response']['error'];
-  assert.match(error['message'], says);
-  if (format.name === 'messages') assert.match(error['type'], /^(?:api|timeout)_error$/);
-  else assert.equal(error['code'], 'server_error', 'a code that clients try again after');
-  if (format.name === 'responses') assert.equal(parsed['response']['status'], 'failed');
+  const parsed = JSON.parse(data ?? '') as {
+    type: string;
+    error?: { type: string; message: string };
+    response?: { status: string; error: { code: string; message: string } };
+  };
+  assert.equal(parsed.type, type);
+  assert.match((parsed.error ?? parsed.response?.error)?.message ?? '', says);
+  if (format.name === 'messages') assert.match(parsed.error?.type ?? '', /^(?:api|timeout)_error$/);
+  else assert.equal(parsed.response?.error.code, 'server_error', 'a code that clients try again after');
+  if (format.name === 'responses') assert.equal(parsed.response?.status, 'failed');
 }
 
 function messageOf(reply: Reply): string {

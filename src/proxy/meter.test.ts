@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Tap } from './meter.ts';
+
+const record = (text: string, lineEnd = '\n') =>
+  Buffer.from(`event: e${lineEnd}data: ${text}${lineEnd}${lineEnd}`);
+
+function tapOf(pieces: Iterable<Buffer>): Tap {
+  const tap = new Tap();
+  for (const piece of pieces) tap.push(piece);
+  return tap;
+}
+
+function* piecesOf(bytes: Buffer, size: number): Iterable<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+describe('the tap on a stream', () => {
+  for (const lineEnd of ['\n', '\r\n', '\r']) {
+    const name = JSON.stringify(lineEnd);
+    const small = Buffer.concat(
+      Array.from({ length: 2000 }, (_, index) => record(`small ${index}`, lineEnd)),
+    );
+    const long = record(`"${'x'.repeat(300_000)}"`, lineEnd);
+    const last = record('[DONE]', lineEnd);
+
+    it(`has a last long record whole, with line ends ${name}`, () => {
+      for (const size of [100, 1400, 65_536, 1_000_000]) {
+        const tap = tapOf(piecesOf(Buffer.concat([small, long, last]), size));
+        assert.ok(tap.tail().includes(Buffer.concat([long, last])), `in pieces of ${size}`);
+        assert.equal(tap.bytes, small.length + long.length + last.length);
+        assert.equal(tap.endsFrame(), true);
+      }
+    });
+
+    it(`lets go of a long record once others have followed, with line ends ${name}`, () => {
+      const tap = tapOf(piecesOf(Buffer.concat([small, long, small]), 100));
+      assert.ok(tap.tail().length >= 4096);
+      assert.ok(tap.tail().length < 16_384, `${tap.tail().length}`);
+    });
+  }
+
+  it('keeps few bytes of a stream of small records', () => {
+    const tap = tapOf(Array.from({ length: 10_000 }, (_, index) => record(`text ${index}`)));
+    assert.ok(tap.tail().length >= 4096);
+    assert.ok(tap.tail().length < 8192 + 100, `${tap.tail().length}`);
+    assert.ok(tap.head().length < 4096 + 100);
+  });
+
+  it('keeps a bounded part of a record without end', () => {
+    const piece = Buffer.alloc(65_536, 'x');
+    const tap = tapOf(Array.from({ length: 512 }, () => piece));
+    assert.ok(tap.tail().length <= 4 * 1024 * 1024 + piece.length, `${tap.tail().length}`);
+    assert.equal(tap.endsFrame(), false);
+  });
+
+  it('keeps a bounded number of pieces, however small they are', () => {
+    const piece = Buffer.from('x');
+    const tap = tapOf(Array.from({ length: 200_000 }, () => piece));
+    assert.ok(tap.tail().length < 40_000, `${tap.tail().length}`);
+  });
+
+  it('knows the end of a record that came byte by byte', () => {
+    for (const lineEnd of ['\n', '\r\n', '\r']) {
+      const tap = new Tap();
+      const bytes = record('a', lineEnd);
+      for (const piece of piecesOf(bytes.subarray(0, -1), 1)) tap.push(piece);
+      assert.equal(tap.endsFrame(), false, JSON.stringify(lineEnd));
+      tap.push(bytes.subarray(-1));
+      assert.equal(tap.endsFrame(), true, JSON.stringify(lineEnd));
+    }
+  });
+});
