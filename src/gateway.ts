@@ -181,7 +181,8 @@ function refuseWebSocket(request: IncomingMessage, socket: Duplex, _head: Buffer
     'upgrade_required',
     'WebSocket is not served yet: send this request with POST',
   );
-  const { body, headers, status } = renderError(error, request.url ?? '/', id);
+  const path = request.url?.split('?', 1)[0] ?? '/';
+  const { body, headers, status } = renderError(error, path, id, request.headers);
   refuseUpgrade(socket, status, body, { ...headers, 'x-request-id': id });
 }
 

@@ -1,4 +1,10 @@
-import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  OutgoingHttpHeaders,
+  Server,
+  ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
@@ -13,8 +19,8 @@ export interface RenderedError {
 export interface RefusalOptions {
   /** Sizes in bytes, times in milliseconds. */
   limits: { headerBytes: number; headersTimeoutMs: number; bodyTimeoutMs: number; bodyBytes: number };
-  /** What a failure looks like to a client of `path`; `id` is the request's. */
-  renderError(error: GatewayError, path: string, id: string): RenderedError;
+  /** What a failure looks like to a client of `path`; `id` is the request's, `received` its headers, if known. */
+  renderError(error: GatewayError, path: string, id: string, received?: IncomingHttpHeaders): RenderedError;
   /** Milliseconds since the epoch. */
   now?(): number;
 }
@@ -47,7 +53,8 @@ export function refuseBrokenRequests(
     }
     const error = errorOf(cause, options);
     const id = exchange?.id ?? newId('req', options.now?.());
-    const rendered = options.renderError(error, exchange?.path ?? pathIn(cause.rawPacket), id);
+    const path = exchange?.path ?? pathIn(cause.rawPacket);
+    const rendered = options.renderError(error, path, id, exchange?.request.headers);
     const headers = { ...rendered.headers, 'x-request-id': id };
     sendRaw(socket, rendered.status, rendered.body, headers);
     // Whoever reads the body learns why it ended, before Node tells it that the connection closed.

@@ -172,7 +172,7 @@ function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): v
       ? cause
       : new GatewayError('internal_error', 'the gateway failed to answer; its log has the cause', { cause });
   try {
-    const rendered = options.renderError(error, path, id);
+    const rendered = options.renderError(error, path, id, exchange.request.headers);
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     sendJson(exchange, rendered.status, rendered.body, rendered.headers);
   } catch (renderFailure) {

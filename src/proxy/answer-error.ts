@@ -1,7 +1,7 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { codecOf } from '../codecs/index.ts';
 import type { GatewayError } from '../lib/error.ts';
-import { dialectOf } from './routes.ts';
+import { dialectOf, methodsOf } from './routes.ts';
 
 /** Seconds a client waits after a 429 that says nothing better; short, because some retry without end. */
 const DEFAULT_RETRY_AFTER = 5;
@@ -24,12 +24,16 @@ export function errorHeaders(error: GatewayError): OutgoingHttpHeaders {
   return headers;
 }
 
-/** An error as the clients of `path` expect it. */
+/** An error as the clients of `path` expect it; `received` are the headers of the request, where they are known. */
 export function renderError(
   error: GatewayError,
   path: string,
   requestId: string,
+  received?: IncomingHttpHeaders,
 ): { status: number; body: object; headers: OutgoingHttpHeaders } {
-  const body = codecOf(dialectOf(path)).encodeError(error, requestId);
-  return { status: error.status, body, headers: errorHeaders(error) };
+  const body = codecOf(dialectOf(path, received)).encodeError(error, requestId);
+  const headers = errorHeaders(error);
+  const methods = error.code === 'method_not_allowed' ? methodsOf(path) : null;
+  if (methods !== null) headers['allow'] = methods;
+  return { status: error.status, body, headers };
 }

@@ -54,7 +54,11 @@ test('the key of an alias path never reaches a log', () => {
   ]) {
     assert.ok(!safePath(path).includes(key), path);
   }
+  for (const path of [`/api/v1/editor%2F${key}/x`, `/editor/${key}/models`, `/v1/${key}`]) {
+    assert.ok(!safePath(path).includes(key), path);
+  }
   assert.equal(safePath('/v1/models'), '/v1/models');
+  assert.equal(safePath('/v1/task-sk-1'), '/v1/task-sk-1');
 });
 
 test('errors are written in the dialect that the path suggests', () => {
@@ -62,4 +66,6 @@ test('errors are written in the dialect that the path suggests', () => {
   assert.equal(dialectOf('/v1/messages/count_tokens'), 'anthropic-messages');
   assert.equal(dialectOf('/v1/responses'), 'openai-responses');
   assert.equal(dialectOf('/nowhere'), 'openai-chat');
+  assert.equal(dialectOf('/nowhere', { 'anthropic-version': '2023-06-01' }), 'anthropic-messages');
+  assert.equal(dialectOf('/v1/responses', { 'anthropic-version': '2023-06-01' }), 'openai-responses');
 });

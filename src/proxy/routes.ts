@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../codecs/model.ts';
 
 /** What a model path serves. */
@@ -52,16 +53,32 @@ export function matchPath(path: string): Match | null {
   return null;
 }
 
-/** A path that may be logged or shown: the key of an editor alias is masked, whatever follows it. */
+/**
+ * A path that may be logged or shown: the key of an editor alias is masked, whatever follows it, and whatever
+ * looks like a key where the alias was misspelt.
+ */
 export function safePath(path: string): string {
-  return path.replace(/(\/api\/+v1\/+[^/]+\/+)[^/?]+/i, '$1[key]');
+  return path
+    .replace(/(\/api\/+v1\/+[^/]+\/+)[^/?]+/i, '$1[key]')
+    .replace(/(?<=\/|%2f)sk-[^/?%]+/gi, '[key]');
 }
 
-/** The wire format in whose dialect an error for this path is written. */
-export function dialectOf(path: string): WireFormat {
+/**
+ * The wire format in whose dialect an error for this path is written. Where several are spoken, the header that
+ * all of Anthropic's clients send tells them apart.
+ */
+export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): WireFormat {
   const surface = matchPath(path)?.surface;
   if (surface?.kind === 'relay') return surface.format;
-  return /\/messages(\/|$)/.test(path) ? 'anthropic-messages' : 'openai-chat';
+  const anthropic = headers['anthropic-version'] !== undefined || /\/messages(\/|$)/.test(path);
+  return anthropic ? 'anthropic-messages' : 'openai-chat';
+}
+
+/** The methods that a path serves, for `Allow` (RFC 9110, 10.2.1); null where nothing is served. */
+export function methodsOf(path: string): string | null {
+  const surface = matchPath(path)?.surface;
+  if (surface === undefined) return null;
+  return surface.method === 'GET' ? 'GET, HEAD' : surface.method;
 }
 
 function decoded(text: string): string {
