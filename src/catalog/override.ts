@@ -24,11 +24,20 @@ export function overrideFinder(overrides: Readonly<Record<string, PriceOverride>
   const find = (name: string): PriceOverride | null =>
     exact.get(name) ?? patterns.find(({ start }) => name.startsWith(start))?.price ?? null;
   if (exact.size === 0 && patterns.length === 0) return () => null;
+  // Asked for every request; the models that are in use are few, the names that callers make up may be many.
+  const found = new Map<string, PriceOverride | null>();
   return (provider, model) => {
+    const name = `${provider}/${model}`;
+    const known = found.get(name);
+    if (known !== undefined) return known;
     const lower = model.toLowerCase();
-    return find(`${provider}/${lower}`) ?? find(`*/${lower}`);
+    const price = find(`${provider}/${lower}`) ?? find(`*/${lower}`);
+    if (found.size < MAX_FOUND) found.set(name, price);
+    return price;
   };
 }
+
+const MAX_FOUND = 1_000;
 
 function checkProvider(name: string): void {
   const provider = name.slice(0, name.indexOf('/'));

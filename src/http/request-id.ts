@@ -10,6 +10,8 @@ const DRAW = 512;
 export function createRequestIds(): (now: number) => string {
   let text = '';
   let used = 0;
+  let lastTime = Number.NaN;
+  let timeText = '';
   return (now) => {
     if (used === text.length) {
       text = randomText(RANDOM_LENGTH * DRAW);
@@ -17,6 +19,10 @@ export function createRequestIds(): (now: number) => string {
     }
     const random = text.slice(used, used + RANDOM_LENGTH);
     used += RANDOM_LENGTH;
-    return `req_${now.toString(36).padStart(9, '0')}${random}`;
+    if (now !== lastTime) {
+      lastTime = now;
+      timeText = `req_${now.toString(36).padStart(9, '0')}`;
+    }
+    return timeText + random;
   };
 }

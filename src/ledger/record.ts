@@ -43,6 +43,7 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
 ];
 
 const columns = fields.map(([column]) => column);
+const values = fields.map(([, value]) => value);
 
 export function createLedger(writer: Pick<Writer, 'push'>): Ledger {
   return {
@@ -50,7 +51,7 @@ export function createLedger(writer: Pick<Writer, 'push'>): Ledger {
       writer.push(
         'requests',
         columns,
-        fields.map(([, value]) => value(entry)),
+        values.map((value) => value(entry)),
       ),
   };
 }

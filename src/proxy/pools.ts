@@ -12,10 +12,10 @@ export interface Endpoint {
 
 export interface Pools {
   /**
-   * The endpoint for a base URL, the format's path and all paths of the provider (see `upstreamUrl`).
+   * The endpoint for a base URL, the format's path and the provider's paths of all formats (see `upstreamUrl`).
    * @throws GatewayError for a base URL that is none
    */
-  endpoint(baseUrl: string, path: string, paths: readonly string[]): Endpoint;
+  endpoint(baseUrl: string, path: string, paths: Readonly<Record<string, string | undefined>>): Endpoint;
   close(): Promise<void>;
 }
 
@@ -25,7 +25,8 @@ const KEEP_ALIVE_MS = 30_000;
 /** One pool per origin, opened at its first use and never closed while the gateway runs. */
 export function createPools(connectMs: number): Pools {
   const pools = new Map<string, Pool>();
-  const endpoints = new Map<string, Endpoint>();
+  /** By base URL, then by path: a request finds its own without building a name for it. */
+  const endpoints = new Map<string, Map<string, Endpoint>>();
   const poolOf = (origin: string): Pool => {
     let pool = pools.get(origin);
     if (pool === undefined) {
@@ -44,17 +45,18 @@ export function createPools(connectMs: number): Pools {
   };
   return {
     endpoint(baseUrl, path, paths) {
-      const name = `${baseUrl} ${path}`;
-      const known = endpoints.get(name);
+      const known = endpoints.get(baseUrl)?.get(path);
       if (known !== undefined) return known;
-      const url = new URL(upstreamUrl(baseUrl, path, paths));
+      const all = Object.values(paths).filter((one) => one !== undefined);
+      const url = new URL(upstreamUrl(baseUrl, path, all));
       const endpoint = {
         upstream: poolOf(url.origin),
         origin: url.origin,
         host: url.host,
         path: url.pathname + url.search,
       };
-      endpoints.set(name, endpoint);
+      const ofBase = endpoints.get(baseUrl) ?? new Map<string, Endpoint>();
+      endpoints.set(baseUrl, ofBase.set(path, endpoint));
       return endpoint;
     },
     async close() {

@@ -42,8 +42,9 @@ export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequ
       `The connection "${connection.name}" needs re-entry: its stored credential cannot be decrypted with the current STORAGE_ENCRYPTION_KEY`,
     );
   }
-  const endpoint = context.pools.endpoint(baseUrl, path, Object.values(provider.formats));
-  const via = [call.exchange.request.headers[viaHeader], context.instance].filter(Boolean).join(', ');
+  const endpoint = context.pools.endpoint(baseUrl, path, provider.formats);
+  const earlier = call.exchange.request.headers[viaHeader];
+  const via = earlier === undefined ? context.instance : `${String(earlier)}, ${context.instance}`;
   // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
   const isVendor = provider.forwardHeaders === 'all';
   return {
