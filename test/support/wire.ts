@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 
 /** Header fields as they stand on the wire: order, case and repetition kept. */
@@ -125,8 +124,19 @@ export async function readChunked(
 /** Writes with back-pressure. Resolves to false once the socket is gone. */
 export async function writeTo(socket: Socket, bytes: Buffer | string): Promise<boolean> {
   if (socket.destroyed || !socket.writable) return false;
-  if (!socket.write(bytes)) {
-    await Promise.race([once(socket, 'drain'), once(socket, 'close')]).catch(() => undefined);
-  }
+  if (!socket.write(bytes)) await drained(socket);
   return !socket.destroyed;
+}
+
+/** Resolves when the socket takes more, or never will. */
+function drained(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      socket.off('drain', done);
+      socket.off('close', done);
+      resolve();
+    };
+    socket.once('drain', done);
+    socket.once('close', done);
+  });
 }
