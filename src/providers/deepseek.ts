@@ -17,6 +17,7 @@ export const deepseek: Provider = {
     'openai-completions': '/beta/completions',
     'anthropic-messages': '/anthropic/v1/messages',
   },
+  dialect: { reasoningField: 'reasoning_content' },
   modelsPath: '/models',
   forwardHeaders: 'standard',
   keyVariables: ['DEEPSEEK_API_KEY'],

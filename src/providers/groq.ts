@@ -12,6 +12,7 @@ export const groq: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-responses': '/v1/responses',
   },
+  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['GROQ_API_KEY'],

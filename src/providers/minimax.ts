@@ -13,6 +13,7 @@ export const minimax: Provider = {
     'openai-responses': '/v1/responses',
     'anthropic-messages': '/anthropic/v1/messages',
   },
+  dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MINIMAX_API_KEY'],

@@ -17,6 +17,7 @@ export const openrouter: Provider = {
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
   },
+  dialect: { reasoningField: 'reasoning' },
   modelsPath: '/v1/models/user',
   forwardHeaders: 'standard',
   keyVariables: ['OPENROUTER_API_KEY'],

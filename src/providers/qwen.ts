@@ -17,6 +17,7 @@ export const qwen: Provider = {
     'openai-embeddings': '/compatible-mode/v1/embeddings',
     'anthropic-messages': '/apps/anthropic/v1/messages',
   },
+  dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
   modelsPath: '/compatible-mode/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['DASHSCOPE_API_KEY', 'QWEN_API_KEY'],

@@ -15,6 +15,7 @@ export const zai: Provider = {
     'openai-chat': '/paas/v4/chat/completions',
     'anthropic-messages': '/anthropic/v1/messages',
   },
+  dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['ZAI_API_KEY', 'Z_AI_API_KEY'],

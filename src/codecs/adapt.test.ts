@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GatewayError } from '../lib/error.ts';
+import { adapt } from './adapt.ts';
+import type { Codec, ConversationCodec } from './codec.ts';
+import type { ConceptNames } from './concept.ts';
+import { type Conversation, emptyConversation } from './conversation.ts';
+import { plainDialect } from './dialect.ts';
+import type { WireFormat } from './model.ts';
+import { openaiChat } from './openai-chat/codec.ts';
+
+/** A codec of which only its name and what it can say matter. */
+function codec(format: WireFormat, names: ConceptNames): Codec & { conversation: ConversationCodec } {
+  const tools = { custom: false, namespaces: false, name: /^\w+$/, maxName: 64 };
+  return { ...openaiChat, format, conversation: { names, tools } as ConversationCodec };
+}
+
+const from = codec('anthropic-messages', { topK: 'top_k', candidates: 'n', cacheMarks: 'cache_control' });
+const to = codec('openai-chat', {});
+const adapted = (conversation: Partial<Conversation>) =>
+  adapt({ ...emptyConversation('m'), ...conversation }, { from, to, dialect: plainDialect });
+const refusal = (conversation: Partial<Conversation>) => {
+  try {
+    adapted(conversation);
+  } catch (error) {
+    assert.ok(error instanceof GatewayError);
+    return [error.code, error.status, error.param];
+  }
+  return null;
+};
+
+describe('what the target cannot say', () => {
+  it('is named in the caller’s own words when nothing is lost but a hint (X-02)', () => {
+    const extras = { format: 'anthropic-messages' as const, members: { context_management: {}, betas: [] } };
+    assert.deepEqual(adapted({ topK: 40, extras }).dropped, ['betas', 'context_management', 'top_k']);
+    assert.equal(adapted({ topK: 40, extras }).conversation.extras, null);
+    assert.deepEqual(adapted({}).dropped, []);
+  });
+
+  it('is refused when the answer would mean something else (Q-06, V-06)', () => {
+    assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
+    assert.equal(refusal({ candidates: 1 }), null);
+    const computer = {
+      kind: 'native',
+      format: 'anthropic-messages',
+      name: 'computer_20250124',
+      value: {},
+    } as const;
+    assert.deepEqual(refusal({ tools: [computer] }), ['not_translatable', 400, 'tools']);
+    assert.equal(
+      refusal({ tools: [{ ...computer, format: 'openai-responses', name: 'local_shell' }] }),
+      null,
+    );
+  });
+});
+
+describe('reasoning that another vendor sealed', () => {
+  it('goes without its seal, and not at all when only the seal was there (M-13)', () => {
+    const sealed = { format: 'anthropic-messages', kind: 'signature', value: 's' } as const;
+    const { conversation } = adapted({
+      messages: [
+        { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, sealed }] },
+        { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
+      ],
+    });
+    assert.deepEqual(conversation.messages, [
+      { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, sealed: null }] },
+    ]);
+  });
+
+  it('of the target’s own vendor is not touched', () => {
+    const sealed = { format: 'openai-chat', kind: 'encrypted', value: 's' } as const;
+    const messages: Conversation['messages'] = [
+      { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
+    ];
+    assert.deepEqual(adapted({ messages }).conversation.messages, messages);
+  });
+});
