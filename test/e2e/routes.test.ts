@@ -86,6 +86,9 @@ describe('a model path', () => {
         assert.match(String(error['message']), /POST/);
         assert.equal(reply.header('allow'), 'POST');
       }
+      const head = await fetch(`${at.gateway.url}${format.path}`, { method: 'HEAD' });
+      assert.equal(head.status, 405);
+      assert.equal(await head.text(), '');
     });
   }
 
@@ -100,6 +103,13 @@ describe('a model path', () => {
       });
       assert.equal(response.status, 200);
       assert.equal(await response.text(), '');
+    }
+    for (const path of ['/v1/models', '/models', '/v1/models/up/m-1', '/v1/models/up%2Fm-1']) {
+      assert.equal((await get(path)).status, 200, path);
+      const refused = await get(path, bearer(at.gateway.key), 'POST');
+      assert.equal(refused.status, 405, path);
+      assert.equal(refused.header('allow'), 'GET, HEAD');
+      errorOf(refused, 'openai');
     }
     const alias = await get(`/api/v1/editor/${at.gateway.key}/v1/models`, {});
     assert.equal(alias.json()['object'], 'list');
@@ -245,6 +255,22 @@ describe('a WebSocket upgrade', () => {
     }
   });
 
+  it('with frames sent ahead, or by a client that leaves at once, does no harm', async () => {
+    const lines = 'host: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n';
+    const client = await at.gateway.client();
+    const gone = await at.gateway.client();
+    try {
+      await client.write(`GET /v1/responses HTTP/1.1\r\n${lines}\x81\x05hello`);
+      assert.equal((await client.reply()).status, 426);
+      await gone.write(`GET /v1/responses HTTP/1.1\r\n${lines}`);
+      gone.socket.resetAndDestroy();
+    } finally {
+      client.destroy();
+      gone.destroy();
+    }
+    assert.equal((await get('/healthz')).status, 200);
+  });
+
   it('to another protocol is ignored', async () => {
     at.upstream.always(json(200, chat.answer()));
     const headers = { upgrade: 'h2c', connection: 'Upgrade, HTTP2-Settings', 'http2-settings': 'AAMAAABk' };
@@ -275,12 +301,15 @@ describe('the key in the path of the editor alias', () => {
         '/editor',
         '/v1/editor',
         '/api/v1/edit%6Fr',
+        '/api/v1/editor%2F',
+        '/api/v1',
+        '/v1',
       ]) {
         // biome-ignore format: a list
         for (const rest of ['', '/', '/models', '/models/none', '/chat/completions', '/messages', '/nothing',
           '/messages/nothing', '/api/tags', '/api/version', '/a/b?key=c']) { // biome-ignore format: a list
-          await send(`${prefix}/${key}${rest}`);
-          await send(`${prefix}/${key}${rest}`, { method: 'GET', body: undefined });
+          await send(`${prefix}${prefix.endsWith('%2F') ? '' : '/'}${key}${rest}`);
+          await send(`${prefix}${prefix.endsWith('%2F') ? '' : '/'}${key}${rest}`, { method: 'GET', body: undefined });
         }
       }
       const path = `/api/v1/editor/${key}/chat/completions`;
