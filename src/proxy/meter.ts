@@ -122,14 +122,15 @@ export function joined(pieces: readonly Buffer[]): Buffer {
  */
 export function measureStream(codec: Codec, tap: Tap, facts: StreamFacts, input: number): Measured {
   const reported = facts.usage;
-  if (reported !== null && facts.end !== 'cut') return { usage: reported, estimated: false };
+  if (reported !== null && facts.end === 'complete') return { usage: reported, estimated: false };
   if (tap.bytes === 0 || codec.stream === null) return { usage: null, estimated: false };
   const head = tap.head();
   const textShare = codec.stream.textBytes(head) / head.length;
   const output = Math.ceil((textShare * tap.bytes) / BYTES_PER_TOKEN);
   if (reported === null) return { usage: { ...noUsage, input, output }, estimated: true };
-  // A stream that was cut told its input at the start, but its output only would have at the end.
-  return { usage: { ...reported, output: Math.max(output, reported.output) }, estimated: true };
+  // A stream that was not finished told its input at the start, but its output only would have at the end.
+  const written = Math.max(output - reported.reasoning, reported.output);
+  return { usage: { ...reported, output: written }, estimated: true };
 }
 
 /** Tokens that so many bytes of text are, about. */

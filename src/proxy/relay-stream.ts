@@ -68,13 +68,7 @@ export class StreamRelay {
       return;
     }
     this.#response.end();
-    if (facts.end === 'complete') this.#finish('ok', null, facts);
-    else
-      this.#finish(
-        'failed',
-        { code: 'upstream_error', message: facts.error?.message ?? 'The stream reported an error' },
-        facts,
-      );
+    this.#finishAsSaid(facts);
   }
 
   onFailure(failure: Failure): void {
@@ -82,14 +76,7 @@ export class StreamRelay {
       this.#call.failed(failure);
       return;
     }
-    const facts = this.#facts();
-    // A connection that breaks after the final event took nothing from the caller.
-    if (facts.end === 'complete') {
-      this.#response.end();
-      this.#finish('ok', null, facts);
-      return;
-    }
-    this.#cut(failure.error, facts);
+    this.#breakOff((facts) => this.#cut(failure.error, facts));
   }
 
   onCallerGone(): void {
@@ -98,14 +85,17 @@ export class StreamRelay {
     else this.#endWith(callerGone(true), facts);
   }
 
-  /** Ends the stream because the gateway stops: always with the dialect's error event, never as if complete. */
+  /** Ends the stream because the gateway stops: with the dialect's error event wherever one can stand, never as if complete. */
   interrupt({ error }: Failure): void {
     if (!this.#committed) {
       this.#call.failed({ error, safeToRetry: false });
       return;
     }
-    this.#sendErrorFrame(error);
-    this.#finish('failed', error, this.#facts());
+    this.#breakOff((facts) => {
+      if (this.#tap.endsFrame()) this.#sendErrorFrame(error);
+      else this.#reset();
+      this.#finish('failed', error, facts);
+    });
   }
 
   /** Puts a keep-alive between two frames; commits the stream first if need be. */
@@ -163,6 +153,26 @@ export class StreamRelay {
     this.#held = [];
     this.#rest = Buffer.alloc(0);
     return this.#response.write(held);
+  }
+
+  /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
+  #breakOff(unfinished: (facts: StreamFacts) => void): void {
+    const facts = this.#facts();
+    if (facts.end === 'cut') {
+      unfinished(facts);
+      return;
+    }
+    if (facts.end === 'complete') this.#response.end();
+    else this.#reset();
+    this.#finishAsSaid(facts);
+  }
+
+  #finishAsSaid(facts: StreamFacts): void {
+    if (facts.end === 'complete') this.#finish('ok', null, facts);
+    else {
+      const message = facts.error?.message ?? 'The stream reported an error';
+      this.#finish('failed', { code: 'upstream_error', message }, facts);
+    }
   }
 
   /** The upstream broke off after content: whatever the format's clients cope with best, but never a clean end. */

@@ -62,7 +62,11 @@ export class WholeRelay {
 
   onFailure(failure: Failure): void {
     if (!this.#passing) {
-      this.#fail(failure);
+      const body = joined(this.#pieces);
+      const streamed = this.#input.shape === 'assembled' ? this.#call.codec.stream : null;
+      // A stream whose last event came has said all, an error of its own included.
+      if (streamed !== null && streamed.readStream(body, body).end !== 'cut') this.#sendAssembled(body);
+      else this.#fail(failure);
       return;
     }
     this.#response.socket?.destroySoon();
@@ -94,13 +98,12 @@ export class WholeRelay {
   #sendAssembled(body: Buffer): void {
     const stream = this.#call.codec.stream;
     const { frames } = splitFrames(Buffer.concat([body, Buffer.from('\n\n')]));
-    const error = frames.find((frame) => stream?.classify(frame) === 'error');
-    if (stream !== null && error !== undefined) {
-      const { message, status } = stream.readError(error);
+    const facts = stream?.readStream(body, body);
+    if (facts?.end === 'error' && facts.error !== null) {
+      const { message, status } = facts.error;
       this.#fail({ error: new GatewayError('upstream_error', message, { status }), safeToRetry: false });
       return;
     }
-    const facts = stream?.readStream(body, body);
     const answer = facts?.end === 'complete' ? (stream?.assemble(frames) ?? null) : null;
     if (answer === null) {
       const message =

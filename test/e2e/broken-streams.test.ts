@@ -230,15 +230,30 @@ describe('an upstream that reports a failure inside its stream', () => {
 
       it(`as ${what} of ${format.name} after content is passed on as it is and recorded as failed`, async () => {
         const text = preamble + content[0] + frame;
-        at.upstream.script([stream(text)]);
-        const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
-        assert.equal(reply.status, 200);
-        assert.equal(reply.text, text);
-        const entry = await at.gateway.entry(reply.header('x-request-id'));
-        assert.equal(entry.outcome, 'failed');
-        assert.match(entry.error?.message ?? '', says);
+        const endings = { 'ends its stream': end(), ...breaks };
+        for (const [how, ending] of Object.entries(endings)) {
+          at.upstream.script([open(), chunk(text), ending]);
+          const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
+          assert.equal(reply.status, 200);
+          assert.equal(reply.text, text, `nothing is added when the upstream then ${how}`);
+          const entry = await at.gateway.entry(reply.header('x-request-id'));
+          assert.deepEqual([entry.outcome, entry.status, entry.streamed], ['failed', 200, true]);
+          assert.equal(entry.error?.code, 'upstream_error');
+          assert.match(entry.error.message ?? '', says);
+        }
       });
     }
+
+    it(`in ${format.name} after much content is paid for by what had come`, async () => {
+      const long = format.stream({ text: ['four '.repeat(400), 'more'] });
+      const { frame = '' } = Object.values(inBand[format.name])[0] ?? {};
+      at.upstream.script([stream(long.preamble + long.content[0] + frame)]);
+      const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
+      const { estimated, usage } = await at.gateway.entry(reply.header('x-request-id'));
+      assert.equal(estimated, true);
+      assert.ok((usage?.['output'] ?? 0) > 200, JSON.stringify(usage));
+      assert.ok((usage?.['input'] ?? 0) > 0, JSON.stringify(usage));
+    });
 
     it(`as the words of an error in ${format.name} content is content`, async () => {
       const words = 'event: error\n\ndata: {"error":{"message":"no"}} response.failed [DONE]';
@@ -249,6 +264,57 @@ describe('an upstream that reports a failure inside its stream', () => {
       const entry = await at.gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
     });
+  }
+});
+
+describe('an upstream that streams although a whole answer was asked for', () => {
+  const at = setting();
+
+  for (const format of formats) {
+    const { preamble, content, ending, text } = format.stream();
+    const ask = () => at.gateway.ask(format.path, format.request());
+
+    for (const [what, breakOff] of Object.entries(breaks)) {
+      it(`in ${format.name} and ${what} gives no half answer`, async () => {
+        at.upstream.script([open(), chunk(preamble + content[0]), breakOff]);
+        const reply = await ask();
+        assert.equal(reply.status, 502, reply.text);
+        assert.match(messageOf(reply), /upstream/i);
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.deepEqual([entry.outcome, entry.status], ['failed', 502]);
+      });
+
+      it(`in ${format.name} and ${what} after its final event has given a whole answer`, async () => {
+        at.upstream.script([open(), chunk(text), breakOff]);
+        const reply = await ask();
+        assert.equal(reply.status, 200, reply.text);
+        assert.match(reply.text, /Hello, wörld/);
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
+      });
+    }
+
+    for (const [what, { frame, status, says }] of Object.entries(inBand[format.name])) {
+      it(`and reports ${what} in ${format.name} is an HTTP error with its words`, async () => {
+        for (const before of [preamble, preamble + content[0]]) {
+          for (const breakOff of [end(), reset()]) {
+            at.upstream.script([open(), chunk(before + frame), breakOff]);
+            const reply = await ask();
+            assert.equal(reply.status, status, reply.text);
+            assert.match(messageOf(reply), says);
+            const entry = await at.gateway.entry(reply.header('x-request-id'));
+            assert.deepEqual([entry.outcome, entry.error?.code], ['failed', 'upstream_error']);
+          }
+        }
+      });
+
+      it(`and reports ${what} in ${format.name} after its final event has answered all the same`, async () => {
+        at.upstream.script([stream(preamble + content.join('') + ending + frame)]);
+        const reply = await ask();
+        assert.equal(reply.status, 200, reply.text);
+        assert.match(reply.text, /Hello, wörld/);
+      });
+    }
   }
 });
 

@@ -82,9 +82,10 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   let stopped = false;
   const blocks = new Map<number, BlockSoFar>();
   for (const frame of frames) {
+    if (stopped) break;
     const event = parseObject(frame.data);
     if (frame.event === 'error' || event?.['type'] === 'error') return null;
-    if (event === null || stopped) continue;
+    if (event === null) continue;
     if (event['type'] === 'message_start') {
       message = { ...objectOf(event['message']) };
       usage = objectOf(message['usage']);
