@@ -55,7 +55,7 @@ function parse(body: Buffer): unknown {
 function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | null {
   if (!isObject(json)) return null;
   const { error } = json;
-  if (!isObject(error) || typeof error['message'] !== 'string') return null;
+  if (!isObject(error) || typeof error['message'] !== 'string' || error['message'] === '') return null;
   if (format === 'anthropic-messages') {
     return json['type'] === 'error' && typeof error['type'] === 'string' ? body : null;
   }

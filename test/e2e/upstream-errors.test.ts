@@ -60,6 +60,12 @@ const oddities: readonly { what: string; answer: (status: number) => Step; says:
   { what: 'a bare string', answer: (status) => json(status, '"just words"'), says: /^just words$/ },
   { what: 'null', answer: (status) => json(status, 'null'), says: /answered \d+/ },
   { what: 'JSON that breaks off', answer: (status) => json(status, '{"error":{"message":"ha'), says: /answered \d+/ },
+  {
+    what: 'an empty message',
+    answer: (status) => json(status, { type: 'error', error: { type: 'x', message: '' } }),
+    says: /JSON that gives no reason/,
+  },
+  { what: 'an empty string', answer: (status) => json(status, '""'), says: /JSON that gives no reason/ },
   { what: 'an error without words', answer: (status) => json(status, { error: {} }), says: /answered \d+/ },
 ]; // biome-ignore format: a table
 
