@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Codec } from '../codecs/codec.ts';
 import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
 import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
@@ -55,7 +56,8 @@ export class WholeRelay {
       return;
     }
     const body = joined(this.#pieces);
-    if (this.#input.status >= 400) this.#sendError(body);
+    const failed = this.#input.status >= 400 ? this.#input.status : statusInside(this.#call.codec, body);
+    if (failed !== null) this.#sendError(failed, body);
     else if (this.#input.shape === 'assembled') this.#sendAssembled(body);
     else this.#sendAnswer(body);
   }
@@ -115,8 +117,8 @@ export class WholeRelay {
     this.#send(json, 'application/json', measureBody(this.#call.codec, json, this.#call.body));
   }
 
-  #sendError(body: Buffer): void {
-    const { headers, status } = this.#input;
+  #sendError(status: number, body: Buffer): void {
+    const { headers } = this.#input;
     const read = readUpstreamError({
       format: this.#call.codec.format,
       status,
@@ -200,6 +202,15 @@ const ONE_PIECE_BYTES = 16_384;
 function endWith(response: ServerResponse, bytes: Buffer): void {
   if (bytes.length > ONE_PIECE_BYTES) response.end(bytes);
   else response.end(bytes.toString('latin1'), 'latin1');
+}
+
+/** An error as the first member of a body; a whole answer has its id there. */
+const LEADING_ERROR = /^\s*\{\s*"(?:error"\s*:\s*[{"]|(?:type|object)"\s*:\s*"error")/;
+
+/** The HTTP status that an error body sent with HTTP 200 deserves; null for any other body. */
+function statusInside({ stream }: Codec, body: Buffer): number | null {
+  if (stream === null || !LEADING_ERROR.test(body.toString('latin1', 0, 64))) return null;
+  return stream.readError({ event: 'error', data: body.toString('utf8') }).status;
 }
 
 function isJson(headers: IncomingHttpHeaders): boolean {

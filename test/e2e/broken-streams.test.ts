@@ -63,6 +63,19 @@ function withoutKeepAlives(format: Format, text: string): { text: string; count:
   return { text: pieces.join(''), count: pieces.length - 1 };
 }
 
+/** The format that the upstream is asked in. */
+function formatOf(path: string): Format {
+  const format = formats.find((one) => path.endsWith(one.path.slice('/v1'.length)));
+  return format ?? assert.fail(`no format has ${path}`);
+}
+
+/** What the SDKs are given; streams each. */
+const asked = {
+  chat: { model: chat.model, messages: [{ role: 'user', content: 'hi' }], stream: true },
+  responses: { model: responses.model, input: 'hi' },
+  messages: { model: messages.model, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] },
+} as const satisfies Record<string, object>;
+
 /** The ways a connection can break. */
 const breaks: Record<string, Step> = {
   'ends it without the final event': end(),
@@ -319,7 +332,9 @@ describe('an upstream that streams although a whole answer was asked for', () =>
 });
 
 describe('an upstream that is silent', () => {
-  const at = setting({ config: { keepalive_ms: 300, timeouts: { first_byte_ms: 4000, idle_ms: 4000 } } });
+  const at = setting({
+    config: { keepalive_ms: 300, timeouts: { headers_ms: 4000, first_byte_ms: 4000, idle_ms: 4000 } },
+  });
 
   for (const format of formats) {
     const { preamble, content, ending, text } = format.stream();
@@ -394,6 +409,98 @@ describe('an upstream that is silent', () => {
       assert.equal((await at.gateway.entry(reply.header('x-request-id'))).outcome, 'failed');
     });
   }
+
+  for (const format of formats) {
+    const { preamble, content } = format.stream();
+    const sure = 'the stream is open before the upstream goes on';
+
+    it(`until ${format.name} headers or a first byte are due has the already open stream ended as broken`, async () => {
+      const hangs = { 'no response headers came': [hang()], 'no first byte came': [open(), hang()] };
+      for (const [says, steps] of Object.entries(hangs)) {
+        at.upstream.script(steps);
+        const reply = await (await opened(at.gateway, format)).whole;
+        assert.deepEqual([reply.status, reply.end], [200, 'cut']);
+        const { text, count } = withoutKeepAlives(format, reply.text);
+        assert.ok(count > 1, 'it was kept alive until then');
+        assertEnding(format, text, new RegExp(says));
+        await (await at.upstream.request()).closed;
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.deepEqual([entry.outcome, entry.status], ['failed', 200]);
+        assert.equal(entry.error?.code, 'upstream_timeout');
+        assert.match(entry.error.message ?? '', new RegExp(says));
+      }
+    });
+
+    it(`and then reports a failure before ${format.name} content has it told inside the open stream`, async () => {
+      for (const { frame, says } of Object.values(inBand[format.name])) {
+        const gate = Promise.withResolvers<void>();
+        at.upstream.script([open(), chunk(preamble), stall(gate.promise), chunk(frame), end()]);
+        const reply = await opened(at.gateway, format);
+        await reply.until(keepAliveOf(format));
+        assert.equal(reply.status, 200, sure);
+        gate.resolve();
+        const whole = await reply.whole;
+        assert.equal(withoutKeepAlives(format, whole.text).text, preamble + frame);
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.deepEqual([entry.outcome, entry.error?.code], ['failed', 'upstream_error']);
+        assert.match(entry.error?.message ?? '', says);
+      }
+    });
+
+    it(`and then ends after a ${format.name} preamble has the already open stream ended as broken`, async () => {
+      for (const breakOff of Object.values(breaks)) {
+        const gate = Promise.withResolvers<void>();
+        at.upstream.script([open(), chunk(preamble), stall(gate.promise), breakOff]);
+        const reply = await opened(at.gateway, format);
+        await reply.until(keepAliveOf(format));
+        assert.equal(reply.status, 200, sure);
+        gate.resolve();
+        const whole = await reply.whole;
+        assert.equal(whole.end, 'cut');
+        const { text } = withoutKeepAlives(format, whole.text);
+        assert.equal(text.slice(0, preamble.length), preamble);
+        assertEnding(format, text.slice(preamble.length), /upstream/);
+        const entry = await at.gateway.entry(reply.header('x-request-id'));
+        assert.deepEqual([entry.outcome, entry.error?.code], ['failed', 'upstream_cut']);
+      }
+    });
+
+    it(`for less than its idle limit each time may take longer than that in all (${format.name})`, async () => {
+      const { ending, text } = format.stream();
+      const comments = Array.from({ length: 8 }, (_, index) => `: thinking ${index}\n\n`);
+      const slow = [preamble, ...comments, ...content, ending];
+      const expected = text.replace(preamble, () => preamble + comments.join(''));
+      at.upstream.script([open(), ...slow.flatMap((piece) => [chunk(piece), pause(600)]), end()]);
+      const began = performance.now();
+      const reply = await (await opened(at.gateway, format)).whole;
+      assert.ok(performance.now() - began > 6000, 'longer than the limit');
+      assert.equal(reply.end, 'complete');
+      const { text: body, count } = withoutKeepAlives(format, reply.text);
+      assert.equal(body, expected);
+      assert.ok(count > 1, String(count));
+      const entry = await at.gateway.entry(reply.header('x-request-id'));
+      assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
+    });
+  }
+
+  it("for too long makes the vendors' SDKs throw", async () => {
+    const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key, maxRetries: 0 });
+    const anthropic = new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key, maxRetries: 0 });
+    at.upstream.respond(({ path }) => {
+      const { preamble, content } = formatOf(path).stream();
+      return [open(), chunk(preamble + content[0]), hang()];
+    });
+    const chunks = await openai.chat.completions.create(asked.chat);
+    const half: string[] = [];
+    await Promise.all([
+      assert.rejects(async () => {
+        for await (const part of chunks) half.push(part.choices[0]?.delta.content ?? '');
+      }),
+      assert.rejects(openai.responses.stream(asked.responses).finalResponse()),
+      assert.rejects(anthropic.messages.stream(asked.messages).finalMessage(), Anthropic.APIError),
+    ]);
+    assert.equal(half.join(''), 'Hel');
+  });
 
   it('while a whole answer was asked for gets no bytes put before that answer', async () => {
     for (const format of formats) {
@@ -489,6 +596,49 @@ describe("the vendors' SDKs and a stream that breaks off", () => {
       await assert.rejects(message.finalMessage(), Anthropic.APIError);
     });
   }
+
+  for (const [what, breakOff] of Object.entries(breaks)) {
+    it(`get no answer from what collects a stream, and none asked for whole, when the upstream ${what}`, async () => {
+      at.upstream.respond(({ path }) => {
+        const { preamble, content } = formatOf(path).stream();
+        return [open(), chunk(preamble + content[0]), breakOff];
+      });
+      const { stream: _, ...whole } = asked.chat;
+      await assert.rejects(openai().chat.completions.stream(asked.chat).finalChatCompletion());
+      await assert.rejects(openai().responses.stream(asked.responses).finalResponse());
+      await assert.rejects(anthropic().messages.stream(asked.messages).finalText());
+      await assert.rejects(openai().chat.completions.create(whole), OpenAI.InternalServerError);
+      await assert.rejects(openai().responses.create(asked.responses), OpenAI.InternalServerError);
+      await assert.rejects(anthropic().messages.create(asked.messages), Anthropic.InternalServerError);
+    });
+  }
+
+  it('throw with its words for a failure that is reported after content', async () => {
+    const texts: string[] = [];
+    for (const { frame, says } of Object.values(inBand.chat)) {
+      at.upstream.script([stream(chat.stream().preamble + chat.stream().content[0] + frame)]);
+      const chunks = await openai().chat.completions.create(asked.chat);
+      await assert.rejects(async () => {
+        for await (const part of chunks) texts.push(part.choices[0]?.delta.content ?? '');
+      }, says);
+    }
+    assert.deepEqual(
+      texts.filter((text) => text !== ''),
+      ['Hel', 'Hel', 'Hel'],
+    );
+
+    for (const { frame, says } of Object.values(inBand.messages)) {
+      at.upstream.script([stream(messages.stream().preamble + messages.stream().content[0] + frame)]);
+      await assert.rejects(anthropic().messages.stream(asked.messages).finalMessage(), says);
+    }
+
+    const { 'response.failed': failed, 'a rate limit': limited } = inBand.responses;
+    const before = responses.stream().preamble + responses.stream().content[0];
+    at.upstream.script([stream(before + failed?.frame)], [stream(before + limited?.frame)]);
+    const response = await openai().responses.stream(asked.responses).finalResponse();
+    assert.equal(response.status, 'failed', 'the SDK hands out a failed response as one');
+    await assert.rejects(openai().responses.stream(asked.responses).finalResponse(), /Slow down/);
+  });
 
   it('try again by themselves when the stream failed before any content', async () => {
     const failed = (format: Format) => [
