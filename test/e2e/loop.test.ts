@@ -91,10 +91,12 @@ describe('two gateways that lead to each other', () => {
 describe('gateways in a row', () => {
   it('serve a request and name each other to the last upstream', async () => {
     const upstream = await startUpstream();
-    const last = await startGateway({
-      connections: [{ provider: 'openai-compatible', name: 'up', baseUrl: upstream.url }],
-    });
+    const started: RunningGateway[] = [];
     try {
+      const last = await startGateway({
+        connections: [{ provider: 'openai-compatible', name: 'up', baseUrl: upstream.url }],
+      });
+      started.push(last);
       const [format] = formats;
       await chain(at.gateway, last, format, 'last');
       upstream.always(json(200, format.answer()));
@@ -111,7 +113,7 @@ describe('gateways in a row', () => {
       assert.equal((await last.entry(entry.upstream_request_id)).outcome, 'ok');
       assert.equal(request.header('authorization'), 'Bearer upstream-secret');
     } finally {
-      await last.stop();
+      for (const gateway of started) await gateway.stop();
       await upstream.close();
     }
   });
