@@ -67,7 +67,9 @@ export class StreamRelay {
       );
       return;
     }
-    this.#response.end();
+    // Not every client knows every error record; one that does not must not take the end after it for a good one.
+    if (facts.end === 'error' && this.#codec.cutEnding === 'reset') this.#reset();
+    else this.#response.end();
     this.#finishAsSaid(facts);
   }
 

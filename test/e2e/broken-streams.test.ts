@@ -70,11 +70,12 @@ function formatOf(path: string): Format {
 }
 
 /** What the SDKs are given; streams each. */
+const hi = [{ role: 'user' as const, content: 'hi' }];
 const asked = {
-  chat: { model: chat.model, messages: [{ role: 'user', content: 'hi' }], stream: true },
+  chat: { model: chat.model, messages: hi, stream: true as const },
   responses: { model: responses.model, input: 'hi' },
-  messages: { model: messages.model, max_tokens: 100, messages: [{ role: 'user', content: 'hi' }] },
-} as const satisfies Record<string, object>;
+  messages: { model: messages.model, max_tokens: 100, messages: hi },
+};
 
 /** The ways a connection can break. */
 const breaks: Record<string, Step> = {
@@ -243,12 +244,13 @@ describe('an upstream that reports a failure inside its stream', () => {
 
       it(`as ${what} of ${format.name} after content is passed on as it is and recorded as failed`, async () => {
         const text = preamble + content[0] + frame;
-        const endings = { 'ends its stream': end(), ...breaks };
-        for (const [how, ending] of Object.entries(endings)) {
+        for (const [how, ending] of Object.entries(breaks)) {
           at.upstream.script([open(), chunk(text), ending]);
           const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
           assert.equal(reply.status, 200);
           assert.equal(reply.text, text, `nothing is added when the upstream then ${how}`);
+          const clean = how.startsWith('ends it') && format.name !== 'chat';
+          assert.equal(reply.end, clean ? 'complete' : 'cut', `when the upstream then ${how}`);
           const entry = await at.gateway.entry(reply.header('x-request-id'));
           assert.deepEqual([entry.outcome, entry.status, entry.streamed], ['failed', 200, true]);
           assert.equal(entry.error?.code, 'upstream_error');
@@ -613,14 +615,17 @@ describe("the vendors' SDKs and a stream that breaks off", () => {
     });
   }
 
-  it('throw with its words for a failure that is reported after content', async () => {
+  it('throw for a failure that is reported after content', async () => {
     const texts: string[] = [];
-    for (const { frame, says } of Object.values(inBand.chat)) {
+    for (const [what, { frame, says }] of Object.entries(inBand.chat)) {
       at.upstream.script([stream(chat.stream().preamble + chat.stream().content[0] + frame)]);
       const chunks = await openai().chat.completions.create(asked.chat);
-      await assert.rejects(async () => {
-        for await (const part of chunks) texts.push(part.choices[0]?.delta.content ?? '');
-      }, says);
+      // The SDK takes an error record without the member `error` for a chunk; only the reset makes it throw.
+      const known = what !== 'an event named error';
+      const read = async () => {
+        for await (const part of chunks) texts.push(part.choices?.[0]?.delta.content ?? '');
+      };
+      await assert.rejects(read, known ? says : /terminated/);
     }
     assert.deepEqual(
       texts.filter((text) => text !== ''),
