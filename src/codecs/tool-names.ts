@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type {
   Conversation,
   CustomTool,
@@ -89,8 +88,11 @@ function shortened(text: string, whole: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 9)}_${digest(whole)}`;
 }
 
+/** 32 bits of FNV-1a, in hexadecimal: enough to tell apart the few names and ids of one conversation. */
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8);
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
 }
 
 export interface Bridging {

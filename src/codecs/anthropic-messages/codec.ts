@@ -1,13 +1,24 @@
 import type { Codec } from '../codec.ts';
 import { encodeError } from './error.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, names } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { readUsage, responseTextBytes } from './usage.ts';
+import { writer } from './writer.ts';
 
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
 export const anthropicMessages: Codec = {
   format: 'anthropic-messages',
   stream,
-  conversation: null,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 128 },
+  },
   readUsage,
   responseTextBytes,
   encodeError,

@@ -47,7 +47,7 @@ export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
  * The usage object of a message (Anthropic API reference, `Usage`): input excludes both cache buckets, output
  * includes thinking, and compaction iterations are billed beside the totals. Null when it counts nothing.
  */
-function messageUsage(counts: JsonObject): Usage | null {
+export function messageUsage(counts: JsonObject): Usage | null {
   const compactions = listOf(counts['iterations']).filter(
     (iteration): iteration is JsonObject => isObject(iteration) && iteration['type'] === 'compaction',
   );

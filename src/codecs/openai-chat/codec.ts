@@ -1,14 +1,25 @@
 import { readChoiceUsage } from '../choice-stream.ts';
 import type { Codec } from '../codec.ts';
 import { openAiError } from '../openai-error.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, names } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { responseTextBytes } from './text.ts';
+import { writer } from './writer.ts';
 
 /** OpenAI chat completions (`/v1/chat/completions`), the format most providers speak. */
 export const openaiChat: Codec = {
   format: 'openai-chat',
   stream,
-  conversation: null,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
+  },
   readUsage: readChoiceUsage,
   responseTextBytes,
   encodeError: openAiError,

@@ -276,7 +276,7 @@ function partOf(kind: 'text' | 'refusal', text: string, annotations: JsonObject[
 }
 
 /** Usage in the format's own way: input with everything cached in it, output with reasoning in it (U-01 to U-05). */
-export function usageOf(usage: Usage): JsonObject {
+function usageOf(usage: Usage): JsonObject {
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
   const input = usage.input + usage.cacheRead + written + usage.audioInput;
   const output = usage.output + usage.reasoning + usage.audioOutput;

@@ -1,0 +1,169 @@
+import { carriedSeal } from '../carried-seal.ts';
+import type {
+  CacheMark,
+  FilePart,
+  ImagePart,
+  Message,
+  Part,
+  Sealed,
+  Source,
+  ToolResultPart,
+} from '../conversation.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
+import { objectAt, textAt, wrong } from '../wire-check.ts';
+
+/** The `messages` of a request. A `system` message may stand among them. */
+export function readMessages(messages: readonly unknown[]): Message[] {
+  return messages.map((message, index) => {
+    const path = `messages[${index}]`;
+    if (!isObject(message)) throw wrong(path, 'an object');
+    const { content, role } = message;
+    if (role !== 'user' && role !== 'assistant' && role !== 'system')
+      throw wrong(`${path}.role`, '"user", "assistant" or "system"');
+    return { role, parts: readContent(content, `${path}.content`) };
+  });
+}
+
+/** A text, or a list of blocks. Empty texts are nothing (M-03). */
+export function readContent(content: unknown, path: string): Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw wrong(path, 'a string or a list of blocks');
+  return content.map((block, index) => readBlock(block, `${path}[${index}]`));
+}
+
+function readBlock(block: unknown, path: string): Part {
+  if (typeof block === 'string') return { type: 'text', text: block };
+  if (!isObject(block)) throw wrong(path, 'an object');
+  const type = textAt(block, 'type', `${path}.type`);
+  switch (type) {
+    case null:
+      throw wrong(`${path}.type`, 'a string');
+    case 'text':
+      return { type, text: textAt(block, 'text', `${path}.text`) ?? '', ...cacheOf(block) };
+    case 'image':
+      return imageBlock(block, path);
+    case 'document':
+      return documentBlock(block, path);
+    case 'tool_use':
+      return callBlock(block, path);
+    case 'tool_result':
+      return resultBlock(block, path);
+    case 'thinking':
+      return {
+        type: 'reasoning',
+        text: textAt(block, 'thinking', `${path}.thinking`) ?? '',
+        summary: false,
+        sealed: sealOf(textOf(block['signature']), 'signature'),
+      };
+    case 'redacted_thinking':
+      return {
+        type: 'reasoning',
+        text: '',
+        summary: false,
+        sealed: sealOf(textOf(block['data']), 'redacted'),
+      };
+    default:
+      return {
+        type: 'native',
+        format: 'anthropic-messages',
+        name: type,
+        value: block,
+        text: wordsOf(type, block),
+      };
+  }
+}
+
+/** The seal that stands in a block: its maker's, perhaps another format's that was carried here. */
+function sealOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
+  if (value === '') return null;
+  return carriedSeal(value) ?? { format: 'anthropic-messages', kind, value };
+}
+
+export function cacheOf(block: JsonObject): { cache?: CacheMark } {
+  const control = block['cache_control'];
+  if (!isObject(control)) return {};
+  const ttl = control['ttl'];
+  return { cache: { ttl: ttl === '1h' ? 3600 : ttl === '5m' ? 300 : null } };
+}
+
+function imageBlock(block: JsonObject, path: string): ImagePart {
+  const source = readSource(objectAt(block, 'source', `${path}.source`), path);
+  if (source.kind === 'text') throw wrong(`${path}.source.type`, '"base64", "url" or "file"');
+  return { type: 'image', source, ...cacheOf(block) };
+}
+
+function documentBlock(block: JsonObject, path: string): FilePart {
+  const source = readSource(objectAt(block, 'source', `${path}.source`), path);
+  const name = textAt(block, 'title', `${path}.title`);
+  const citations = objectOf(block['citations'])['enabled'];
+  return {
+    type: 'file',
+    source,
+    ...(name === null ? {} : { name }),
+    ...(typeof citations === 'boolean' ? { citations } : {}),
+    ...cacheOf(block),
+  };
+}
+
+function readSource(source: JsonObject | null, path: string): Source | { kind: 'text'; text: string } {
+  const said = (name: string) => textAt(objectOf(source), name, `${path}.source.${name}`) ?? '';
+  switch (source?.['type']) {
+    case 'base64':
+      return { kind: 'data', mediaType: said('media_type'), base64: said('data') };
+    case 'url':
+      return { kind: 'url', url: said('url') };
+    case 'file':
+      return { kind: 'file', id: said('file_id'), format: 'anthropic-messages' };
+    case 'text':
+      return { kind: 'text', text: said('data') };
+    case 'content':
+      return { kind: 'text', text: textsIn(source['content']) };
+    default:
+      throw wrong(`${path}.source.type`, '"base64", "url", "file", "text" or "content"');
+  }
+}
+
+function textsIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return (Array.isArray(content) ? content : []).map((block) => textOf(objectOf(block)['text'])).join('\n');
+}
+
+function callBlock(block: JsonObject, path: string): Part {
+  const name = textAt(block, 'name', `${path}.name`);
+  const id = textAt(block, 'id', `${path}.id`);
+  if (name === null) throw wrong(`${path}.name`, 'a string');
+  if (id === null) throw wrong(`${path}.id`, 'a string');
+  const input = block['input'];
+  return {
+    ...{ type: 'tool-call', id, name, kind: 'function' },
+    input:
+      input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    ...cacheOf(block),
+  };
+}
+
+function resultBlock(block: JsonObject, path: string): ToolResultPart {
+  const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
+  if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
+  const parts = readContent(block['content'], `${path}.content`).map((part) =>
+    part.type === 'native' ? { type: 'text' as const, text: part.text ?? `[${part.name}]` } : part,
+  );
+  return {
+    ...{ type: 'tool-result', callId, kind: 'function' },
+    parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
+    isError: block['is_error'] === true,
+    ...cacheOf(block),
+  };
+}
+
+/** Blocks that mean nothing without the vendor's own state. */
+const sealedBlocks: ReadonlySet<string> = new Set(['compaction', 'container_upload']);
+
+/** What a block that only this vendor has says in words; null when words cannot say it. */
+function wordsOf(type: string, block: JsonObject): string | null {
+  if (sealedBlocks.has(type)) return null;
+  if (type === 'tool_reference') return `[tool] ${textOf(block['tool_name'])}`;
+  const { cache_control: _, type: __, ...said } = block;
+  return `[${type}] ${JSON.stringify(said)}`;
+}

@@ -1,0 +1,221 @@
+import { carrySeal } from '../carried-seal.ts';
+import type { Sealed } from '../conversation.ts';
+import { encodeFrame } from '../frames.ts';
+import type { Usage } from '../model.ts';
+import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import type { JsonObject } from '../values.ts';
+
+/** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
+interface Block {
+  /** Null until it is known what kind of block it is. */
+  start: JsonObject | null;
+  deltas: JsonObject[];
+  ended: boolean;
+}
+
+const reasons: Readonly<Record<EndReason, string>> = {
+  stop: 'end_turn',
+  'stop-sequence': 'stop_sequence',
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+  'context-full': 'model_context_window_exceeded',
+  policy: 'refusal',
+  paused: 'pause_turn',
+  other: 'end_turn',
+};
+
+/** Writes an answer as a messages stream (gateways' E-01). */
+class MessagesWriter implements PartWriter {
+  readonly #context: AnswerContext;
+  /** Blocks that are not closed on the wire, in order; the first one is being written. */
+  readonly #blocks = new Map<number, Block>();
+  #writing: number | null = null;
+  #index = -1;
+  #calls = 0;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(part: StreamPart): string {
+    switch (part.type) {
+      case 'message-start':
+        return this.#begin(part.usage);
+      case 'text-start':
+      case 'refusal-start':
+        return this.#open(part.block, { type: 'text', text: '' });
+      case 'text-delta':
+      case 'refusal-delta':
+        return this.#grow(part.block, { type: 'text_delta', text: part.text });
+      case 'reasoning-start':
+        return this.#open(part.block, null);
+      case 'reasoning-delta':
+        return this.#think(part.block, part.text);
+      case 'reasoning-end':
+        return this.#seal(part.block, part.sealed);
+      case 'tool-call-start':
+        this.#calls += 1;
+        return this.#open(part.block, { type: 'tool_use', id: part.id, name: part.name, input: {} });
+      case 'tool-call-delta':
+        return this.#grow(part.block, { type: 'input_json_delta', partial_json: part.text });
+      case 'text-end':
+      case 'refusal-end':
+      case 'tool-call-end':
+        return this.#close(part.block);
+      case 'citation':
+        return this.#grow(part.block, { type: 'citations_delta', citation: locationOf(part.citation) });
+      case 'native':
+        if (part.format !== 'anthropic-messages') return '';
+        return this.#open(part.block, part.value) + this.#close(part.block);
+      case 'message-end':
+        return this.#end(part.reason, part.stopSequence, part.usage);
+      case 'error':
+        return '';
+    }
+  }
+
+  #begin(usage: Usage | null): string {
+    const message = {
+      id: `msg_${this.#context.id.replace(/^[a-z]+_/, '')}`,
+      type: 'message',
+      role: 'assistant',
+      model: this.#context.model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...usageOf(usage), output_tokens: usage === null ? 0 : Math.min(1, outputOf(usage)) },
+    };
+    return event({ type: 'message_start', message });
+  }
+
+  #open(block: number, start: JsonObject | null): string {
+    this.#blocks.set(block, { start, deltas: [], ended: false });
+    return this.#advance();
+  }
+
+  #grow(block: number, delta: JsonObject): string {
+    const open = this.#blocks.get(block);
+    if (open === undefined) return '';
+    if (this.#writing === block) return event({ type: 'content_block_delta', index: this.#index, delta });
+    open.deltas.push(delta);
+    return '';
+  }
+
+  #think(block: number, text: string): string {
+    const open = this.#blocks.get(block);
+    if (open === undefined) return '';
+    open.start ??= { type: 'thinking', thinking: '', signature: '' };
+    return this.#advance() + this.#grow(block, { type: 'thinking_delta', thinking: text });
+  }
+
+  /** Ends a block of reasoning. One that is sealed through and through shows only now what it is. */
+  #seal(block: number, sealed: Sealed | null): string {
+    const open = this.#blocks.get(block);
+    if (open === undefined) return '';
+    if (open.start === null && sealed?.format === 'anthropic-messages' && sealed.kind === 'redacted') {
+      open.start = { type: 'redacted_thinking', data: sealed.value };
+      return this.#advance() + this.#close(block);
+    }
+    if (open.start === null && sealed === null) {
+      this.#blocks.delete(block);
+      return this.#advance();
+    }
+    open.start ??= { type: 'thinking', thinking: '', signature: '' };
+    const started = this.#advance();
+    const signed =
+      sealed === null ? '' : this.#grow(block, { type: 'signature_delta', signature: signatureOf(sealed) });
+    return started + signed + this.#close(block);
+  }
+
+  #close(block: number): string {
+    const open = this.#blocks.get(block);
+    if (open === undefined) return '';
+    open.ended = true;
+    if (this.#writing !== block) return '';
+    return this.#stop(block) + this.#advance();
+  }
+
+  #stop(block: number): string {
+    this.#blocks.delete(block);
+    this.#writing = null;
+    return event({ type: 'content_block_stop', index: this.#index });
+  }
+
+  /** Writes waiting blocks, in their order, as far as they go. */
+  #advance(): string {
+    let text = '';
+    for (const [block, { deltas, ended, start }] of this.#blocks) {
+      if (this.#writing !== null || start === null) break;
+      this.#writing = block;
+      this.#index += 1;
+      text += event({ type: 'content_block_start', index: this.#index, content_block: start });
+      for (const delta of deltas) text += event({ type: 'content_block_delta', index: this.#index, delta });
+      deltas.length = 0;
+      if (ended) text += this.#stop(block);
+    }
+    return text;
+  }
+
+  #end(reason: EndReason, stopSequence: string | null, usage: Usage | null): string {
+    let text = '';
+    for (const [block, open] of this.#blocks) {
+      open.start ??= { type: 'thinking', thinking: '', signature: '' };
+      text += this.#advance() + this.#close(block);
+    }
+    const stop_reason = reason === 'stop' && this.#calls > 0 ? 'tool_use' : reasons[reason];
+    const delta = { stop_reason, stop_sequence: stopSequence };
+    return (
+      text + event({ type: 'message_delta', delta, usage: usageOf(usage) }) + event({ type: 'message_stop' })
+    );
+  }
+}
+
+/** A writer for one stream. */
+export function writer(context: AnswerContext): PartWriter {
+  return new MessagesWriter(context);
+}
+
+function event(data: JsonObject & { type: string }): string {
+  return encodeFrame(data.type, data);
+}
+
+/** A seal of another format goes along in the place of this one's, for its maker to get it back. */
+function signatureOf(sealed: Sealed): string {
+  return sealed.format === 'anthropic-messages' ? sealed.value : carrySeal(sealed);
+}
+
+function locationOf({ native, text, title, url }: Citation): JsonObject {
+  if (native.format === 'anthropic-messages') return native.value;
+  return {
+    type: 'web_search_result_location',
+    cited_text: text ?? '',
+    encrypted_index: '',
+    title,
+    url: url ?? '',
+  };
+}
+
+function outputOf({ audioOutput, output, reasoning }: Usage): number {
+  return output + reasoning + audioOutput;
+}
+
+/** Usage in the format's own way: the input without what was cached, the output with thinking (U-01 to U-05). */
+function usageOf(usage: Usage | null): JsonObject {
+  if (usage === null) return { input_tokens: 0, output_tokens: 0 };
+  return {
+    input_tokens: usage.input + usage.audioInput,
+    cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
+    cache_read_input_tokens: usage.cacheRead,
+    ...(usage.cacheWrite1h === 0
+      ? {}
+      : {
+          cache_creation: {
+            ephemeral_5m_input_tokens: usage.cacheWrite5m,
+            ephemeral_1h_input_tokens: usage.cacheWrite1h,
+          },
+        }),
+    output_tokens: outputOf(usage),
+    ...(usage.reasoning === 0 ? {} : { output_tokens_details: { thinking_tokens: usage.reasoning } }),
+    ...(usage.webSearches === 0 ? {} : { server_tool_use: { web_search_requests: usage.webSearches } }),
+  };
+}
