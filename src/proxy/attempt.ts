@@ -57,6 +57,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
   #phase: Phase = 'connecting';
   #controller: Dispatcher.DispatchController | null = null;
   #decoder: Decoder | null = null;
+  /** Why the connection broke while the decoder still held bytes. */
+  #broken: Error | null = null;
   #paused = false;
   /** Milliseconds without progress in this phase, and since the start. */
   #idle = 0;
@@ -167,7 +169,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(error);
+    if (this.#decoder === null || this.#phase !== 'body') {
+      this.#fail(error);
+      return;
+    }
+    // What came before the break is still inside the decoder; the reader gets it first.
+    this.#broken = error;
+    this.#decoder.end();
   }
 
   #decode(encoding: string): Decoder | null {
@@ -180,11 +188,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
         return wantsMore;
       },
       onEnd: () => {
+        if (this.#broken !== null) this.#fail(this.#broken);
         if (this.#phase === 'done') return;
         this.#phase = 'done';
         this.#reader.onEnd();
       },
-      onError: (error) => this.#fail(error),
+      onError: (error) => this.#fail(this.#broken ?? error),
       onDrain: () => this.#controller?.resume(),
     });
   }

@@ -7,6 +7,9 @@ import { StreamRelay } from './relay-stream.ts';
 import { WholeRelay } from './relay-whole.ts';
 import { asksForStream, streamFlag } from './wants-stream.ts';
 
+/** Some upstreams send white space while they think. Of so much, what the answer is is judged by its headers. */
+const MAX_PREFIX_BYTES = 65_536;
+
 /**
  * Carries one upstream answer of the caller's own format to the caller. What the answer is, a stream or a
  * whole body, is decided by its first byte, because upstreams mislabel both.
@@ -20,6 +23,7 @@ export class Relay implements AnswerReader {
   #whole: WholeRelay | null = null;
   /** White space before the first character, kept until the answer's kind is known. */
   readonly #prefix: Buffer[] = [];
+  #prefixBytes = 0;
   #chosen = false;
   #silence = 0;
 
@@ -88,15 +92,16 @@ export class Relay implements AnswerReader {
 
   #choose(chunk: Buffer): boolean {
     const first = firstCharacter(chunk);
-    if (first === '') {
+    if (first === '' && this.#prefixBytes < MAX_PREFIX_BYTES) {
       this.#prefix.push(chunk);
+      this.#prefixBytes += chunk.length;
       return true;
     }
     this.#chosen = true;
     const bytes = this.#prefix.length === 0 ? chunk : Buffer.concat([...this.#prefix, chunk]);
     const ok = this.#status < 300;
     const json = first === '{' || first === '[' || first === '<';
-    const events = !json && ('deri:'.includes(first) || isEventStream(this.#headers));
+    const events = !json && (/[deri:]/.test(first) || isEventStream(this.#headers));
     if (!ok || !events || this.#call.codec.stream === null) return this.#openWhole('as-is').onData(bytes);
     if (this.#stream === null && !asksForStream(this.#call.body))
       return this.#openWhole('assembled').onData(bytes);
