@@ -1,10 +1,16 @@
 import { Pool } from 'undici';
 import { upstreamUrl } from '../providers/url.ts';
 import type { Upstream } from './attempt.ts';
+import { createConnector } from './connector.ts';
 
 /** Where the requests of one connection and format go, ready for use. */
 export interface Endpoint {
   upstream: Upstream;
+  /**
+   * The same on a socket that never carried a request. A second try needs one: an upstream that restarted has
+   * let go of all its kept connections at once.
+   */
+  fresh(): Upstream;
   origin: string;
   host: string;
   path: string;
@@ -22,24 +28,28 @@ export interface Pools {
 /** Idle sockets are kept this long; agents pause for seconds between turns, and a TLS handshake costs more. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** One pool per origin, opened at its first use and never closed while the gateway runs. */
+/** undici keeps no connection with a pipelining of 0. */
+const PIPELINING = { kept: 1, fresh: 0 } as const;
+
+/** Two pools per origin, opened at their first use and never closed while the gateway runs. */
 export function createPools(connectMs: number): Pools {
-  const pools = new Map<string, Pool>();
+  const connect = createConnector(connectMs);
+  const pools = { kept: new Map<string, Pool>(), fresh: new Map<string, Pool>() };
   /** By base URL, then by path: a request finds its own without building a name for it. */
   const endpoints = new Map<string, Map<string, Endpoint>>();
-  const poolOf = (origin: string): Pool => {
-    let pool = pools.get(origin);
+  const poolOf = (kind: 'kept' | 'fresh', origin: string): Pool => {
+    let pool = pools[kind].get(origin);
     if (pool === undefined) {
       pool = new Pool(origin, {
         allowH2: false,
-        pipelining: 1,
+        pipelining: PIPELINING[kind],
         keepAliveTimeout: KEEP_ALIVE_MS,
-        connect: { timeout: connectMs },
+        connect,
         headersTimeout: 0,
         bodyTimeout: 0,
         maxHeaderSize: 131_072,
       });
-      pools.set(origin, pool);
+      pools[kind].set(origin, pool);
     }
     return pool;
   };
@@ -50,7 +60,8 @@ export function createPools(connectMs: number): Pools {
       const all = Object.values(paths).filter((one) => one !== undefined);
       const url = new URL(upstreamUrl(baseUrl, path, all));
       const endpoint = {
-        upstream: poolOf(url.origin),
+        upstream: poolOf('kept', url.origin),
+        fresh: () => poolOf('fresh', url.origin),
         origin: url.origin,
         host: url.host,
         path: url.pathname + url.search,
@@ -60,7 +71,7 @@ export function createPools(connectMs: number): Pools {
       return endpoint;
     },
     async close() {
-      await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+      await Promise.all([...pools.kept.values(), ...pools.fresh.values()].map((pool) => pool.destroy()));
     },
   };
 }

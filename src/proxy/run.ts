@@ -90,7 +90,7 @@ export function runCall(
     call.attempts += 1;
     try {
       relay = answerReader(context, call, facts.format);
-      const request = upstreamRequest(context, call);
+      const request = upstreamRequest(context, call, retried);
       call.attempt = new Attempt(request.host, relay, context.config.timeouts);
       call.attempt.start(request);
     } catch (error) {

@@ -10,9 +10,10 @@ import { spliceModel } from './splice.ts';
 /**
  * The request to the call's current target: its bytes with only the model's name exchanged, its headers with
  * the connection's credential.
+ * @param again true for the second try at the same target, which gets a socket of its own
  * @throws GatewayError `connection_unusable`
  */
-export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequest {
+export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
   const { connection, model, provider } = call.target;
   const { format } = call.target;
   if (call.translated === null) nameModel(call, model);
@@ -48,7 +49,9 @@ export function upstreamRequest(context: ProxyContext, call: Call): UpstreamRequ
   // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
   const isVendor = provider.forwardHeaders === 'all';
   return {
-    ...endpoint,
+    upstream: again ? endpoint.fresh() : endpoint.upstream,
+    origin: endpoint.origin,
+    host: endpoint.host,
     path: isVendor ? withQuery(endpoint.path, call.exchange.query, format) : endpoint.path,
     headers: upstreamHeaders({
       raw: call.exchange.request.rawHeaders,

@@ -250,6 +250,29 @@ describe('a client that leaves', () => {
     assert.ok((row.usage?.['output'] ?? 0) > 1000, 'what had passed is counted');
   });
 
+  for (const format of formats) {
+    it(`costs the upstream no connection beyond its own (${format.name})`, async () => {
+      s.upstream.always(open(), hang());
+      await s.upstream.dropConnections();
+      const before = s.upstream.connections();
+      for (let count = 0; count < 10; count += 1) {
+        const client = await s.gateway.client();
+        const headers = { 'content-type': 'application/json', ...bearer(s.gateway.key) };
+        await client.send({
+          path: format.path,
+          headers,
+          body: JSON.stringify(format.request({ stream: true })),
+        });
+        const request = await s.upstream.request(count);
+        client.destroy();
+        await request.closed;
+      }
+      // Long enough for a connection that would be opened in place of the closed one.
+      await delay(300);
+      assert.equal(s.upstream.connections() - before, 10);
+    });
+  }
+
   it('leaves nothing open in the gateway', async () => {
     s.upstream.always(open(), hang());
     await s.upstream.dropConnections();
