@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import type { OpenReply, Reply } from '../support/client.ts';
@@ -371,7 +372,7 @@ describe('an upstream that is silent', () => {
       await reply.until(content[0] + keepAlive);
       gates[1]?.resolve();
       await reply.until(half);
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await delay(1000);
       assert.ok(reply.soFar().endsWith(half), 'nothing is put inside a frame');
       gates[2]?.resolve();
       const whole = await reply.whole;
@@ -379,6 +380,32 @@ describe('an upstream that is silent', () => {
       assert.equal(withoutKeepAlives(format, whole.text).text, text);
       const entry = await at.gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
+    });
+
+    it(`but for comments before ${format.name} content does not leave the caller without a sign`, async () => {
+      const gate = Promise.withResolvers<void>();
+      const sign = { given: false };
+      void gate.promise.then(() => {
+        sign.given = true;
+      });
+      const comment = ': PROCESSING\n\n';
+      const comments: Step = async (turn) => {
+        while (!sign.given && (await chunk(comment)(turn)) !== false) await delay(50);
+      };
+      at.upstream.script([
+        open(),
+        chunk(preamble),
+        comments,
+        chunk(content.join('') + ending, 'byte'),
+        end(),
+      ]);
+      const reply = await opened(at.gateway, format);
+      await reply.until(preamble + comment);
+      gate.resolve();
+      const whole = await reply.whole;
+      assert.equal(whole.end, 'complete');
+      const plain = withoutKeepAlives(format, whole.text).text.replaceAll(comment, '');
+      assert.equal(plain, text);
     });
 
     it(`longer than its idle limit in the middle of ${format.name} has its stream ended as broken`, async () => {
@@ -510,7 +537,7 @@ describe('an upstream that is silent', () => {
       const answer = format.answer();
       at.upstream.script([stall(gate.promise), json(200, answer)]);
       const asked = at.gateway.ask(format.path, format.request());
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await delay(1000);
       gate.resolve();
       assert.equal((await asked).text, JSON.stringify(answer));
     }
@@ -642,7 +669,9 @@ describe("the vendors' SDKs and a stream that breaks off", () => {
     at.upstream.script([stream(before + failed?.frame)], [stream(before + limited?.frame)]);
     const response = await openai().responses.stream(asked.responses).finalResponse();
     assert.equal(response.status, 'failed', 'the SDK hands out a failed response as one');
-    await assert.rejects(openai().responses.stream(asked.responses).finalResponse(), /Slow down/);
+    await assert.rejects(openai().responses.stream(asked.responses).finalResponse(), {
+      message: 'Slow down',
+    });
   });
 
   it('try again by themselves when the stream failed before any content', async () => {
