@@ -45,6 +45,9 @@ const cache = fc.option(fc.constantFrom({ ttl: null }, { ttl: 300 }, { ttl: 3_60
   freq: 1,
 });
 
+/** The same value with ordinary prototypes, which deep comparisons look at. */
+const plain = <T>(value: T): T => structuredClone(value);
+
 /** Leaves members out that are undefined: absent and undefined differ in the model. */
 function defined<T extends object>(value: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
@@ -304,15 +307,17 @@ export function conversations(format: WireFormat): fc.Arbitrary<Conversation> {
       options,
     })
     .chain(({ rounds, system, tools, sampling: sampled, options: opted }) =>
-      choiceAmong(tools).map((toolChoice) => ({
-        ...emptyConversation('a-model'),
-        ...sampled,
-        ...opted,
-        system,
-        messages: messagesOf(rounds),
-        tools,
-        toolChoice,
-      })),
+      choiceAmong(tools).map((toolChoice) =>
+        plain({
+          ...emptyConversation('a-model'),
+          ...sampled,
+          ...opted,
+          system,
+          messages: messagesOf(rounds),
+          tools,
+          toolChoice,
+        }),
+      ),
     );
 }
 
@@ -408,7 +413,7 @@ export function answers(
     })
     .map(({ blocks, picks, reason, usage: counted }) => {
       const called = blocks.some(({ kind }) => kind === 'tool-call');
-      return [
+      return plain<StreamPart[]>([
         { type: 'message-start', id: 'upstream_1', model: 'upstream-model', usage: null },
         ...interleaved(blocks.map(blockParts), picks),
         {
@@ -417,7 +422,7 @@ export function answers(
           stopSequence: null,
           usage: counted,
         },
-      ];
+      ]);
     });
 }
 

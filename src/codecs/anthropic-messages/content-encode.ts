@@ -2,84 +2,24 @@ import type {
   CacheMark,
   FilePart,
   ImagePart,
-  Message,
   Part,
   Source,
   TextPart,
   ToolResultPart,
 } from '../conversation.ts';
-import { type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
+import { type JsonObject, parseObject } from '../values.ts';
 
-type Turn = { role: Message['role']; content: JsonObject[] };
-
-/**
- * Messages as the vendor wants them: neighbours of one role are one turn, results stand first in it and answer the
- * turn before, and the first turn is the user's (M-02, M-09, M-11).
- */
-export function messageList(messages: readonly Message[]): JsonObject[] {
-  const turns: Turn[] = [];
-  for (const { parts, role } of messages) {
-    const content = parts.flatMap(blockOf);
-    if (content.length === 0) continue;
-    const last = turns.at(-1);
-    if (last?.role === role) last.content.push(...content);
-    else turns.push({ role, content });
-  }
-  if (turns[0]?.role === 'assistant')
-    turns.unshift({ role: 'user', content: [{ type: 'text', text: 'Go on.' }] });
-  return paired(turns).map((turn) => ({ ...turn }));
-}
-
-/** Puts a result behind every call, and makes words of a result that answers none. */
-function paired(turns: readonly Turn[]): Turn[] {
-  const result: Turn[] = [];
-  let open: string[] = [];
-  for (const turn of turns) {
-    if (turn.role === 'user') {
-      result.push({ role: 'user', content: answering(turn.content, open) });
-      open = [];
-      continue;
-    }
-    if (open.length > 0 && turn.role === 'assistant')
-      result.push({ role: 'user', content: answering([], open) });
-    if (turn.role === 'assistant') open = callsIn(turn.content);
-    result.push(turn);
-  }
-  return result;
-}
-
-function callsIn(content: readonly JsonObject[]): string[] {
-  return content.flatMap((block) => (block['type'] === 'tool_use' ? [String(block['id'])] : []));
-}
-
-function answering(content: readonly JsonObject[], open: readonly string[]): JsonObject[] {
-  const results = content.filter((block) => block['type'] === 'tool_result');
-  const answered = new Set<unknown>();
-  const kept = results.filter((block) => {
-    const id = block['tool_use_id'];
-    const fits = open.includes(String(id)) && !answered.has(id);
-    if (fits) answered.add(id);
-    return fits;
-  });
-  const missing = open
-    .filter((id) => !answered.has(id))
-    .map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'No result was given.', is_error: true }));
-  const stray = results.filter((block) => !kept.includes(block)).flatMap(wordsOfResult);
-  return [...kept, ...missing, ...stray, ...content.filter((block) => block['type'] !== 'tool_result')];
-}
-
-function wordsOfResult(block: JsonObject): JsonObject[] {
-  const content = block['content'];
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  return listOf(content).map(objectOf);
+/** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none (M-03). */
+export function blocksOf(parts: readonly Part[]): JsonObject[] {
+  return parts.flatMap(blockOf);
 }
 
 function blockOf(part: Part): JsonObject[] {
   switch (part.type) {
     case 'text':
-      return part.text === '' ? [] : [textBlock(part)];
+      return part.text.trim() === '' ? [] : [textBlock(part)];
     case 'refusal':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+      return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }];
     case 'image':
       return [imageBlock(part)];
     case 'file':
@@ -124,12 +64,14 @@ function inputOf(text: string): JsonObject {
 }
 
 function resultBlock(part: ToolResultPart): JsonObject {
-  const [first] = part.parts;
-  const plain = part.parts.length === 1 && first?.type === 'text' && first.cache === undefined;
+  const content = blocksOf(part.parts);
+  const [first] = content;
+  // One plain text may stand as it is, which every server of this format takes.
+  const plain = content.length === 1 && first?.['type'] === 'text' && first['cache_control'] === undefined;
   return {
     type: 'tool_result',
     tool_use_id: part.callId,
-    content: plain ? first.text : part.parts.flatMap(blockOf),
+    ...(content.length === 0 ? {} : { content: plain ? first['text'] : content }),
     ...(part.isError ? { is_error: true } : {}),
     ...cacheOf(part),
   };

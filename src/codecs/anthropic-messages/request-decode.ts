@@ -1,25 +1,25 @@
 import { type Conversation, emptyConversation, type OutputShape, type Reasoning } from '../conversation.ts';
 import { type JsonObject, objectOf, textOf } from '../values.ts';
-import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../wire-check.ts';
 import { readContent, readMessages } from './content-decode.ts';
+import { ownMembers } from './own-members.ts';
 import { readChoice, readTools } from './tools-decode.ts';
-
-/** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set([
-  'model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'temperature', 'top_p', 'top_k',
-  'stop_sequences', 'thinking', 'output_config', 'metadata', 'service_tier', 'stream',
-]); // biome-ignore format: a table
 
 /** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
 export function decodeRequest(body: JsonObject): Conversation {
   const { choice, parallel } = readChoice(objectAt(body, 'tool_choice'));
   const outputConfig = objectOf(objectAt(body, 'output_config'));
-  const members = extraMembers(body, known);
-  const { user_id, ...metadata } = objectOf(objectAt(body, 'metadata'));
+  const members = ownMembers(body);
+  const userId = objectOf(objectAt(body, 'metadata'))['user_id'];
+  const messages = readMessages(listAt(body, 'messages'));
+  const begin = messages.findIndex(({ role }) => role !== 'system');
+  const leading = begin === -1 ? messages : messages.slice(0, begin);
   return {
     ...emptyConversation(textOf(body['model'])),
-    system: readContent(body['system'], 'system').filter((part) => part.type === 'text'),
-    messages: readMessages(listAt(body, 'messages')),
+    system: [...readContent(body['system'], 'system'), ...leading.flatMap(({ parts }) => parts)].filter(
+      (part) => part.type === 'text',
+    ),
+    messages: messages.slice(leading.length),
     tools: readTools(listAt(body, 'tools')),
     toolChoice: choice,
     parallelToolCalls: parallel,
@@ -33,9 +33,7 @@ export function decodeRequest(body: JsonObject): Conversation {
       textAt(outputConfig, 'effort', 'output_config.effort'),
     ),
     output: readOutput(objectAt(outputConfig, 'format', 'output_config.format')),
-    userId: typeof user_id === 'string' ? user_id : null,
-    metadata: Object.keys(metadata).length === 0 ? null : metadata,
-    serviceTier: textAt(body, 'service_tier'),
+    userId: typeof userId === 'string' ? userId : null,
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,
     extras: members === null ? null : { format: 'anthropic-messages', members },
@@ -57,7 +55,7 @@ function readReasoning(thinking: JsonObject | null, effort: string | null): Reas
   };
   switch (thinking?.['type']) {
     case undefined:
-      return effort === null ? null : { mode: 'on', ...said };
+      return effort === null ? null : { mode: 'adaptive', ...said };
     case 'enabled':
       return { mode: 'on', ...said, budgetTokens: numberAt(objectOf(thinking), 'budget_tokens') };
     case 'adaptive':
@@ -65,7 +63,8 @@ function readReasoning(thinking: JsonObject | null, effort: string | null): Reas
     case 'disabled':
       return { mode: 'off', ...said };
     default:
-      throw wrong('thinking.type', '"enabled", "adaptive" or "disabled"');
+      // A way of thinking that came later goes along with the members that only this format has.
+      return effort === null ? null : { mode: 'adaptive', ...said };
   }
 }
 

@@ -46,27 +46,20 @@ function searchOf(tool: Extract<Tool, { kind: 'web-search' }>): JsonObject {
   };
 }
 
-/** The vendor takes no forced choice while the model thinks (T-04). */
-export function choiceOf(
-  { parallelToolCalls, toolChoice }: Conversation,
-  thinks: boolean,
-): JsonObject | undefined {
-  const single = parallelToolCalls === false ? { disable_parallel_tool_use: true } : {};
-  const several = parallelToolCalls === true ? { disable_parallel_tool_use: false } : {};
+/** `tool_choice`; whether several calls may come at once is said in it (T-04, T-05). */
+export function choiceOf({ parallelToolCalls, toolChoice }: Conversation): JsonObject | undefined {
+  if (toolChoice === null && parallelToolCalls !== false) return undefined;
+  const parallel = parallelToolCalls === null ? {} : { disable_parallel_tool_use: !parallelToolCalls };
   switch (toolChoice?.kind) {
-    case undefined:
-      return parallelToolCalls === false ? { type: 'auto', ...single } : undefined;
     case 'none':
       return { type: 'none' };
     case 'required':
-      return { type: thinks ? 'auto' : 'any', ...single, ...several };
+      return { type: 'any', ...parallel };
     case 'tool':
-      return thinks
-        ? { type: 'auto', ...single, ...several }
-        : { type: 'tool', name: toolChoice?.name, ...single, ...several };
+      return { type: 'tool', name: toolChoice.name, ...parallel };
     case 'allowed':
-      return { type: toolChoice?.required && !thinks ? 'any' : 'auto', ...single, ...several };
+      return { type: toolChoice.required ? 'any' : 'auto', ...parallel };
     default:
-      return { type: 'auto', ...single, ...several };
+      return { type: 'auto', ...parallel };
   }
 }

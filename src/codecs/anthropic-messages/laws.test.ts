@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { splitFrames } from '../../lib/sse.ts';
+import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../conversation.ts';
+import { plainDialect } from '../dialect.ts';
+import type { StreamPart } from '../stream-part.ts';
+import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { assemble } from './assemble.ts';
+import { anthropicMessages } from './codec.ts';
+
+const { conversation: codec } = anthropicMessages;
+assert.ok(codec !== null);
+const { decodeRequest, encodeRequest, reader, writer } = codec;
+const encoded = (conversation: Conversation) => encodeRequest(conversation, plainDialect);
+
+const context = { id: 'req_0m1', model: 'a', startedAt: 1_790_000_000_000, includeUsage: true, request: {} };
+const written = (parts: readonly StreamPart[]) => {
+  const target = writer(context);
+  return parts.map((part) => target.push(part)).join('');
+};
+const readBack = (stream: string) => {
+  const source = reader();
+  const { frames } = splitFrames(Buffer.from(stream));
+  return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
+};
+
+/** What of a conversation this format can say, in the way that its decoder says it. */
+function sayable(whole: Conversation): Conversation {
+  const tools = whole.tools.flatMap((tool) => {
+    if (tool.kind !== 'function') return [];
+    const { namespace: _, ...plain } = tool;
+    return [
+      { ...plain, schema: plain.schema ?? { type: 'object', properties: {} }, strict: plain.strict || null },
+    ];
+  });
+  const messages = whole.messages.flatMap(sayableMessage);
+  const toolChoice = tools.length === 0 ? null : sayableChoice(whole.toolChoice, tools);
+  const forced = toolChoice?.kind === 'required' || toolChoice?.kind === 'tool';
+  const reasoning = sayableReasoning(whole.reasoning, forced, inUnthoughtLoop(messages));
+  const thinks = reasoning !== null && reasoning.mode !== 'off';
+  const temperature = thinks || whole.temperature === null ? null : Math.min(1, whole.temperature);
+  const budget = reasoning?.budgetTokens ?? 0;
+  return {
+    ...whole,
+    ...{ seed: null, frequencyPenalty: null, presencePenalty: null, candidates: null, logprobs: null },
+    ...{ verbosity: null, cacheKey: null, serviceTier: null, metadata: null, store: null },
+    messages,
+    tools,
+    toolChoice,
+    parallelToolCalls: toolChoice === null || toolChoice.kind === 'none' ? null : whole.parallelToolCalls,
+    maxOutputTokens: budget + (whole.maxOutputTokens ?? 100),
+    temperature,
+    topP: temperature !== null || thinks ? null : whole.topP,
+    topK: thinks ? null : whole.topK,
+    reasoning,
+    output:
+      whole.output.kind === 'schema'
+        ? { ...whole.output, ...{ name: null, description: null, strict: null, schema: { type: 'string' } } }
+        : { kind: 'text' },
+    includeUsage: true,
+  };
+}
+
+function inUnthoughtLoop(messages: readonly Message[]): boolean {
+  const parts = messages.findLast(({ role }) => role === 'assistant')?.parts ?? [];
+  return parts.some(({ type }) => type === 'tool-call') && parts[0]?.type !== 'reasoning';
+}
+
+function sayableReasoning(whole: Reasoning | null, forced: boolean, unthought: boolean): Reasoning | null {
+  if (whole === null) return null;
+  const effort = whole.effort === 'minimal' ? 'low' : whole.effort;
+  const display = whole.display === 'omitted' || whole.display === 'summarized' ? whole.display : null;
+  const budgetTokens = whole.mode === 'on' ? whole.budgetTokens : null;
+  if (whole.mode === 'off' || forced || (unthought && budgetTokens !== null))
+    return { mode: 'off', effort, budgetTokens: null, display: null };
+  return { mode: budgetTokens === null ? 'adaptive' : 'on', effort, budgetTokens, display };
+}
+
+function sayableChoice(choice: ToolChoice | null, tools: readonly { name: string }[]): ToolChoice | null {
+  if (choice === null || choice.kind === 'none' || choice.kind === 'required') return choice;
+  if (choice.kind === 'tool' && tools.some(({ name }) => name === choice.name)) return choice;
+  return { kind: 'auto' };
+}
+
+function sayableMessage({ parts, role }: Message): Message[] {
+  if (role === 'system') return [];
+  const kept = parts.flatMap(sayablePart);
+  return [{ role, parts: kept.length > 0 ? kept : [{ type: 'text', text: 'Well.' }] }];
+}
+
+function sayablePart(part: Part): Part[] {
+  switch (part.type) {
+    case 'audio':
+    case 'refusal':
+      return [];
+    case 'image': {
+      const { detail: _, ...image } = part;
+      return [image];
+    }
+    case 'tool-call': {
+      const { namespace: _, ...call } = part;
+      return [{ ...call, kind: 'function', input: part.kind === 'custom' ? '{}' : part.input }];
+    }
+    case 'tool-result':
+      return [{ ...part, kind: 'function', parts: part.parts.flatMap(sayablePart) as typeof part.parts }];
+    case 'reasoning':
+      if (part.sealed === null) return [];
+      return [{ ...part, summary: false, text: part.sealed.kind === 'redacted' ? '' : part.text }];
+    default:
+      return [part];
+  }
+}
+
+const anyConversation = conversations('anthropic-messages');
+
+describe('a messages request, whatever it says,', () => {
+  it('is decoded to what was encoded', () => {
+    fc.assert(
+      fc.property(anyConversation.map(sayable), (conversation) => {
+        assert.deepEqual(decodeRequest(encoded(conversation)), conversation);
+      }),
+    );
+  });
+
+  it('is encoded to what was decoded, also when much of it could not be said', () => {
+    fc.assert(
+      fc.property(anyConversation, (conversation) => {
+        const body = encoded(conversation);
+        assert.equal(JSON.stringify(encoded(decodeRequest(body))), JSON.stringify(body));
+      }),
+    );
+  });
+
+  it('keeps to the order of turns that the vendor demands (M-02, M-09)', () => {
+    const shuffled = anyConversation.chain((conversation) =>
+      fc.shuffledSubarray(conversation.messages).map((messages) => encoded({ ...conversation, messages })),
+    );
+    fc.assert(
+      fc.property(shuffled, (body) => {
+        let open: string[] = [];
+        const turns = listOf(body['messages']).map(objectOf);
+        for (const [index, { content, role }] of turns.entries()) {
+          assert.equal(role, index % 2 === 0 ? 'user' : 'assistant');
+          const blocks = listOf(content).map(objectOf);
+          const results = blocks.filter(({ type }) => type === 'tool_result');
+          assert.deepEqual(results, blocks.slice(0, results.length), 'results come first');
+          assert.deepEqual(results.map(({ tool_use_id: id }) => id).sort(), open.sort());
+          assert.ok(blocks.every(({ text, type }) => type !== 'text' || String(text).trim() !== ''));
+          open = blocks.flatMap(({ id, type }) => (type === 'tool_use' ? [String(id)] : []));
+        }
+        assert.deepEqual(open, [], 'every call has its result');
+        assert.ok(turns.length > 0);
+      }),
+    );
+  });
+
+  it('is refused with the path of what is wrong, and never fails otherwise', () => {
+    const mutated = fc
+      .tuple(
+        anyConversation,
+        fc.array(fc.nat(40), { minLength: 1, maxLength: 6 }),
+        fc.jsonValue({ maxDepth: 2 }),
+      )
+      .map(([conversation, path, value]) => replaced(encoded(conversation), path, value));
+    fc.assert(
+      fc.property(fc.oneof(mutated, fc.object({ maxDepth: 3 })), (body) => {
+        try {
+          encoded(decodeRequest(body as JsonObject));
+        } catch (error) {
+          assert.ok(error instanceof GatewayError, String(error));
+          assert.equal(error.status, 400);
+          assert.ok(error.param !== null);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** `target` with another value somewhere inside. */
+function replaced(target: JsonObject, path: readonly number[], value: unknown): JsonObject {
+  const result = structuredClone(target);
+  let place: JsonObject | unknown[] = result;
+  for (const [depth, step] of path.entries()) {
+    const keys = Object.keys(place);
+    const key = keys[step % Math.max(1, keys.length)];
+    if (key === undefined) break;
+    const next = (place as JsonObject)[key];
+    if (depth === path.length - 1 || typeof next !== 'object' || next === null) {
+      (place as JsonObject)[key] = value;
+      break;
+    }
+    place = next as JsonObject;
+  }
+  return result;
+}
+
+/** An answer with what this format alone can say of it. */
+function sayableAnswer(parts: readonly StreamPart[]): StreamPart[] {
+  return parts.map((part) => {
+    switch (part.type) {
+      case 'message-start':
+        return { ...part, id: 'msg_0m1', model: context.model };
+      case 'refusal-start':
+      case 'refusal-end':
+        return { type: part.type === 'refusal-start' ? 'text-start' : 'text-end', block: part.block };
+      case 'refusal-delta':
+        return { ...part, type: 'text-delta' };
+      case 'reasoning-start':
+        return { ...part, summary: false };
+      case 'reasoning-end':
+        return part.sealed?.kind === 'redacted' ? { ...part, sealed: null } : part;
+      default:
+        return part;
+    }
+  });
+}
+
+const withoutStartUsage = (parts: readonly StreamPart[]) =>
+  parts.map((part) => (part.type === 'message-start' ? { ...part, usage: null } : part));
+
+describe('a messages stream, whatever it says,', () => {
+  it('is read as it was written, block after block (E-01, E-08)', () => {
+    const answer = answers('anthropic-messages', { interleave: true }).map(sayableAnswer);
+    fc.assert(
+      fc.property(answer, (parts) => {
+        const read = withoutStartUsage(readBack(written(parts)));
+        assert.deepEqual(settled(read), settled(parts));
+        assert.deepEqual(settled(read).length, settled(settled(read)).length);
+      }),
+    );
+  });
+
+  it('has one block open at a time, numbered without gaps, and one end (E-08, X-05)', () => {
+    fc.assert(
+      fc.property(answers('openai-responses', { interleave: true }), (parts) => {
+        const { frames } = splitFrames(Buffer.from(written(parts)));
+        let open: unknown = null;
+        let next = 0;
+        const types = frames.map(({ data, event }) => {
+          const { index, type } = objectOf(JSON.parse(data));
+          assert.equal(type, event);
+          if (type === 'content_block_start') {
+            assert.equal(open, null);
+            assert.equal(index, next);
+            open = index;
+            next += 1;
+          } else if (index !== undefined) assert.equal(index, open);
+          if (type === 'content_block_stop') open = null;
+          return event;
+        });
+        assert.equal(open, null);
+        assert.equal(types[0], 'message_start');
+        assert.deepEqual(types.slice(-2), ['message_delta', 'message_stop']);
+        assert.equal(types.filter((type) => type.startsWith('message_')).length, 3);
+      }),
+    );
+  });
+
+  it('assembles into a message with all that was written', () => {
+    fc.assert(
+      fc.property(answers('openai-responses', { interleave: true }), (parts) => {
+        const message = assemble(splitFrames(Buffer.from(written(parts))).frames);
+        assert.ok(message !== null);
+        const { content, id, model, role, stop_reason, type } = message;
+        assert.deepEqual(
+          { id, model, role, type },
+          { id: 'msg_0m1', model: 'a', role: 'assistant', type: 'message' },
+        );
+        const calls = parts.filter((part) => part.type === 'tool-call-start');
+        const uses = listOf(content)
+          .map(objectOf)
+          .filter((block) => block['type'] === 'tool_use');
+        assert.deepEqual(
+          uses.map(({ id: use, name }) => [use, name]),
+          calls.map(({ id: call, name }) => [call, name]),
+        );
+        assert.equal(typeof stop_reason, 'string');
+      }),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+import { extraMembers } from '../wire-check.ts';
+
+/** Members that the neutral model has words for, by the object that they stand in. */
+const known: ReadonlySet<string> = new Set([
+  'model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'temperature', 'top_p', 'top_k',
+  'stop_sequences', 'thinking', 'output_config', 'metadata', 'stream',
+]); // biome-ignore format: a table
+const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
+  output_config: new Set(['effort', 'format']),
+  metadata: new Set(['user_id']),
+};
+const knownOfTool: ReadonlySet<string> = new Set([
+  ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'],
+]);
+const knownThinking: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled']);
+
+const TOOLS = 'tools.';
+
+/**
+ * What only this format can say: members of the request, and by their path those of its parts. What a member of
+ * tools says is listed by the tool's name. Null when there is nothing.
+ */
+export function ownMembers(body: JsonObject): JsonObject | null {
+  const members = new Map(Object.entries(extraMembers(body, known) ?? {}));
+  // The usual tier says nothing.
+  if (members.get('service_tier') === 'auto') members.delete('service_tier');
+  const { thinking } = body;
+  if (isObject(thinking) && !knownThinking.has(thinking['type'])) members.set('thinking', thinking);
+  for (const [name, names] of Object.entries(knownInside)) {
+    for (const [key, value] of Object.entries(extraMembers(objectOf(body[name]), names) ?? {}))
+      members.set(`${name}.${key}`, value);
+  }
+  for (const tool of listOf(body['tools']).map(objectOf)) {
+    if (!isFunction(tool)) continue;
+    for (const [key, value] of Object.entries(extraMembers(tool, knownOfTool) ?? {})) {
+      const path = `${TOOLS}${key}`;
+      members.set(path, { ...objectOf(members.get(path)), [tool['name']]: value });
+    }
+  }
+  return members.size === 0 ? null : Object.fromEntries(members);
+}
+
+type NamedTool = JsonObject & { name: string };
+
+/** A tool that the caller runs: only a server's own has another type. */
+function isFunction(tool: JsonObject): tool is NamedTool {
+  const type = tool['type'];
+  return typeof tool['name'] === 'string' && (type === undefined || type === null || type === 'custom');
+}
+
+/** The request with the members that `ownMembers` found, where they were. */
+export function putBack(request: JsonObject, members: JsonObject): JsonObject {
+  const result: JsonObject = { ...request };
+  for (const [path, value] of Object.entries(members)) {
+    const [name = '', key = ''] = split(path);
+    if (name === 'tools')
+      result['tools'] = listOf(result['tools']).map((tool) => withMember(tool, key, value));
+    else if (key !== '') result[name] = { ...objectOf(result[name]), [key]: value };
+    else result[name] = value;
+  }
+  return result;
+}
+
+function split(path: string): string[] {
+  const name = ['tools', ...Object.keys(knownInside)].find((candidate) => path.startsWith(`${candidate}.`));
+  return name === undefined ? [path] : [name, path.slice(name.length + 1)];
+}
+
+function withMember(tool: unknown, key: string, byName: unknown): unknown {
+  if (!isObject(tool) || !isFunction(tool)) return tool;
+  const { name } = tool;
+  const values = objectOf(byName);
+  return Object.hasOwn(values, name) ? { ...tool, [key]: values[name] } : tool;
+}
