@@ -141,7 +141,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       if (encoding !== undefined) this.#decoder = this.#decode(encoding);
       this.#reader.onHead(status, headers);
     } catch (error) {
-      this.#fail(error as Error);
+      this.#fail(bug(error));
     }
   }
 
@@ -153,7 +153,12 @@ export class Attempt implements Dispatcher.DispatchHandler {
       if (!this.#decoder.write(chunk)) controller.pause();
       return;
     }
-    if (this.#reader.onData(chunk)) return;
+    try {
+      if (this.#reader.onData(chunk)) return;
+    } catch (error) {
+      this.#fail(bug(error));
+      return;
+    }
     this.#paused = true;
     controller.pause();
   }
@@ -164,8 +169,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
       this.#decoder.end();
       return;
     }
-    this.#phase = 'done';
-    this.#reader.onEnd();
+    this.#end();
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -189,13 +193,20 @@ export class Attempt implements Dispatcher.DispatchHandler {
       },
       onEnd: () => {
         if (this.#broken !== null) this.#fail(this.#broken);
-        if (this.#phase === 'done') return;
-        this.#phase = 'done';
-        this.#reader.onEnd();
+        if (this.#phase !== 'done') this.#end();
       },
       onError: (error) => this.#fail(this.#broken ?? error),
       onDrain: () => this.#controller?.resume(),
     });
+  }
+
+  #end(): void {
+    this.#phase = 'done';
+    try {
+      this.#reader.onEnd();
+    } catch (error) {
+      this.#reader.onFailure({ error: bug(error), safeToRetry: false });
+    }
   }
 
   #expire(what: string, milliseconds: number): void {
@@ -211,6 +222,14 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#controller?.abort(error);
     this.#reader.onFailure(failureOf(error, this.#host, answered));
   }
+}
+
+/** A fault of our own while an answer is carried: the caller gets an error, not silence. */
+function bug(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause;
+  return new GatewayError('internal_error', `The gateway failed to carry the answer: ${String(cause)}`, {
+    cause,
+  });
 }
 
 /** A generator lets go of the pieces once they are sent, where undici keeps an array for as long as the answer takes. */
