@@ -12,7 +12,15 @@ import { openaiChat } from './openai-chat/codec.ts';
 /** A codec of which only its name and what it can say matter. */
 function codec(format: WireFormat, names: ConceptNames): Codec & { conversation: ConversationCodec } {
   const tools = { custom: false, namespaces: false, name: /^\w+$/, maxName: 64 };
-  return { ...openaiChat, format, conversation: { names, tools } as ConversationCodec };
+  return {
+    ...openaiChat,
+    format,
+    conversation: {
+      names,
+      tools,
+      vendorOnly: [] as const,
+    } as Partial<ConversationCodec> as ConversationCodec,
+  };
 }
 
 const from = codec('anthropic-messages', { topK: 'top_k', candidates: 'n', cacheMarks: 'cache_control' });

@@ -25,7 +25,9 @@ interface Route {
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
 export function adapt(conversation: Conversation, { dialect, from, to }: Route): Adapted {
-  const dropped = missingConcepts(conversation, from.conversation.names, to.conversation.names, to.format);
+  const sayable = { ...to.conversation.names };
+  if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
+  const dropped = missingConcepts(conversation, from.conversation.names, sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
   const tools = keptTools(conversation.tools, to.format, dropped);

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame } from '../lib/sse.ts';
-import type { ConceptNames } from './concept.ts';
+import type { Concept, ConceptNames } from './concept.ts';
 import type { Conversation } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
 import type { Usage, WireFormat } from './model.ts';
@@ -67,6 +67,8 @@ export interface ConversationCodec {
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;
+  /** Those of them that only the format's own vendor is sure to know (`dialect.vendorMembers`). */
+  vendorOnly: readonly Concept[];
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
   tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
 }

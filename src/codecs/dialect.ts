@@ -13,6 +13,8 @@ export interface Dialect {
   reasoningEffort: boolean;
   /** Chat: whether tools with free text (`type: custom`) are understood. */
   customTools: boolean;
+  /** Chat: whether OpenAI's own optional members (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
+  vendorMembers: boolean;
   /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
   defaultMaxTokens: number;
 }
@@ -23,5 +25,6 @@ export const plainDialect: Dialect = {
   reasoningField: null,
   reasoningEffort: true,
   customTools: false,
+  vendorMembers: false,
   defaultMaxTokens: 8192,
 };

@@ -16,7 +16,12 @@ export const azureOpenai: Provider = {
     'openai-responses': '/openai/v1/responses',
     'openai-embeddings': '/openai/v1/embeddings',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', systemRole: 'developer', customTools: true },
+  dialect: {
+    maxTokensField: 'max_completion_tokens',
+    systemRole: 'developer',
+    customTools: true,
+    vendorMembers: true,
+  },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AZURE_OPENAI_API_KEY'],

@@ -14,7 +14,12 @@ export const openai: Provider = {
     'openai-completions': '/v1/completions',
     'openai-embeddings': '/v1/embeddings',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', systemRole: 'developer', customTools: true },
+  dialect: {
+    maxTokensField: 'max_completion_tokens',
+    systemRole: 'developer',
+    customTools: true,
+    vendorMembers: true,
+  },
   modelsPath: '/v1/models',
   forwardHeaders: 'all',
   keyVariables: ['OPENAI_API_KEY'],

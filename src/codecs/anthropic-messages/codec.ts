@@ -17,6 +17,7 @@ export const anthropicMessages: Codec = {
     reader,
     writer,
     names,
+    vendorOnly: [],
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 128 },
   },
   readUsage,

@@ -1,4 +1,4 @@
-import type { ConceptNames } from '../concept.ts';
+import type { Concept, ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import type { JsonObject } from '../values.ts';
@@ -26,6 +26,8 @@ export const names: ConceptNames = {
   fileInput: 'file',
 };
 
+export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'serviceTier', 'metadata', 'store'];
+
 /** A conversation as a chat request. Members that the caller did not speak of are left out. */
 export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
   const { extras, logprobs, stop } = conversation;
@@ -48,12 +50,8 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     reasoning_effort: dialect.reasoningEffort ? effortOf(conversation) : null,
     response_format: formatOf(conversation),
-    verbosity: conversation.verbosity,
-    safety_identifier: conversation.userId,
-    prompt_cache_key: conversation.cacheKey,
-    service_tier: conversation.serviceTier,
-    metadata: conversation.metadata,
-    store: conversation.store === true ? true : null,
+    [dialect.vendorMembers ? 'safety_identifier' : 'user']: conversation.userId,
+    ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
     stream: conversation.stream ? true : null,
     // The gateway needs the usage, whether the caller wants to see it or not (Q-16).
     stream_options: conversation.stream ? { include_usage: true } : null,
@@ -62,6 +60,13 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
   return Object.fromEntries(
     Object.entries(request).filter(([, value]) => value !== undefined && value !== null),
   );
+}
+
+function vendorMembers({ cacheKey, metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
+  return {
+    ...{ verbosity, prompt_cache_key: cacheKey, service_tier: serviceTier, metadata },
+    store: store === true ? true : null,
+  };
 }
 
 /** Tokens for thinking as an effort (the steps of the vendors' own guides). */

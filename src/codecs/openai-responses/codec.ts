@@ -17,6 +17,7 @@ export const openaiResponses: Codec = {
     reader,
     writer,
     names,
+    vendorOnly: [],
     tools: { custom: true, namespaces: true, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage,
