@@ -36,6 +36,11 @@ export class StreamRelay {
     this.#headers = headers;
   }
 
+  /** True once the caller has been sent something. */
+  get committed(): boolean {
+    return this.#committed;
+  }
+
   onData(chunk: Buffer): boolean {
     this.#tap.push(chunk);
     if (this.#committed) return this.#response.write(chunk);

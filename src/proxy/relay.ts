@@ -46,10 +46,12 @@ export class Relay implements AnswerReader {
   }
 
   onData(chunk: Buffer): boolean {
-    this.#silence = 0;
     if (this.#whole !== null) return this.#whole.onData(chunk);
-    if (this.#chosen && this.#stream !== null) return this.#stream.onData(chunk);
-    return this.#choose(chunk);
+    const stream = this.#chosen ? this.#stream : null;
+    const wantsMore = stream === null ? this.#choose(chunk) : stream.onData(chunk);
+    // What is held back is no sign of life to the caller.
+    if (this.#stream?.committed) this.#silence = 0;
+    return wantsMore;
   }
 
   onEnd(): void {
