@@ -100,6 +100,19 @@ describe('an upstream that fails', () => {
       });
     }
 
+    it(`with a redirect is refused and not followed for ${format.name}`, async () => {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const location = `${at.upstream.url}/elsewhere?token=upstream-secret`;
+        at.upstream.always(body(status, 'moved', { location }));
+        const reply = await at.gateway.ask(format.path, format.request());
+        assert.equal(reply.status, 502);
+        assert.match(String(errorIn(format, reply)['message']), /redirect \(\d+\).*base URL/);
+        assert.equal(reply.header('location'), undefined);
+        assert.doesNotMatch(reply.text, /upstream-secret/);
+        assert.equal(at.upstream.requests.length, 1);
+      }
+    });
+
     it(`with 429 always says to a caller of ${format.name} how long to wait`, async () => {
       const error = format.error('slow down', 'rate_limit_error');
       at.upstream.script(
