@@ -77,7 +77,6 @@ export class Translation implements AnswerReader {
   }
 
   onData(chunk: Buffer): boolean {
-    this.#silence = 0;
     if (this.#ended) return true;
     if (this.#shape === 'unknown') this.#shape = isJson(chunk) ? 'whole' : 'stream';
     this.#pieces.push(chunk);
@@ -203,7 +202,10 @@ export class Translation implements AnswerReader {
 
   #send(text: string): boolean {
     if (text === '') return true;
-    if (this.#committed) return this.#response.write(text);
+    if (this.#committed) {
+      this.#silence = 0;
+      return this.#response.write(text);
+    }
     this.#held += text;
     return true;
   }

@@ -531,6 +531,26 @@ describe('an upstream that is silent', () => {
     assert.equal(half.join(''), 'Hel');
   });
 
+  it('but for pings in another format does not leave the caller without a sign', async () => {
+    const { preamble, content, ending } = messages.stream();
+    const sign = { given: false };
+    const pings: Step = async (turn) => {
+      const ping = chunk('event: ping\ndata: {"type":"ping"}\n\n');
+      while (!sign.given && (await ping(turn)) !== false) await delay(50);
+    };
+    at.upstream.script([open(), chunk(preamble), pings, chunk(content.join('') + ending), end()]);
+    const reply = await opened(at.gateway, {
+      ...chat,
+      request: (more) => chat.request({ model: messages.model, ...more }),
+    });
+    await reply.until(keepAliveOf(chat).repeat(2));
+    sign.given = true;
+    const whole = await reply.whole;
+    assert.equal(whole.end, 'complete');
+    assert.match(whole.text, /wörld/);
+    assert.match(whole.text, /\[DONE\]\n\n$/);
+  });
+
   it('while a whole answer was asked for gets no bytes put before that answer', async () => {
     for (const format of formats) {
       const gate = Promise.withResolvers<void>();
