@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Reply } from '../support/client.ts';
 import { chat, connectionsTo, type Format, formats, messages, responses } from '../support/formats.ts';
-import { type ConnectionInput, type RunningGateway, startGateway } from '../support/gateway.ts';
+import {
+  bearer,
+  type ConnectionInput,
+  type RunningGateway,
+  startGateway,
+  waitFor,
+} from '../support/gateway.ts';
+import { runScript, type Script } from '../support/process.ts';
 import { setting } from '../support/setting.ts';
 import {
   chunk,
@@ -78,6 +86,104 @@ describe('an upstream that cannot be reached', () => {
     assert.equal((await gateway.entry(reply.header('x-request-id'))).error?.code, 'upstream_unreachable');
   });
 });
+
+describe('an upstream that takes no connection', () => {
+  const timeoutMs = 1000;
+  let gateway: RunningGateway;
+  let host: Script;
+  let waiting: Socket[] = [];
+
+  before(async () => {
+    host = runScript(
+      import.meta.dirname,
+      `
+        import { connect, createServer, type Socket } from 'node:net';
+        const server = createServer();
+        server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => say(server.address().port));
+        await go();
+      `,
+    );
+    const port = Number(await host.line());
+    // Stopped, it accepts nothing; once its queue is full the kernel drops what asks for a connection.
+    host.child.kill('SIGSTOP');
+    waiting = await fillQueue(port);
+    const plain = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    });
+    plain.listen(0, '127.0.0.1').unref();
+    await once(plain, 'listening');
+    const address = plain.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    gateway = await startGateway({
+      config: { timeouts: { connect_ms: timeoutMs } },
+      connections: [
+        ...connectionsTo(`http://127.0.0.1:${port}`),
+        { provider: 'openai-compatible', name: 'plain', baseUrl: `https://127.0.0.1:${address.port}` },
+      ],
+    });
+  });
+
+  after(async () => {
+    for (const socket of waiting) socket.destroy();
+    try {
+      await gateway?.stop();
+    } finally {
+      await host?.kill();
+    }
+  });
+
+  for (const format of formats) {
+    it(`gets 504 after the time for connecting, tried twice (${format.name})`, async () => {
+      const since = performance.now();
+      const reply = await gateway.ask(format.path, format.request({ stream: true }));
+      const ms = performance.now() - since;
+      assert.equal(reply.status, 504, reply.text);
+      assert.match(errorOf(reply).message, /did not accept a connection in time/);
+      assert.ok(ms > timeoutMs && ms < 20 * timeoutMs, `${ms} ms`);
+      const entry = await gateway.entry(reply.header('x-request-id'));
+      assert.equal(entry.error?.code, 'upstream_timeout');
+      assert.equal(entry.attempts, 2);
+    });
+  }
+
+  it('is not waited for when the client leaves, which is recorded at once', async () => {
+    const client = await gateway.client();
+    const headers = { 'user-agent': 'left while connecting', ...bearer(gateway.key) };
+    await client.send({ path: chat.path, headers, body: JSON.stringify(chat.request()) });
+    await delay(100);
+    client.destroy();
+    await waitFor('the ledger entry', async () => {
+      const row = (await gateway.entries()).find((line) => line.user_agent === 'left while connecting');
+      if (row === undefined) return false;
+      assert.equal(row.outcome, 'aborted');
+      assert.equal(row.status, 499);
+      assert.equal(row.attempts, 1);
+      assert.equal(row.usage, null);
+      return true;
+    });
+  });
+
+  it('is told apart from one that does not speak TLS', async () => {
+    const reply = await gateway.ask(chat.path, chat.request({ model: 'plain/m-1' }));
+    assert.equal(reply.status, 502, reply.text);
+    assert.match(errorOf(reply).message, /TLS/);
+    assert.equal((await gateway.entry(reply.header('x-request-id'))).error?.code, 'upstream_unreachable');
+  });
+});
+
+/** Connects until the kernel lets no more wait. */
+async function fillQueue(port: number): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  for (let number = 0; number < 20; number += 1) {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {});
+    sockets.push(socket);
+    const connected = await Promise.race([once(socket, 'connect').then(() => true), delay(500, false)]);
+    if (!connected) return sockets;
+  }
+  throw new Error('the queue of a stopped server never filled');
+}
 
 describe('a connection that breaks', () => {
   const s = setting();
