@@ -1,15 +1,15 @@
 import { carriedSeal } from '../carried-seal.ts';
 import type {
   CacheMark,
-  FilePart,
   ImagePart,
   Message,
+  NativePart,
   Part,
   Sealed,
   Source,
   ToolResultPart,
 } from '../conversation.ts';
-import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { objectAt, textAt, wrong } from '../wire-check.ts';
 
 /** The `messages` of a request. A `system` message may stand among them. */
@@ -29,10 +29,10 @@ export function readContent(content: unknown, path: string): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) throw wrong(path, 'a string or a list of blocks');
-  return content.map((block, index) => readBlock(block, `${path}[${index}]`));
+  return content.flatMap((block, index) => readBlock(block, `${path}[${index}]`));
 }
 
-function readBlock(block: unknown, path: string): Part {
+function readBlock(block: unknown, path: string): Part | Part[] {
   if (typeof block === 'string') return { type: 'text', text: block };
   if (!isObject(block)) throw wrong(path, 'an object');
   const type = textAt(block, 'type', `${path}.type`);
@@ -64,14 +64,12 @@ function readBlock(block: unknown, path: string): Part {
         sealed: sealOf(textOf(block['data']), 'redacted'),
       };
     default:
-      return {
-        type: 'native',
-        format: 'anthropic-messages',
-        name: type,
-        value: block,
-        text: wordsOf(type, block),
-      };
+      return nativeBlock(type, block);
   }
+}
+
+function nativeBlock(name: string, value: JsonObject): NativePart {
+  return { type: 'native', format: 'anthropic-messages', name, value, text: wordsOf(name, value) };
 }
 
 /** The seal that stands in a block: its maker's, perhaps another format's that was carried here. */
@@ -93,17 +91,28 @@ function imageBlock(block: JsonObject, path: string): ImagePart {
   return { type: 'image', source, ...cacheOf(block) };
 }
 
-function documentBlock(block: JsonObject, path: string): FilePart {
-  const source = readSource(objectAt(block, 'source', `${path}.source`), path);
+/** A document. What the caller says about it is a text before it; one with images in it has no like elsewhere. */
+function documentBlock(block: JsonObject, path: string): Part[] {
+  const told = objectAt(block, 'source', `${path}.source`);
+  if (told?.['type'] === 'content' && !isAllText(told['content'])) return [nativeBlock('document', block)];
+  const source = readSource(told, path);
   const name = textAt(block, 'title', `${path}.title`);
+  const context = textAt(block, 'context', `${path}.context`);
   const citations = objectOf(block['citations'])['enabled'];
-  return {
-    type: 'file',
-    source,
-    ...(name === null ? {} : { name }),
-    ...(typeof citations === 'boolean' ? { citations } : {}),
-    ...cacheOf(block),
-  };
+  return [
+    ...(context === null ? [] : [{ type: 'text' as const, text: context }]),
+    {
+      type: 'file',
+      source,
+      ...(name === null ? {} : { name }),
+      ...(typeof citations === 'boolean' ? { citations } : {}),
+      ...cacheOf(block),
+    },
+  ];
+}
+
+function isAllText(content: unknown): boolean {
+  return typeof content === 'string' || listOf(content).every((block) => objectOf(block)['type'] === 'text');
 }
 
 function readSource(source: JsonObject | null, path: string): Source | { kind: 'text'; text: string } {
@@ -126,7 +135,9 @@ function readSource(source: JsonObject | null, path: string): Source | { kind: '
 
 function textsIn(content: unknown): string {
   if (typeof content === 'string') return content;
-  return (Array.isArray(content) ? content : []).map((block) => textOf(objectOf(block)['text'])).join('\n');
+  return listOf(content)
+    .map((block) => textOf(objectOf(block)['text']))
+    .join('\n');
 }
 
 function callBlock(block: JsonObject, path: string): Part {
@@ -157,13 +168,24 @@ function resultBlock(block: JsonObject, path: string): ToolResultPart {
   };
 }
 
-/** Blocks that mean nothing without the vendor's own state. */
-const sealedBlocks: ReadonlySet<string> = new Set(['compaction', 'container_upload']);
-
 /** What a block that only this vendor has says in words; null when words cannot say it. */
 function wordsOf(type: string, block: JsonObject): string | null {
-  if (sealedBlocks.has(type)) return null;
-  if (type === 'tool_reference') return `[tool] ${textOf(block['tool_name'])}`;
-  const { cache_control: _, type: __, ...said } = block;
-  return `[${type}] ${JSON.stringify(said)}`;
+  switch (type) {
+    case 'document':
+    case 'container_upload':
+      return null;
+    case 'compaction':
+      return typeof block['content'] === 'string' ? block['content'] : null;
+    case 'tool_reference':
+      return `[tool] ${textOf(block['tool_name'])}`;
+    default:
+      return `[${type}] ${JSON.stringify(block, readable)}`;
+  }
+}
+
+/** Members that only the vendor can read, or that are no part of what was said. */
+const unreadable: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'cache_control', 'caller']);
+
+function readable(key: string, value: unknown): unknown {
+  return unreadable.has(key) || key.startsWith('encrypted_') ? undefined : value;
 }

@@ -104,10 +104,28 @@ function plainText(data: string): JsonObject {
 function sourceOf(source: Source): JsonObject {
   switch (source.kind) {
     case 'data':
-      return { type: 'base64', media_type: source.mediaType, data: source.base64 };
+      return {
+        type: 'base64',
+        media_type: imageTypeOf(source.base64) ?? source.mediaType,
+        data: source.base64,
+      };
     case 'url':
       return { type: 'url', url: source.url };
     case 'file':
       return { type: 'file', file_id: source.id };
   }
+}
+
+/** The first bytes of the image types that the vendor takes, in base64. */
+const imageStarts: Readonly<Record<string, string>> = {
+  iVBORw0KGgo: 'image/png',
+  '/9j/': 'image/jpeg',
+  R0lGOD: 'image/gif',
+  UklGR: 'image/webp',
+};
+
+/** The type that an image's bytes show: the vendor refuses one under another's name (M-05). */
+function imageTypeOf(base64: string): string | undefined {
+  const start = Object.keys(imageStarts).find((candidate) => base64.startsWith(candidate));
+  return start === undefined ? undefined : imageStarts[start];
 }

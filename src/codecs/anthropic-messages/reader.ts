@@ -25,6 +25,16 @@ const reasons: Readonly<Record<string, EndReason>> = {
   model_context_window_exceeded: 'context-full',
 };
 
+const kinds: Readonly<Record<string, OpenBlock['kind']>> = {
+  text: 'text',
+  thinking: 'reasoning',
+  redacted_thinking: 'reasoning',
+  tool_use: 'tool-call',
+};
+
+/** Types of blocks by the deltas that only they have. */
+const announcing: Readonly<Record<string, string>> = { text_delta: 'text', thinking_delta: 'thinking' };
+
 /** Reads a messages stream (Anthropic API reference, "Streaming Messages"). */
 class MessagesReader implements PartReader {
   readonly #open = new Map<unknown, OpenBlock>();
@@ -34,6 +44,9 @@ class MessagesReader implements PartReader {
   #usage: JsonObject = {};
   #reason: string | null = null;
   #stopSequence: string | null = null;
+  #begun = false;
+  /** Why the vendor refused, in its words. */
+  #explanation = '';
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
@@ -53,19 +66,25 @@ class MessagesReader implements PartReader {
   }
 
   #event(event: JsonObject): StreamPart[] {
+    const { index } = event;
     switch (event['type']) {
       case 'message_start':
         return this.#begin(objectOf(event['message']));
       case 'content_block_start':
-        return this.#start(event['index'], objectOf(event['content_block']));
+        return [
+          ...this.#begin({}),
+          ...this.#stop(index),
+          ...this.#start(index, objectOf(event['content_block'])),
+        ];
       case 'content_block_delta':
-        return this.#delta(event['index'], objectOf(event['delta']));
+        return this.#delta(index, objectOf(event['delta']));
       case 'content_block_stop':
-        return this.#stop(event['index']);
+        return this.#stop(index);
       case 'message_delta': {
-        const { stop_reason, stop_sequence } = objectOf(event['delta']);
+        const { stop_details, stop_reason, stop_sequence } = objectOf(event['delta']);
         if (typeof stop_reason === 'string') this.#reason = stop_reason;
         if (typeof stop_sequence === 'string') this.#stopSequence = stop_sequence;
+        this.#explanation = textOf(objectOf(stop_details)['explanation']);
         this.#usage = mergeUsage(this.#usage, objectOf(event['usage']));
         return [];
       }
@@ -77,6 +96,8 @@ class MessagesReader implements PartReader {
   }
 
   #begin(message: JsonObject): StreamPart[] {
+    if (this.#begun) return [];
+    this.#begun = true;
     this.#usage = objectOf(message['usage']);
     const usage = messageUsage(this.#usage);
     return [{ type: 'message-start', id: textOf(message['id']), model: textOf(message['model']), usage }];
@@ -84,49 +105,43 @@ class MessagesReader implements PartReader {
 
   #start(index: unknown, start: JsonObject): StreamPart[] {
     const type = textOf(start['type']);
-    const kind =
-      type === 'text'
-        ? 'text'
-        : type === 'tool_use'
-          ? 'tool-call'
-          : type === 'thinking' || type === 'redacted_thinking'
-            ? 'reasoning'
-            : 'native';
-    const block: OpenBlock = {
-      block: this.#next,
-      kind,
-      start,
-      input: '',
-      signature: textOf(start['signature']),
-    };
+    const kind = kinds[type] ?? 'native';
+    const block = this.#next;
     this.#next += 1;
-    this.#open.set(index, block);
+    this.#open.set(index, { block, kind, start, input: '', signature: textOf(start['signature']) });
     const words = textOf(start[type === 'thinking' ? 'thinking' : 'text']);
     switch (kind) {
       case 'text':
-        return [{ type: 'text-start', block: block.block }, ...grown('text-delta', block.block, words)];
+        return [{ type: 'text-start', block }, ...grown('text-delta', block, words)];
       case 'reasoning':
         return [
-          { type: 'reasoning-start', block: block.block, summary: false },
-          ...grown('reasoning-delta', block.block, words),
+          { type: 'reasoning-start', block, summary: false },
+          ...grown('reasoning-delta', block, words),
         ];
-      case 'tool-call':
+      case 'tool-call': {
         this.#calls += 1;
-        return [
-          {
-            ...{ type: 'tool-call-start', block: block.block, kind: 'function' },
-            id: textOf(start['id']) || `call_${this.#calls}`,
-            name: textOf(start['name']),
-          },
-        ];
+        const id = textOf(start['id']) || `call_${this.#calls}`;
+        return [{ type: 'tool-call-start', block, id, name: textOf(start['name']), kind: 'function' }];
+      }
       case 'native':
         return [];
     }
   }
 
+  /** A block that was not announced is what its first delta says. */
+  #announced(index: unknown, delta: JsonObject): StreamPart[] {
+    const type = announcing[textOf(delta['type'])];
+    if (this.#open.has(index) || type === undefined) return [];
+    return [...this.#begin({}), ...this.#start(index, { type })];
+  }
+
   #delta(index: unknown, delta: JsonObject): StreamPart[] {
+    const announced = this.#announced(index, delta);
     const open = this.#open.get(index);
-    if (open === undefined) return [];
+    return open === undefined ? [] : [...announced, ...this.#grow(open, delta)];
+  }
+
+  #grow(open: OpenBlock, delta: JsonObject): StreamPart[] {
     switch (delta['type']) {
       case 'text_delta':
         return grown('text-delta', open.block, textOf(delta['text']));
@@ -136,7 +151,8 @@ class MessagesReader implements PartReader {
         open.signature += textOf(delta['signature']);
         return [];
       case 'input_json_delta': {
-        const text = textOf(delta['partial_json']);
+        const json = delta['partial_json'];
+        const text = isObject(json) ? JSON.stringify(json) : textOf(json);
         open.input += text;
         return open.kind === 'tool-call' ? grown('tool-call-delta', open.block, text) : [];
       }
@@ -151,13 +167,16 @@ class MessagesReader implements PartReader {
     const open = this.#open.get(index);
     if (open === undefined) return [];
     this.#open.delete(index);
-    return closed(open, true);
+    return closed(open);
   }
 
   #finish(): StreamPart[] {
     this.#ended = true;
-    const cut = this.#reason === 'max_tokens';
-    const parts = [...this.#open.values()].flatMap((open) => closed(open, !cut));
+    const parts = [
+      ...this.#begin({}),
+      ...[...this.#open.values()].flatMap(closed),
+      ...refusal(this.#next, this.#reason === 'refusal' ? this.#explanation : ''),
+    ];
     const told = reasons[this.#reason ?? ''] ?? 'other';
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
@@ -178,7 +197,7 @@ function grown(
   return text === '' ? [] : [{ type, block, text }];
 }
 
-function closed(open: OpenBlock, complete: boolean): StreamPart[] {
+function closed(open: OpenBlock): StreamPart[] {
   const { block, input, kind, start } = open;
   switch (kind) {
     case 'text':
@@ -186,12 +205,26 @@ function closed(open: OpenBlock, complete: boolean): StreamPart[] {
     case 'reasoning':
       return [{ type: 'reasoning-end', block, sealed: sealOf(open) }];
     case 'tool-call':
-      return [...wholeInput(open), { type: 'tool-call-end', block, complete }];
+      return [...wholeInput(open), { type: 'tool-call-end', block, complete: isWhole(input) }];
     case 'native': {
       const value = input === '' ? start : { ...start, input: parseObject(input) ?? {} };
       return [{ type: 'native', block, format: 'anthropic-messages', name: textOf(start['type']), value }];
     }
   }
+}
+
+/** Whether the vendor wrote the input of a call to its end: it closes the block also where the bound cut it off. */
+function isWhole(input: string): boolean {
+  return input.trim() === '' || parseObject(input) !== null;
+}
+
+function refusal(block: number, text: string): StreamPart[] {
+  if (text === '') return [];
+  return [
+    { type: 'refusal-start', block },
+    { type: 'refusal-delta', block, text },
+    { type: 'refusal-end', block },
+  ];
 }
 
 /** Input that came whole with the start of its block. */

@@ -7,8 +7,9 @@ import type { JsonObject } from '../values.ts';
 
 /** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
 interface Block {
-  /** Null until it is known what kind of block it is. */
-  start: JsonObject | null;
+  start: JsonObject;
+  /** False until it has content: an empty block would be refused when it comes back with the next request. */
+  begun: boolean;
   deltas: JsonObject[];
   ended: boolean;
 }
@@ -32,6 +33,8 @@ class MessagesWriter implements PartWriter {
   #writing: number | null = null;
   #index = -1;
   #calls = 0;
+  #refused = false;
+  #cut = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -41,32 +44,36 @@ class MessagesWriter implements PartWriter {
     switch (part.type) {
       case 'message-start':
         return this.#begin(part.usage);
-      case 'text-start':
       case 'refusal-start':
+        this.#refused = true;
+        return this.#open(part.block, { type: 'text', text: '' });
+      case 'text-start':
         return this.#open(part.block, { type: 'text', text: '' });
       case 'text-delta':
       case 'refusal-delta':
         return this.#grow(part.block, { type: 'text_delta', text: part.text });
       case 'reasoning-start':
-        return this.#open(part.block, null);
+        return this.#open(part.block, { type: 'thinking', thinking: '', signature: '' });
       case 'reasoning-delta':
-        return this.#think(part.block, part.text);
+        return this.#grow(part.block, { type: 'thinking_delta', thinking: part.text });
       case 'reasoning-end':
         return this.#seal(part.block, part.sealed);
       case 'tool-call-start':
         this.#calls += 1;
-        return this.#open(part.block, { type: 'tool_use', id: part.id, name: part.name, input: {} });
+        return this.#open(part.block, { type: 'tool_use', id: part.id, name: part.name, input: {} }, true);
       case 'tool-call-delta':
         return this.#grow(part.block, { type: 'input_json_delta', partial_json: part.text });
+      case 'tool-call-end':
+        this.#cut ||= !part.complete;
+        return this.#close(part.block);
       case 'text-end':
       case 'refusal-end':
-      case 'tool-call-end':
         return this.#close(part.block);
       case 'citation':
         return this.#grow(part.block, { type: 'citations_delta', citation: locationOf(part.citation) });
       case 'native':
         if (part.format !== 'anthropic-messages') return '';
-        return this.#open(part.block, part.value) + this.#close(part.block);
+        return this.#open(part.block, part.value, true) + this.#close(part.block);
       case 'message-end':
         return this.#end(part.reason, part.stopSequence, part.usage);
       case 'error':
@@ -83,56 +90,47 @@ class MessagesWriter implements PartWriter {
       content: [],
       stop_reason: null,
       stop_sequence: null,
+      stop_details: null,
       usage: { ...usageOf(usage), output_tokens: usage === null ? 0 : Math.min(1, outputOf(usage)) },
     };
     return event({ type: 'message_start', message });
   }
 
-  #open(block: number, start: JsonObject | null): string {
-    this.#blocks.set(block, { start, deltas: [], ended: false });
+  #open(block: number, start: JsonObject, begun = false): string {
+    this.#blocks.set(block, { start, begun, deltas: [], ended: false });
     return this.#advance();
   }
 
   #grow(block: number, delta: JsonObject): string {
     const open = this.#blocks.get(block);
     if (open === undefined) return '';
-    if (this.#writing === block) return event({ type: 'content_block_delta', index: this.#index, delta });
+    open.begun = true;
+    const started = this.#advance();
+    if (this.#writing === block)
+      return started + event({ type: 'content_block_delta', index: this.#index, delta });
     open.deltas.push(delta);
-    return '';
-  }
-
-  #think(block: number, text: string): string {
-    const open = this.#blocks.get(block);
-    if (open === undefined) return '';
-    open.start ??= { type: 'thinking', thinking: '', signature: '' };
-    return this.#advance() + this.#grow(block, { type: 'thinking_delta', thinking: text });
+    return started;
   }
 
   /** Ends a block of reasoning. One that is sealed through and through shows only now what it is. */
   #seal(block: number, sealed: Sealed | null): string {
     const open = this.#blocks.get(block);
-    if (open === undefined) return '';
-    if (open.start === null && sealed?.format === 'anthropic-messages' && sealed.kind === 'redacted') {
+    if (open === undefined || sealed === null) return this.#close(block);
+    if (!open.begun && sealed.format === 'anthropic-messages' && sealed.kind === 'redacted') {
       open.start = { type: 'redacted_thinking', data: sealed.value };
+      open.begun = true;
       return this.#advance() + this.#close(block);
     }
-    if (open.start === null && sealed === null) {
-      this.#blocks.delete(block);
-      return this.#advance();
-    }
-    open.start ??= { type: 'thinking', thinking: '', signature: '' };
-    const started = this.#advance();
-    const signed =
-      sealed === null ? '' : this.#grow(block, { type: 'signature_delta', signature: signatureOf(sealed) });
-    return started + signed + this.#close(block);
+    const signature = signatureOf(sealed);
+    return this.#grow(block, { type: 'signature_delta', signature }) + this.#close(block);
   }
 
   #close(block: number): string {
     const open = this.#blocks.get(block);
     if (open === undefined) return '';
     open.ended = true;
-    if (this.#writing !== block) return '';
-    return this.#stop(block) + this.#advance();
+    if (this.#writing === block) return this.#stop(block) + this.#advance();
+    return this.#advance();
   }
 
   #stop(block: number): string {
@@ -144,8 +142,13 @@ class MessagesWriter implements PartWriter {
   /** Writes waiting blocks, in their order, as far as they go. */
   #advance(): string {
     let text = '';
-    for (const [block, { deltas, ended, start }] of this.#blocks) {
-      if (this.#writing !== null || start === null) break;
+    for (const [block, { begun, deltas, ended, start }] of this.#blocks) {
+      if (this.#writing !== null) break;
+      if (!begun && ended) {
+        this.#blocks.delete(block);
+        continue;
+      }
+      if (!begun) break;
       this.#writing = block;
       this.#index += 1;
       text += event({ type: 'content_block_start', index: this.#index, content_block: start });
@@ -158,15 +161,18 @@ class MessagesWriter implements PartWriter {
 
   #end(reason: EndReason, stopSequence: string | null, usage: Usage | null): string {
     let text = '';
-    for (const [block, open] of this.#blocks) {
-      open.start ??= { type: 'thinking', thinking: '', signature: '' };
-      text += this.#advance() + this.#close(block);
-    }
-    const stop_reason = reason === 'stop' && this.#calls > 0 ? 'tool_use' : reasons[reason];
-    const delta = { stop_reason, stop_sequence: stopSequence };
+    for (const block of [...this.#blocks.keys()]) text += this.#close(block);
+    const delta = { stop_reason: this.#stopReason(reason), stop_sequence: stopSequence };
     return (
       text + event({ type: 'message_delta', delta, usage: usageOf(usage) }) + event({ type: 'message_stop' })
     );
+  }
+
+  /** What was written says more than the upstream's reason (S-04, S-05, S-07). */
+  #stopReason(reason: EndReason): string {
+    if (this.#cut) return 'max_tokens';
+    if (reason === 'stop' && this.#calls > 0) return 'tool_use';
+    return reason === 'stop' && this.#refused ? 'refusal' : reasons[reason];
   }
 }
 

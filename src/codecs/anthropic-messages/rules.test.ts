@@ -1,0 +1,671 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { GatewayError } from '../../lib/error.ts';
+import { splitFrames } from '../../lib/sse.ts';
+import { carrySeal } from '../carried-seal.ts';
+import { type Conversation, emptyConversation, type Message, type Part } from '../conversation.ts';
+import { plainDialect } from '../dialect.ts';
+import { encodeFrame } from '../frames.ts';
+import { noUsage } from '../model.ts';
+import type { StreamPart } from '../stream-part.ts';
+import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { assemble } from './assemble.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest } from './request-encode.ts';
+import { writer } from './writer.ts';
+
+const user: Message = { role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
+const said = (values: Partial<Conversation>): Conversation => ({
+  ...emptyConversation('a-model'),
+  messages: [user],
+  ...values,
+});
+const encoded = (values: Partial<Conversation>) => encodeRequest(said(values), plainDialect);
+const turnsOf = (messages: Message[]) =>
+  listOf(encoded({ messages })['messages'])
+    .map(objectOf)
+    .map(({ content, role }) => [role, ...listOf(content).map(objectOf)]);
+const call = (id: string, input = '{}'): Part => ({
+  ...{ type: 'tool-call', id, name: 'read', input, kind: 'function' },
+});
+const result = (callId: string, text: string): Part => ({
+  ...{ type: 'tool-result', callId, isError: false, kind: 'function' },
+  parts: [{ type: 'text', text }],
+});
+
+describe('a messages request', () => {
+  it('has its results first in the turn after the calls, whatever came between them (M-09, M-01)', () => {
+    const turns = turnsOf([
+      user,
+      { role: 'assistant', parts: [call('a')] },
+      { role: 'assistant', parts: [call('b')] },
+      { role: 'system', parts: [{ type: 'text', text: 'A file changed.' }] },
+      { role: 'user', parts: [{ type: 'text', text: 'Go' }, result('b', 'B')] },
+      { role: 'user', parts: [result('a', 'A')] },
+    ]);
+    assert.deepEqual(turns.slice(1), [
+      [
+        'assistant',
+        { type: 'tool_use', id: 'a', name: 'read', input: {} },
+        { type: 'tool_use', id: 'b', name: 'read', input: {} },
+      ],
+      [
+        'user',
+        { type: 'tool_result', tool_use_id: 'b', content: 'B' },
+        { type: 'tool_result', tool_use_id: 'a', content: 'A' },
+        { type: 'text', text: '<system-reminder>\nA file changed.\n</system-reminder>' },
+        { type: 'text', text: 'Go' },
+      ],
+    ]);
+  });
+
+  it('uses the id of a call once, though a server gave the same one in every turn (M-11, M-12)', () => {
+    const turns = turnsOf([
+      user,
+      { role: 'assistant', parts: [call('call_0')] },
+      { role: 'user', parts: [result('call_0', 'first')] },
+      { role: 'assistant', parts: [call('call_0')] },
+      { role: 'user', parts: [result('call_0', 'second')] },
+    ]);
+    const ids = turns.map(([, block]) => {
+      const { id, tool_use_id } = objectOf(block);
+      return id ?? tool_use_id;
+    });
+    assert.deepEqual(ids, [undefined, 'call_0', 'call_0', 'call_0_2', 'call_0_2']);
+  });
+
+  it('has a result for every call, and words of a result that no call asked for (M-11)', () => {
+    const turns = turnsOf([
+      { role: 'user', parts: [result('lost', 'found')] },
+      { role: 'assistant', parts: [call('a')] },
+    ]);
+    assert.deepEqual(turns, [
+      ['user', { type: 'text', text: 'found' }],
+      ['assistant', { type: 'tool_use', id: 'a', name: 'read', input: {} }],
+      ['user', { type: 'tool_result', tool_use_id: 'a', content: 'No result was given.', is_error: true }],
+    ]);
+  });
+
+  it('has no empty text, no white space at the end, and a turn of the user first (M-02, M-03)', () => {
+    assert.deepEqual(
+      turnsOf([
+        { role: 'user', parts: [{ type: 'text', text: ' \n' }] },
+        { role: 'assistant', parts: [{ type: 'text', text: '{"a": \n' }] },
+      ]),
+      [
+        ['user', { type: 'text', text: 'Go on.' }],
+        ['assistant', { type: 'text', text: '{"a":' }],
+      ],
+    );
+    assert.deepEqual(turnsOf([]), [['user', { type: 'text', text: 'Go on.' }]]);
+  });
+
+  it('keeps arguments that are no object for the model to see (M-08)', () => {
+    const [, turn] = turnsOf([user, { role: 'assistant', parts: [call('a', '{"path":'), call('b', '')] }]);
+    assert.deepEqual(
+      turn?.slice(1).map((block) => objectOf(block)['input']),
+      [{ raw_arguments: '{"path":' }, {}],
+    );
+  });
+
+  it('has a bound, which leaves room for an answer after the thinking (Q-02, Q-18)', () => {
+    const on = { mode: 'on', effort: null, budgetTokens: 4_000, display: null } as const;
+    assert.equal(encoded({})['max_tokens'], plainDialect.defaultMaxTokens);
+    assert.equal(encoded({ reasoning: on, maxOutputTokens: 1_000 })['max_tokens'], 5_000);
+    assert.equal(encoded({ reasoning: on, maxOutputTokens: 5_000 })['max_tokens'], 5_000);
+  });
+
+  it('says an effort as adaptive thinking, and no thinking where a tool must be called (Q-18, T-04)', () => {
+    const reasoning = { mode: 'on', effort: 'minimal', budgetTokens: null, display: 'auto' } as const;
+    const { output_config, thinking } = encoded({ reasoning });
+    assert.deepEqual(thinking, { type: 'adaptive', display: 'summarized' });
+    assert.deepEqual(output_config, { effort: 'low' });
+    const tools = [
+      { kind: 'function', name: 'read', description: null, schema: null, strict: null },
+    ] as const;
+    const forced = encoded({ reasoning, tools: [...tools], toolChoice: { kind: 'required' } });
+    assert.deepEqual(forced['thinking'], { type: 'disabled' });
+    assert.deepEqual(forced['tool_choice'], { type: 'any' });
+  });
+
+  it('has one kind of sampling, within bounds, and none with thinking (Q-03, Q-04)', () => {
+    const sampled = (values: Partial<Conversation>) => {
+      const { temperature, top_k, top_p } = encoded(values);
+      return [temperature, top_p, top_k];
+    };
+    assert.deepEqual(sampled({ temperature: 1.7 }), [1, undefined, undefined]);
+    assert.deepEqual(sampled({ temperature: 0.2, topP: 0.9, topK: 5 }), [0.2, undefined, 5]);
+    assert.deepEqual(sampled({ temperature: 1, topP: 0.9 }), [undefined, 0.9, undefined]);
+    const reasoning = { mode: 'adaptive', effort: null, budgetTokens: null, display: null } as const;
+    assert.deepEqual(sampled({ temperature: 0.2, topP: 0.9, topK: 5, reasoning }), [
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('offers only the tools that may be called, and no choice without tools (T-04, T-09)', () => {
+    const tool = (name: string) => ({
+      ...{ kind: 'function' as const, name, description: null, schema: null, strict: null },
+    });
+    const body = encoded({
+      tools: [tool('read'), tool('write')],
+      toolChoice: { kind: 'allowed', names: ['read'], required: true },
+      parallelToolCalls: false,
+    });
+    assert.deepEqual(
+      listOf(body['tools']).map((one) => objectOf(one)['name']),
+      ['read'],
+    );
+    assert.deepEqual(body['tool_choice'], { type: 'any', disable_parallel_tool_use: true });
+    assert.equal(
+      'tool_choice' in encoded({ toolChoice: { kind: 'required' }, parallelToolCalls: false }),
+      false,
+    );
+  });
+
+  it('marks four places for the cache when the caller named a key, and leaves a caller’s own marks alone (Q-12)', () => {
+    const messages: Message[] = [user, { role: 'assistant', parts: [{ type: 'text', text: 'Yes?' }] }, user];
+    const values: Partial<Conversation> = {
+      system: [
+        { type: 'text', text: 'One' },
+        { type: 'text', text: 'Two' },
+      ],
+      tools: [{ kind: 'function', name: 'read', description: null, schema: null, strict: null }],
+      messages: [
+        ...messages,
+        { role: 'assistant', parts: [call('a')] },
+        { role: 'user', parts: [result('a', 'A')] },
+      ],
+      cacheKey: 'k',
+    };
+    const marks = (body: JsonObject) => JSON.stringify(body).split('"cache_control"').length - 1;
+    const body = encoded(values);
+    assert.equal(marks(body), 4);
+    assert.deepEqual(objectOf(listOf(body['system'])[1])['cache_control'], { type: 'ephemeral' });
+    assert.equal(marks(encoded({ ...values, cacheKey: null })), 0);
+    const own = { ...values, system: [{ type: 'text' as const, text: 'One', cache: { ttl: 3_600 } }] };
+    assert.deepEqual(objectOf(listOf(encoded(own)['system'])[0])['cache_control'], {
+      type: 'ephemeral',
+      ttl: '1h',
+    });
+    assert.equal(marks(encoded(own)), 1);
+  });
+
+  it('closes the objects of an answer’s schema and tells what the vendor cannot enforce (T-06, V-04)', () => {
+    const schema = {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: {
+        minimum: { type: 'integer', description: 'Least', minimum: 1 },
+        list: { type: 'array', minItems: 2, items: { type: 'object', properties: {} } },
+      },
+      required: ['minimum'],
+    };
+    const output = { kind: 'schema', name: 'a', description: null, schema, strict: true } as const;
+    const { format } = objectOf(encoded({ output })['output_config']);
+    assert.deepEqual(objectOf(format)['schema'], {
+      type: 'object',
+      properties: {
+        minimum: { type: 'integer', description: 'Least\n\n{minimum: 1}' },
+        list: {
+          type: 'array',
+          items: { type: 'object', properties: {}, additionalProperties: false },
+          description: '{minItems: 2}',
+        },
+      },
+      required: ['minimum'],
+      additionalProperties: false,
+    });
+  });
+
+  it('names the type that an image has, and takes text that came as bytes as text (M-05, M-06)', () => {
+    const [turn] = turnsOf([
+      {
+        role: 'user',
+        parts: [
+          { type: 'image', source: { kind: 'data', mediaType: 'image/png', base64: '/9j/4AAQ' } },
+          { type: 'file', source: { kind: 'data', mediaType: 'text/csv', base64: 'YSxi' }, name: 'a.csv' },
+        ],
+      },
+    ]);
+    assert.deepEqual(
+      turn?.slice(1).map((block) => objectOf(block)['source']),
+      [
+        { type: 'base64', media_type: 'image/jpeg', data: '/9j/4AAQ' },
+        { type: 'text', media_type: 'text/plain', data: 'a,b' },
+      ],
+    );
+  });
+
+  it('never sends reasoning that the vendor did not seal, and reads back a seal that was carried (M-13)', () => {
+    const sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' } as const;
+    const foreign: Part = { type: 'reasoning', text: 'hm', summary: true, sealed };
+    const open: Part = { type: 'reasoning', text: 'hm', summary: false, sealed: null };
+    assert.equal(turnsOf([user, { role: 'assistant', parts: [foreign, open] }]).length, 1);
+    const { messages } = decodeRequest({
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: carrySeal(sealed) }] },
+      ],
+    });
+    assert.deepEqual(messages[1]?.parts, [{ ...foreign, summary: false }]);
+  });
+
+  it('of Claude Code is understood whole: what others cannot say goes along by its path (clients 19, 20)', () => {
+    const body = {
+      model: 'm',
+      max_tokens: 32_000,
+      system: [
+        { type: 'text', text: 'x-anthropic-billing-header: cc', cache_control: { type: 'ephemeral' } },
+      ],
+      messages: [
+        { role: 'system', content: 'Environment' },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'ToolSearch', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            {
+              type: 'tool_result',
+              tool_use_id: 'a',
+              content: [{ type: 'tool_reference', tool_name: 'Edit' }],
+            },
+          ],
+        },
+        { role: 'system', content: '<total_tokens>9</total_tokens>', safeguards: {} },
+      ],
+      tools: [{ name: 'Placeholder', input_schema: { type: 'object' }, defer_loading: true }],
+      thinking: { type: 'between_tools' },
+      context_management: { edits: [] },
+      output_config: { effort: 'high', task_budget: { total: 5 } },
+      metadata: { user_id: '{"device":"d"}' },
+      service_tier: 'standard_only',
+    };
+    const conversation = decodeRequest(body);
+    assert.deepEqual(conversation.extras?.members, {
+      context_management: { edits: [] },
+      service_tier: 'standard_only',
+      thinking: { type: 'between_tools' },
+      'output_config.task_budget': { total: 5 },
+      'tools.defer_loading': { Placeholder: true },
+    });
+    assert.deepEqual(
+      conversation.system.map(({ text }) => text),
+      ['x-anthropic-billing-header: cc', 'Environment'],
+    );
+    assert.match(JSON.stringify(conversation.messages[2]), /Edit/);
+    const { output_config, thinking, tools } = encodeRequest(conversation, plainDialect);
+    assert.deepEqual(
+      { output_config, thinking },
+      { output_config: body.output_config, thinking: body.thinking },
+    );
+    assert.equal(objectOf(listOf(tools)[0])['defer_loading'], true);
+  });
+
+  it('with blocks of a server tool says in words what others cannot carry, without what is sealed (V-01, M-15)', () => {
+    const blocks = [
+      { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'weather' } },
+      {
+        type: 'web_search_tool_result',
+        tool_use_id: 's',
+        content: [
+          { type: 'web_search_result', url: 'https://e.test', title: 'W', encrypted_content: 'QUJD' },
+        ],
+      },
+      { type: 'container_upload', file_id: 'f' },
+      { type: 'compaction', content: 'So far: hello', encrypted_content: 'QUJD' },
+    ];
+    const { messages } = decodeRequest({ model: 'm', messages: [{ role: 'assistant', content: blocks }] });
+    const texts = messages[0]?.parts.map((part) => (part.type === 'native' ? part.text : undefined)) ?? [];
+    assert.match(texts[0] ?? '', /weather/);
+    assert.match(texts[1] ?? '', /https:\/\/e\.test/);
+    assert.doesNotMatch(texts.join(' '), /QUJD/);
+    assert.deepEqual(texts.slice(2), [null, 'So far: hello']);
+  });
+
+  it('with a document keeps its context, and refuses to make words of the images in it (M-06)', () => {
+    const document = (content: unknown) => ({
+      ...{ type: 'document', title: 'a', context: 'From 1990' },
+      source: { type: 'content', content },
+    });
+    const partsOf = (content: unknown) =>
+      decodeRequest({ model: 'm', messages: [{ role: 'user', content: [document(content)] }] }).messages[0]
+        ?.parts;
+    assert.deepEqual(
+      partsOf([
+        { type: 'text', text: 'x' },
+        { type: 'text', text: 'y' },
+      ]),
+      [
+        { type: 'text', text: 'From 1990' },
+        { type: 'file', source: { kind: 'text', text: 'x\ny' }, name: 'a' },
+      ],
+    );
+    const [native] = partsOf([{ type: 'image', source: { type: 'url', url: 'https://e.test' } }]) ?? [];
+    assert.equal(native?.type === 'native' ? native.text : undefined, null);
+  });
+
+  it('with a member of the wrong type is refused with its path', () => {
+    const wrong: [object, string][] = [
+      [{ messages: 'Hi' }, 'messages'],
+      [{ messages: [{ role: 'user', content: 5 }] }, 'messages[0].content'],
+      [{ messages: [{ role: 'tool', content: 'x' }] }, 'messages[0].role'],
+      [
+        { messages: [{ role: 'user', content: [{ type: 'tool_result' }] }] },
+        'messages[0].content[0].tool_use_id',
+      ],
+      [{ max_tokens: '5' }, 'max_tokens'],
+      [{ tools: [{ description: 'x' }] }, 'tools[0].name'],
+      [{ tool_choice: { type: 'maybe' } }, 'tool_choice.type'],
+      [{ stop_sequences: [5] }, 'stop_sequences[0]'],
+    ];
+    for (const [body, param] of wrong)
+      assert.throws(
+        () => decodeRequest({ model: 'm', messages: [], ...body }),
+        (error) => error instanceof GatewayError && error.param === param && error.status === 400,
+        param,
+      );
+  });
+});
+
+const framed = (...events: JsonObject[]) =>
+  events.map((event) => encodeFrame(String(event['type']), event)).join('');
+const read = (stream: string | Buffer) => {
+  const source = reader();
+  const { frames } = splitFrames(Buffer.from(stream));
+  return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
+};
+const start = { type: 'message_start', message: { id: 'msg_1', model: 'm', usage: { input_tokens: 5 } } };
+const ending = (stop_reason: string, delta: JsonObject = {}) => [
+  { type: 'message_delta', delta: { stop_reason, ...delta }, usage: { output_tokens: 7 } },
+  { type: 'message_stop' },
+];
+const opened = (index: number, content_block: JsonObject) => ({
+  type: 'content_block_start',
+  index,
+  content_block,
+});
+const grown = (index: number, delta: JsonObject) => ({ type: 'content_block_delta', index, delta });
+const stopped = (index: number) => ({ type: 'content_block_stop', index });
+const toolUse = (id: string, input: JsonObject = {}) => ({ type: 'tool_use', id, name: 'read', input });
+const fixture = (name: string) => read(readFileSync(join(import.meta.dirname, 'fixtures', name)));
+
+describe('a messages stream that is read', () => {
+  it('brings thinking with its signature, text, calls and usage in buckets of their own', () => {
+    const parts = fixture('tools.sse');
+    assert.deepEqual(
+      parts.map(({ type }) => type),
+      [
+        ...['message-start', 'reasoning-start', 'reasoning-delta', 'reasoning-end'],
+        ...['text-start', 'text-delta', 'text-delta', 'text-end'],
+        ...['tool-call-start', 'tool-call-delta', 'tool-call-delta', 'tool-call-end', 'message-end'],
+      ],
+    );
+    const end = parts.at(-1);
+    assert.deepEqual(end, {
+      type: 'message-end',
+      reason: 'tool-calls',
+      stopSequence: null,
+      usage: {
+        ...noUsage,
+        ...{
+          input: 21,
+          cacheRead: 12_000,
+          cacheWrite5m: 1_000,
+          cacheWrite1h: 2_000,
+          output: 197,
+          reasoning: 60,
+        },
+      },
+    });
+  });
+
+  it('brings blocks of server tools whole, and citations (E-07, E-09)', () => {
+    const natives = fixture('server-tool.sse').flatMap((part) => (part.type === 'native' ? [part] : []));
+    assert.deepEqual(
+      natives.map(({ name, value }) => [name, value['input']]),
+      [
+        ['server_tool_use', { query: 'weather' }],
+        ['web_search_tool_result', undefined],
+      ],
+    );
+    const citation = fixture('server-tool.sse').find((part) => part.type === 'citation');
+    assert.equal(citation?.type === 'citation' && citation.citation.url, 'https://example.org/w');
+  });
+
+  it('with an error is an error with the status that it deserves', () => {
+    assert.deepEqual(fixture('overloaded.sse').at(-1), {
+      type: 'error',
+      error: { status: 529, message: 'Overloaded' },
+    });
+  });
+
+  it('that breaks off is an error, never an end', () => {
+    const parts = read(
+      framed(start, opened(0, { type: 'text', text: '' }), grown(0, { type: 'text_delta', text: 'a' })),
+    );
+    assert.equal(parts.at(-1)?.type, 'error');
+    assert.equal(read('').at(-1)?.type, 'error');
+  });
+
+  it('has calls although its reason says otherwise, is taken to end with them (S-04)', () => {
+    const parts = read(
+      framed(start, opened(0, toolUse('a', { path: 'x' })), stopped(0), ...ending('end_turn')),
+    );
+    assert.deepEqual(parts.slice(1, -1), [
+      { type: 'tool-call-start', block: 0, id: 'a', name: 'read', kind: 'function' },
+      { type: 'tool-call-delta', block: 0, text: '{"path":"x"}' },
+      { type: 'tool-call-end', block: 0, complete: true },
+    ]);
+    assert.equal(Object(parts.at(-1)).reason, 'tool-calls');
+  });
+
+  it('that was cut off inside a call says so of the call (S-05)', () => {
+    const cut = [
+      opened(0, toolUse('a')),
+      grown(0, { type: 'input_json_delta', partial_json: '{"pa' }),
+      stopped(0),
+    ];
+    const parts = read(framed(start, ...cut, ...ending('max_tokens')));
+    assert.deepEqual(parts.at(-2), { type: 'tool-call-end', block: 0, complete: false });
+    assert.equal(Object(parts.at(-1)).reason, 'length');
+  });
+
+  it('tells each reason of the vendor by its own name (S-01 to S-10)', () => {
+    const told = (reason: string) => Object(read(framed(start, ...ending(reason))).at(-1)).reason;
+    const reasons = [
+      'end_turn',
+      'max_tokens',
+      'stop_sequence',
+      'pause_turn',
+      'refusal',
+      'model_context_window_exceeded',
+    ];
+    assert.deepEqual(reasons.map(told), [
+      'stop',
+      'length',
+      'stop-sequence',
+      'paused',
+      'policy',
+      'context-full',
+    ]);
+    assert.equal(told('something_new'), 'other');
+    const [end] = read(framed(start, ...ending('stop_sequence', { stop_sequence: 'END' }))).slice(-1);
+    assert.equal(Object(end).stopSequence, 'END');
+  });
+
+  it('that was refused brings the vendor’s explanation (S-07)', () => {
+    const details = { stop_details: { type: 'refusal', category: 'cyber', explanation: 'Not that.' } };
+    assert.deepEqual(read(framed(start, ...ending('refusal', details))).slice(1, -1), [
+      { type: 'refusal-start', block: 0 },
+      { type: 'refusal-delta', block: 0, text: 'Not that.' },
+      { type: 'refusal-end', block: 0 },
+    ]);
+  });
+
+  it('may lack its start, a block’s start or a block’s end, and name one index twice (3.3)', () => {
+    const parts = read(
+      framed(
+        ...[grown(0, { type: 'text_delta', text: 'Well' }), opened(1, toolUse('a')), opened(1, toolUse('b'))],
+        ...[grown(1, { type: 'input_json_delta', partial_json: { path: 'x' } }), ...ending('tool_use')],
+      ),
+    );
+    assert.deepEqual(parts.slice(0, -1), [
+      { type: 'message-start', id: '', model: '', usage: null },
+      { type: 'text-start', block: 0 },
+      { type: 'text-delta', block: 0, text: 'Well' },
+      { type: 'tool-call-start', block: 1, id: 'a', name: 'read', kind: 'function' },
+      { type: 'tool-call-end', block: 1, complete: true },
+      { type: 'tool-call-start', block: 2, id: 'b', name: 'read', kind: 'function' },
+      { type: 'tool-call-delta', block: 2, text: '{"path":"x"}' },
+      { type: 'text-end', block: 0 },
+      { type: 'tool-call-end', block: 2, complete: true },
+    ]);
+  });
+
+  it('is read past a record that is no JSON and to its end only (3.3 items 4 and 7)', () => {
+    const noise = 'event: content_block_delta\ndata: {"type":"content_block_del\n\n: comment\n\n';
+    const parts = read(framed(start) + noise + framed(...ending('end_turn'), ...ending('end_turn')));
+    assert.deepEqual(
+      parts.map(({ type }) => type),
+      ['message-start', 'message-end'],
+    );
+  });
+});
+
+const context = { id: 'req_7', model: 'mine', startedAt: 0, includeUsage: true, request: {} };
+const write = (parts: StreamPart[]) => {
+  const target = writer(context);
+  return parts.map((part) => target.push(part)).join('');
+};
+const whole = (...parts: StreamPart[]) =>
+  assemble(
+    splitFrames(
+      Buffer.from(write([{ type: 'message-start', id: 'x', model: 'theirs', usage: null }, ...parts])),
+    ).frames,
+  );
+const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): StreamPart => ({
+  ...{ type: 'message-end', reason, stopSequence: null },
+  usage: {
+    ...noUsage,
+    input: 3,
+    cacheRead: 4,
+    cacheWrite5m: 5,
+    cacheWrite1h: 6,
+    output: 7,
+    reasoning: 8,
+    webSearches: 1,
+  },
+});
+
+describe('a messages stream that is written', () => {
+  it('makes a message with all members, the caller’s name of the model, and usage in the vendor’s way (U-01 to U-08)', () => {
+    assert.deepEqual(whole(end('stop')), {
+      id: 'msg_7',
+      type: 'message',
+      role: 'assistant',
+      model: 'mine',
+      content: [],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      stop_details: null,
+      usage: {
+        input_tokens: 3,
+        cache_read_input_tokens: 4,
+        cache_creation_input_tokens: 11,
+        cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 6 },
+        output_tokens: 15,
+        output_tokens_details: { thinking_tokens: 8 },
+        server_tool_use: { web_search_requests: 1 },
+      },
+    });
+  });
+
+  it('has no block without content, which the vendor would refuse in the next request (M-03)', () => {
+    const message = whole(
+      ...([
+        { type: 'text-start', block: 0 },
+        { type: 'text-end', block: 0 },
+      ] as const),
+      ...([{ type: 'reasoning-start', block: 1, summary: false }] as const),
+      ...([{ type: 'reasoning-end', block: 1, sealed: null }] as const),
+      ...([
+        { type: 'text-start', block: 2 },
+        { type: 'text-delta', block: 2, text: 'a' },
+      ] as const),
+      ...([{ type: 'text-end', block: 2 }] as const),
+      end('stop'),
+    );
+    assert.deepEqual(message?.['content'], [{ type: 'text', text: 'a' }]);
+  });
+
+  it('says that an answer was refused when it is a refusal (S-07, E-03)', () => {
+    const message = whole(
+      { type: 'refusal-start', block: 0 },
+      { type: 'refusal-delta', block: 0, text: 'No.' },
+      { type: 'refusal-end', block: 0 },
+      end('stop'),
+    );
+    assert.deepEqual(message?.['content'], [{ type: 'text', text: 'No.' }]);
+    assert.equal(message?.['stop_reason'], 'refusal');
+  });
+
+  it('says that the bound was hit when a call was cut off, whatever the upstream gave as reason (S-05)', () => {
+    const call: StreamPart[] = [
+      { type: 'tool-call-start', block: 0, id: 'a', name: 'read', kind: 'function' },
+      { type: 'tool-call-delta', block: 0, text: '{"pa' },
+    ];
+    const cut = whole(...call, { type: 'tool-call-end', block: 0, complete: false }, end('tool-calls'));
+    assert.equal(cut?.['stop_reason'], 'max_tokens');
+    const done = whole(...call.slice(0, 1), { type: 'tool-call-end', block: 0, complete: true }, end('stop'));
+    assert.equal(done?.['stop_reason'], 'tool_use');
+    assert.deepEqual(done?.['content'], [toolUse('a')]);
+  });
+
+  it('carries a seal of another format where it comes back with the next request (M-13)', () => {
+    const sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA' } as const;
+    const message = whole(
+      { type: 'reasoning-start', block: 0, summary: true },
+      { type: 'reasoning-delta', block: 0, text: 'hm' },
+      { type: 'reasoning-end', block: 0, sealed },
+      end('stop'),
+    );
+    const { messages } = decodeRequest({
+      model: 'm',
+      messages: [{ role: 'assistant', content: message?.['content'] }],
+    });
+    assert.deepEqual(messages[0]?.parts, [{ type: 'reasoning', text: 'hm', summary: false, sealed }]);
+  });
+
+  it('gives a citation of another format as one of a search result (E-07)', () => {
+    const message = whole(
+      { type: 'text-start', block: 0 },
+      { type: 'text-delta', block: 0, text: 'Sun.' },
+      {
+        type: 'citation',
+        block: 0,
+        citation: {
+          ...{ url: 'https://e.test', title: 'W', text: null, start: 0, end: 4 },
+          native: { format: 'openai-chat', value: {} },
+        },
+      },
+      { type: 'text-end', block: 0 },
+      end('stop'),
+    );
+    const [block] = listOf(message?.['content']).map(objectOf);
+    assert.deepEqual(block?.['citations'], [
+      {
+        type: 'web_search_result_location',
+        cited_text: '',
+        encrypted_index: '',
+        title: 'W',
+        url: 'https://e.test',
+      },
+    ]);
+  });
+});
