@@ -57,7 +57,7 @@ function isErrorFrame(frame: Frame): boolean {
 }
 
 /** OpenAI's `{"error":…}`, vLLM's `{"object":"error",…}`, and an SSE record named `error`. */
-function isErrorChunk(frame: Frame, chunk: JsonObject | null): boolean {
+export function isErrorChunk(frame: Frame, chunk: JsonObject | null): boolean {
   if (frame.event === 'error') return true;
   if (chunk === null) return false;
   return Boolean(chunk['error']) || chunk['object'] === 'error' || chunk['type'] === 'error';

@@ -1,21 +1,20 @@
 import type { Frame } from '../../lib/sse.ts';
-import { classifyChoices, readChoiceError } from '../choice-stream.ts';
+import { isErrorChunk, readChoiceError } from '../choice-stream.ts';
 import { DONE } from '../frames.ts';
 import type { Usage } from '../model.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
 import { promptUsage } from '../token-counts.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
-import { addToolCalls, type CallSlot } from './tool-calls.ts';
+import { isCount, isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import { CallReader } from './call-reader.ts';
+import { deltaOf } from './stream.ts';
+import { reasoningIn } from './text.ts';
 
+/** The vendor's finish reasons, and words that others have for them. */
 const reasons: Readonly<Record<string, EndReason>> = {
-  stop: 'stop',
-  length: 'length',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
+  ...{ stop: 'stop', eos: 'stop', end_turn: 'stop' },
+  ...{ length: 'length', max_tokens: 'length', model_length: 'context-full' },
+  ...{ tool_calls: 'tool-calls', function_call: 'tool-calls' },
   content_filter: 'policy',
-  eos: 'stop',
-  end_turn: 'stop',
-  max_tokens: 'length',
 };
 
 type Prose = 'text' | 'refusal' | 'reasoning';
@@ -23,13 +22,23 @@ type Prose = 'text' | 'refusal' | 'reasoning';
 /** Reads the first choice of a chat stream (OpenAI API reference, "Chat streaming"), with the vendors' own habits. */
 class ChatReader implements PartReader {
   #begun = false;
+  /** Whether a choice has come. */
+  #answered = false;
+  /** Whether `[DONE]` has come; some send the usage after it. */
+  #done = false;
   #ended = false;
+  #id = '';
   #next = 0;
   /** The block of text, refusal or reasoning that is being written. */
   #prose: { kind: Prose; block: number } | null = null;
-  readonly #slots: CallSlot[] = [];
-  /** Per call: its block, and how much of its input was told. */
-  readonly #calls: { block: number; told: number }[] = [];
+  /** The last block of text, and how many characters of the content stood before it. */
+  #lastText: { block: number; from: number } | null = null;
+  #length = 0;
+  readonly #calls = new CallReader({
+    nextBlock: () => this.#nextBlock(),
+    // Ids must differ between the turns of a conversation.
+    idOf: (position) => `call_${this.#id === '' ? '' : `${this.#id}_`}${position}`,
+  });
   #reason: string | null = null;
   #usage: Usage | null = null;
 
@@ -37,31 +46,41 @@ class ChatReader implements PartReader {
     if (this.#ended) return [];
     const data = frame.data.trim();
     if (data === '') return [];
-    if (data === DONE) return this.#reason === null && !this.#begun ? [] : this.#finish();
-    if (classifyChoices(frame, () => false) === 'error') {
-      this.#ended = true;
-      return [{ type: 'error', error: readChoiceError(frame) }];
-    }
+    if (data === DONE) return this.#onDone();
     const chunk = parseObject(data);
+    if (this.#done) {
+      if (chunk !== null) this.#noteUsage(chunk, firstChoice(chunk));
+      return this.#finish();
+    }
+    if (isErrorChunk(frame, chunk)) return this.#fail(readChoiceError(frame));
     return chunk === null ? [] : this.#chunk(chunk);
   }
 
   end(): StreamPart[] {
     if (this.#ended) return [];
-    if (this.#reason !== null) return this.#finish();
+    if (this.#done || this.#reason !== null) return this.#finish();
+    return this.#fail({ status: 502, message: 'The upstream ended its stream without its final event' });
+  }
+
+  #onDone(): StreamPart[] {
+    if (!this.#answered) return this.#fail({ status: 502, message: 'The upstream sent an empty stream' });
+    if (this.#usage !== null || this.#done) return this.#finish();
+    this.#done = true;
+    return [];
+  }
+
+  #fail(error: Extract<StreamPart, { type: 'error' }>['error']): StreamPart[] {
     this.#ended = true;
-    const message = 'The upstream ended its stream without its final event';
-    return [{ type: 'error', error: { status: 502, message } }];
+    return [{ type: 'error', error }];
   }
 
   #chunk(chunk: JsonObject): StreamPart[] {
-    const choices = listOf(chunk['choices']).filter(isObject);
-    const choice = choices.find(({ index }) => index === 0 || index === undefined);
-    this.#noteUsage(chunk['usage'] ?? objectOf(chunk['x_groq'])['usage'] ?? choice?.['usage']);
+    const choice = firstChoice(chunk);
+    this.#noteUsage(chunk, choice);
     const parts = this.#begin(chunk);
     if (choice === undefined) return parts;
-    const delta = isObject(choice['delta']) ? choice['delta'] : objectOf(choice['message']);
-    parts.push(...this.#delta(delta));
+    this.#answered = true;
+    parts.push(...this.#delta(deltaOf(choice)));
     const reason = choice['finish_reason'];
     if (typeof reason === 'string' && reason !== '') this.#reason = reason;
     return parts;
@@ -70,12 +89,23 @@ class ChatReader implements PartReader {
   #begin(chunk: JsonObject): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
-    return [{ type: 'message-start', id: textOf(chunk['id']), model: textOf(chunk['model']), usage: null }];
+    this.#id = textOf(chunk['id']);
+    return [{ type: 'message-start', id: this.#id, model: textOf(chunk['model']), usage: null }];
   }
 
-  #noteUsage(value: unknown): void {
-    const usage = isObject(value) ? promptUsage(value) : null;
-    if (usage !== null) this.#usage = usage;
+  /** Usage stands at the root; Groq has it in `x_groq`, Moonshot in the choice. The last report counts. */
+  #noteUsage(chunk: JsonObject, choice: JsonObject | undefined): void {
+    for (const value of [chunk['usage'], objectOf(chunk['x_groq'])['usage'], choice?.['usage']]) {
+      const usage = isObject(value) ? promptUsage(value) : null;
+      if (usage === null) continue;
+      this.#usage = usage;
+      return;
+    }
+  }
+
+  #nextBlock(): number {
+    this.#next += 1;
+    return this.#next - 1;
   }
 
   #delta(delta: JsonObject): StreamPart[] {
@@ -93,11 +123,13 @@ class ChatReader implements PartReader {
 
   #say(kind: Prose, text: string): StreamPart[] {
     if (text === '') return [];
+    const from = this.#length;
+    if (kind === 'text') this.#length += text.length;
     if (this.#prose?.kind === kind) return [{ type: `${kind}-delta`, block: this.#prose.block, text }];
     const parts = this.#closeProse();
-    const block = this.#next;
-    this.#next += 1;
+    const block = this.#nextBlock();
     this.#prose = { kind, block };
+    if (kind === 'text') this.#lastText = { block, from };
     if (kind === 'reasoning') parts.push({ type: 'reasoning-start', block, summary: false });
     else parts.push({ type: `${kind}-start`, block });
     parts.push({ type: `${kind}-delta`, block, text });
@@ -114,57 +146,42 @@ class ChatReader implements PartReader {
   }
 
   #cite(annotation: JsonObject): StreamPart[] {
-    if (this.#prose?.kind !== 'text') return [];
+    if (this.#lastText === null) return [];
+    const { block, from } = this.#lastText;
     const value = objectOf(annotation['url_citation']);
-    const at = (name: string) => (typeof value[name] === 'number' ? value[name] : null);
+    const at = (name: string) => (isCount(value[name]) ? Math.max(0, value[name] - from) : null);
+    const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
     const citation = {
-      url: typeof value['url'] === 'string' ? value['url'] : null,
-      title: typeof value['title'] === 'string' ? value['title'] : null,
-      text: null,
+      ...{ url: said('url'), title: said('title'), text: said('content') },
       ...{ start: at('start_index'), end: at('end_index') },
       native: { format: 'openai-chat' as const, value: annotation },
     };
-    return [{ type: 'citation', block: this.#prose.block, citation }];
+    return [{ type: 'citation', block, citation }];
   }
 
-  /** Adds deltas of calls to their slots and tells what is new; a call is told once its name is known. */
   #call(deltas: unknown): StreamPart[] {
     if (listOf(deltas).length === 0) return [];
-    addToolCalls(this.#slots, deltas);
-    const parts = this.#closeProse();
-    for (const [position, { call }] of this.#slots.entries()) {
-      const custom = isObject(call['custom']);
-      const said = objectOf(custom ? call['custom'] : call['function']);
-      const name = textOf(said['name']);
-      let told = this.#calls[position];
-      if (told === undefined && name !== '') {
-        told = { block: this.#next, told: 0 };
-        this.#next += 1;
-        this.#calls[position] = told;
-        const id = textOf(call['id']) || `call_${position}`;
-        parts.push({
-          ...{ type: 'tool-call-start', block: told.block, id, name },
-          kind: custom ? 'custom' : 'function',
-        });
-      }
-      if (told === undefined) continue;
-      const text = textOf(said[custom ? 'input' : 'arguments']).slice(told.told);
-      if (text !== '') parts.push({ type: 'tool-call-delta', block: told.block, text });
-      told.told += text.length;
-    }
-    return parts;
+    const called = this.#calls.push(deltas);
+    // Text that goes on beside a call's arguments stays one text.
+    return called.some(({ type }) => type === 'tool-call-start')
+      ? [...this.#closeProse(), ...called]
+      : called;
   }
 
   #finish(): StreamPart[] {
+    const said = this.#reason ?? 'stop';
+    if (said === 'error')
+      return this.#fail({ status: 502, message: 'The upstream ended its answer with an error' });
+    const told = reasons[said] ?? 'other';
+    const cut = told === 'length' || told === 'context-full';
+    if (this.#calls.nameless && !cut)
+      return this.#fail({ status: 502, message: 'The upstream called a tool without naming it' });
     this.#ended = true;
-    const parts = this.#closeProse();
-    const told = reasons[this.#reason ?? 'stop'] ?? 'other';
-    for (const call of this.#calls.filter((one) => one !== undefined)) {
-      parts.push({ type: 'tool-call-end', block: call.block, complete: told !== 'length' });
-    }
-    const reason = told === 'stop' && this.#calls.length > 0 ? 'tool-calls' : told;
-    parts.push({ type: 'message-end', reason, stopSequence: null, usage: this.#usage });
-    return parts;
+    const any = this.#calls.any;
+    const parts = [...this.#closeProse(), ...this.#calls.end(cut)];
+    // What was called decides, not what the reason says of it (S-04).
+    const reason = told === 'stop' || told === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : told;
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage: this.#usage }];
   }
 }
 
@@ -173,13 +190,10 @@ export function reader(): PartReader {
   return new ChatReader();
 }
 
-/** DeepSeek's and others' `reasoning_content`, OpenRouter's and Groq's `reasoning` or `reasoning_details`. */
-function reasoningIn(delta: JsonObject): string {
-  const plain = textOf(delta['reasoning_content']) || textOf(delta['reasoning']);
-  if (plain !== '') return plain;
-  return listOf(delta['reasoning_details'])
-    .map((detail) => textOf(objectOf(detail)['text']) || textOf(objectOf(detail)['summary']))
-    .join('');
+function firstChoice(chunk: JsonObject): JsonObject | undefined {
+  return listOf(chunk['choices'])
+    .filter(isObject)
+    .find(({ index }) => typeof index !== 'number' || index === 0);
 }
 
 /** Content is text, or a list of parts; Mistral's have thinking among them. */

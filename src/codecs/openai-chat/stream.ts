@@ -26,7 +26,7 @@ export const stream: StreamCodec = {
 };
 
 /** Some vendors send the whole `message` in a chunk instead of a delta. */
-function deltaOf(choice: JsonObject): JsonObject {
+export function deltaOf(choice: JsonObject): JsonObject {
   return isObject(choice['delta']) ? choice['delta'] : objectOf(choice['message']);
 }
 

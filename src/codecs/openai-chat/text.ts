@@ -1,4 +1,4 @@
-import { byteLengthOf, isObject, type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
+import { byteLengthOf, isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
 
 /** Members of a message or delta that hold generated text. */
 const textKeys = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
@@ -29,4 +29,13 @@ export function responseTextBytes(body: Buffer): number {
     (sum, choice) => sum + (isObject(choice) ? writtenBytes(objectOf(choice['message'])) : 0),
     0,
   );
+}
+
+/** The reasoning in a message or delta: DeepSeek's and others' `reasoning_content`, OpenRouter's and Groq's `reasoning` or `reasoning_details`. */
+export function reasoningIn(message: JsonObject): string {
+  const plain = textOf(message['reasoning_content']) || textOf(message['reasoning']);
+  if (plain !== '') return plain;
+  return listOf(message['reasoning_details'])
+    .map((detail) => textOf(objectOf(detail)['text']) || textOf(objectOf(detail)['summary']))
+    .join('');
 }

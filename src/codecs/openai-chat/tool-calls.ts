@@ -14,10 +14,26 @@ export interface CallSlot {
  */
 export function addToolCalls(slots: CallSlot[], deltas: unknown): void {
   for (const delta of listOf(deltas)) {
-    if (!isObject(delta)) continue;
-    const slot = slotFor(slots, delta) ?? openSlot(slots, delta);
-    extend(slot.call, delta);
+    if (isObject(delta)) addToolCall(slots, delta);
   }
+}
+
+/** The same for one delta; gives the call that it belongs to. */
+export function addToolCall(slots: CallSlot[], delta: JsonObject): CallSlot {
+  const slot = slotFor(slots, delta) ?? openSlot(slots, delta);
+  extend(slot.call, delta);
+  return slot;
+}
+
+/** The arguments of a function, or the input of a custom tool, in a call or a delta of one. */
+export function inputIn(call: JsonObject): string {
+  const { arguments: args, input } = partOf(call);
+  return argumentText(args ?? input);
+}
+
+/** The name of the tool, as far as it is known. */
+export function nameIn(call: JsonObject): string {
+  return textOf(partOf(call)['name']);
 }
 
 function openSlot(slots: CallSlot[], delta: JsonObject): CallSlot {

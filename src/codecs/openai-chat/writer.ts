@@ -15,31 +15,51 @@ const reasons: Readonly<Record<EndReason, string>> = {
   other: 'stop',
 };
 
+interface Call {
+  index: number;
+  custom: boolean;
+  /** Whether any of its input was written. */
+  grown: boolean;
+}
+
 /** Writes an answer as a chat stream (gateways' E-02). Calls are numbered by themselves, without the texts between. */
 class ChatWriter implements PartWriter {
   readonly #context: AnswerContext;
-  readonly #calls = new Map<number, { index: number; custom: boolean }>();
+  /** Whether the caller speaks of functions as chat did before it had tools. */
+  readonly #legacy: boolean;
+  readonly #calls = new Map<number, Call>();
+  /** Characters (UTF-16) of all text so far, and where each block of it began. */
+  #length = 0;
+  readonly #textStarts = new Map<number, number>();
+  #reasoned: number | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#legacy = Array.isArray(context.request['functions']) && !Array.isArray(context.request['tools']);
   }
 
   push(part: StreamPart): string {
     switch (part.type) {
       case 'message-start':
-        return this.#chunk({ role: 'assistant', content: '' });
+        return this.#chunk({ role: 'assistant', content: '', refusal: null });
+      case 'text-start':
+        this.#textStarts.set(part.block, this.#length);
+        return '';
       case 'text-delta':
+        this.#length += part.text.length;
         return this.#chunk({ content: part.text });
       case 'refusal-delta':
         return this.#chunk({ refusal: part.text });
       case 'reasoning-delta':
-        return this.#chunk({ reasoning_content: part.text });
+        return this.#reason(part.block, part.text);
       case 'tool-call-start':
         return this.#open(part);
       case 'tool-call-delta':
         return this.#grow(part.block, part.text);
+      case 'tool-call-end':
+        return this.#close(part.block, part.complete);
       case 'citation':
-        return this.#chunk({ annotations: [annotationOf(part.citation)] });
+        return this.#cite(part.block, part.citation);
       case 'message-end':
         return this.#end(part.reason, part.usage);
       default:
@@ -62,9 +82,17 @@ class ChatWriter implements PartWriter {
     return this.#frame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
   }
 
+  /** A later reasoning is a paragraph of its own. */
+  #reason(block: number, text: string): string {
+    const joint = this.#reasoned === null || this.#reasoned === block ? '' : '\n\n';
+    this.#reasoned = block;
+    return this.#chunk({ reasoning_content: joint + text });
+  }
+
   #open({ block, id, kind, name }: Extract<StreamPart, { type: 'tool-call-start' }>): string {
-    const call = { index: this.#calls.size, custom: kind === 'custom' };
+    const call = { index: this.#calls.size, custom: kind === 'custom', grown: false };
     this.#calls.set(block, call);
+    if (this.#legacy) return call.index === 0 ? this.#chunk({ function_call: { name, arguments: '' } }) : '';
     const said = call.custom
       ? { type: 'custom', custom: { name, input: '' } }
       : { type: 'function', function: { name, arguments: '' } };
@@ -74,27 +102,50 @@ class ChatWriter implements PartWriter {
   #grow(block: number, text: string): string {
     const call = this.#calls.get(block);
     if (call === undefined || text === '') return '';
+    call.grown = true;
+    if (this.#legacy) return call.index === 0 ? this.#chunk({ function_call: { arguments: text } }) : '';
     const said = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
     return this.#chunk({ tool_calls: [{ index: call.index, ...said }] });
   }
 
+  /** Clients parse the arguments of a function, also of one that was called without any. */
+  #close(block: number, complete: boolean): string {
+    const call = this.#calls.get(block);
+    if (call === undefined || call.custom || call.grown || !complete) return '';
+    return this.#grow(block, '{}');
+  }
+
+  /** The format counts in the whole content, and can name nothing but addresses. */
+  #cite(block: number, { end, native, start, title, url }: Citation): string {
+    if (native.format === 'openai-chat') return this.#chunk({ annotations: [native.value] });
+    if (url === null) return '';
+    const from = this.#textStarts.get(block) ?? 0;
+    const url_citation = {
+      start_index: from + (start ?? 0),
+      end_index: end === null ? this.#length : from + end,
+      url,
+      title: title ?? '',
+    };
+    return this.#chunk({ annotations: [{ type: 'url_citation', url_citation }] });
+  }
+
   #end(reason: EndReason, usage: Usage | null): string {
-    const told = reason === 'stop' && this.#calls.size > 0 ? 'tool_calls' : reasons[reason];
     const shown = this.#context.includeUsage && usage !== null;
     const report = shown ? this.#frame({ choices: [], usage: usageOf(usage) }) : '';
-    return this.#chunk({}, told) + report + DONE_FRAME;
+    return this.#chunk({}, this.#told(reason)) + report + DONE_FRAME;
+  }
+
+  /** What was called decides (S-04). */
+  #told(reason: EndReason): string {
+    if (reason !== 'stop' && reason !== 'tool-calls') return reasons[reason];
+    if (this.#calls.size === 0) return 'stop';
+    return this.#legacy ? 'function_call' : 'tool_calls';
   }
 }
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
   return new ChatWriter(context);
-}
-
-function annotationOf({ end, native, start, title, url }: Citation): JsonObject {
-  if (native.format === 'openai-chat') return native.value;
-  const url_citation = { start_index: start ?? 0, end_index: end ?? 0, url: url ?? '', title: title ?? '' };
-  return { type: 'url_citation', url_citation };
 }
 
 /** Usage in the format's own way: the prompt with everything cached in it, the completion with reasoning (U-01 to U-05). */
