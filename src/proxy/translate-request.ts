@@ -30,6 +30,16 @@ export function translateRequest(
   format: WireFormat,
   target: Target,
 ): TranslatedRequest {
+  try {
+    return translated(body, format, target);
+  } catch (error) {
+    // JSON can be read to any depth and written only as deep as the stack goes.
+    if (!(error instanceof RangeError)) throw error;
+    throw new GatewayError('invalid_json', 'The request body is nested too deeply to be translated');
+  }
+}
+
+function translated(body: readonly Buffer[], format: WireFormat, target: Target): TranslatedRequest {
   const request = parseObject(joined(body).toString('utf8'));
   if (request === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   const from = conversationCodec(format);

@@ -41,7 +41,10 @@ function searchOf(tool: Extract<Tool, { kind: 'web-search' }>): JsonObject {
     name: 'web_search',
     ...(tool.maxUses === null ? {} : { max_uses: tool.maxUses }),
     ...(tool.allowedDomains === null ? {} : { allowed_domains: tool.allowedDomains }),
-    ...(tool.blockedDomains === null ? {} : { blocked_domains: tool.blockedDomains }),
+    // The vendor takes one of the two lists.
+    ...(tool.blockedDomains === null || tool.allowedDomains !== null
+      ? {}
+      : { blocked_domains: tool.blockedDomains }),
     ...(tool.location === null ? {} : { user_location: tool.location }),
   };
 }

@@ -162,7 +162,8 @@ class MessagesWriter implements PartWriter {
   #end(reason: EndReason, stopSequence: string | null, usage: Usage | null): string {
     let text = '';
     for (const block of [...this.#blocks.keys()]) text += this.#close(block);
-    const delta = { stop_reason: this.#stopReason(reason), stop_sequence: stopSequence };
+    const stop_reason = this.#stopReason(reason);
+    const delta = { stop_reason, stop_sequence: stopSequence, stop_details: null };
     return (
       text + event({ type: 'message_delta', delta, usage: usageOf(usage) }) + event({ type: 'message_stop' })
     );
