@@ -42,12 +42,13 @@ export class Tap {
     this.bytes += chunk.length;
     this.#tail.push(chunk);
     this.#tailBytes += chunk.length;
-    if (this.#nextStart !== -1 && this.bytes - this.#nextStart >= TAIL_BYTES) {
+    const moves = this.#nextStart !== -1 && this.bytes - this.#nextStart >= TAIL_BYTES;
+    if (moves) {
       this.#keptFrom = this.#nextStart;
       this.#nextStart = -1;
     }
     if (this.#nextStart === -1 && startsAt > this.#keptFrom) this.#nextStart = startsAt;
-    this.#forget();
+    if (moves || this.#tailBytes + this.#tail.length * PIECE_COST > MAX_TAIL_COST) this.#forget();
   }
 
   head(): Buffer {
@@ -96,6 +97,8 @@ const CR = 0x0d;
  * @param before the byte before the chunk
  */
 function recordStart(chunk: Buffer, before: number | undefined): number {
+  const { length } = chunk;
+  if (chunk[length - 1] === LF && chunk[length - 2] === LF) return length;
   let at = chunk.lastIndexOf(LF);
   if (at === -1) {
     const blank = chunk.lastIndexOf('\r\r');
