@@ -20,6 +20,8 @@ export const serveCommand: Command = {
     const config = await context.config();
     const { io } = context;
     const log = createLog({ level: config.logLevel, write: (line) => io.note(line), pretty: io.interactive });
+    // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
+    const signalled = nextSignal();
     const gateway = createGateway({ config, log, version: version() });
     const { url, host, port } = await gateway.start();
     await greet(context, url);
@@ -27,7 +29,7 @@ export const serveCommand: Command = {
       { listening: true, url, host, port, pid: process.pid },
       () => `Modelgate ${version()} listening on ${url}`,
     );
-    const signal = await nextSignal();
+    const signal = await signalled;
     log.info({ signal, drain_ms: config.drainMs }, 'stopping: open requests may finish');
     void nextSignal().then(() => process.exit(1));
     await gateway.stop();
