@@ -282,4 +282,37 @@ describe('a messages stream, whatever it says,', () => {
       }),
     );
   });
+
+  it('whatever its records hold, starts once, ends once, and balances its blocks', () => {
+    const records = answers('anthropic-messages').chain((parts) => {
+      const events = splitFrames(Buffer.from(written(parts))).frames.map(({ data }) =>
+        objectOf(JSON.parse(data)),
+      );
+      const change = fc.tuple(fc.nat(), fc.array(fc.nat(9), { minLength: 1, maxLength: 3 }), fc.jsonValue());
+      return fc.array(change, { maxLength: 3 }).map((changes) => {
+        const damaged = [...events];
+        for (const [at, path, value] of changes) {
+          const index = at % damaged.length;
+          damaged[index] = replaced(damaged[index] ?? {}, path, value);
+        }
+        return damaged;
+      });
+    });
+    fc.assert(
+      fc.property(records, (events) => {
+        const source = reader();
+        const parts = [
+          ...events.flatMap((event) => source.push({ event: '', data: JSON.stringify(event) })),
+          ...source.end(),
+        ];
+        const ends = parts.filter(({ type }) => type === 'message-end' || type === 'error');
+        assert.deepEqual(ends, parts.slice(-1));
+        if (ends[0]?.type === 'error') return;
+        assert.equal(parts[0]?.type, 'message-start');
+        const count = (suffix: string) => parts.filter(({ type }) => type.endsWith(suffix)).length;
+        assert.equal(count('-start'), count('-end'));
+      }),
+      { numRuns: 300 },
+    );
+  });
 });
