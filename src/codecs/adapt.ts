@@ -40,7 +40,11 @@ export function adapt(conversation: Conversation, { dialect, from, to }: Route):
     extras: members === null ? conversation.extras : null,
   };
   return {
-    conversation: bridgeTools(own, { names, custom: custom || dialect.customTools, namespaces }),
+    conversation: bridgeTools(own, {
+      names,
+      custom: custom || (to.format === 'openai-chat' && dialect.customTools),
+      namespaces,
+    }),
     dropped: [...new Set(dropped)].sort(),
     tools: names,
   };

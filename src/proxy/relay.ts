@@ -3,6 +3,7 @@ import { GatewayError } from '../lib/error.ts';
 import type { AnswerReader } from './attempt.ts';
 import { type Call, callerGone } from './call.ts';
 import type { Failure } from './failure.ts';
+import { firstCharacter } from './first-character.ts';
 import { StreamRelay } from './relay-stream.ts';
 import { WholeRelay } from './relay-whole.ts';
 import { asksForStream, streamFlag } from './wants-stream.ts';
@@ -124,14 +125,4 @@ export class Relay implements AnswerReader {
 
 function isEventStream(headers: IncomingHttpHeaders): boolean {
   return headers['content-type']?.startsWith('text/event-stream') ?? false;
-}
-
-/** The first character that is not white space or a byte order mark; '' when there is none yet. */
-function firstCharacter(chunk: Buffer): string {
-  for (const byte of chunk) {
-    if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) continue;
-    if (byte === 0xef || byte === 0xbb || byte === 0xbf) continue;
-    return String.fromCharCode(byte);
-  }
-  return '';
 }

@@ -10,6 +10,7 @@ import { splitFrames } from '../lib/sse.ts';
 import type { AnswerReader } from './attempt.ts';
 import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
 import type { Failure } from './failure.ts';
+import { firstCharacter } from './first-character.ts';
 import { callerHeaders } from './headers.ts';
 import { estimateInput, joined, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
@@ -78,7 +79,7 @@ export class Translation implements AnswerReader {
 
   onData(chunk: Buffer): boolean {
     if (this.#ended) return true;
-    if (this.#shape === 'unknown') this.#shape = isJson(chunk) ? 'whole' : 'stream';
+    if (this.#shape === 'unknown') this.#shape = shapeOf(chunk);
     this.#pieces.push(chunk);
     this.#pieceBytes += chunk.length;
     if (this.#pieceBytes > HELD_BYTES) {
@@ -89,7 +90,7 @@ export class Translation implements AnswerReader {
       );
       return true;
     }
-    if (this.#shape === 'whole') return true;
+    if (this.#shape !== 'stream') return true;
     // Without a line end no record can have become complete.
     if (!chunk.includes(LF) && !chunk.includes(CR)) return true;
     const { frames, rest } = splitFrames(joined(this.#pieces));
@@ -309,9 +310,11 @@ export class Translation implements AnswerReader {
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Whether a body is JSON and no stream, by its first character: upstreams mislabel both. */
-function isJson(chunk: Buffer): boolean {
-  return /^[\s\ufeff]*[{[<]/.test(chunk.toString('utf8', 0, 64));
+/** What an answer is, by its first character: upstreams mislabel streams and JSON alike. */
+function shapeOf(chunk: Buffer): 'unknown' | 'stream' | 'whole' {
+  const first = firstCharacter(chunk);
+  if (first === '') return 'unknown';
+  return '{[<'.includes(first) ? 'whole' : 'stream';
 }
 
 const MAX_LIST = 1_000;
