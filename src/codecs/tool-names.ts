@@ -84,7 +84,8 @@ export function safeId(id: string): string {
   return shortened(`${clean}_${digest(id)}`, id, MAX_ID);
 }
 
-function shortened(text: string, whole: string, max: number): string {
+/** `text` in at most `max` characters; a longer one ends in a digest of `whole`, the same every time. */
+export function shortened(text: string, whole: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 9)}_${digest(whole)}`;
 }
 

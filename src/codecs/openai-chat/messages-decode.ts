@@ -1,3 +1,4 @@
+import { GatewayError } from '../../lib/error.ts';
 import type {
   FilePart,
   ImagePart,
@@ -5,57 +6,76 @@ import type {
   Part,
   Source,
   TextPart,
+  ToolCallPart,
   ToolResultPart,
 } from '../conversation.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { objectAt, textAt, wrong } from '../wire-check.ts';
+import { sourceOfUrl } from '../data-url.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
+import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { ERROR_MARK } from './result-mark.ts';
+import { reasoningIn } from './text.ts';
+import { inputIn } from './tool-calls.ts';
 
 interface Read {
   system: TextPart[];
   messages: Message[];
 }
 
+/** What a later message refers to. */
+interface Calls {
+  /** Ids of calls of custom tools: their results are of that kind too. */
+  custom: Set<string>;
+  /** The last function call from before tools; it had no id. */
+  legacy: string | null;
+}
+
 /** The messages of a request; instructions before the first turn stand apart. */
 export function readMessages(messages: readonly unknown[]): Read {
   const result: Read = { system: [], messages: [] };
+  const calls: Calls = { custom: new Set(), legacy: null };
   for (const [index, message] of messages.entries()) {
     if (!isObject(message)) throw wrong(`messages[${index}]`, 'an object');
-    readMessage(result, message, `messages[${index}]`);
+    readMessage(result, calls, message, `messages[${index}]`);
   }
   return result;
 }
 
-function readMessage({ messages, system }: Read, message: JsonObject, path: string): void {
-  const content = () => readContent(message['content'], `${path}.content`);
+function readMessage({ messages, system }: Read, calls: Calls, message: JsonObject, path: string): void {
   switch (message['role']) {
     case 'system':
     case 'developer': {
-      const texts = content().filter((part) => part.type === 'text');
+      const texts = textsOnly(readContent(message['content'], `${path}.content`), path);
       if (messages.length === 0) system.push(...texts);
       else messages.push({ role: 'system', parts: texts });
       return;
     }
     case 'user':
-      messages.push({ role: 'user', parts: content() });
+      addUser(messages, readContent(message['content'], `${path}.content`));
       return;
     case 'assistant':
-      messages.push({ role: 'assistant', parts: assistantParts(message, path) });
+      messages.push({ role: 'assistant', parts: assistantParts(message, calls, path) });
       return;
     case 'tool':
     case 'function':
-      addResult(messages, resultOf(message, path));
+      addUser(messages, [resultOf(message, calls, path)]);
       return;
     default:
       throw wrong(`${path}.role`, '"system", "developer", "user", "assistant" or "tool"');
   }
 }
 
-/** Results of one turn stand together. */
-function addResult(messages: Message[], result: ToolResultPart): void {
+function textsOnly(parts: readonly ContentPart[], path: string): TextPart[] {
+  return parts.map((part) => {
+    if (part.type !== 'text') throw wrong(`${path}.content`, 'text');
+    return part;
+  });
+}
+
+/** Results of one turn stand together, and what the user says behind them belongs to it. */
+function addUser(messages: Message[], parts: Part[]): void {
   const last = messages.at(-1);
-  if (last?.role === 'user' && last.parts.every(({ type }) => type === 'tool-result'))
-    last.parts.push(result);
-  else messages.push({ role: 'user', parts: [result] });
+  if (last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result') last.parts.push(...parts);
+  else messages.push({ role: 'user', parts });
 }
 
 type ContentPart = Exclude<Part, { type: 'tool-call' | 'tool-result' | 'reasoning' | 'native' }>;
@@ -90,10 +110,11 @@ function readPart(part: unknown, path: string): ContentPart {
   }
 }
 
-/** Several gateways let chat clients mark what Anthropic's cache shall keep. */
+/** OpenAI's own mark, or Anthropic's, which several gateways let chat clients set. */
 function cacheOf(part: JsonObject): Pick<TextPart, 'cache'> {
   const control = part['cache_control'];
-  return isObject(control) ? { cache: { ttl: control['ttl'] === '1h' ? 3600 : null } } : {};
+  if (isObject(control)) return { cache: { ttl: control['ttl'] === '1h' ? 3600 : null } };
+  return isObject(part['prompt_cache_breakpoint']) ? { cache: { ttl: null } } : {};
 }
 
 function imagePart(part: JsonObject, path: string): ImagePart {
@@ -110,54 +131,70 @@ function filePart(file: JsonObject, path: string): FilePart {
   const id = textAt(file, 'file_id', `${path}.file_id`);
   if (data === null && id === null) throw wrong(path, 'an object with "file_data" or "file_id"');
   const source: Source =
-    data === null ? { kind: 'file', id: id ?? '', format: 'openai-chat' } : sourceOfUrl(data);
+    data === null ? { kind: 'file', id: id ?? '', format: 'openai-chat' } : sourceOfFile(data);
   return { type: 'file', source, ...(name === null ? {} : { name }) };
 }
 
-/** A data URL (RFC 2397) as its bytes, any other as it is. */
-function sourceOfUrl(url: string): Source {
-  const data = /^data:([^;,]*)(?:;[^,]*)?;base64,/.exec(url);
-  if (data === null) return { kind: 'url', url };
-  return { kind: 'data', mediaType: data[1] ?? '', base64: url.slice(data[0].length) };
+/** Bytes of a file that came without their media type are what this format is mostly sent. */
+function sourceOfFile(data: string): Source {
+  return /^(?:data|https?):/i.test(data)
+    ? sourceOfUrl(data)
+    : { kind: 'data', mediaType: 'application/pdf', base64: data };
 }
 
-function assistantParts(message: JsonObject, path: string): Part[] {
+function assistantParts(message: JsonObject, calls: Calls, path: string): Part[] {
+  if (isObject(message['audio']))
+    throw new GatewayError(
+      'not_translatable',
+      `"${path}.audio" refers to an answer that the model's provider does not keep: send its transcript instead`,
+      { param: `${path}.audio` },
+    );
   const parts: Part[] = [];
-  const reasoning = textOf(message['reasoning_content']) || textOf(message['reasoning']);
+  const reasoning = reasoningIn(message);
   if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning, summary: false, sealed: null });
   parts.push(...readContent(message['content'], `${path}.content`));
-  const refusal = textOf(message['refusal']);
+  const refusal = textAt(message, 'refusal', `${path}.refusal`) ?? '';
   if (refusal !== '') parts.push({ type: 'refusal', text: refusal });
-  for (const [index, call] of listOf(message['tool_calls']).entries()) {
-    parts.push(callOf(call, `${path}.tool_calls[${index}]`));
+  for (const [index, call] of listAt(message, 'tool_calls', `${path}.tool_calls`).entries()) {
+    const part = callOf(call, `${path}.tool_calls[${index}]`);
+    if (part.kind === 'custom') calls.custom.add(part.id);
+    parts.push(part);
   }
   const legacy = message['function_call'];
-  if (isObject(legacy))
-    parts.push(callOf({ id: textOf(legacy['name']), function: legacy }, `${path}.function_call`));
+  if (isObject(legacy)) {
+    // The place in the conversation makes the id: the same in every later request, and no other call has it.
+    calls.legacy = `call_${path.replace(/\D/g, '')}`;
+    parts.push(callOf({ id: calls.legacy, function: legacy }, `${path}.function_call`));
+  }
   return parts;
 }
 
-function callOf(call: unknown, path: string): Part {
+function callOf(call: unknown, path: string): ToolCallPart {
   if (!isObject(call)) throw wrong(path, 'an object');
-  const custom = isObject(call['custom']);
-  const said = objectOf(custom ? call['custom'] : call['function']);
-  const name = textAt(said, 'name', `${path}.function.name`);
+  const kind = isObject(call['custom']) ? 'custom' : 'function';
+  const said = objectOf(call[kind]);
+  const name = textAt(said, 'name', `${path}.${kind}.name`);
   const id = textAt(call, 'id', `${path}.id`);
-  if (name === null) throw wrong(`${path}.function.name`, 'a string');
+  if (name === null) throw wrong(`${path}.${kind}.name`, 'a string');
   if (id === null) throw wrong(`${path}.id`, 'a string');
-  const value = said[custom ? 'input' : 'arguments'];
-  const input =
-    typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
-  return { type: 'tool-call', id, name, input, kind: custom ? 'custom' : 'function' };
+  return { type: 'tool-call', id, name, input: inputIn(call), kind };
 }
 
-function resultOf(message: JsonObject, path: string): ToolResultPart {
-  const callId =
-    textAt(message, 'tool_call_id', `${path}.tool_call_id`) ?? textAt(message, 'name', `${path}.name`);
+function resultOf(message: JsonObject, calls: Calls, path: string): ToolResultPart {
+  const legacy = message['role'] === 'function' ? calls.legacy : null;
+  const callId = legacy ?? textAt(message, 'tool_call_id', `${path}.tool_call_id`);
   if (callId === null) throw wrong(`${path}.tool_call_id`, 'a string');
-  const parts = readContent(message['content'], `${path}.content`);
+  const said = readContent(message['content'], `${path}.content`);
+  const [first] = said;
+  const isError = first?.type === 'text' && first.text.startsWith(ERROR_MARK);
+  const parts = isError ? [...withoutMark(first), ...said.slice(1)] : said;
   return {
-    ...{ type: 'tool-result', callId, isError: false, kind: 'function' },
+    ...{ type: 'tool-result', callId, isError, kind: calls.custom.has(callId) ? 'custom' : 'function' },
     parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
   };
+}
+
+function withoutMark(part: TextPart): TextPart[] {
+  const text = part.text.slice(ERROR_MARK.length);
+  return text === '' ? [] : [{ ...part, text }];
 }

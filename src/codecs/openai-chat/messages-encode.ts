@@ -1,86 +1,124 @@
-import type {
-  Conversation,
-  FilePart,
-  ImagePart,
-  Message,
-  Part,
-  Source,
-  TextPart,
-  ToolCallPart,
-  ToolResultPart,
-} from '../conversation.ts';
+import type { Conversation, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
-import type { JsonObject } from '../values.ts';
+import { shortened } from '../tool-names.ts';
+import { type JsonObject, textOf } from '../values.ts';
+import { contentOf } from './content-encode.ts';
+import { ERROR_MARK } from './result-mark.ts';
 
 /** The conversation's messages as the format has them: instructions first, every result a message of its own. */
 export function messageList({ messages, system }: Conversation, dialect: Dialect): JsonObject[] {
-  const text = joined(system);
   return [
-    ...(text === '' ? [] : [{ role: dialect.systemRole, content: text }]),
-    ...messages.flatMap((message) => messageOf(message, dialect)),
+    ...instructions(system, dialect),
+    ...runsOf(messages).flatMap((run) => messagesOfRun(run, dialect)),
   ];
 }
 
-/** Instructions are one text: many servers' templates take no list here. */
-function joined(parts: readonly TextPart[]): string {
-  return parts
-    .map(({ text }) => text)
-    .filter((text) => text !== '')
-    .join('\n\n');
+/** Answers in a row, and all that is said until the next answer: the calls of the former have their results in the latter. */
+interface Run {
+  answers: Message[];
+  rest: Message[];
 }
 
-function messageOf({ parts, role }: Message, dialect: Dialect): JsonObject[] {
-  switch (role) {
-    case 'system': {
-      const content = joined(parts.filter((part) => part.type === 'text'));
-      return content === '' ? [] : [{ role: dialect.systemRole, content }];
+function runsOf(messages: readonly Message[]): Run[] {
+  const runs: Run[] = [];
+  for (const message of messages) {
+    let run = runs.at(-1);
+    if (run === undefined || (message.role === 'assistant' && run.rest.length > 0)) {
+      run = { answers: [], rest: [] };
+      runs.push(run);
     }
-    case 'user':
-      return userMessages(parts);
-    case 'assistant':
-      return assistantMessage(parts, dialect);
+    (message.role === 'assistant' ? run.answers : run.rest).push(message);
   }
+  return runs;
 }
 
-/** Results go first, next to the calls that they answer; what they show besides text follows as the user's (M-10). */
-function userMessages(parts: readonly Part[]): JsonObject[] {
-  const results = parts.filter((part) => part.type === 'tool-result');
-  const shown = results.flatMap((result) => attachments(result));
-  const said = [...shown, ...parts.flatMap(contentOf)];
-  const only = said[0];
-  const content = said.length === 1 && only?.['type'] === 'text' ? only['text'] : said;
-  return [...results.map(resultMessage), ...(said.length === 0 ? [] : [{ role: 'user', content }])];
+/**
+ * Every answer with the results of its calls directly behind it, then what results show besides text, then the
+ * rest (M-09, M-10). The vendor refuses a call without a result and a result without a call (M-11).
+ */
+function messagesOfRun({ answers, rest }: Run, dialect: Dialect): JsonObject[] {
+  const results = rest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'));
+  const waiting = new Map<string, ToolResultPart[]>();
+  for (const result of results) waiting.set(result.callId, [...(waiting.get(result.callId) ?? []), result]);
+  const list: JsonObject[] = [];
+  const answered = new Set<Part>();
+  for (const { parts } of answers) {
+    list.push(...assistantMessage(parts, dialect));
+    for (const { id } of parts.filter((part) => part.type === 'tool-call')) {
+      const result = waiting.get(id)?.shift();
+      if (result !== undefined) answered.add(result);
+      list.push({ role: 'tool', tool_call_id: wireId(id), content: textOfResult(result) });
+    }
+  }
+  let shown = results.filter((result) => answered.has(result)).flatMap(attachments);
+  for (const { parts, role } of rest) {
+    if (role === 'user') {
+      list.push(
+        ...userMessage([...shown, ...parts.flatMap((part) => (answered.has(part) ? [] : said(part)))]),
+      );
+      shown = [];
+    } else list.push(...instructions(parts, dialect));
+  }
+  return list;
 }
 
-function resultMessage(result: ToolResultPart): JsonObject {
-  const text = joined(result.parts.filter((part) => part.type === 'text'));
-  const others = result.parts.length > 0 && text === '' ? '[see the attachment]' : text;
-  // The format has no mark for a failed call, so its text says so (M-09).
-  const content = result.isError ? `Error: ${others}` : others;
-  return { role: 'tool', tool_call_id: result.callId, content };
+function instructions(parts: readonly Part[], { systemRole }: Dialect): JsonObject[] {
+  const content = joined(parts);
+  return content === '' ? [] : [{ role: systemRole, content }];
+}
+
+/** The texts as one: DeepSeek and others take no list where the vendor does, and their templates none elsewhere. */
+function joined(parts: readonly Part[]): string {
+  return paragraphs(parts.filter((part): part is TextPart => part.type === 'text').map(({ text }) => text));
+}
+
+function paragraphs(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join('\n\n');
+}
+
+function userMessage(content: readonly JsonObject[]): JsonObject[] {
+  if (content.length === 0) return [];
+  const plain = content.every(({ type }) => type === 'text');
+  return [{ role: 'user', content: plain ? paragraphs(content.map(({ text }) => textOf(text))) : content }];
+}
+
+/** What a part says in a message of the user; of a result without its call that is the result itself. */
+function said(part: Part): JsonObject[] {
+  return part.type === 'tool-result' ? part.parts.flatMap(contentOf) : contentOf(part);
+}
+
+function textOfResult(result: ToolResultPart | undefined): string {
+  if (result === undefined) return `${ERROR_MARK}No result was given.`;
+  const text = joined(result.parts.map(inWords));
+  const whole = text === '' && result.parts.length > 0 ? '[see the attachment]' : text;
+  return result.isError ? `${ERROR_MARK}${whole}` : whole;
+}
+
+/** A file that is text is as good as text. */
+function inWords(part: ToolResultPart['parts'][number]): Part {
+  const [content] = part.type === 'file' && part.source.kind === 'text' ? contentOf(part) : [];
+  return content === undefined ? part : { type: 'text', text: textOf(content['text']) };
 }
 
 function attachments({ callId, parts }: ToolResultPart): JsonObject[] {
-  const shown = parts.filter((part) => part.type !== 'text').flatMap(contentOf);
-  return shown.length === 0
-    ? []
-    : [{ type: 'text', text: `Attachment of the result of ${callId}:` }, ...shown];
+  const shown = parts.filter((part) => inWords(part).type !== 'text').flatMap(contentOf);
+  if (shown.length === 0) return [];
+  return [{ type: 'text', text: `Attachment of the result of ${wireId(callId)}:` }, ...shown];
 }
 
-function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[] {
-  const text = parts
-    .flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : []))
-    .join('\n\n');
+function assistantMessage(parts: readonly Part[], { reasoningField }: Dialect): JsonObject[] {
+  const text = joined(parts);
   const calls = parts.filter((part) => part.type === 'tool-call').map(callOf);
-  const reasoning = parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])).join('\n\n');
-  const refusal = parts.flatMap((part) => (part.type === 'refusal' ? [part.text] : [])).join('\n\n');
+  const words = (type: 'reasoning' | 'refusal') =>
+    paragraphs(parts.flatMap((part) => (part.type === type ? [part.text] : [])));
+  const [reasoning, refusal] = [words('reasoning'), words('refusal')];
   if (text === '' && calls.length === 0 && refusal === '') return [];
   return [
     {
       role: 'assistant',
       content: text === '' ? null : text,
       ...(refusal === '' ? {} : { refusal }),
-      ...(reasoning === '' || dialect.reasoningField === null ? {} : { [dialect.reasoningField]: reasoning }),
+      ...(reasoning === '' || reasoningField === null ? {} : { [reasoningField]: reasoning }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];
@@ -88,50 +126,13 @@ function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[
 
 function callOf({ id, input, kind, name }: ToolCallPart): JsonObject {
   return kind === 'custom'
-    ? { id, type: 'custom', custom: { name, input } }
-    : { id, type: 'function', function: { name, arguments: input === '' ? '{}' : input } };
+    ? { id: wireId(id), type: 'custom', custom: { name, input } }
+    : { id: wireId(id), type: 'function', function: { name, arguments: input === '' ? '{}' : input } };
 }
 
-function contentOf(part: Part): JsonObject[] {
-  switch (part.type) {
-    case 'text':
-      return part.text === '' ? [] : [{ type: 'text', text: part.text }];
-    case 'image':
-      return [imageOf(part)];
-    case 'file':
-      return [fileOf(part)];
-    case 'audio':
-      return [{ type: 'input_audio', input_audio: { data: part.base64, format: part.format } }];
-    default:
-      return [];
-  }
-}
+/** The vendor takes no longer id of a call (M-12). */
+const MAX_CALL_ID = 40;
 
-function urlOf(source: Source): string {
-  switch (source.kind) {
-    case 'url':
-      return source.url;
-    case 'data':
-      return `data:${source.mediaType};base64,${source.base64}`;
-    case 'file':
-      return '';
-  }
-}
-
-function imageOf({ detail, source }: ImagePart): JsonObject {
-  return {
-    type: 'image_url',
-    image_url: { url: urlOf(source), ...(detail === undefined ? {} : { detail }) },
-  };
-}
-
-/** Plain text goes as text: few servers read files, all read text. */
-function fileOf({ name, source }: FilePart): JsonObject {
-  if (source.kind === 'text')
-    return { type: 'text', text: name === undefined ? source.text : `${name}:\n\n${source.text}` };
-  const file =
-    source.kind === 'file'
-      ? { file_id: source.id }
-      : { filename: name ?? 'document.pdf', file_data: urlOf(source) };
-  return { type: 'file', file };
+function wireId(id: string): string {
+  return shortened(id, id, MAX_CALL_ID);
 }

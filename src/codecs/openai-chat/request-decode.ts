@@ -1,5 +1,6 @@
+import { GatewayError } from '../../lib/error.ts';
 import { type Conversation, emptyConversation, type OutputShape, type Reasoning } from '../conversation.ts';
-import { type JsonObject, objectOf, textOf } from '../values.ts';
+import { isCount, isObject, type JsonObject, objectOf, textOf } from '../values.ts';
 import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../wire-check.ts';
 import { readMessages } from './messages-decode.ts';
 import { readChoice, readTools } from './tools-decode.ts';
@@ -9,11 +10,14 @@ const known: ReadonlySet<string> = new Set([
   'model', 'messages', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_tokens', 'max_completion_tokens',
   'temperature', 'top_p', 'top_k', 'stop', 'seed', 'frequency_penalty', 'presence_penalty', 'n', 'logprobs', 'top_logprobs',
   'reasoning_effort', 'response_format', 'verbosity', 'user', 'safety_identifier', 'prompt_cache_key', 'service_tier',
-  'metadata', 'store', 'stream', 'stream_options', 'functions', 'function_call', 'web_search_options',
+  'metadata', 'store', 'stream', 'stream_options', 'functions', 'function_call', 'web_search_options', 'modalities',
+  'reasoning', 'thinking',
 ]); // biome-ignore format: a table
 
 /** A chat request (OpenAI API reference, "Create chat completion") as a conversation. */
 export function decodeRequest(body: JsonObject): Conversation {
+  refuseModalities(body);
+  const stream = flagAt(body, 'stream') ?? false;
   const members = extraMembers(body, known);
   const search = objectAt(body, 'web_search_options');
   return {
@@ -25,7 +29,9 @@ export function decodeRequest(body: JsonObject): Conversation {
       ...(search === null ? [] : [searchTool(search)]),
     ],
     toolChoice: readChoice(body['tool_choice'] ?? legacyChoice(body['function_call'])),
-    parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
+    // A function call of old has room for one.
+    parallelToolCalls:
+      flagAt(body, 'parallel_tool_calls') ?? (listAt(body, 'functions').length > 0 ? false : null),
     maxOutputTokens: numberAt(body, 'max_completion_tokens') ?? numberAt(body, 'max_tokens'),
     temperature: numberAt(body, 'temperature'),
     topP: numberAt(body, 'top_p'),
@@ -36,7 +42,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     presencePenalty: numberAt(body, 'presence_penalty'),
     candidates: numberAt(body, 'n'),
     logprobs: flagAt(body, 'logprobs') === true ? (numberAt(body, 'top_logprobs') ?? 0) : null,
-    reasoning: readEffort(textAt(body, 'reasoning_effort')),
+    reasoning: readReasoning(body),
     output: readOutput(objectAt(body, 'response_format')),
     verbosity: textAt(body, 'verbosity'),
     userId: textAt(body, 'safety_identifier') ?? textAt(body, 'user'),
@@ -44,8 +50,9 @@ export function decodeRequest(body: JsonObject): Conversation {
     serviceTier: textAt(body, 'service_tier'),
     metadata: objectAt(body, 'metadata'),
     store: flagAt(body, 'store'),
-    stream: flagAt(body, 'stream') ?? false,
-    includeUsage: objectOf(objectAt(body, 'stream_options'))['include_usage'] === true,
+    stream,
+    // A whole answer always reports it.
+    includeUsage: !stream || objectOf(objectAt(body, 'stream_options'))['include_usage'] === true,
     extras: members === null ? null : { format: 'openai-chat', members },
   };
 }
@@ -73,10 +80,41 @@ function stopOf(stop: unknown): string[] {
   return list;
 }
 
-function readEffort(effort: string | null): Reasoning | null {
-  if (effort === null) return null;
-  const none = effort === 'none';
-  return { mode: none ? 'off' : 'on', effort: none ? null : effort, budgetTokens: null, display: null };
+/** Spoken answers cannot be translated (Q-20). */
+function refuseModalities(body: JsonObject): void {
+  if (listAt(body, 'modalities').every((one) => one === 'text')) return;
+  throw new GatewayError(
+    'not_translatable',
+    '"modalities" other than text are only served by a provider of this format',
+    {
+      param: 'modalities',
+    },
+  );
+}
+
+/** The vendor's `reasoning_effort`; else what OpenRouter (`reasoning`) or DeepSeek, Kimi and GLM (`thinking`) have for it. */
+function readReasoning(body: JsonObject): Reasoning | null {
+  const said = { budgetTokens: null, display: null };
+  const effort = textAt(body, 'reasoning_effort');
+  if (effort === 'none') return { mode: 'off', effort: null, ...said };
+  if (effort !== null) return { mode: 'on', effort, ...said };
+  const { reasoning, thinking } = body;
+  if (isObject(reasoning)) {
+    const word = textOf(reasoning['effort']);
+    if (reasoning['enabled'] === false || word === 'none') return { mode: 'off', effort: null, ...said };
+    const { max_tokens: budget, exclude } = reasoning;
+    return {
+      mode: 'on',
+      effort: word === '' ? null : word,
+      budgetTokens: isCount(budget) ? budget : null,
+      display: exclude === true ? 'omitted' : null,
+    };
+  }
+  if (!isObject(thinking)) return null;
+  if (thinking['type'] === 'disabled') return { mode: 'off', effort: null, ...said };
+  const budget = thinking['budget_tokens'];
+  const mode = thinking['type'] === 'adaptive' ? 'adaptive' : 'on';
+  return { mode, effort: null, budgetTokens: isCount(budget) ? budget : null, display: null };
 }
 
 function readOutput(format: JsonObject | null): OutputShape {
@@ -94,8 +132,11 @@ function readOutput(format: JsonObject | null): OutputShape {
         strict: flagAt(said, 'strict'),
       };
     }
-    default:
+    case 'text':
+    case undefined:
       return { kind: 'text' };
+    default:
+      throw wrong('response_format.type', '"text", "json_object" or "json_schema"');
   }
 }
 

@@ -1,9 +1,11 @@
+import { createHash } from 'node:crypto';
 import type { Concept, ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
+import { effortOfBudget } from '../effort.ts';
 import type { JsonObject } from '../values.ts';
 import { messageList } from './messages-encode.ts';
-import { choiceOf, toolList } from './tools-encode.ts';
+import { toolMembers } from './tools-encode.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
@@ -30,14 +32,11 @@ export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'service
 
 /** A conversation as a chat request. Members that the caller did not speak of are left out. */
 export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
-  const { extras, logprobs, stop } = conversation;
-  const tools = toolList(conversation.tools, dialect);
+  const { extras, logprobs, stop, stream } = conversation;
   const request: JsonObject = {
     model: conversation.model,
     messages: messageList(conversation, dialect),
-    tools: tools.length === 0 ? null : tools,
-    tool_choice: tools.length === 0 ? null : choiceOf(conversation.toolChoice, conversation.tools),
-    parallel_tool_calls: tools.length === 0 ? null : conversation.parallelToolCalls,
+    ...toolMembers(conversation, dialect),
     [dialect.maxTokensField]: conversation.maxOutputTokens,
     temperature: conversation.temperature,
     top_p: conversation.topP,
@@ -50,11 +49,11 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     reasoning_effort: dialect.reasoningEffort ? effortOf(conversation) : null,
     response_format: formatOf(conversation),
-    [dialect.vendorMembers ? 'safety_identifier' : 'user']: conversation.userId,
+    [dialect.vendorMembers ? 'safety_identifier' : 'user']: userOf(conversation),
     ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
-    stream: conversation.stream ? true : null,
+    stream: stream ? true : null,
     // The gateway needs the usage, whether the caller wants to see it or not (Q-16).
-    stream_options: conversation.stream ? { include_usage: true } : null,
+    stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-chat' ? extras.members : {}),
   };
   return Object.fromEntries(
@@ -62,21 +61,28 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
   );
 }
 
+/** The vendor takes no longer text; a digest of it tells users apart as well. */
+const MAX_USER_ID = 64;
+
+function userOf({ userId }: Conversation): string | null {
+  if (userId === null || userId.length <= MAX_USER_ID) return userId;
+  return createHash('sha256').update(userId).digest('hex');
+}
+
 function vendorMembers({ cacheKey, metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
   return {
-    ...{ verbosity, prompt_cache_key: cacheKey, service_tier: serviceTier, metadata },
+    ...{ verbosity, prompt_cache_key: cacheKey, metadata },
+    // Anthropic's word for the ordinary tier (Q-14).
+    service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
     store: store === true ? true : null,
   };
 }
 
-/** Tokens for thinking as an effort (the steps of the vendors' own guides). */
 function effortOf({ reasoning }: Conversation): string | null {
   if (reasoning === null) return null;
   if (reasoning.mode === 'off') return 'none';
-  if (reasoning.effort !== null) return reasoning.effort;
-  if (reasoning.budgetTokens === null) return null;
-  if (reasoning.budgetTokens <= 2_048) return 'low';
-  return reasoning.budgetTokens <= 8_192 ? 'medium' : 'high';
+  const { budgetTokens, effort } = reasoning;
+  return effort ?? (budgetTokens === null ? null : effortOfBudget(budgetTokens));
 }
 
 function formatOf({ output }: Conversation): JsonObject | null {

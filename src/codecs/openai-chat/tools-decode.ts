@@ -10,20 +10,23 @@ function readTool(tool: unknown, path: string): Tool {
   if (!isObject(tool)) throw wrong(path, 'an object');
   switch (tool['type'] ?? 'function') {
     case 'function': {
-      const said = objectAt(tool, 'function', `${path}.function`) ?? {};
+      // Some clients send the flat form of the responses format.
+      const said = objectAt(tool, 'function', `${path}.function`) ?? tool;
       const schema = objectAt(said, 'parameters', `${path}.function.parameters`);
       return { kind: 'function', ...named(said, `${path}.function`), schema, strict: flagAt(said, 'strict') };
     }
     case 'custom': {
-      const said = objectAt(tool, 'custom', `${path}.custom`) ?? {};
+      const said = objectAt(tool, 'custom', `${path}.custom`) ?? tool;
       return {
         kind: 'custom',
         ...named(said, `${path}.custom`),
         grammar: grammarOf(objectOf(said['format'])),
       };
     }
-    default:
-      return { kind: 'native', format: 'openai-chat', name: textOf(tool['type']), value: tool };
+    default: {
+      const name = textAt(tool, 'type', `${path}.type`) ?? '';
+      return { kind: 'native', format: 'openai-chat', name, value: tool };
+    }
   }
 }
 

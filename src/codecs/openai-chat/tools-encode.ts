@@ -1,12 +1,33 @@
-import type { Tool, ToolChoice } from '../conversation.ts';
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import type { JsonObject } from '../values.ts';
 
-export function toolList(tools: readonly Tool[], dialect: Dialect): JsonObject[] {
-  return tools.flatMap((tool) => toolOf(tool, dialect));
+/**
+ * The tools and the choice among them; without tools neither may be sent (T-09). Only the vendor knows a choice of
+ * several: others are offered those alone (OR-08).
+ */
+export function toolMembers(conversation: Conversation, dialect: Dialect): JsonObject {
+  const { parallelToolCalls, toolChoice } = conversation;
+  const allowed = toolChoice?.kind === 'allowed' && !dialect.vendorMembers ? toolChoice : null;
+  const tools = conversation.tools.filter(
+    (tool) =>
+      (tool.kind !== 'custom' || dialect.customTools) &&
+      (allowed === null || !('name' in tool) || allowed.names.includes(tool.name)),
+  );
+  const list = tools.flatMap(toolOf);
+  const search = tools.find((tool) => tool.kind === 'web-search' && tool.native.format === 'openai-chat');
+  const searching = search?.kind === 'web-search' ? { web_search_options: search.native.value } : {};
+  if (list.length === 0) return searching;
+  const word = allowed === null ? null : allowed.required ? 'required' : 'auto';
+  return {
+    tools: list,
+    tool_choice: word ?? choiceOf(toolChoice, tools),
+    parallel_tool_calls: parallelToolCalls,
+    ...searching,
+  };
 }
 
-function toolOf(tool: Tool, { customTools }: Dialect): JsonObject[] {
+function toolOf(tool: Tool): JsonObject[] {
   switch (tool.kind) {
     case 'function': {
       const { description, name, schema, strict } = tool;
@@ -19,7 +40,6 @@ function toolOf(tool: Tool, { customTools }: Dialect): JsonObject[] {
       return [{ type: 'function', function: said }];
     }
     case 'custom': {
-      if (!customTools) return [];
       const { description, grammar, name } = tool;
       const said = {
         name,
@@ -31,23 +51,26 @@ function toolOf(tool: Tool, { customTools }: Dialect): JsonObject[] {
     case 'native':
       return tool.format === 'openai-chat' ? [tool.value] : [];
     case 'web-search':
+      // Few models take the member for it: a search that another format asked for is left out (V-01).
       return [];
   }
 }
 
-export function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unknown {
-  const named = (name: string): JsonObject => {
-    const custom = tools.some((tool) => tool.kind === 'custom' && tool.name === name);
-    return custom ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
+function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unknown {
+  const named = (name: string): JsonObject[] => {
+    const tool = tools.find((one) => (one.kind === 'function' || one.kind === 'custom') && one.name === name);
+    if (tool === undefined) return [];
+    const type = tool.kind === 'custom' ? 'custom' : 'function';
+    return [{ type, [type]: { name } }];
   };
   switch (choice?.kind) {
     case undefined:
       return null;
     case 'tool':
-      return named(choice.name);
+      return named(choice.name)[0] ?? null;
     case 'allowed': {
       const mode = choice.required ? 'required' : 'auto';
-      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.map(named) } };
+      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.flatMap(named) } };
     }
     default:
       return choice?.kind;

@@ -11,6 +11,7 @@ import type {
   Tool,
   ToolResultPart,
 } from '../conversation.ts';
+import { sourceOfUrl } from '../data-url.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
 import { readTools } from './tools-decode.ts';
@@ -142,13 +143,6 @@ function sourceOf(part: JsonObject, path: string, member: string, idMember: stri
   const id = textAt(part, idMember, `${path}.${idMember}`);
   if (id === null) throw wrong(path, `a part with "${member}" or "${idMember}"`);
   return { kind: 'file', id, format: 'openai-responses' };
-}
-
-/** A data URL (RFC 2397) as its bytes, any other as it is. */
-function sourceOfUrl(url: string): Source {
-  const data = /^data:([^;,]*)(?:;[^,]*)?;base64,/.exec(url);
-  if (data === null) return { kind: 'url', url };
-  return { kind: 'data', mediaType: data[1] ?? '', base64: url.slice(data[0].length) };
 }
 
 function reasoningParts(item: JsonObject): Part[] {

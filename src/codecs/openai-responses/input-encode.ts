@@ -5,10 +5,10 @@ import type {
   Message,
   Part,
   ReasoningPart,
-  Source,
   TextPart,
   ToolResultPart,
 } from '../conversation.ts';
+import { urlOfSource } from '../data-url.ts';
 import type { Dialect } from '../dialect.ts';
 import type { JsonObject } from '../values.ts';
 
@@ -117,13 +117,8 @@ function contentOf(part: Part, role: 'user' | 'assistant'): JsonObject | null {
   }
 }
 
-function urlOf(source: Source): string | null {
-  if (source.kind === 'url') return source.url;
-  return source.kind === 'data' ? `data:${source.mediaType};base64,${source.base64}` : null;
-}
-
 function imageOf({ detail, source }: ImagePart): JsonObject {
-  const url = urlOf(source);
+  const url = urlOfSource(source);
   return {
     type: 'input_image',
     ...(url === null ? { file_id: source.kind === 'file' ? source.id : '' } : { image_url: url }),

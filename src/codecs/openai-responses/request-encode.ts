@@ -1,6 +1,7 @@
 import type { ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
+import { effortOfBudget } from '../effort.ts';
 import type { JsonObject } from '../values.ts';
 import { items, systemItem } from './input-encode.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
@@ -78,12 +79,6 @@ function textOptions({ output, verbosity }: Conversation): JsonObject {
   }
   if (verbosity !== null) text['verbosity'] = verbosity;
   return text;
-}
-
-/** Tokens for thinking as an effort, where the caller counted them (the steps of the vendors' own guides). */
-function effortOfBudget(budget: number): string {
-  if (budget <= 2_048) return 'low';
-  return budget <= 8_192 ? 'medium' : 'high';
 }
 
 const displays: ReadonlySet<string> = new Set(['auto', 'concise', 'detailed']);
