@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Concept, ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
+import { shortened } from '../tool-names.ts';
 import type { JsonObject } from '../values.ts';
 import { messageList } from './messages-encode.ts';
 import { toolMembers } from './tools-encode.ts';
@@ -32,7 +32,7 @@ export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'service
 
 /** A conversation as a chat request. Members that the caller did not speak of are left out. */
 export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
-  const { extras, logprobs, stop, stream } = conversation;
+  const { extras, logprobs, stop, stream, userId } = conversation;
   const request: JsonObject = {
     model: conversation.model,
     messages: messageList(conversation, dialect),
@@ -49,7 +49,8 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     reasoning_effort: dialect.reasoningEffort ? effortOf(conversation) : null,
     response_format: formatOf(conversation),
-    [dialect.vendorMembers ? 'safety_identifier' : 'user']: userOf(conversation),
+    [dialect.vendorMembers ? 'safety_identifier' : 'user']:
+      userId === null ? null : shortened(userId, userId, MAX_USER_ID),
     ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
     stream: stream ? true : null,
     // The gateway needs the usage, whether the caller wants to see it or not (Q-16).
@@ -61,13 +62,8 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
   );
 }
 
-/** The vendor takes no longer text; a digest of it tells users apart as well. */
+/** The vendor takes no longer name of a user (OpenAI API reference, `safety_identifier`). */
 const MAX_USER_ID = 64;
-
-function userOf({ userId }: Conversation): string | null {
-  if (userId === null || userId.length <= MAX_USER_ID) return userId;
-  return createHash('sha256').update(userId).digest('hex');
-}
 
 function vendorMembers({ cacheKey, metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
   return {
