@@ -505,6 +505,7 @@ describe('the encoder of chat requests', () => {
     const messages: Message[] = [
       called('a', 'b'),
       { role: 'user', parts: [result('a', text('one'), picture), result('b', picture), text('And?')] },
+      asked('Well?'),
     ];
     const shown = { type: 'image_url', image_url: { url: 'https://x.test/a.png' } };
     assert.deepEqual(outline(messages).slice(1), [
@@ -520,6 +521,7 @@ describe('the encoder of chat requests', () => {
           { type: 'text', text: 'And?' },
         ],
       ],
+      ['user', 'Well?'],
     ]);
   });
 
