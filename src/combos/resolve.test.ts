@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { WireFormat } from '../codecs/model.ts';
 import type { OpenConnection } from '../connections/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -35,11 +36,26 @@ test('each refusal says what to do', () => {
   assert.match(refusal('auto', routes).message, /\/dashboard\/combos/);
   assert.equal(refusal('nowhere', routes).code, 'model_not_found');
   assert.match(refusal('mistral/large', routes).message, /gateway provider add mistral/);
-  const mismatch = refusal('a/claude', routes);
+  const mismatch = refusal('a/claude', routes, 'openai-embeddings');
   assert.equal(mismatch.code, 'format_not_supported');
   assert.equal(mismatch.status, 400);
-  assert.match(mismatch.message, /anthropic-messages.*openai-chat/);
+  assert.match(mismatch.message, /anthropic-messages.*openai-embeddings/);
   assert.equal(mismatch.param, 'model');
+});
+
+test('a provider of another message format is asked in its own', () => {
+  const routes = routesOf([
+    route('a', 'anthropic', { models: ['m'] }),
+    route('b', 'groq', { models: ['m'] }),
+  ]);
+  const targets = resolveTargets('m', 'openai-chat', routes);
+  assert.deepEqual(
+    targets.map(({ connection, format }) => [connection.name, format]),
+    [
+      ['a', 'anthropic-messages'],
+      ['b', 'openai-chat'],
+    ],
+  );
 });
 
 test('a hostile model id is repeated without control characters and not at length', () => {
@@ -54,9 +70,9 @@ function found(requested: string, routes: Routes): string[] {
   );
 }
 
-function refusal(requested: string, routes: Routes): GatewayError {
+function refusal(requested: string, routes: Routes, format: WireFormat = 'openai-chat'): GatewayError {
   try {
-    resolveTargets(requested, 'openai-chat', routes);
+    resolveTargets(requested, format, routes);
   } catch (error) {
     return error as GatewayError;
   }
