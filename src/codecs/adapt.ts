@@ -26,6 +26,8 @@ interface Route {
  */
 export function adapt(conversation: Conversation, { dialect, from, to }: Route): Adapted {
   const sayable = { ...to.conversation.names };
+  // Both OpenAI formats can ask for them, but no answer in the neutral model can carry them.
+  delete sayable.logprobs;
   if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
   const dropped = missingConcepts(conversation, from.conversation.names, sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../lib/error.ts';
+import { firstCharacter } from './answer-shape.ts';
 import type { AnswerReader } from './attempt.ts';
 import { type Call, callerGone } from './call.ts';
 import type { Failure } from './failure.ts';
-import { firstCharacter } from './first-character.ts';
 import { StreamRelay } from './relay-stream.ts';
 import { WholeRelay } from './relay-whole.ts';
 import { asksForStream, streamFlag } from './wants-stream.ts';

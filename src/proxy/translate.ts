@@ -7,13 +7,13 @@ import type { PartReader, PartWriter, StreamPart } from '../codecs/stream-part.t
 import { isObject, parseObject } from '../codecs/values.ts';
 import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
+import { shapeOf } from './answer-shape.ts';
 import type { AnswerReader } from './attempt.ts';
-import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import { type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import type { Failure } from './failure.ts';
-import { firstCharacter } from './first-character.ts';
-import { callerHeaders } from './headers.ts';
 import { estimateInput, joined, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
+import { translatedHeaders } from './translate-head.ts';
 import { conversationCodec, type TranslatedRequest } from './translate-request.ts';
 import { readUpstreamError } from './upstream-error.ts';
 
@@ -287,12 +287,7 @@ export class Translation implements AnswerReader {
   }
 
   #answerHeaders(status: number): string[] {
-    const { 'content-type': _, 'cache-control': __, ...headers } = this.#headers;
-    const result = callerHeaders(status, headers);
-    result.push(...gatewayHeaders(this.#call));
-    const { dropped } = this.#request;
-    if (dropped.length > 0) result.push('x-gateway-dropped', headerList(dropped));
-    return result;
+    return translatedHeaders(this.#call, status, this.#headers, this.#request.dropped);
   }
 
   /** Usage as the upstream told it, else an estimate from the text that passed (U-12). */
@@ -309,17 +304,3 @@ export class Translation implements AnswerReader {
 
 const LF = 0x0a;
 const CR = 0x0d;
-
-/** What an answer is, by its first character: upstreams mislabel streams and JSON alike. */
-function shapeOf(chunk: Buffer): 'unknown' | 'stream' | 'whole' {
-  const first = firstCharacter(chunk);
-  if (first === '') return 'unknown';
-  return '{[<'.includes(first) ? 'whole' : 'stream';
-}
-
-const MAX_LIST = 1_000;
-
-function headerList(names: readonly string[]): string {
-  const text = names.map((name) => name.replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')).join(',');
-  return text.length > MAX_LIST ? `${text.slice(0, MAX_LIST)}...` : text;
-}

@@ -7,3 +7,10 @@ export function firstCharacter(chunk: Buffer): string {
   }
   return '';
 }
+
+/** What an answer is, by its first character: upstreams mislabel streams and JSON alike. */
+export function shapeOf(chunk: Buffer): 'unknown' | 'stream' | 'whole' {
+  const first = firstCharacter(chunk);
+  if (first === '') return 'unknown';
+  return '{[<'.includes(first) ? 'whole' : 'stream';
+}
