@@ -2,6 +2,8 @@ import type { Sealed } from './conversation.ts';
 import type { WireFormat } from './model.ts';
 
 const PREFIX = 'mg1';
+/** Formats that have sealed reasoning. */
+const sealing: readonly WireFormat[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'];
 const KINDS = ['signature', 'encrypted', 'redacted'] as const;
 
 /**
@@ -26,5 +28,5 @@ export function carriedSeal(text: string): Sealed | null {
 }
 
 function isFormat(text: string): text is WireFormat {
-  return text === 'openai-chat' || text === 'openai-responses' || text === 'anthropic-messages';
+  return sealing.some((format) => format === text);
 }

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../lib/error.ts';
-import type { Frame } from '../lib/sse.ts';
+import type { Frame, FrameSplit } from '../lib/sse.ts';
 import type { Concept, ConceptNames } from './concept.ts';
 import type { Conversation } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
@@ -34,6 +34,14 @@ export interface StreamFacts {
 export type CutEnding = 'error-frame' | 'reset';
 
 export interface StreamCodec {
+  /** The `content-type` of a stream. */
+  contentType: string;
+  /** `lines`: one JSON object a line. A whole answer then looks like a stream of one frame, and what was asked for decides. */
+  framing: 'sse' | 'lines';
+  /** The complete frames in `bytes`, and what follows the last of them. A blank line completes any frame. */
+  split(bytes: Buffer): FrameSplit;
+  /** What a request that does not say `stream` gets. */
+  byDefault: boolean;
   classify(frame: Frame): FrameMeaning;
   /** The failure in a frame that `classify` called `error`. */
   readError(frame: Frame): ReportedError;
@@ -76,6 +84,11 @@ export interface ConversationCodec {
 /** One wire format. Pure: no I/O, no clock, no state. */
 export interface Codec {
   format: WireFormat;
+  /**
+   * Null where the body names the model and says whether to stream. Else the end of the path that does so, and the
+   * members `model` and `stream` are put into the body that `decodeRequest` gets.
+   */
+  pathOf: ((model: string, stream: boolean) => string) | null;
   stream: StreamCodec | null;
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;

@@ -1,6 +1,8 @@
 import { anthropicMessages } from './anthropic-messages/codec.ts';
 import type { Codec } from './codec.ts';
+import { gemini } from './gemini/codec.ts';
 import type { WireFormat } from './model.ts';
+import { ollama } from './ollama/codec.ts';
 import { openaiChat } from './openai-chat/codec.ts';
 import { openaiCompletions } from './openai-completions/codec.ts';
 import { openaiEmbeddings } from './openai-embeddings/codec.ts';
@@ -13,6 +15,8 @@ export const codecs: readonly Codec[] = [
   openaiCompletions,
   openaiEmbeddings,
   anthropicMessages,
+  gemini,
+  ollama,
 ];
 
 const byFormat = {
@@ -21,6 +25,8 @@ const byFormat = {
   'openai-completions': openaiCompletions,
   'openai-embeddings': openaiEmbeddings,
   'anthropic-messages': anthropicMessages,
+  gemini,
+  ollama,
 } as const satisfies Record<WireFormat, Codec>;
 
 export function codecOf(format: WireFormat): Codec {

@@ -4,7 +4,9 @@ export type WireFormat =
   | 'openai-responses'
   | 'openai-completions'
   | 'openai-embeddings'
-  | 'anthropic-messages';
+  | 'anthropic-messages'
+  | 'gemini'
+  | 'ollama';
 
 /**
  * Tokens of one answer in disjoint buckets: no token is counted in two of them, so that cost is a plain sum.

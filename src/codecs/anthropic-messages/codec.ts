@@ -10,6 +10,7 @@ import { writer } from './writer.ts';
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
 export const anthropicMessages: Codec = {
   format: 'anthropic-messages',
+  pathOf: null,
   stream,
   conversation: {
     decodeRequest,

@@ -1,6 +1,7 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { framesIn, judgeEnd } from '../frames.ts';
+import { sseFraming } from '../sse-framing.ts';
 import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../values.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
@@ -8,6 +9,7 @@ import { readStreamUsage, writtenBytes } from './usage.ts';
 
 /** Anthropic messages, streamed. */
 export const stream: StreamCodec = {
+  ...sseFraming,
   classify,
   readError: (frame) => readEventError(parseObject(frame.data), frame.data),
   readStream(head, tail) {

@@ -11,6 +11,7 @@ import { writer } from './writer.ts';
 /** OpenAI chat completions (`/v1/chat/completions`), the format most providers speak. */
 export const openaiChat: Codec = {
   format: 'openai-chat',
+  pathOf: null,
   stream,
   conversation: {
     decodeRequest,

@@ -7,12 +7,14 @@ import {
 } from '../choice-stream.ts';
 import type { StreamCodec } from '../codec.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
+import { sseFraming } from '../sse-framing.ts';
 import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { writtenBytes } from './text.ts';
 
 /** OpenAI chat completions, streamed. */
 export const stream: StreamCodec = {
+  ...sseFraming,
   classify: (frame) => classifyChoices(frame, carriesContent),
   readError: readChoiceError,
   readStream: readChoiceStream,

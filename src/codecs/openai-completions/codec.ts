@@ -7,6 +7,7 @@ import { responseTextBytes } from './text.ts';
 /** OpenAI's older text completions (`/v1/completions`), which editors use to fill in code. */
 export const openaiCompletions: Codec = {
   format: 'openai-completions',
+  pathOf: null,
   stream,
   conversation: null,
   readUsage: readChoiceUsage,

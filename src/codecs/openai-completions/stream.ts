@@ -7,11 +7,13 @@ import {
 } from '../choice-stream.ts';
 import type { StreamCodec } from '../codec.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
+import { sseFraming } from '../sse-framing.ts';
 import { byteLengthOf, textOf } from '../values.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 
 /** OpenAI's older text completions, streamed. */
 export const stream: StreamCodec = {
+  ...sseFraming,
   classify: (frame) => classifyChoices(frame, (choice) => textOf(choice['text']) !== ''),
   readError: readChoiceError,
   readStream: readChoiceStream,

@@ -6,6 +6,7 @@ import { lastUsage } from '../usage-bytes.ts';
 /** OpenAI's embeddings: one request, one answer, no stream and no generated text. */
 export const openaiEmbeddings: Codec = {
   format: 'openai-embeddings',
+  pathOf: null,
   stream: null,
   conversation: null,
   readUsage(body) {

@@ -10,6 +10,7 @@ import { writer } from './writer.ts';
 /** OpenAI responses (`/v1/responses`), which Codex speaks. */
 export const openaiResponses: Codec = {
   format: 'openai-responses',
+  pathOf: null,
   stream,
   conversation: {
     decodeRequest,

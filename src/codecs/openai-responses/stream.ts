@@ -2,6 +2,7 @@ import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { DONE, framesIn, judgeEnd } from '../frames.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
+import { sseFraming } from '../sse-framing.ts';
 import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../values.ts';
 import { assemble } from './assemble.ts';
 import { encodeFramesOf } from './encode.ts';
@@ -10,6 +11,7 @@ import { countSearches, findStreamUsage, outputBytes, responseUsage } from './us
 
 /** OpenAI responses, streamed. */
 export const stream: StreamCodec = {
+  ...sseFraming,
   classify: (frame) => meaningOf(frame),
   readError: (frame) => readEventError(parseObject(frame.data), frame.data),
   readStream,

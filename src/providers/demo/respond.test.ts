@@ -30,7 +30,7 @@ function events(format: WireFormat, body: unknown): Json[] {
   return frames.filter(({ data }) => data !== '[DONE]').map(({ data }) => JSON.parse(data));
 }
 
-const hello: Record<WireFormat, object> = {
+const hello: Partial<Record<WireFormat, object>> = {
   'openai-chat': { model: 'echo', messages: [{ role: 'user', content: 'Hello there' }] },
   'openai-responses': { model: 'echo', input: 'Hello there' },
   'openai-completions': { model: 'echo', prompt: 'Hello there' },

@@ -23,7 +23,8 @@ const GAP_MS = 10;
 /** A long answer is not slowed down to more than this. */
 const LONGEST_MS = 2000;
 
-const formats: Readonly<Record<WireFormat, AnswerFormat>> = {
+/** A request of any other format is translated to one of these on its way. */
+const formats: Readonly<Partial<Record<WireFormat, AnswerFormat>>> = {
   'openai-chat': answerChat,
   'openai-responses': answerResponses,
   'openai-completions': answerCompletions,
@@ -47,7 +48,10 @@ export function demoAnswer(format: WireFormat, body: Buffer, now: number): DemoA
       created: Math.floor(now / 1000),
       id,
     };
-    const answer = formats[format](request, context);
+    const answerOf = formats[format];
+    if (answerOf === undefined)
+      throw new GatewayError('format_not_supported', `The demo does not speak ${format}`);
+    const answer = answerOf(request, context);
     if (answer.kind === 'json') return jsonAnswer(200, answer.body);
     const chunks = answer.frames.map((frame) => Buffer.from(frame));
     const gapMs = Math.min(GAP_MS, Math.floor(LONGEST_MS / chunks.length));
