@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** Google's OpenAI-compatible surface: https://ai.google.dev/gemini-api/docs/openai */
+/** https://ai.google.dev/api/generate-content, and its OpenAI-compatible surface: https://ai.google.dev/gemini-api/docs/openai */
 export const gemini: Provider = {
   id: 'gemini',
   name: 'Google Gemini',
@@ -8,7 +8,9 @@ export const gemini: Provider = {
   website: 'https://aistudio.google.com',
   baseUrl: 'https://generativelanguage.googleapis.com',
   auth: { kind: 'bearer' },
+  formatAuth: { gemini: { kind: 'header', name: 'x-goog-api-key' } },
   formats: {
+    gemini: '/v1beta/models',
     'openai-chat': '/v1beta/openai/chat/completions',
     'openai-embeddings': '/v1beta/openai/embeddings',
   },

@@ -28,6 +28,7 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
   gemini: {
     'openai-chat': 'https://generativelanguage.googleapis.com/v1beta/openai/chat/completions',
     'openai-embeddings': 'https://generativelanguage.googleapis.com/v1beta/openai/embeddings',
+    gemini: 'https://generativelanguage.googleapis.com/v1beta/models',
     models: 'https://generativelanguage.googleapis.com/v1beta/openai/models',
   },
   openrouter: {
@@ -120,6 +121,7 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
     'openai-embeddings': 'http://127.0.0.1:11434/v1/embeddings',
     'anthropic-messages': 'http://127.0.0.1:11434/v1/messages',
     models: 'http://127.0.0.1:11434/v1/models',
+    ollama: 'http://127.0.0.1:11434/api/chat',
   },
   'lm-studio': {
     'openai-chat': 'http://127.0.0.1:1234/v1/chat/completions',

@@ -1,6 +1,6 @@
 import type { Provider } from './provider.ts';
 
-/** https://docs.ollama.com/api/openai-compatibility and https://docs.ollama.com/api/anthropic-compatibility */
+/** https://docs.ollama.com/api/chat, https://docs.ollama.com/api/openai-compatibility and https://docs.ollama.com/api/anthropic-compatibility */
 export const ollama: Provider = {
   id: 'ollama',
   name: 'Ollama',
@@ -14,6 +14,7 @@ export const ollama: Provider = {
     'openai-completions': '/v1/completions',
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
+    ollama: '/api/chat',
   },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',

@@ -24,6 +24,14 @@ export interface Priced {
   source: string | null;
 }
 
+/** A request that names its model in its path, and says there how it wants the answer. */
+export interface NamedInPath {
+  model: string;
+  stream: boolean;
+  /** A stream as one JSON array instead of events. */
+  array: boolean;
+}
+
 /** One model request on its way through the gateway. */
 export interface Call {
   readonly exchange: Exchange;
@@ -32,6 +40,8 @@ export interface Call {
   body: readonly Buffer[];
   /** The model as the caller named it. */
   readonly requestedModel: string;
+  /** What the path said of the request; null where the body says it. */
+  readonly named: NamedInPath | null;
   /** Where the model's literal stands in the body, and what it says. */
   span: Span;
   bodyModel: string;

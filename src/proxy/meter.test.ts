@@ -6,7 +6,7 @@ const record = (text: string, lineEnd = '\n') =>
   Buffer.from(`event: e${lineEnd}data: ${text}${lineEnd}${lineEnd}`);
 
 function tapOf(pieces: Iterable<Buffer>): Tap {
-  const tap = new Tap();
+  const tap = new Tap('sse');
   for (const piece of pieces) tap.push(piece);
   return tap;
 }
@@ -62,7 +62,7 @@ describe('the tap on a stream', () => {
 
   it('knows the end of a record that came byte by byte', () => {
     for (const lineEnd of ['\n', '\r\n', '\r']) {
-      const tap = new Tap();
+      const tap = new Tap('sse');
       const bytes = record('a', lineEnd);
       for (const piece of piecesOf(bytes.subarray(0, -1), 1)) tap.push(piece);
       assert.equal(tap.endsFrame(), false, JSON.stringify(lineEnd));

@@ -1,4 +1,4 @@
-import type { Codec, StreamFacts } from '../codecs/codec.ts';
+import type { Codec, StreamCodec, StreamFacts } from '../codecs/codec.ts';
 import { noUsage, type Usage } from '../codecs/model.ts';
 
 const HEAD_BYTES = 4096;
@@ -31,13 +31,19 @@ export class Tap {
   /** Where the record begins that the tail goes back to, and a later one for when enough has followed that. */
   #keptFrom = 0;
   #nextStart = -1;
+  readonly #framing: StreamCodec['framing'];
+
+  constructor(framing: StreamCodec['framing']) {
+    this.#framing = framing;
+  }
 
   push(chunk: Buffer): void {
     if (this.#headBytes < HEAD_BYTES) {
       this.#head.push(chunk);
       this.#headBytes += chunk.length;
     }
-    const start = recordStart(chunk, this.#tail.at(-1)?.at(-1));
+    const start =
+      this.#framing === 'lines' ? lineStart(chunk) : recordStart(chunk, this.#tail.at(-1)?.at(-1));
     const startsAt = start === -1 ? -1 : this.bytes + start;
     this.bytes += chunk.length;
     this.#tail.push(chunk);
@@ -66,6 +72,7 @@ export class Tap {
       const piece = this.#tail[index];
       if (piece !== undefined) end = piece.toString('latin1', Math.max(0, piece.length - 4)) + end;
     }
+    if (this.#framing === 'lines') return end === '' || end.endsWith('\n');
     return end === '' || end.endsWith('\n\n') || end.endsWith('\r\n\r\n') || end.endsWith('\r\r');
   }
 
@@ -110,6 +117,12 @@ function recordStart(chunk: Buffer, before: number | undefined): number {
     at = at === 0 ? -1 : chunk.lastIndexOf(LF, at - 1);
   }
   return -1;
+}
+
+/** Where the last line in `chunk` begins, known by the line end before it; -1 when none begins there. */
+function lineStart(chunk: Buffer): number {
+  const at = chunk.lastIndexOf(LF);
+  return at === -1 ? -1 : at + 1;
 }
 
 /** One buffer of the pieces, without a copy when there is only one. */

@@ -17,7 +17,7 @@ export interface ListedModel {
 }
 
 /** Every model that `principal` may ask for, as `connection/model`; each of these ids routes. */
-function listModels(snapshot: Snapshot, principal: Principal): ListedModel[] {
+export function listModels(snapshot: Snapshot, principal: Principal): ListedModel[] {
   const listed: ListedModel[] = [];
   const seen = new Set<string>();
   for (const route of snapshot.routes.ordered) {

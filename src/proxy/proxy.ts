@@ -1,5 +1,4 @@
 import { allowsModel, type Principal } from '../access/authenticate.ts';
-import type { WireFormat } from '../codecs/model.ts';
 import { resolveTargets } from '../combos/resolve.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange } from '../http/server.ts';
@@ -9,6 +8,7 @@ import type { ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry } from './entry.ts';
 import { viaHeader } from './headers.ts';
 import { requestedModel } from './request.ts';
+import type { Surface } from './routes.ts';
 import { runCall } from './run.ts';
 
 /**
@@ -19,14 +19,17 @@ import { runCall } from './run.ts';
 export async function proxyRequest(
   context: ProxyContext,
   exchange: Exchange,
-  format: WireFormat,
+  { format, named }: Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'>,
   principal: Principal,
 ): Promise<void> {
   const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
   try {
     refuseLoop(exchange, context.instance);
     const body = await readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
-    const model = requestedModel(body, { strict: principal.models !== null });
+    const model =
+      named === undefined
+        ? requestedModel(body, { strict: principal.models !== null })
+        : { value: named.model, start: 0, end: 0, pieces: body };
     facts.requestedModel = model.value;
     const snapshot = context.snapshot();
     const targets = resolveTargets(model.value, format, snapshot.routes);
@@ -46,6 +49,7 @@ export async function proxyRequest(
       body: model.pieces,
       requested: model.value,
       span: { start: model.start, end: model.end },
+      named: named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) },
       targets: [first, ...allowed.slice(1)],
       snapshot,
     });
@@ -56,6 +60,11 @@ export async function proxyRequest(
     }
     throw error;
   }
+}
+
+/** Google streams one JSON array unless events are asked for. */
+function asksForEvents(query: string): boolean {
+  return new URLSearchParams(query).get('alt') === 'sse';
 }
 
 function refuseLoop(exchange: Exchange, instance: string): void {

@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../codecs/codec.ts';
 import { GatewayError } from '../lib/error.ts';
-import { splitFrames } from '../lib/sse.ts';
 import { type Call, type CallEnd, callerGone, gatewayHeaders } from './call.ts';
+import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
 import { estimateInput, joined, measureStream, Tap } from './meter.ts';
@@ -17,9 +17,9 @@ const HELD_BYTES = 262_144;
 export class StreamRelay {
   readonly #call: Call;
   readonly #codec: StreamCodec;
-  readonly #response: ServerResponse;
+  readonly #caller: CallerStream;
   readonly #headers: IncomingHttpHeaders;
-  readonly #tap = new Tap();
+  readonly #tap: Tap;
   #committed = false;
   /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
   #inputTokens = 0;
@@ -32,7 +32,8 @@ export class StreamRelay {
       throw new GatewayError('internal_error', `${call.codec.format} has no streams`);
     this.#call = call;
     this.#codec = call.codec.stream;
-    this.#response = call.exchange.response;
+    this.#caller = new CallerStream(call);
+    this.#tap = new Tap(call.codec.stream.framing);
     this.#headers = headers;
   }
 
@@ -43,7 +44,7 @@ export class StreamRelay {
 
   onData(chunk: Buffer): boolean {
     this.#tap.push(chunk);
-    if (this.#committed) return this.#response.write(chunk);
+    if (this.#committed) return this.#caller.write(chunk);
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
     const verdict = this.#examine(chunk);
@@ -73,8 +74,8 @@ export class StreamRelay {
       return;
     }
     // Not every client knows every error record; one that does not must not take the end after it for a good one.
-    if (facts.end === 'error' && this.#codec.cutEnding === 'reset') this.#reset();
-    else this.#response.end();
+    if (facts.end === 'error' && this.#codec.cutEnding === 'reset') this.#caller.breakOff();
+    else this.#caller.end();
     this.#finishAsSaid(facts);
   }
 
@@ -100,28 +101,28 @@ export class StreamRelay {
     }
     this.#breakOff((facts) => {
       if (this.#tap.endsFrame()) this.#sendErrorFrame(error);
-      else this.#reset();
+      else this.#caller.breakOff();
       this.#finish('failed', error, facts);
     });
   }
 
   /** Puts a keep-alive between two frames; commits the stream first if need be. */
   keepAlive(): void {
-    if (this.#response.writableNeedDrain || this.#codec.keepAlive === null || !this.#tap.endsFrame()) return;
+    if (this.#caller.full || this.#codec.keepAlive === null || !this.#tap.endsFrame()) return;
     if (!this.#committed) this.#commit();
-    this.#response.write(this.#codec.keepAlive);
+    this.#caller.write(this.#codec.keepAlive);
   }
 
   /** Sends a whole answer as the frames of this stream and ends it. */
   sendWhole(frames: Buffer, end: Pick<CallEnd, 'usage' | 'estimated'>): void {
     if (!this.#committed) this.#commit();
-    this.#response.end(frames);
+    this.#caller.end(frames);
     this.#call.end({ status: 200, outcome: 'ok', error: null, streamed: true, ...end });
   }
 
   /** Reads the frames that `chunk` completes, as far as the first one that decides. */
   #examine(chunk: Buffer): 'wait' | 'commit' | 'failed' {
-    const { frames, rest } = splitFrames(
+    const { frames, rest } = this.#codec.split(
       this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]),
     );
     this.#rest = rest;
@@ -147,19 +148,15 @@ export class StreamRelay {
     this.#call.body = [];
     this.#call.firstByteAt = performance.now();
     const headers = callerHeaders(200, this.#headers);
-    setHeader(headers, 'content-type', 'text/event-stream; charset=utf-8', isEventStream);
+    const type = this.#caller.contentType;
+    const bare = type.split(';', 1)[0] ?? type;
+    setHeader(headers, 'content-type', type, (value) => value.startsWith(bare));
     setHeader(headers, 'cache-control', 'no-cache', () => true);
     headers.push('x-accel-buffering', 'no', ...gatewayHeaders(this.#call));
-    this.#response.writeHead(200, headers);
-    this.#response.on('drain', () => this.#call.attempt?.resume());
-    if (this.#heldBytes === 0) {
-      this.#response.flushHeaders();
-      return true;
-    }
     const held = joined(this.#held);
     this.#held = [];
     this.#rest = Buffer.alloc(0);
-    return this.#response.write(held);
+    return this.#caller.open(headers, held, () => this.#call.attempt?.resume());
   }
 
   /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
@@ -169,8 +166,8 @@ export class StreamRelay {
       unfinished(facts);
       return;
     }
-    if (facts.end === 'complete') this.#response.end();
-    else this.#reset();
+    if (facts.end === 'complete') this.#caller.end();
+    else this.#caller.breakOff();
     this.#finishAsSaid(facts);
   }
 
@@ -185,18 +182,12 @@ export class StreamRelay {
   /** The upstream broke off after content: whatever the format's clients cope with best, but never a clean end. */
   #cut(error: GatewayError, facts: StreamFacts): void {
     if (this.#codec.cutEnding === 'error-frame' && this.#tap.endsFrame()) this.#sendErrorFrame(error);
-    else this.#reset();
+    else this.#caller.breakOff();
     this.#finish('failed', error, facts);
   }
 
   #sendErrorFrame(error: GatewayError): void {
-    const frame = this.#codec.encodeErrorFrame(error, this.#call.exchange.id);
-    this.#response.write(frame, () => this.#reset());
-  }
-
-  /** Closes the connection without the final chunk, after what was written has left. */
-  #reset(): void {
-    this.#response.socket?.destroySoon();
+    this.#caller.breakOff(this.#codec.encodeErrorFrame(error, this.#call.exchange.id));
   }
 
   #facts(): StreamFacts {
@@ -225,10 +216,6 @@ export class StreamRelay {
     const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
     this.#call.end({ ...end, ...measureStream(this.#call.codec, this.#tap, facts, input) });
   }
-}
-
-function isEventStream(value: string): boolean {
-  return value.startsWith('text/event-stream');
 }
 
 /** Sets `name` in flat headers, keeping a value that `accepts` takes. */

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Codec } from '../codecs/codec.ts';
 import { GatewayError } from '../lib/error.ts';
-import { splitFrames } from '../lib/sse.ts';
 import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
@@ -81,7 +80,7 @@ export class WholeRelay {
 
   #sendAnswer(body: Buffer): void {
     const stream = this.#call.codec.stream;
-    const framed = stream !== null && (this.#input.into !== null || askedForStream(this.#call.body));
+    const framed = stream !== null && (this.#input.into !== null || askedForStream(this.#call));
     const answer = framed || !isJson(this.#input.headers) ? parseObject(body) : undefined;
     if (answer === null || body.length === 0) {
       this.#fail({ error: notAnAnswer(this.#input, body), safeToRetry: false });
@@ -94,12 +93,12 @@ export class WholeRelay {
     }
     const frames = stream.encodeFramesOf(answer);
     if (this.#input.into !== null) this.#input.into.sendWhole(frames, measured);
-    else this.#send(frames, 'text/event-stream; charset=utf-8', measured);
+    else this.#send(frames, stream.contentType, measured);
   }
 
   #sendAssembled(body: Buffer): void {
     const stream = this.#call.codec.stream;
-    const { frames } = splitFrames(Buffer.concat([body, Buffer.from('\n\n')]));
+    const frames = stream?.split(Buffer.concat([body, Buffer.from('\n\n')])).frames ?? [];
     const facts = stream?.readStream(body, body);
     if (facts?.end === 'error' && facts.error !== null) {
       const { message, status } = facts.error;

@@ -87,7 +87,7 @@ export class Relay implements AnswerReader {
     if (this.#stream === null) {
       const keepAlive = this.#call.codec.stream?.keepAlive ?? null;
       const waiting = this.#status === 0 || isEventStream(this.#headers);
-      if (keepAlive === null || !waiting || !streamFlag(this.#call.body)) return;
+      if (keepAlive === null || !waiting || !streamFlag(this.#call)) return;
       this.#stream = new StreamRelay(this.#call, this.#headers);
     }
     this.#stream.keepAlive();
@@ -102,14 +102,19 @@ export class Relay implements AnswerReader {
     }
     this.#chosen = true;
     const bytes = this.#prefix.length === 0 ? chunk : Buffer.concat([...this.#prefix, chunk]);
-    const ok = this.#status < 300;
-    const json = first === '{' || first === '[' || first === '<';
-    const events = !json && (/[deri:]/.test(first) || isEventStream(this.#headers));
-    if (!ok || !events || this.#call.codec.stream === null) return this.#openWhole('as-is').onData(bytes);
-    if (this.#stream === null && !asksForStream(this.#call.body))
+    if (this.#status >= 300 || !this.#isStream(first)) return this.#openWhole('as-is').onData(bytes);
+    if (this.#stream === null && !asksForStream(this.#call))
       return this.#openWhole('assembled').onData(bytes);
     this.#stream ??= new StreamRelay(this.#call, this.#headers);
     return this.#stream.onData(bytes);
+  }
+
+  #isStream(first: string): boolean {
+    const { stream } = this.#call.codec;
+    if (stream === null) return false;
+    if (stream.framing === 'lines') return streamFlag(this.#call);
+    const json = first === '{' || first === '[' || first === '<';
+    return !json && (/[deri:]/.test(first) || isEventStream(this.#headers));
   }
 
   #openWhole(shape: 'as-is' | 'assembled'): WholeRelay {

@@ -69,3 +69,38 @@ test('errors are written in the dialect that the path suggests', () => {
   assert.equal(dialectOf('/nowhere', { 'anthropic-version': '2023-06-01' }), 'anthropic-messages');
   assert.equal(dialectOf('/v1/responses', { 'anthropic-version': '2023-06-01' }), 'openai-responses');
 });
+
+test('Google’s paths name the model, with or without a version and `models/`, and with slashes in the name', () => {
+  for (const path of [
+    '/v1beta/models/openai/gpt-5.4:streamGenerateContent',
+    '/v1beta/models/openai%2Fgpt-5.4:streamGenerateContent',
+    '/v1beta/openai/gpt-5.4:streamGenerateContent',
+    '/v1/v1beta/models/openai/gpt-5.4:streamGenerateContent',
+    '/models/openai/gpt-5.4:streamGenerateContent',
+  ]) {
+    assert.deepEqual(
+      matchPath(path)?.surface,
+      {
+        kind: 'relay',
+        method: 'POST',
+        format: 'gemini',
+        named: { model: 'openai/gpt-5.4', stream: true },
+      },
+      path,
+    );
+    assert.equal(dialectOf(path), 'gemini');
+  }
+  assert.deepEqual(matchPath('/v1beta/models')?.surface, { kind: 'gemini-models', method: 'GET' });
+  assert.equal(dialectOf('/v1beta/nothing'), 'gemini');
+});
+
+test('Ollama’s surface stands under the editor alias and nowhere else', () => {
+  assert.deepEqual(matchPath(`/api/v1/editor/${key}/api/chat`)?.surface, {
+    kind: 'relay',
+    method: 'POST',
+    format: 'ollama',
+  });
+  assert.equal(matchPath(`/api/v1/editor/${key}/api/tags`)?.pathKey, key);
+  assert.equal(matchPath('/api/chat'), null);
+  assert.equal(dialectOf(`/api/v1/editor/${key}/api/nothing`), 'ollama');
+});

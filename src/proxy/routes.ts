@@ -3,9 +3,15 @@ import type { WireFormat } from '../codecs/model.ts';
 
 /** What a model path serves. */
 export type Surface =
-  | { kind: 'relay'; method: 'POST'; format: WireFormat }
+  /** `named`: the path names the model and says whether to stream (Gemini). */
+  | { kind: 'relay'; method: 'POST'; format: WireFormat; named?: { model: string; stream: boolean } }
   | { kind: 'model-list'; method: 'GET' }
-  | { kind: 'model'; method: 'GET'; id: string };
+  | { kind: 'model'; method: 'GET'; id: string }
+  | { kind: 'gemini-models'; method: 'GET' }
+  | { kind: 'gemini-model'; method: 'GET'; id: string }
+  | { kind: 'ollama-version'; method: 'GET' }
+  | { kind: 'ollama-tags'; method: 'GET' }
+  | { kind: 'ollama-show'; method: 'POST' };
 
 export interface Match {
   surface: Surface;
@@ -22,6 +28,14 @@ const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
   ['/models', { kind: 'model-list', method: 'GET' }],
 ]);
 
+/** Ollama's own surface. It stands under the editor alias alone, for `/api` is the management API's. */
+const ollamaSurfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
+  ['/api/chat', { kind: 'relay', method: 'POST', format: 'ollama' }],
+  ['/api/version', { kind: 'ollama-version', method: 'GET' }],
+  ['/api/tags', { kind: 'ollama-tags', method: 'GET' }],
+  ['/api/show', { kind: 'ollama-show', method: 'POST' }],
+]);
+
 /** The paths as most clients write them, found without any string work. */
 const direct: ReadonlyMap<string, Match> = new Map(
   [...surfaces].map(([path, surface]) => [`/v1${path}`, { surface, pathKey: null }]),
@@ -29,6 +43,9 @@ const direct: ReadonlyMap<string, Match> = new Map(
 
 const aliasPattern = /^\/api\/v1\/(?:editor|vscode)\/([^/]+)(\/.*)$/;
 const modelsPrefix = '/models/';
+/** Google's version, alone or behind another one, and `models/` left out: both are seen from real tools. */
+const geminiPrefix = /^(?:\/v1)*\/v1beta(?=\/|$)/;
+const geminiCall = /^(?:\/v1(?:beta)?)*(?:\/models)?\/(.+):(generateContent|streamGenerateContent)$/;
 
 /**
  * The surface of a path, or null. Tools get base URLs wrong in a few known ways, which are all understood:
@@ -40,17 +57,27 @@ export function matchPath(path: string): Match | null {
   const clean = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
   const alias = aliasPattern.exec(clean);
   const rest = alias?.[2] ?? clean;
-  const bare = rest.replace(/^(?:\/v1)+(?=\/|$)/, '');
   const pathKey = alias?.[1] === undefined ? null : decoded(alias[1]);
-  const surface = surfaces.get(bare);
-  if (surface !== undefined) return { surface, pathKey };
-  if (bare.startsWith(modelsPrefix)) {
-    return {
-      surface: { kind: 'model', method: 'GET', id: decoded(bare.slice(modelsPrefix.length)) },
-      pathKey,
-    };
+  const surface = surfaceOf(rest) ?? (pathKey === null ? undefined : ollamaSurfaces.get(rest));
+  return surface === undefined ? null : { surface, pathKey };
+}
+
+function surfaceOf(path: string): Surface | undefined {
+  const call = geminiCall.exec(path);
+  if (call !== null) {
+    const named = { model: decoded(call[1] ?? ''), stream: call[2] === 'streamGenerateContent' };
+    return { kind: 'relay', method: 'POST', format: 'gemini', named };
   }
-  return null;
+  const google = path.replace(geminiPrefix, '');
+  if (google !== path) {
+    if (google === '/models') return { kind: 'gemini-models', method: 'GET' };
+    if (google.startsWith(modelsPrefix))
+      return { kind: 'gemini-model', method: 'GET', id: decoded(google.slice(modelsPrefix.length)) };
+  }
+  const bare = path.replace(/^(?:\/v1)+(?=\/|$)/, '');
+  if (bare.startsWith(modelsPrefix))
+    return { kind: 'model', method: 'GET', id: decoded(bare.slice(modelsPrefix.length)) };
+  return surfaces.get(bare);
 }
 
 /**
@@ -70,6 +97,8 @@ export function safePath(path: string): string {
 export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): WireFormat {
   const surface = matchPath(path)?.surface;
   if (surface?.kind === 'relay') return surface.format;
+  if (geminiPrefix.test(path)) return 'gemini';
+  if (surface?.kind.startsWith('ollama-') || /^\/api\/v1\/[^/]+\/[^/]+\/api\//.test(path)) return 'ollama';
   const anthropic = headers['anthropic-version'] !== undefined || /\/messages(\/|$)/.test(path);
   return anthropic ? 'anthropic-messages' : 'openai-chat';
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { errorHeaders } from './answer-error.ts';
 import { type AnswerReader, Attempt } from './attempt.ts';
-import { type Call, callerGone, endOfError, gatewayHeaders, type Priced } from './call.ts';
+import { type Call, callerGone, endOfError, gatewayHeaders, type NamedInPath, type Priced } from './call.ts';
 import type { OpenCall, ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
@@ -22,6 +22,7 @@ export interface Prepared {
   /** What the caller asked for, and where its literal stands in the body. */
   requested: string;
   span: Span;
+  named: NamedInPath | null;
   /** At least one. */
   targets: readonly [Target, ...Target[]];
   snapshot: Snapshot;
@@ -33,7 +34,7 @@ export interface Prepared {
  */
 export function runCall(
   context: ProxyContext,
-  { facts, body, requested, span, targets, snapshot }: Prepared,
+  { facts, body, named, requested, span, targets, snapshot }: Prepared,
 ): void {
   const { exchange } = facts;
   let relay: AnswerReader | null = null;
@@ -46,6 +47,7 @@ export function runCall(
     body,
     requestedModel: requested,
     translated: null,
+    named,
     span,
     bodyModel: requested,
     target: targets[0],
@@ -122,7 +124,7 @@ function answerReader({ config }: ProxyContext, call: Call, format: WireFormat):
     call.translated = null;
     return new Relay(call, config.keepAliveMs);
   }
-  call.translated = translateRequest(call.body, format, call.target);
+  call.translated = translateRequest(call, format);
   return new Translation(call, call.translated, config.keepAliveMs);
 }
 

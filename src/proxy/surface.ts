@@ -1,10 +1,13 @@
 import { authenticate, type Principal, presentedKeys } from '../access/authenticate.ts';
 import { isLoopback } from '../config.ts';
+import { readBody } from '../http/body.ts';
 import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
 import { modelList, oneModel } from './models.ts';
+import { geminiModel, geminiModels } from './models-gemini.ts';
+import { ollamaShow, ollamaTags, ollamaVersion } from './models-ollama.ts';
 import { proxyRequest } from './proxy.ts';
 import { type Match, matchPath } from './routes.ts';
 
@@ -33,23 +36,50 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
     throw new GatewayError('method_not_allowed', `${method} is not served here: use ${surface.method}`);
   }
   const principal = principalOf(context, exchange, match);
+  const snapshot = context.snapshot();
   switch (surface.kind) {
     case 'relay':
-      return proxyRequest(context, exchange, surface.format, principal);
+      return proxyRequest(context, exchange, surface, principal);
     case 'model-list': {
       const anthropic = exchange.request.headers['anthropic-version'] !== undefined;
-      sendJson(exchange, 200, modelList(context.snapshot(), principal, { anthropic, query: exchange.query }));
+      sendJson(exchange, 200, modelList(snapshot, principal, { anthropic, query: exchange.query }));
       return true;
     }
     case 'model':
-      sendJson(exchange, 200, oneModel(context.snapshot(), principal, surface.id));
+      sendJson(exchange, 200, oneModel(snapshot, principal, surface.id));
       return true;
+    case 'gemini-models':
+      sendJson(exchange, 200, geminiModels(snapshot, principal, exchange.query));
+      return true;
+    case 'gemini-model':
+      sendJson(exchange, 200, geminiModel(snapshot, principal, surface.id));
+      return true;
+    case 'ollama-version':
+      sendJson(exchange, 200, ollamaVersion);
+      return true;
+    case 'ollama-tags':
+      sendJson(exchange, 200, ollamaTags(snapshot, principal));
+      return true;
+    case 'ollama-show':
+      return showOllamaModel(context, exchange, principal);
   }
 }
 
-function principalOf(context: SurfaceContext, exchange: Exchange, { pathKey }: Match): Principal {
+async function showOllamaModel(
+  { config, snapshot }: SurfaceContext,
+  exchange: Exchange,
+  principal: Principal,
+): Promise<void> {
+  const body = await readBody(exchange.request, { limitBytes: config.limits.bodyBytes });
+  sendJson(exchange, 200, ollamaShow(snapshot(), principal, Buffer.concat(body)));
+}
+
+function principalOf(context: SurfaceContext, exchange: Exchange, { pathKey, surface }: Match): Principal {
   const { request } = exchange;
   const presented = pathKey === null ? presentedKeys(request.headers) : [pathKey];
+  // Google's clients may send it as `?key=`, and only where their format is served.
+  const inQuery = servesGoogle(surface) ? new URLSearchParams(exchange.query).get('key') : null;
+  if (inQuery !== null) presented.push(inQuery);
   const principal = authenticate(context.snapshot().keys, presented, context.now());
   if (principal !== null) return principal;
   if (presented.includes(context.owner.key) && isLoopback(address(exchange))) return context.owner.principal;
@@ -59,6 +89,10 @@ function principalOf(context: SurfaceContext, exchange: Exchange, { pathKey }: M
       ? 'No API key was sent: send a gateway key as "Authorization: Bearer sk-…" or "x-api-key: sk-…" (create one with `gateway keys add NAME`)'
       : 'The API key is not valid here: it is unknown, expired or removed (`gateway keys list` shows the keys of this gateway)';
   throw new GatewayError('invalid_api_key', message);
+}
+
+function servesGoogle(surface: Match['surface']): boolean {
+  return surface.kind === 'relay' ? surface.format === 'gemini' : surface.kind.startsWith('gemini-');
 }
 
 /** The peer's address, IPv4-mapped IPv6 reduced to IPv4. */

@@ -16,7 +16,11 @@ describe('a request to translate', () => {
     const call = `{"type":"tool_use","id":"a","name":"b","input":${deep}}`;
     const body = `{"model":"m","messages":[{"role":"assistant","content":[${call}]}]}`;
     assert.throws(
-      () => translateRequest([Buffer.from(body)], 'anthropic-messages', targetOf('openai-chat')),
+      () =>
+        translateRequest(
+          { body: [Buffer.from(body)], named: null, target: targetOf('openai-chat') },
+          'anthropic-messages',
+        ),
       (error) => error instanceof GatewayError && error.status === 400 && /nested/.test(error.message),
     );
   });

@@ -1,12 +1,12 @@
 import { adapt } from '../codecs/adapt.ts';
-import type { Codec, ConversationCodec } from '../codecs/codec.ts';
+import type { Codec, ConversationCodec, StreamCodec } from '../codecs/codec.ts';
 import { plainDialect } from '../codecs/dialect.ts';
 import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import type { ToolNames } from '../codecs/tool-names.ts';
 import { type JsonObject, parseObject } from '../codecs/values.ts';
-import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Call } from './call.ts';
 import { joined } from './meter.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
@@ -21,17 +21,16 @@ export interface TranslatedRequest {
   includeUsage: boolean;
 }
 
+/** The parts of a call that its translation is made from. */
+type Asked = Pick<Call, 'body' | 'named' | 'target'>;
+
 /**
  * Translates a request from the caller's format to the target's.
  * @throws GatewayError `invalid_json`, `invalid_request`, `not_translatable`
  */
-export function translateRequest(
-  body: readonly Buffer[],
-  format: WireFormat,
-  target: Target,
-): TranslatedRequest {
+export function translateRequest(asked: Asked, format: WireFormat): TranslatedRequest {
   try {
-    return translated(body, format, target);
+    return translated(asked, format);
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -39,9 +38,10 @@ export function translateRequest(
   }
 }
 
-function translated(body: readonly Buffer[], format: WireFormat, target: Target): TranslatedRequest {
-  const request = parseObject(joined(body).toString('utf8'));
-  if (request === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+function translated({ body, named, target }: Asked, format: WireFormat): TranslatedRequest {
+  const sent = parseObject(joined(body).toString('utf8'));
+  if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+  const request = named === null ? sent : { ...sent, model: named.model, stream: named.stream };
   const from = conversationCodec(format);
   const to = conversationCodec(target.format);
   const dialect = { ...plainDialect, ...target.provider.dialect };
@@ -58,9 +58,13 @@ function translated(body: readonly Buffer[], format: WireFormat, target: Target)
   };
 }
 
-export function conversationCodec(format: WireFormat): Codec & { conversation: ConversationCodec } {
+/** The codec of a format that takes part in translation. */
+export function conversationCodec(
+  format: WireFormat,
+): Codec & { conversation: ConversationCodec; stream: StreamCodec } {
   const codec = codecOf(format);
-  if (codec.conversation === null)
+  const { conversation, stream } = codec;
+  if (conversation === null || stream === null)
     throw new GatewayError('format_not_supported', `${format} is not translated`);
-  return { ...codec, conversation: codec.conversation };
+  return { ...codec, conversation, stream };
 }

@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Codec } from '../codecs/codec.ts';
+import type { Codec, StreamCodec } from '../codecs/codec.ts';
 import type { Usage } from '../codecs/model.ts';
 import { noUsage } from '../codecs/model.ts';
 import { restoreTools } from '../codecs/restore.ts';
 import type { PartReader, PartWriter, StreamPart } from '../codecs/stream-part.ts';
 import { isObject, parseObject } from '../codecs/values.ts';
 import { GatewayError } from '../lib/error.ts';
-import { splitFrames } from '../lib/sse.ts';
 import { shapeOf } from './answer-shape.ts';
 import type { AnswerReader } from './attempt.ts';
 import { type Call, type CallEnd, callerGone, endOfError } from './call.ts';
+import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
 import { estimateInput, joined, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
@@ -28,8 +28,10 @@ export class Translation implements AnswerReader {
   readonly #call: Call;
   readonly #request: TranslatedRequest;
   readonly #keepAliveMs: number;
-  readonly #upstream: Codec;
+  readonly #upstream: Codec & { stream: StreamCodec };
+  readonly #own: StreamCodec;
   readonly #response: ServerResponse;
+  readonly #caller: CallerStream;
   readonly #reader: PartReader;
   readonly #writer: PartWriter;
   #status = 0;
@@ -51,10 +53,13 @@ export class Translation implements AnswerReader {
     this.#request = request;
     this.#keepAliveMs = keepAliveMs;
     this.#response = call.exchange.response;
+    this.#caller = new CallerStream(call);
     const upstream = conversationCodec(call.target.format);
     this.#upstream = upstream;
     this.#reader = restoreTools(upstream.conversation.reader(), request.tools);
-    this.#writer = conversationCodec(call.codec.format).conversation.writer({
+    const own = conversationCodec(call.codec.format);
+    this.#own = own.stream;
+    this.#writer = own.conversation.writer({
       id: call.exchange.id,
       model: call.requestedModel,
       startedAt: call.exchange.startedAt,
@@ -79,7 +84,8 @@ export class Translation implements AnswerReader {
 
   onData(chunk: Buffer): boolean {
     if (this.#ended) return true;
-    if (this.#shape === 'unknown') this.#shape = shapeOf(chunk);
+    if (this.#shape === 'unknown')
+      this.#shape = this.#upstream.stream.framing === 'lines' ? 'stream' : shapeOf(chunk);
     this.#pieces.push(chunk);
     this.#pieceBytes += chunk.length;
     if (this.#pieceBytes > HELD_BYTES) {
@@ -93,7 +99,7 @@ export class Translation implements AnswerReader {
     if (this.#shape !== 'stream') return true;
     // Without a line end no record can have become complete.
     if (!chunk.includes(LF) && !chunk.includes(CR)) return true;
-    const { frames, rest } = splitFrames(joined(this.#pieces));
+    const { frames, rest } = this.#upstream.stream.split(joined(this.#pieces));
     this.#pieces = rest.length === 0 ? [] : [rest];
     this.#pieceBytes = rest.length;
     return this.#deliver(frames.flatMap((frame) => this.#reader.push(frame)));
@@ -106,7 +112,7 @@ export class Translation implements AnswerReader {
       this.#onWhole(body);
       return;
     }
-    const { frames } = splitFrames(Buffer.concat([body, Buffer.from('\n\n')]));
+    const { frames } = this.#upstream.stream.split(Buffer.concat([body, Buffer.from('\n\n')]));
     this.#deliver([...frames.flatMap((frame) => this.#reader.push(frame)), ...this.#reader.end()]);
     if (!this.#ended)
       this.#fail(new GatewayError('upstream_cut', 'The upstream ended its stream without its final event'));
@@ -132,10 +138,10 @@ export class Translation implements AnswerReader {
     if (this.#silence < this.#keepAliveMs || !this.#request.stream || this.#ended || this.#status >= 300)
       return;
     this.#silence = 0;
-    const { stream } = this.#call.codec;
-    if (stream === null || stream.keepAlive === null || this.#response.writableNeedDrain) return;
+    const { keepAlive } = this.#own;
+    if (keepAlive === null || this.#caller.full) return;
     if (!this.#committed) this.#commit();
-    this.#response.write(stream.keepAlive);
+    this.#caller.write(keepAlive);
   }
 
   #onWhole(body: Buffer): void {
@@ -157,14 +163,14 @@ export class Translation implements AnswerReader {
       this.#fail(error);
       return;
     }
-    const stream = this.#upstream.stream;
-    if (answer === null || stream === null) {
+    const { stream } = this.#upstream;
+    if (answer === null) {
       this.#fail(
         new GatewayError('upstream_protocol', 'The upstream answered with something that is no JSON'),
       );
       return;
     }
-    const { frames } = splitFrames(stream.encodeFramesOf(answer));
+    const { frames } = stream.split(stream.encodeFramesOf(answer));
     this.#deliver([...frames.flatMap((frame) => this.#reader.push(frame)), ...this.#reader.end()]);
   }
 
@@ -205,7 +211,7 @@ export class Translation implements AnswerReader {
     if (text === '') return true;
     if (this.#committed) {
       this.#silence = 0;
-      return this.#response.write(text);
+      return this.#caller.write(text);
     }
     this.#held += text;
     return true;
@@ -215,12 +221,9 @@ export class Translation implements AnswerReader {
     this.#committed = true;
     this.#call.firstByteAt = performance.now();
     const headers = this.#answerHeaders(200);
-    headers.push('content-type', 'text/event-stream; charset=utf-8', 'cache-control', 'no-cache');
+    headers.push('content-type', this.#caller.contentType, 'cache-control', 'no-cache');
     headers.push('x-accel-buffering', 'no');
-    this.#response.writeHead(200, headers);
-    this.#response.on('drain', () => this.#call.attempt?.resume());
-    if (this.#held === '') this.#response.flushHeaders();
-    else this.#response.write(this.#held);
+    this.#caller.open(headers, this.#held, () => this.#call.attempt?.resume());
     this.#held = '';
   }
 
@@ -235,12 +238,12 @@ export class Translation implements AnswerReader {
       ...measured,
     };
     if (this.#request.stream) {
-      this.#response.end(last);
+      this.#caller.end(last);
       this.#call.end(end);
       return;
     }
-    const { frames } = splitFrames(Buffer.from(this.#held + last));
-    const answer = this.#call.codec.stream?.assemble(frames) ?? null;
+    const { frames } = this.#own.split(Buffer.from(this.#held + last));
+    const answer = this.#own.assemble(frames);
     if (answer === null) {
       this.#ended = false;
       this.#fail(
@@ -266,11 +269,9 @@ export class Translation implements AnswerReader {
       this.#call.failed({ error, safeToRetry: false });
       return;
     }
-    const { codec, exchange } = this.#call;
-    const close = () => this.#response.socket?.destroySoon();
-    if (codec.stream?.cutEnding === 'error-frame')
-      this.#response.write(codec.stream.encodeErrorFrame(error, exchange.id), close);
-    else close();
+    if (this.#own.cutEnding === 'error-frame')
+      this.#caller.breakOff(this.#own.encodeErrorFrame(error, this.#call.exchange.id));
+    else this.#caller.breakOff();
     this.#call.end({ ...endOfError(error, true), status: 200, ...this.#measured() });
   }
 

@@ -1,3 +1,4 @@
+import { codecOf } from '../codecs/index.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { UpstreamRequest } from './attempt.ts';
 import { builtinUpstream } from './builtin.ts';
@@ -16,7 +17,7 @@ import { spliceModel } from './splice.ts';
 export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
   const { connection, model, provider } = call.target;
   const { format } = call.target;
-  if (call.translated === null) nameModel(call, model);
+  if (call.translated === null && call.named === null) nameModel(call, model);
   const body = call.translated === null ? call.body : [call.translated.body];
   if (provider.category === 'demo') {
     const upstream = builtinUpstream(format, context.now);
@@ -29,9 +30,9 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
       body,
     };
   }
-  const path = provider.formats[format];
+  const formatPath = provider.formats[format];
   const baseUrl = connection.baseUrl ?? provider.baseUrl;
-  if (path === undefined || baseUrl === null) {
+  if (formatPath === undefined || baseUrl === null) {
     throw new GatewayError(
       'connection_unusable',
       `The connection "${connection.name}" has no base URL: add it again with --base-url`,
@@ -43,7 +44,8 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
       `The connection "${connection.name}" needs re-entry: its stored credential cannot be decrypted with the current STORAGE_ENCRYPTION_KEY`,
     );
   }
-  const endpoint = context.pools.endpoint(baseUrl, path, provider.formats);
+  const endpoint = context.pools.endpoint(baseUrl, formatPath, provider.formats);
+  const path = withModel(endpoint.path, call);
   const earlier = call.exchange.request.headers[viaHeader];
   const via = earlier === undefined ? context.instance : `${String(earlier)}, ${context.instance}`;
   // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
@@ -52,7 +54,7 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     upstream: again ? endpoint.fresh() : endpoint.upstream,
     origin: endpoint.origin,
     host: endpoint.host,
-    path: isVendor ? withQuery(endpoint.path, call.exchange.query, format) : endpoint.path,
+    path: isVendor ? withQuery(path, call.exchange.query, format) : path,
     headers: upstreamHeaders({
       raw: call.exchange.request.rawHeaders,
       target: call.target,
@@ -63,6 +65,21 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     }),
     body,
   };
+}
+
+/** The path with the model and the wish for a stream, where the target's format has them there. */
+function withModel(path: string, { named, target, translated }: Call): string {
+  const { pathOf } = codecOf(target.format);
+  if (pathOf === null) return path;
+  const stream = translated?.stream ?? named?.stream ?? false;
+  const model = target.model.replace(/^models\//, '').split('/');
+  // Dots would lead to another of the provider's paths, with the connection's credential.
+  if (model.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw new GatewayError('invalid_request', 'The model is no name of one', { param: 'model' });
+  const [before = '', query] = path.split('?', 2);
+  const [behind = '', asked] = pathOf(model.map(encodeURIComponent).join('/'), stream).split('?', 2);
+  const queries = [query, asked].filter((one) => one !== undefined);
+  return `${before}${behind}${queries.length === 0 ? '' : `?${queries.join('&')}`}`;
 }
 
 /** Writes the target's model into the call's body, unless it stands there already. */

@@ -1,3 +1,4 @@
+import type { Call } from './call.ts';
 import { joined } from './meter.ts';
 import { topLevel } from './splice.ts';
 
@@ -5,25 +6,29 @@ const HEAD_WINDOW = 1024;
 const TAIL_WINDOW = 2048;
 const key = Buffer.from('"stream"');
 
-/** Whether the request asks for a stream, by a strict scan of the whole body. */
-export function streamFlag(body: readonly Buffer[]): boolean {
+type Asked = Pick<Call, 'body' | 'codec' | 'named'>;
+
+/** Whether the request asks for a stream, by its path or by a strict scan of the whole body. */
+export function streamFlag({ body, codec, named }: Asked): boolean {
+  if (named !== null) return named.stream;
   const scan = topLevel(joined(body));
+  if (codec.stream?.byDefault === true) return scan.ok && scan.stream?.text !== 'false';
   return scan.ok && scan.stream?.text === 'true';
 }
 
 /** The same for an upstream that did stream: a `"stream": true` near either end is believed without the scan. */
-export function asksForStream(body: readonly Buffer[]): boolean {
-  return nearEnds(body) || streamFlag(body);
+export function asksForStream(asked: Asked): boolean {
+  return nearEnds(asked.body) || streamFlag(asked);
 }
 
 /**
  * The same for an upstream that did not stream. Only a flag near either end, where every known client writes
  * it, is worth the scan; one in the middle of a long body is not seen.
  */
-export function askedForStream(body: readonly Buffer[]): boolean {
-  return nearEnds(body) && streamFlag(body);
+export function askedForStream(asked: Asked): boolean {
+  const told = asked.named !== null || asked.codec.stream?.byDefault === true;
+  return (told || nearEnds(asked.body)) && streamFlag(asked);
 }
-
 function nearEnds(body: readonly Buffer[]): boolean {
   const first = body[0];
   const last = body.at(-1);

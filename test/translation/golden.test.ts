@@ -50,7 +50,9 @@ function translated(file: string, from: WireFormat, to: WireFormat): string {
   const body = readFileSync(join(here, 'requests', file));
   const attempt = () => {
     try {
-      const { body: bytes, dropped } = translateRequest([body], from, targetOf(to));
+      const inPath = conversationCodec(from).pathOf !== null;
+      const named = inPath ? { model: 'asked/model', stream: true, array: false } : null;
+      const { body: bytes, dropped } = translateRequest({ body: [body], named, target: targetOf(to) }, from);
       return { dropped, body: JSON.parse(bytes.toString()) };
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
