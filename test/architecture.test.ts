@@ -15,6 +15,7 @@ const rows: Readonly<Record<string, number>> = {
   'snapshot.ts': 4,
   ledger: 3,
   combos: 3,
+  responses: 3,
   access: 2,
   connections: 2,
   catalog: 2,

@@ -7,6 +7,7 @@ export interface Tables {
   users: UserTable;
   settings: SettingTable;
   requests: RequestTable;
+  responses: ResponseTable;
   revision: { id: number; value: number };
 }
 
@@ -90,4 +91,19 @@ export interface RequestTable {
   attempts: number;
   upstream_request_id: string | null;
   user_agent: string | null;
+}
+
+/** Answers that may be continued. */
+export interface ResponseTable {
+  id: string;
+  created_at: number;
+  key_id: string;
+  connection_id: string;
+  model: string;
+  previous_id: string | null;
+  /** Length of `input` and `response`. */
+  bytes: number;
+  /** JSON text. */
+  input: string;
+  response: string;
 }

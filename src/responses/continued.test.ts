@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GatewayError } from '../lib/error.ts';
+import { continued, itemOf, referenceOf, responseOf, withIds } from './continued.ts';
+
+const said = (text: string) => ({ type: 'message', role: 'user', content: text });
+const answer = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] };
+
+describe('a continued request', () => {
+  it('OR-07: shows earlier input, earlier output and new input, in this order', () => {
+    const request = { model: 'm', previous_response_id: 'resp_1', input: 'three', instructions: 'new' };
+    assert.deepEqual(continued({ input: 'one', output: [answer] }, request), {
+      model: 'm',
+      instructions: 'new',
+      input: [said('one'), answer, said('three')],
+    });
+  });
+
+  it('inherits nothing but the items', () => {
+    const result = continued({ input: [said('one')], output: [] }, { model: 'm', previous_response_id: 'r' });
+    assert.deepEqual(result, { model: 'm', input: [said('one')] });
+  });
+
+  it('does not repeat what a compaction stands for', () => {
+    const compaction = { type: 'compaction', encrypted_content: 'x' };
+    const { input } = continued({ input: 'long', output: [answer, compaction] }, { input: 'next' });
+    assert.deepEqual(input, [compaction, said('next')]);
+  });
+
+  it('leaves the earlier turn as it was', () => {
+    const previous = { input: [said('one')], output: [answer] };
+    const before = structuredClone(previous);
+    continued(previous, { input: [said('two')] });
+    assert.deepEqual(previous, before);
+  });
+
+  it('refuses an input that is neither a text nor a list', () => {
+    assert.throws(
+      () => continued({ input: [], output: [] }, { input: 7 }),
+      (error) => error instanceof GatewayError && error.code === 'invalid_request' && error.param === 'input',
+    );
+  });
+});
+
+describe('a reference', () => {
+  it('is known with its type and without', () => {
+    assert.equal(referenceOf({ type: 'item_reference', id: 'msg_a_0' }), 'msg_a_0');
+    assert.equal(referenceOf({ id: 'msg_a_0' }), 'msg_a_0');
+    assert.equal(referenceOf({ type: null, id: 'msg_a_0' }), 'msg_a_0');
+  });
+
+  it('is none where there is an item', () => {
+    for (const item of [null, 'x', { role: 'user', id: 'a', content: 'b' }, { type: 'reasoning', id: 'a' }])
+      assert.equal(referenceOf(item), null);
+  });
+
+  it('leads by its name to the response that it came from', () => {
+    const input = withIds([said('one'), { type: 'function_call_output', call_id: 'c' }], 'resp_0abC1');
+    assert.deepEqual(
+      input.map((item) => (item as { id: string }).id),
+      ['msg_0abC1_i0', 'fco_0abC1_i1'],
+    );
+    for (const id of ['msg_0abC1_i0', 'fco_0abC1_i1', 'rs_0abC1_12'])
+      assert.equal(responseOf(id), 'resp_0abC1');
+    for (const id of ['msg_68af', 'x', '', 'msg__0', 'resp_0abC1']) assert.equal(responseOf(id), null);
+    assert.deepEqual(itemOf({ input, output: [answer] }, 'msg_0abC1_i0'), {
+      ...said('one'),
+      id: 'msg_0abC1_i0',
+    });
+    assert.equal(itemOf({ input, output: [answer] }, 'msg_0abC1_i9'), null);
+  });
+
+  it('keeps the ids that items have', () => {
+    assert.deepEqual(withIds([{ id: 'own', type: 'message' }, 'odd'], 'resp_1'), [
+      { id: 'own', type: 'message' },
+      'odd',
+    ]);
+  });
+});

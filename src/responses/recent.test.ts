@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createRecent } from './recent.ts';
+
+describe('recent texts', () => {
+  it('go by length, the one that was not used for the longest time first', () => {
+    const recent = createRecent(10);
+    recent.set('a', '1234');
+    recent.set('b', '1234');
+    assert.equal(recent.get('a'), '1234');
+    recent.set('c', '1234');
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => recent.get(name)),
+      ['1234', undefined, '1234'],
+    );
+  });
+
+  it('count a name once, and not at all when it is too long or deleted', () => {
+    const recent = createRecent(10);
+    recent.set('a', '12345');
+    recent.set('a', '1234567');
+    recent.set('b', '123');
+    assert.equal(recent.get('a'), '1234567');
+    recent.set('b', '12345678901');
+    assert.equal(recent.get('b'), undefined);
+    recent.delete('a');
+    recent.delete('never');
+    recent.set('c', '1234567890');
+    assert.equal(recent.get('c'), '1234567890');
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { GatewayError } from '../lib/error.ts';
+import { openStore } from '../store/database.ts';
+import { createWriter } from '../store/writer.ts';
+import { RETENTION_MS, responseStore } from './store.ts';
+import type { StoredResponse } from './stored.ts';
+
+const one: StoredResponse = {
+  id: 'resp_1',
+  createdAt: 1000,
+  keyId: 'key_a',
+  connectionId: 'con_1',
+  model: 'up/m-1',
+  previousId: null,
+  input: [{ type: 'message', role: 'user', content: 'Grüße ☀', id: 'msg_1_i0' }],
+  response: { id: 'resp_1', object: 'response', output: [] },
+};
+
+async function opened(test: TestContext, options: { maxStored?: number } = {}) {
+  const store = await openStore(temporaryFolder(test));
+  const writer = createWriter(store);
+  test.after(async () => {
+    await writer.stop();
+    await store.close();
+  });
+  const clock = { now: 1000 };
+  const fresh = () => responseStore(store, writer, { now: () => clock.now, ...options });
+  return { store, writer, clock, fresh, memory: fresh() };
+}
+
+describe('stored responses', () => {
+  it('are found at once, and after the memory is gone', async (test) => {
+    const { fresh, memory, writer } = await opened(test);
+    memory.put(one);
+    assert.deepEqual(await memory.get('resp_1', 'key_a'), one);
+    assert.equal(await fresh().get('resp_1', 'key_a'), null, 'not written yet');
+    assert.equal(writer.flush(), true);
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), one);
+  });
+
+  it('exist for the key that made them alone', async (test) => {
+    const { fresh, memory, writer } = await opened(test);
+    memory.put(one);
+    writer.flush();
+    for (const each of [memory, fresh()]) {
+      assert.equal(await each.get('resp_1', 'key_b'), null);
+      assert.equal(await each.remove('resp_1', 'key_b'), false);
+    }
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), one);
+  });
+
+  it('are gone when they are deleted, also before they were written', async (test) => {
+    const { fresh, memory, writer } = await opened(test);
+    memory.put(one);
+    assert.equal(await memory.remove('resp_1', 'key_a'), true);
+    assert.equal(await memory.remove('resp_1', 'key_a'), false);
+    writer.flush();
+    assert.equal(await fresh().get('resp_1', 'key_a'), null);
+  });
+
+  it('stay when the database is busy while they are deleted', async (test) => {
+    const { store } = await opened(test);
+    const memory = responseStore(store, { push() {}, flush: () => false }, { now: () => 1000 });
+    memory.put(one);
+    await assert.rejects(memory.remove('resp_1', 'key_a'), (error) => error instanceof GatewayError);
+    assert.deepEqual(await memory.get('resp_1', 'key_a'), one);
+  });
+
+  it('expire after thirty days', async (test) => {
+    const { clock, fresh, memory, writer } = await opened(test);
+    memory.put(one);
+    memory.put({ ...one, id: 'resp_2', createdAt: 2000 });
+    writer.flush();
+    clock.now = 1001 + RETENTION_MS;
+    assert.equal(await memory.get('resp_1', 'key_a'), null);
+    assert.notEqual(await memory.get('resp_2', 'key_a'), null);
+    assert.equal(await memory.sweep(), 1);
+    clock.now = 1000;
+    assert.equal(await fresh().get('resp_1', 'key_a'), null);
+    assert.notEqual(await fresh().get('resp_2', 'key_a'), null);
+  });
+
+  it('are bounded in size, the oldest going first', async (test) => {
+    const { fresh, memory, writer } = await opened(test, { maxStored: 20_000 });
+    for (let index = 0; index < 200; index += 1)
+      memory.put({
+        ...one,
+        id: `resp_${index}`,
+        createdAt: 1000 + index,
+        model: 'm',
+        input: ['x'.repeat(300)],
+      });
+    writer.flush();
+    const deleted = await memory.sweep();
+    assert.ok(deleted > 100 && deleted < 200, String(deleted));
+    assert.equal(await fresh().get(`resp_${deleted - 1}`, 'key_a'), null);
+    assert.notEqual(await fresh().get(`resp_${deleted}`, 'key_a'), null);
+    assert.equal(await memory.sweep(), 0);
+  });
+});

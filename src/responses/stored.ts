@@ -1,0 +1,30 @@
+import type { JsonObject } from '../codecs/values.ts';
+
+/** One answered request of the responses format, as the gateway keeps it. */
+export interface StoredResponse {
+  /** `resp_…` */
+  id: string;
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+  /** The gateway key that asked; no other may see it. */
+  keyId: string;
+  connectionId: string;
+  /** As the caller named it. */
+  model: string;
+  /** The response that it continued; null for a first one. */
+  previousId: string | null;
+  /** The items that this request brought, those of earlier turns not among them. Each has an id. */
+  input: readonly unknown[];
+  /** The response object as it was answered. */
+  response: JsonObject;
+}
+
+/** What the gateway remembers of responses. */
+export interface ResponseMemory {
+  /** Keeps a response; it can be found at once, and is on the disk within a tenth of a second. */
+  put(stored: StoredResponse): void;
+  /** Null for an id that is unknown, expired or of another key. */
+  get(id: string, keyId: string): Promise<StoredResponse | null>;
+  /** False for an id that is unknown, expired or of another key. @throws GatewayError when the database is busy */
+  remove(id: string, keyId: string): Promise<boolean>;
+}
