@@ -218,11 +218,13 @@ describe('a migration', () => {
     await old.db.insertInto('settings').values({ name: 'kept', value: 'yes' }).execute();
     await old.close();
     assert.equal(existsSync(join(dataDir, 'backups')), false, 'a new database needs no copy');
-    const drop = later('0002-drop', 'drop table settings');
+    const drop = later('9001-drop', 'drop table settings');
     await (await openStore(dataDir, { migrations: drop, now: () => Date.UTC(2026, 10, 21) })).close();
     const folder = join(dataDir, 'backups');
     const copies = readdirSync(folder);
-    assert.deepEqual(copies, ['before-2026-11-21T00-00-00-000Z-0001-first-0002-drop.db']);
+    assert.deepEqual(copies, [
+      `before-2026-11-21T00-00-00-000Z-${Object.keys(migrations).at(-1)}-9001-drop.db`,
+    ]);
     const copy = join(folder, copies[0] ?? '');
     assert.deepEqual([mode(folder), mode(copy)], [0o700, 0o600]);
 
@@ -241,10 +243,10 @@ describe('a migration', () => {
     const old = await openStore(dataDir);
     await old.db.insertInto('settings').values({ name: 'kept', value: 'yes' }).execute();
     await old.close();
-    const failing = later('0002-half', 'create table half (id)', 'drop table settings', 'this is no SQL');
+    const failing = later('9001-half', 'create table half (id)', 'drop table settings', 'this is no SQL');
     await assert.rejects(openStore(dataDir, { migrations: failing }), (error: unknown) => {
       assert.ok(error instanceof GatewayError);
-      assert.match(error.message, /0002-half failed.*Nothing was changed/);
+      assert.match(error.message, /9001-half failed.*Nothing was changed/);
       return true;
     });
     const store = await openStore(dataDir);
@@ -256,12 +258,12 @@ describe('a migration', () => {
 
   it('that was a newer version’s work makes an older one refuse, and change nothing', async (test) => {
     const dataDir = temporaryFolder(test);
-    const newer = later('0002-newer', 'create table novelty (id)');
+    const newer = later('9001-newer', 'create table novelty (id)');
     await (await openStore(dataDir, { migrations: newer })).close();
     const before = readFileSync(databasePath(dataDir));
     await assert.rejects(openStore(dataDir), (error: unknown) => {
       assert.ok(error instanceof GatewayError);
-      assert.match(error.message, /written by a newer Modelgate.*0002-newer.*update Modelgate/);
+      assert.match(error.message, /written by a newer Modelgate.*9001-newer.*update Modelgate/);
       return true;
     });
     assert.deepEqual(readFileSync(databasePath(dataDir)), before);
@@ -273,7 +275,7 @@ describe('a migration', () => {
     for (let number = 1; number <= 8; number += 1) {
       const now = () => Date.UTC(2026, 0, number);
       await (await openStore(dataDir, { migrations: all, now })).close();
-      all = { ...all, [`000${number + 1}-more`]: { async up() {} } };
+      all = { ...all, [`900${number + 1}-more`]: { async up() {} } };
     }
     const days = readdirSync(join(dataDir, 'backups')).map((name) => name.slice(15, 17));
     assert.deepEqual(days.sort(), ['04', '05', '06', '07', '08']);
