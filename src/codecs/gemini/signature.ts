@@ -1,0 +1,34 @@
+import { carriedSeal, carrySeal } from '../carried-seal.ts';
+import type { Sealed } from '../conversation.ts';
+
+/**
+ * What a call bears that no Gemini model made: the vendor takes it in place of a signature ("Thought signatures",
+ * FAQ on calls from another model). The model then goes on without its earlier thoughts.
+ */
+export const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** Texts that say that there is no signature; Gemini CLI writes the first where it has none. */
+const placeholders: ReadonlySet<string> = new Set([NO_SIGNATURE, 'context_engineering_is_the_way_to_go']);
+
+/**
+ * The seal in a `thoughtSignature`: the vendor's own, or another format's that was carried here. Null for a
+ * placeholder, which seals nothing.
+ */
+export function sealOf(signature: string): Sealed | null {
+  if (signature === '' || placeholders.has(signature)) return null;
+  return carriedIn(signature) ?? { format: 'gemini', kind: 'signature', value: signature };
+}
+
+function carriedIn(signature: string): Sealed | null {
+  if (!signature.startsWith(CARRIED_BASE64)) return null;
+  return carriedSeal(Buffer.from(signature, 'base64').toString());
+}
+
+/** How base64 of what `carrySeal` writes begins ("mg1"). */
+const CARRIED_BASE64 = Buffer.from('mg1').toString('base64');
+
+/** The `thoughtSignature` for a seal. The member is bytes in base64: Google's Go and Python clients decode it. */
+export function signatureOf(sealed: Sealed): string {
+  if (sealed.format === 'gemini') return sealed.value;
+  return Buffer.from(carrySeal(sealed)).toString('base64');
+}
