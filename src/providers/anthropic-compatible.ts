@@ -9,6 +9,7 @@ export const anthropicCompatible: Provider = {
   baseUrl: null,
   auth: { kind: 'header', name: 'x-api-key', optional: true },
   formats: { 'anthropic-messages': '/v1/messages' },
+  counts: ['anthropic-messages'],
   modelsPath: '/v1/models',
   headers: { 'anthropic-version': '2023-06-01' },
   forwardHeaders: 'standard',

@@ -12,6 +12,7 @@ export const anthropic: Provider = {
   baseUrl: 'https://api.anthropic.com',
   auth: { kind: 'header', name: 'x-api-key' },
   formats: { 'anthropic-messages': '/v1/messages' },
+  counts: ['anthropic-messages'],
   modelsPath: '/v1/models',
   headers: { 'anthropic-version': '2023-06-01' },
   forwardHeaders: 'all',

@@ -15,6 +15,7 @@ export const llamaCpp: Provider = {
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
   },
+  counts: ['anthropic-messages'],
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -20,6 +20,7 @@ export const openai: Provider = {
     customTools: true,
     vendorMembers: true,
   },
+  counts: ['openai-responses'],
   modelsPath: '/v1/models',
   forwardHeaders: 'all',
   keyVariables: ['OPENAI_API_KEY'],

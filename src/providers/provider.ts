@@ -23,6 +23,8 @@ export interface Provider {
   formatAuth?: Partial<Record<WireFormat, ProviderAuth>>;
   /** Path below `baseUrl` for each wire format that the provider speaks, `/v1` included. */
   formats: Partial<Record<WireFormat, string>>;
+  /** The formats in which it counts the tokens of a request ahead (`codecs/counting.ts`). */
+  counts?: readonly WireFormat[];
   /** How it departs from the formats it speaks; what is not said is as in `plainDialect`. */
   dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */

@@ -5,6 +5,7 @@ import type { WireFormat } from '../codecs/model.ts';
 export type Surface =
   /** `named`: the path names the model and says whether to stream (Gemini). */
   | { kind: 'relay'; method: 'POST'; format: WireFormat; named?: { model: string; stream: boolean } }
+  | { kind: 'count'; method: 'POST'; format: WireFormat; named?: { model: string } }
   | { kind: 'model-list'; method: 'GET' }
   | { kind: 'model'; method: 'GET'; id: string }
   | { kind: 'gemini-models'; method: 'GET' }
@@ -25,6 +26,8 @@ const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
   ['/completions', { kind: 'relay', method: 'POST', format: 'openai-completions' }],
   ['/embeddings', { kind: 'relay', method: 'POST', format: 'openai-embeddings' }],
   ['/messages', { kind: 'relay', method: 'POST', format: 'anthropic-messages' }],
+  ['/messages/count_tokens', { kind: 'count', method: 'POST', format: 'anthropic-messages' }],
+  ['/responses/input_tokens', { kind: 'count', method: 'POST', format: 'openai-responses' }],
   ['/models', { kind: 'model-list', method: 'GET' }],
 ]);
 
@@ -45,7 +48,8 @@ const aliasPattern = /^\/api\/v1\/(?:editor|vscode)\/([^/]+)(\/.*)$/;
 const modelsPrefix = '/models/';
 /** Google's version, alone or behind another one, and `models/` left out: both are seen from real tools. */
 const geminiPrefix = /^(?:\/v1)*\/v1beta(?=\/|$)/;
-const geminiCall = /^(?:\/v1(?:beta)?)*(?:\/models)?\/(.+):(generateContent|streamGenerateContent)$/;
+const geminiCall =
+  /^(?:\/v1(?:beta)?)*(?:\/models)?\/(.+):(generateContent|streamGenerateContent|countTokens)$/;
 
 /**
  * The surface of a path, or null. Tools get base URLs wrong in a few known ways, which are all understood:
@@ -65,7 +69,10 @@ export function matchPath(path: string): Match | null {
 function surfaceOf(path: string): Surface | undefined {
   const call = geminiCall.exec(path);
   if (call !== null) {
-    const named = { model: decoded(call[1] ?? ''), stream: call[2] === 'streamGenerateContent' };
+    const model = decoded(call[1] ?? '');
+    if (call[2] === 'countTokens')
+      return { kind: 'count', method: 'POST', format: 'gemini', named: { model } };
+    const named = { model, stream: call[2] === 'streamGenerateContent' };
     return { kind: 'relay', method: 'POST', format: 'gemini', named };
   }
   const google = path.replace(geminiPrefix, '');
@@ -96,7 +103,7 @@ export function safePath(path: string): string {
  */
 export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): WireFormat {
   const surface = matchPath(path)?.surface;
-  if (surface?.kind === 'relay') return surface.format;
+  if (surface?.kind === 'relay' || surface?.kind === 'count') return surface.format;
   if (geminiPrefix.test(path)) return 'gemini';
   if (surface?.kind.startsWith('ollama-') || /^\/api\/v1\/[^/]+\/[^/]+\/api\//.test(path)) return 'ollama';
   const anthropic = headers['anthropic-version'] !== undefined || /\/messages(\/|$)/.test(path);

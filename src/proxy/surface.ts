@@ -5,6 +5,7 @@ import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
+import { countTokens } from './count.ts';
 import { modelList, oneModel } from './models.ts';
 import { geminiModel, geminiModels } from './models-gemini.ts';
 import { ollamaShow, ollamaTags, ollamaVersion } from './models-ollama.ts';
@@ -40,6 +41,8 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
   switch (surface.kind) {
     case 'relay':
       return proxyRequest(context, exchange, surface, principal);
+    case 'count':
+      return countTokens(context, exchange, surface, principal);
     case 'model-list': {
       const anthropic = exchange.request.headers['anthropic-version'] !== undefined;
       sendJson(exchange, 200, modelList(snapshot, principal, { anthropic, query: exchange.query }));
@@ -92,7 +95,7 @@ function principalOf(context: SurfaceContext, exchange: Exchange, { pathKey, sur
 }
 
 function servesGoogle(surface: Match['surface']): boolean {
-  return surface.kind === 'relay' ? surface.format === 'gemini' : surface.kind.startsWith('gemini-');
+  return 'format' in surface ? surface.format === 'gemini' : surface.kind.startsWith('gemini-');
 }
 
 /** The peer's address, IPv4-mapped IPv6 reduced to IPv4. */

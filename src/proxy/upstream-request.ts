@@ -1,4 +1,6 @@
 import { codecOf } from '../codecs/index.ts';
+import type { Target } from '../combos/resolve.ts';
+import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { UpstreamRequest } from './attempt.ts';
 import { builtinUpstream } from './builtin.ts';
@@ -15,20 +17,36 @@ import { spliceModel } from './splice.ts';
  * @throws GatewayError `connection_unusable`
  */
 export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
-  const { connection, model, provider } = call.target;
-  const { format } = call.target;
-  if (call.translated === null && call.named === null) nameModel(call, model);
-  const body = call.translated === null ? call.body : [call.translated.body];
+  const translated = call.translated !== null;
+  if (!translated && call.named === null) nameModel(call, call.target.model);
+  return requestTo(context, {
+    exchange: call.exchange,
+    target: call.target,
+    body: call.translated === null ? call.body : [call.translated.body],
+    pathOf: (path) => withModel(path, call),
+    translated,
+    again,
+  });
+}
+
+export interface RequestInput {
+  exchange: Exchange;
+  target: Target;
+  body: readonly Buffer[];
+  /** The path to ask, from the one that the provider's format has. */
+  pathOf(path: string): string;
+  /** The body is no longer the caller's own. */
+  translated: boolean;
+  again: boolean;
+}
+
+/** A request to a target on behalf of a caller. @throws GatewayError `connection_unusable` */
+export function requestTo(context: ProxyContext, input: RequestInput): UpstreamRequest {
+  const { again, body, exchange, target, translated } = input;
+  const { connection, format, provider } = target;
   if (provider.category === 'demo') {
     const upstream = builtinUpstream(format, context.now);
-    return {
-      upstream,
-      origin: 'http://demo.invalid',
-      host: 'demo',
-      path: '/',
-      headers: [],
-      body,
-    };
+    return { upstream, origin: 'http://demo.invalid', host: 'demo', path: '/', headers: [], body };
   }
   const formatPath = provider.formats[format];
   const baseUrl = connection.baseUrl ?? provider.baseUrl;
@@ -45,8 +63,8 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     );
   }
   const endpoint = context.pools.endpoint(baseUrl, formatPath, provider.formats);
-  const path = withModel(endpoint.path, call);
-  const earlier = call.exchange.request.headers[viaHeader];
+  const path = input.pathOf(endpoint.path);
+  const earlier = exchange.request.headers[viaHeader];
   const via = earlier === undefined ? context.instance : `${String(earlier)}, ${context.instance}`;
   // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
   const isVendor = provider.forwardHeaders === 'all';
@@ -54,14 +72,14 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     upstream: again ? endpoint.fresh() : endpoint.upstream,
     origin: endpoint.origin,
     host: endpoint.host,
-    path: isVendor ? withQuery(path, call.exchange.query, format) : path,
+    path: isVendor ? withQuery(path, exchange.query, format) : path,
     headers: upstreamHeaders({
-      raw: call.exchange.request.rawHeaders,
-      target: call.target,
+      raw: exchange.request.rawHeaders,
+      target,
       format,
-      translated: call.translated !== null,
+      translated,
       via,
-      requestId: call.exchange.id,
+      requestId: exchange.id,
     }),
     body,
   };
@@ -72,14 +90,24 @@ function withModel(path: string, { named, target, translated }: Call): string {
   const { pathOf } = codecOf(target.format);
   if (pathOf === null) return path;
   const stream = translated?.stream ?? named?.stream ?? false;
-  const model = target.model.replace(/^models\//, '').split('/');
-  // Dots would lead to another of the provider's paths, with the connection's credential.
-  if (model.some((segment) => segment === '' || segment === '.' || segment === '..'))
-    throw new GatewayError('invalid_request', 'The model is no name of one', { param: 'model' });
+  return extendPath(path, pathOf(modelSegments(target.model), stream));
+}
+
+/** `end` behind a path that may have a query, as `end` may have one. */
+export function extendPath(path: string, end: string): string {
   const [before = '', query] = path.split('?', 2);
-  const [behind = '', asked] = pathOf(model.map(encodeURIComponent).join('/'), stream).split('?', 2);
+  const [behind = '', asked] = end.split('?', 2);
   const queries = [query, asked].filter((one) => one !== undefined);
   return `${before}${behind}${queries.length === 0 ? '' : `?${queries.join('&')}`}`;
+}
+
+/** A model's name as the part of a path. @throws GatewayError `invalid_request` for one that would lead elsewhere */
+export function modelSegments(model: string): string {
+  const segments = model.replace(/^models\//, '').split('/');
+  // Dots would lead to another of the provider's paths, with the connection's credential.
+  if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
+    throw new GatewayError('invalid_request', 'The model is no name of one', { param: 'model' });
+  return segments.map(encodeURIComponent).join('/');
 }
 
 /** Writes the target's model into the call's body, unless it stands there already. */
