@@ -14,6 +14,7 @@ import type {
 import { sourceOfUrl } from '../data-url.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
+import { summaryIn, summaryMessage } from './compaction.ts';
 import { readTools } from './tools-decode.ts';
 
 export interface Input {
@@ -59,6 +60,12 @@ function readItem(result: Input, item: JsonObject, path: string): void {
     case 'custom_tool_call_output':
       add(result.messages, 'user', [resultPart(item, path)]);
       return;
+    case 'compaction': {
+      const summary = summaryIn(item);
+      if (summary === null) add(result.messages, 'assistant', [nativePart(item, path)]);
+      else readMessage(result, summaryMessage(summary), path);
+      return;
+    }
     default:
       add(result.messages, roleOfNative(textOf(item['type'])), [nativePart(item, path)]);
   }

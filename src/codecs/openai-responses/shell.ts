@@ -37,8 +37,9 @@ export const emptyResponse = {
 
 /** Members of a request that its response repeats. */
 const echoed = [
-  'instructions', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'prompt_cache_key',
-  'safety_identifier', 'service_tier', 'temperature', 'tool_choice', 'tools', 'top_logprobs', 'top_p', 'truncation',
+  'instructions', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id',
+  'prompt_cache_key', 'safety_identifier', 'service_tier', 'store', 'temperature', 'tool_choice', 'tools',
+  'top_logprobs', 'top_p', 'truncation',
 ] as const; // biome-ignore format: a table
 
 /** A response without output: what the format requires, and what it repeats of the request. */
