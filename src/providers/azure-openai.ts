@@ -22,6 +22,8 @@ export const azureOpenai: Provider = {
     customTools: true,
     vendorMembers: true,
   },
+  // https://learn.microsoft.com/azure/foundry/reference/rest/compactconversation
+  compacts: ['endpoint'],
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AZURE_OPENAI_API_KEY'],

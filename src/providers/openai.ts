@@ -21,6 +21,7 @@ export const openai: Provider = {
     vendorMembers: true,
   },
   counts: ['openai-responses'],
+  compacts: ['endpoint', 'item'],
   modelsPath: '/v1/models',
   forwardHeaders: 'all',
   keyVariables: ['OPENAI_API_KEY'],

@@ -25,6 +25,11 @@ export interface Provider {
   formats: Partial<Record<WireFormat, string>>;
   /** The formats in which it counts the tokens of a request ahead (`codecs/counting.ts`). */
   counts?: readonly WireFormat[];
+  /**
+   * How it compacts conversations of the responses format: `endpoint` below the path of the format (`/compact`),
+   * `item` for the input item `compaction_trigger`. Elsewhere the gateway does it.
+   */
+  compacts?: readonly ('endpoint' | 'item')[];
   /** How it departs from the formats it speaks; what is not said is as in `plainDialect`. */
   dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */

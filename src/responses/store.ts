@@ -4,7 +4,7 @@ import type { Store } from '../store/database.ts';
 import type { ResponseTable } from '../store/tables.ts';
 import type { Writer } from '../store/writer.ts';
 import { createRecent } from './recent.ts';
-import type { ResponseMemory, StoredResponse } from './stored.ts';
+import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts';
 
 /** As long as OpenAI keeps them by default (API reference, `store`). */
 export const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
@@ -42,16 +42,17 @@ export function responseStore(
 ): ResponseStore {
   const recent = createRecent(maxRecent);
 
-  const find = async (id: string): Promise<StoredResponse | null> => {
+  const find = async (id: string): Promise<FoundResponse | null> => {
     const text = recent.get(id);
-    if (text !== undefined) return JSON.parse(text) as StoredResponse;
+    if (text !== undefined) return { ...(JSON.parse(text) as StoredResponse), length: text.length };
     const row = await db.selectFrom('responses').selectAll().where('id', '=', id).executeTakeFirst();
     if (row === undefined) return null;
-    const found = storedOf(row);
-    recent.set(id, JSON.stringify(found));
-    return found;
+    const stored = storedOf(row);
+    const read = JSON.stringify(stored);
+    recent.set(id, read);
+    return { ...stored, length: read.length };
   };
-  const get = async (id: string, keyId: string): Promise<StoredResponse | null> => {
+  const get = async (id: string, keyId: string): Promise<FoundResponse | null> => {
     const found = await find(id);
     if (found === null || found.keyId !== keyId) return null;
     return found.createdAt < now() - RETENTION_MS ? null : found;

@@ -19,12 +19,17 @@ export interface StoredResponse {
   response: JsonObject;
 }
 
+export interface FoundResponse extends StoredResponse {
+  /** Characters of its JSON, about. */
+  length: number;
+}
+
 /** What the gateway remembers of responses. */
 export interface ResponseMemory {
   /** Keeps a response; it can be found at once, and is on the disk within a tenth of a second. */
   put(stored: StoredResponse): void;
   /** Null for an id that is unknown, expired or of another key. */
-  get(id: string, keyId: string): Promise<StoredResponse | null>;
+  get(id: string, keyId: string): Promise<FoundResponse | null>;
   /** False for an id that is unknown, expired or of another key. @throws GatewayError when the database is busy */
   remove(id: string, keyId: string): Promise<boolean>;
 }

@@ -1,0 +1,104 @@
+import { carriedSeal } from '../codecs/carried-seal.ts';
+import { summaryIn, summaryMessage } from '../codecs/openai-responses/compaction.ts';
+import { isObject, listOf, textOf } from '../codecs/values.ts';
+import { GatewayError } from '../lib/error.ts';
+import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continued.ts';
+import type { FoundResponse, ResponseMemory } from './stored.ts';
+
+/** Whose responses may be seen. */
+export interface Reader {
+  memory: Pick<ResponseMemory, 'get'>;
+  keyId: string;
+}
+
+/**
+ * A response and those that it continues, oldest first, as far back as the last compaction. Null when the gateway
+ * does not know it.
+ * @param maxLength of all of them together, in characters
+ * @throws GatewayError `previous_response_not_found` when an earlier one is gone, `request_too_large`
+ */
+export async function chainOf(
+  { keyId, memory }: Reader,
+  id: string,
+  maxLength: number,
+): Promise<FoundResponse[] | null> {
+  const chain: FoundResponse[] = [];
+  let length = 0;
+  for (let next: string | null = id; next !== null; ) {
+    const found: FoundResponse | null = await memory.get(next, keyId);
+    if (found === null && chain.length === 0) return null;
+    if (found === null)
+      throw previousNotFound(id, `it continues "${next}", which was deleted or has expired`);
+    chain.push(found);
+    length += found.length;
+    if (length > maxLength)
+      throw new GatewayError(
+        'request_too_large',
+        `The conversation that "${id}" stands for is larger than ${maxLength} characters: compact it, or send only what is still needed`,
+        { param: 'previous_response_id' },
+      );
+    next = listOf(found.response['output']).some(isCompaction) ? null : found.previousId;
+  }
+  return chain.reverse();
+}
+
+/** OpenAI's own answer to an id that it does not know, with its code. */
+export function previousNotFound(id: string, why: string): GatewayError {
+  return new GatewayError(
+    'previous_response_not_found',
+    `Previous response with id '${id.slice(0, 200)}' not found: ${why}. Send the whole input instead`,
+    { param: 'previous_response_id' },
+  );
+}
+
+/** Everything that a model was shown and said by the end of a chain. */
+export function itemsOf(chain: readonly FoundResponse[]): unknown[] {
+  return chain.reduce<unknown[]>(
+    (shown, { input, response }) =>
+      shownAfter({ input: [...shown, ...input], output: listOf(response['output']) }),
+    [],
+  );
+}
+
+/** Items with those in the place of references that the gateway knows; others stay as they are. */
+export async function resolved(
+  items: readonly unknown[],
+  chain: readonly FoundResponse[],
+  reader: Reader,
+): Promise<unknown[]> {
+  const result: unknown[] = [];
+  for (const item of items) {
+    const id = referenceOf(item);
+    result.push((id === null ? null : await find(id, chain, reader)) ?? item);
+  }
+  return result;
+}
+
+async function find(id: string, chain: readonly FoundResponse[], { keyId, memory }: Reader) {
+  const within = (stored: FoundResponse | null) =>
+    stored === null ? null : itemOf({ input: stored.input, output: listOf(stored.response['output']) }, id);
+  for (const stored of chain) {
+    const found = within(stored);
+    if (found !== null) return found;
+  }
+  const responseId = responseOf(id);
+  return responseId === null ? null : within(await memory.get(responseId, keyId));
+}
+
+/** An item with its summary in words where it is a compaction of the gateway's own, which no provider could read. */
+export function readable(item: unknown): unknown {
+  const summary = isObject(item) ? summaryIn(item) : null;
+  return summary === null ? item : summaryMessage(summary);
+}
+
+/**
+ * An item of another provider's answer, for one of this format: ids that it does not know are left out, and so is
+ * reasoning that it could not open.
+ */
+export function portable(item: unknown): unknown[] {
+  if (!isObject(item)) return [item];
+  const { id: _, status: __, ...said } = item;
+  if (item['type'] !== 'reasoning') return [said];
+  const sealed = textOf(item['encrypted_content']);
+  return sealed === '' || carriedSeal(sealed) !== null ? [] : [said];
+}
