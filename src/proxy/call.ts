@@ -48,6 +48,8 @@ export interface Call {
   target: Target;
   /** The request in the target's format, where that is another than the caller's. */
   translated: TranslatedRequest | null;
+  /** What the target was not told, in the caller's words; shown as `x-gateway-dropped`. */
+  dropped: readonly string[];
   attempt: Attempt | null;
   attempts: number;
   /** performance.now() of the first byte that went to the caller. */
@@ -58,6 +60,8 @@ export interface Call {
   price(usage: Usage | null): Priced;
   /** Writes the call's one ledger entry. Later calls do nothing. */
   end(end: CallEnd): void;
+  /** Tries the same target again, once, when its error means that it does not take sealed reasoning back. */
+  triedUnsealed(error: GatewayError): boolean;
   /** A failure before anything was sent to the caller: another attempt, or the error answer. */
   failed(failure: Failure): void;
 }
@@ -65,7 +69,7 @@ export interface Call {
 /** The request's id and the headers that say where an answer came from, flat. */
 export function gatewayHeaders(call: Call): string[] {
   const { connection, model, provider } = call.target;
-  return [
+  const headers = [
     'x-request-id',
     call.exchange.id,
     'x-gateway-provider',
@@ -77,6 +81,15 @@ export function gatewayHeaders(call: Call): string[] {
     'x-gateway-attempts',
     String(call.attempts),
   ];
+  if (call.dropped.length > 0) headers.push('x-gateway-dropped', headerList(call.dropped));
+  return headers;
+}
+
+const MAX_LIST = 1_000;
+
+function headerList(names: readonly string[]): string {
+  const text = names.map((name) => name.replace(/[^\x21-\x2b\x2d-\x7e]/g, '?')).join(',');
+  return text.length > MAX_LIST ? `${text.slice(0, MAX_LIST)}...` : text;
 }
 
 export function endOfError(error: GatewayError, streamed: boolean): CallEnd {

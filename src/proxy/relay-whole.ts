@@ -125,6 +125,7 @@ export class WholeRelay {
       body,
       target: this.#call.target,
     });
+    if (this.#input.into === null && this.#call.triedUnsealed(read.error)) return;
     if (this.#input.into !== null) {
       this.#input.into.onFailure({ error: read.error, safeToRetry: false });
       return;

@@ -11,6 +11,7 @@ import type { OpenCall, ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
 import { Relay } from './relay.ts';
+import { leaveOutSeals } from './retry-unsealed.ts';
 import type { Span } from './splice.ts';
 import { Translation } from './translate.ts';
 import { translateRequest } from './translate-request.ts';
@@ -40,6 +41,7 @@ export function runCall(
   let relay: AnswerReader | null = null;
   let index = 0;
   let retried = false;
+  let unsealing = false;
 
   const call: Call = {
     exchange,
@@ -47,6 +49,7 @@ export function runCall(
     body,
     requestedModel: requested,
     translated: null,
+    dropped: [],
     named,
     span,
     bodyModel: requested,
@@ -63,6 +66,12 @@ export function runCall(
       context.watch.remove(open);
       context.record(ledgerEntry(facts, end, call, context.now()));
     },
+    triedUnsealed(error) {
+      if (unsealing || !leaveOutSeals(call, error)) return false;
+      unsealing = true;
+      attempt();
+      return true;
+    },
     failed(failure) {
       if (call.ended) return;
       if (exchange.response.destroyed) call.end(callerGone(false));
@@ -71,6 +80,7 @@ export function runCall(
         attempt();
       } else if (failure.safeToRetry && targets[index + 1] !== undefined) {
         retried = false;
+        unsealing = false;
         index += 1;
         attempt();
       } else answerFailure(call, failure);
@@ -91,7 +101,7 @@ export function runCall(
     call.target = targets[index] ?? targets[0];
     call.attempts += 1;
     try {
-      relay = answerReader(context, call, facts.format);
+      relay = answerReader(context, call, facts.format, unsealing);
       const request = upstreamRequest(context, call, retried);
       call.attempt = new Attempt(request.host, relay, context.config.timeouts);
       call.attempt.start(request);
@@ -118,13 +128,24 @@ function remembered(price: Call['price']): Call['price'] {
   };
 }
 
-/** Translates the request if its target needs that, and says who carries the answer back. */
-function answerReader({ config }: ProxyContext, call: Call, format: WireFormat): AnswerReader {
+/**
+ * Translates the request if its target needs that, and says who carries the answer back.
+ * @param prepared the request is ready for its target
+ */
+function answerReader(
+  { config }: ProxyContext,
+  call: Call,
+  format: WireFormat,
+  prepared: boolean,
+): AnswerReader {
   if (call.target.format === format) {
     call.translated = null;
     return new Relay(call, config.keepAliveMs);
   }
-  call.translated = translateRequest(call, format);
+  if (!prepared || call.translated === null) {
+    call.translated = translateRequest(call, format);
+    call.dropped = call.translated.dropped;
+  }
   return new Translation(call, call.translated, config.keepAliveMs);
 }
 

@@ -151,7 +151,8 @@ export class Translation implements AnswerReader {
         ...{ format, status: this.#status, headers: this.#headers, body },
         target: this.#call.target,
       });
-      this.#answerError(error);
+      if (this.#call.triedUnsealed(error)) this.#ended = true;
+      else this.#answerError(error);
       return;
     }
     const answer = parseObject(body.toString('utf8'));
@@ -288,7 +289,7 @@ export class Translation implements AnswerReader {
   }
 
   #answerHeaders(status: number): string[] {
-    return translatedHeaders(this.#call, status, this.#headers, this.#request.dropped);
+    return translatedHeaders(this.#call, status, this.#headers);
   }
 
   /** Usage as the upstream told it, else an estimate from the text that passed (U-12). */
