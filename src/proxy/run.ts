@@ -33,39 +33,16 @@ export interface Prepared {
  * Runs a prepared call: one attempt after the other until one answers, the targets are used up or the caller
  * leaves. The only retry loop.
  */
-export function runCall(
-  context: ProxyContext,
-  { facts, body, named, requested, span, targets, snapshot }: Prepared,
-): void {
+export function runCall(context: ProxyContext, prepared: Prepared): void {
+  const { facts, targets } = prepared;
   const { exchange } = facts;
   let relay: AnswerReader | null = null;
   let index = 0;
   let retried = false;
   let unsealing = false;
 
-  const call: Call = {
-    exchange,
-    codec: codecOf(facts.format),
-    body,
-    requestedModel: requested,
-    translated: null,
-    dropped: [],
-    named,
-    span,
-    bodyModel: requested,
-    target: targets[0],
-    attempt: null,
-    attempts: 0,
-    firstByteAt: null,
-    upstreamRequestId: null,
-    ended: false,
-    price: remembered((usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt)),
-    end(end) {
-      if (call.ended) return;
-      call.ended = true;
-      context.watch.remove(open);
-      context.record(ledgerEntry(facts, end, call, context.now()));
-    },
+  const call = newCall(context, prepared, {
+    ended: () => context.watch.remove(open),
     triedUnsealed(error) {
       if (unsealing || !leaveOutSeals(call, error)) return false;
       unsealing = true;
@@ -85,7 +62,7 @@ export function runCall(
         attempt();
       } else answerFailure(call, failure);
     },
-  };
+  });
   const open: OpenCall = {
     slot: -1,
     tick(elapsed) {
@@ -117,6 +94,42 @@ export function runCall(
   });
   context.watch.add(open);
   attempt();
+}
+
+interface CallEvents extends Pick<Call, 'failed' | 'triedUnsealed'> {
+  ended(): void;
+}
+
+function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents): Call {
+  const { body, facts, named, requested, snapshot, span, targets } = prepared;
+  const { exchange } = facts;
+  const call: Call = {
+    exchange,
+    codec: codecOf(facts.format),
+    body,
+    requestedModel: requested,
+    translated: null,
+    dropped: [],
+    named,
+    span,
+    bodyModel: requested,
+    target: targets[0],
+    attempt: null,
+    attempts: 0,
+    firstByteAt: null,
+    upstreamRequestId: null,
+    ended: false,
+    price: remembered((usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt)),
+    end(end) {
+      if (call.ended) return;
+      call.ended = true;
+      events.ended();
+      context.record(ledgerEntry(facts, end, call, context.now()));
+    },
+    triedUnsealed: events.triedUnsealed,
+    failed: events.failed,
+  };
+  return call;
 }
 
 /** The same price without a second look for the same usage: once for the answer's header, once for the ledger. */
