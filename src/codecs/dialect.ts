@@ -1,3 +1,5 @@
+import type { SchemaRuleName } from './schema/rules.ts';
+
 /**
  * How an upstream departs from the format it speaks. Data on the provider; a codec reads it and never asks who the
  * provider is.
@@ -17,6 +19,8 @@ export interface Dialect {
   vendorMembers: boolean;
   /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
   defaultMaxTokens: number;
+  /** What it takes as the schema of a tool or of an answer. */
+  schema: SchemaRuleName;
 }
 
 export const plainDialect: Dialect = {
@@ -27,4 +31,5 @@ export const plainDialect: Dialect = {
   customTools: false,
   vendorMembers: false,
   defaultMaxTokens: 8192,
+  schema: 'full',
 };

@@ -1,0 +1,212 @@
+import { GatewayError } from '../../lib/error.ts';
+import { isObject, type JsonObject } from '../values.ts';
+import { annotations, mapInner, silent, typesOf, without } from './keywords.ts';
+import type { Lost } from './merge.ts';
+import { inlined, resolver } from './references.ts';
+import { planOf, type RestorePlan } from './restore.ts';
+import { accepts, type SchemaRules, schemaRules } from './rules.ts';
+import {
+  asSchema,
+  inclusive,
+  merged,
+  plainTypes,
+  renamed,
+  tuples,
+  typed,
+  wellFormed,
+  withKey,
+} from './shape.ts';
+import { told } from './told.ts';
+import { alone, objectRoot, oneType } from './union.ts';
+
+export interface FittedSchema {
+  schema: JsonObject;
+  /** Keywords that hold no longer, by name and in order; those that only describe are not among them. */
+  lost: string[];
+  /** How a value that follows this schema becomes one that follows the caller's; null when it already does. */
+  plan: RestorePlan | null;
+}
+
+/** Containers within containers in a schema as it comes. */
+const MAX_DEPTH = 200;
+/** Values in a schema as it comes; the largest tools of known clients have some thousand. */
+const MAX_VALUES = 20_000;
+/** Schemas in what is sent. */
+const MAX_SCHEMAS = 40_000;
+
+/**
+ * The schema as a target takes it (T-06). The same schema gives the same one every time, and one that fits already
+ * gives itself.
+ * @param path where the schema stands in the request, for the message of an error
+ * @throws GatewayError `invalid_request` for a schema that is nested too deeply or too large
+ */
+export function fitSchema(schema: JsonObject, rules: SchemaRules, path: string): FittedSchema {
+  if (rules === schemaRules.full) return { schema, lost: [], plan: null };
+  checkSize(schema, path);
+  const lost: Lost = new Set();
+  const plain = rules.references === 'inline' ? inlined(schema, lost) : schema;
+  const root = rules.root === 'object' ? objectRoot(plain, lost, resolver(plain, lost)) : plain;
+  const fitted = fit(root, { rules, lost, path, left: MAX_SCHEMAS });
+  return { ...fitted, lost: [...lost].sort() };
+}
+
+function checkSize(schema: JsonObject, path: string): void {
+  const waiting: { value: unknown; depth: number }[] = [{ value: schema, depth: 1 }];
+  let values = 0;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { depth, value } = next;
+    if (typeof value !== 'object' || value === null) continue;
+    const inner = Object.values(value);
+    values += inner.length;
+    if (values > MAX_VALUES) throw tooLarge(path);
+    if (depth > MAX_DEPTH)
+      throw new GatewayError('invalid_request', `The schema of "${path}" is nested too deeply`, {
+        param: path,
+      });
+    for (const one of inner) waiting.push({ value: one, depth: depth + 1 });
+  }
+}
+
+function tooLarge(path: string): GatewayError {
+  return new GatewayError('invalid_request', `The schema of "${path}" is too large`, { param: path });
+}
+
+interface Walk {
+  rules: SchemaRules;
+  lost: Lost;
+  path: string;
+  /** Schemas that may still be written. */
+  left: number;
+}
+
+interface Fitted {
+  schema: JsonObject;
+  plan: RestorePlan | null;
+}
+
+function fit(schema: unknown, walk: Walk): Fitted {
+  walk.left -= 1;
+  if (walk.left < 0) throw tooLarge(walk.path);
+  const { rules } = walk;
+  const shaped = known(shape(asSchema(schema), walk), walk);
+  const { schema: plain, values } = rules.textEnums ? textEnum(shaped) : { schema: shaped, values: null };
+  const inner = fitInner(plain, walk);
+  const plan = planOf({ ...inner.plan, ...(values === null ? {} : { values }) });
+  const { type } = inner.schema;
+  return rules.upperTypes && typeof type === 'string'
+    ? { schema: withKey(inner.schema, 'type', type.toUpperCase()), plan }
+    : { schema: inner.schema, plan };
+}
+
+/** Taking a branch for the whole brings its own keywords up, and they want the same steps. */
+const MAX_TURNS = 8;
+
+function shape(schema: JsonObject, { lost, rules }: Walk): JsonObject {
+  let result = schema;
+  for (let turn = 0; turn < MAX_TURNS; turn += 1) {
+    const before = result;
+    result = plainTypes(wellFormed(result));
+    if (!accepts(rules, 'allOf')) result = plainTypes(merged(result, lost));
+    result = renamed(result, rules);
+    result = inclusive(tuples(result, rules, lost), rules, lost);
+    result = oneType(typed(result, rules), rules, lost);
+    if (!('anyOf' in before) || 'anyOf' in result) break;
+  }
+  return needed(alone(result, rules, lost), rules, lost);
+}
+
+/** No properties that may never be there, what is to be in an array, and only declared properties among the required. */
+function needed(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
+  let result = schema;
+  if (isObject(result['properties']) && !accepts(rules, 'not')) {
+    const possible = Object.entries(result['properties']).filter(([, inner]) => inner !== false);
+    result = withKey(result, 'properties', Object.fromEntries(possible));
+  }
+  const { items, prefixItems, properties, required } = result;
+  const missing = items === undefined || items === true || (items === false && !Array.isArray(prefixItems));
+  if (rules.itemsNeeded && typesOf(result).includes('array') && missing && !Array.isArray(prefixItems))
+    result = { ...without(result, 'items'), items: rules.typed ? { type: 'string' } : {} };
+  if (!Array.isArray(required)) return result;
+  const declared = isObject(properties) ? properties : {};
+  const kept = [...new Set(required)].filter(
+    (name) => typeof name === 'string' && (!rules.declaredOnly || Object.hasOwn(declared, name)),
+  );
+  if (kept.length === required.length) return result;
+  lost.add('required');
+  return kept.length === 0 ? without(result, 'required') : withKey(result, 'required', kept);
+}
+
+const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems', 'maxItems']);
+
+/** The schema of keywords that the target takes; the others are told in the description. */
+function known(schema: JsonObject, { lost, rules }: Walk): JsonObject {
+  const takes = (key: string, value: unknown) =>
+    accepts(rules, key) &&
+    (key !== 'format' || rules.formats === null || rules.formats.has(String(value))) &&
+    (rules.largestBound === null || !bounds.has(key) || Number(value) <= rules.largestBound);
+  const left = Object.entries(schema).filter(([key, value]) => !takes(key, value));
+  if (left.length === 0) return schema;
+  const kept = without(schema, ...left.map(([key]) => key));
+  const missed = left.filter(([key, value]) => !silent.has(key) && !isNothing(key, value));
+  for (const [key] of missed) if (!annotations.has(key)) lost.add(key);
+  return told(kept, missed);
+}
+
+const flags: ReadonlySet<string> = new Set([
+  'uniqueItems',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'nullable',
+]);
+
+/**
+ * A flag that is not set, and null as what a missing value means. Whether an object is closed goes without saying
+ * where there is no word for it.
+ */
+function isNothing(key: string, value: unknown): boolean {
+  if (flags.has(key)) return value !== true;
+  if (key === 'default') return value === null;
+  return typeof value === 'boolean' && (key === 'additionalProperties' || key.startsWith('unevaluated'));
+}
+
+/** Enumerated values as texts, with what each stands for. */
+function textEnum(schema: JsonObject): { schema: JsonObject; values: ReadonlyMap<string, unknown> | null } {
+  const { enum: list } = schema;
+  if (!Array.isArray(list)) return { schema, values: null };
+  const texts = list.map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));
+  const own = new Set(list.filter((value) => typeof value === 'string'));
+  const values = new Map<string, unknown>();
+  list.forEach((value, index) => {
+    const text = texts[index] ?? '';
+    // A text that the caller enumerates itself means itself.
+    if (typeof value !== 'string' && !own.has(text)) values.set(text, value);
+  });
+  const { format: _, ...rest } = schema;
+  const plain = values.size === 0 ? schema : rest;
+  const enumerated = withKey({ ...plain }, 'enum', [...new Set(texts)]);
+  return {
+    schema: { ...enumerated, type: 'string' },
+    values: values.size === 0 ? null : values,
+  };
+}
+
+/** The schemas inside the schema, and what became of them together. */
+function fitInner(schema: JsonObject, walk: Walk): Fitted {
+  const properties = new Map<string, RestorePlan>();
+  const branches: RestorePlan[] = [];
+  const plan: RestorePlan = {};
+  const fitted = mapInner(schema, (inner, keyword, name) => {
+    if (typeof inner === 'boolean' && keyword !== 'properties' && keyword !== 'anyOf') return inner;
+    const result = fit(inner, walk);
+    if (result.plan === null) return result.schema;
+    if (keyword === 'properties' && name !== null) properties.set(name, result.plan);
+    if (keyword === 'items') plan.items = result.plan;
+    if (keyword === 'additionalProperties') plan.others = result.plan;
+    if (keyword === 'anyOf') branches.push(result.plan);
+    return result.schema;
+  });
+  if (properties.size > 0) plan.properties = properties;
+  if (branches.length > 0) plan.branches = branches;
+  return { schema: fitted, plan };
+}

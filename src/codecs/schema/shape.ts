@@ -1,0 +1,144 @@
+import { isObject, type JsonObject } from '../values.ts';
+import { replaced, type TypeName, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
+import { type Lost, mergeAll } from './merge.ts';
+import { accepts, type SchemaRules } from './rules.ts';
+
+/*
+ * Steps that say one schema in the words of the target. Each looks at the schema itself and not at those inside,
+ * gives the same schema back when there is nothing to do, and is done once when done twice.
+ */
+
+/** A schema that came as true or false, or is none at all. */
+export function asSchema(schema: unknown): JsonObject {
+  if (isObject(schema)) return schema;
+  return schema === false ? { not: {} } : {};
+}
+
+/** Keywords whose value is of the wrong kind say nothing, and servers answer them with 400: `required: null`. */
+export function wellFormed(schema: JsonObject): JsonObject {
+  const wrong = Object.entries(schema).filter(([key, value]) => {
+    if (key === 'properties') return !isObject(value);
+    if (key === 'required') return !Array.isArray(value);
+    if (key === 'anyOf' || key === 'oneOf' || key === 'allOf' || key === 'enum')
+      return !Array.isArray(value) || value.length === 0;
+    if (key === 'type') return typesOf(schema).length === 0;
+    return false;
+  });
+  return wrong.length === 0 ? schema : without(schema, ...wrong.map(([key]) => key));
+}
+
+/** Types in lower case, one of them alone as a text, and null among them where `nullable` said so. */
+export function plainTypes(schema: JsonObject): JsonObject {
+  const types: string[] = typesOf(schema);
+  const { anyOf, nullable, ...rest } = schema;
+  if (types.length === 0) {
+    if (nullable === true && Array.isArray(anyOf)) return { ...rest, anyOf: [...anyOf, { type: 'null' }] };
+    return nullable === false ? without(schema, 'nullable') : schema;
+  }
+  const all = nullable === true && !types.includes('null') ? [...types, 'null'] : types;
+  const type = all.length === 1 ? all[0] : all;
+  return withKey(without(schema, 'nullable'), 'type', type);
+}
+
+/** The schema with another value of a keyword that it has. */
+export function withKey(schema: JsonObject, key: string, value: unknown): JsonObject {
+  return replaced(schema, key, key, value);
+}
+
+/** The parts of `allOf` in the schema itself, however deep they stand in each other. */
+export function merged(
+  schema: JsonObject,
+  lost: Lost,
+  resolved: (part: JsonObject) => JsonObject = (part) => part,
+): JsonObject {
+  if (!Array.isArray(schema['allOf'])) return schema;
+  const parts: JsonObject[] = [];
+  const waiting: unknown[] = [schema];
+  for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
+    if (!isObject(part)) continue;
+    const { allOf, ...own } = resolved(part);
+    parts.push(own);
+    if (Array.isArray(allOf)) waiting.unshift(...allOf);
+  }
+  return mergeAll(parts, lost);
+}
+
+/** `const` as an `enum` of one value; `oneOf` as `anyOf`, for which of two fits is seldom in doubt. */
+export function renamed(schema: JsonObject, rules: SchemaRules): JsonObject {
+  let result = schema;
+  if ('const' in result && !accepts(rules, 'const'))
+    result = 'enum' in result ? result : replaced(result, 'const', 'enum', [result['const']]);
+  if ('oneOf' in result && !('anyOf' in result) && !accepts(rules, 'oneOf'))
+    result = replaced(result, 'oneOf', 'anyOf', result['oneOf']);
+  return result;
+}
+
+/** Bounds of whole numbers without `exclusive`, and the form of draft 4, where it was true or false. */
+export function inclusive(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
+  let result = schema;
+  for (const [exclusive, bound, step] of [
+    ['exclusiveMinimum', 'minimum', 1],
+    ['exclusiveMaximum', 'maximum', -1],
+  ] as const) {
+    if (typeof result[exclusive] === 'boolean') {
+      const applies = result[exclusive] && typeof result[bound] === 'number';
+      result = applies ? replaced(result, bound, exclusive, result[bound]) : without(result, exclusive);
+    }
+    const value = result[exclusive];
+    if (typeof value !== 'number' || accepts(rules, exclusive) || !accepts(rules, bound)) continue;
+    const types = typesOf(result);
+    const whole = types.includes('integer') && !types.includes('number');
+    if (!whole) lost.add(exclusive);
+    const least = whole ? (step === 1 ? Math.floor(value) + 1 : Math.ceil(value) - 1) : value;
+    const other = result[bound];
+    const tighter =
+      typeof other !== 'number' ? least : step === 1 ? Math.max(least, other) : Math.min(least, other);
+    result = replaced(result, exclusive, bound, tighter);
+  }
+  return result;
+}
+
+/** The list of `items` of older drafts as `prefixItems`; both as `anyOf` of what they list where neither is known. */
+export function tuples(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
+  let result = schema;
+  if (Array.isArray(result['items'])) {
+    const { additionalItems, ...rest } = replaced(result, 'items', 'prefixItems', result['items']);
+    result = additionalItems === undefined ? rest : { ...rest, items: additionalItems };
+  }
+  const listed = result['prefixItems'];
+  if (!Array.isArray(listed) || accepts(rules, 'prefixItems')) return result;
+  lost.add('prefixItems');
+  const { items } = result;
+  const closed = items === false || listed.length === 0;
+  const all = closed || !isObject(items) ? listed : [...listed, items];
+  const kinds = [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+  const bounds = closed && typeof result['maxItems'] !== 'number' ? { maxItems: listed.length } : {};
+  const loose = replaced(result, 'prefixItems', 'items', kinds.length === 1 ? kinds[0] : { anyOf: kinds });
+  return { ...loose, ...bounds };
+}
+
+/** The types of a schema that names none, by what else it says; none when it says nothing of them. */
+export function inferredTypes(schema: JsonObject): TypeName[] {
+  if (Array.isArray(schema['enum'])) return enumTypes(schema['enum']);
+  if ('const' in schema) return enumTypes([schema['const']]);
+  const told = Object.keys(schema).flatMap((key) => typeOfKeyword.get(key) ?? []);
+  return [...new Set(told)];
+}
+
+function enumTypes(values: readonly unknown[]): TypeName[] {
+  const types = [...new Set(values.map(typeOfValue))];
+  return types.includes('number') ? types.filter((type) => type !== 'integer') : types;
+}
+
+/** What any value is, for a target that wants to hear a type. */
+const anyTypes: readonly TypeName[] = ['string', 'number', 'boolean', 'object', 'array'];
+
+/** The schema with a type, where the target wants every schema to have one. */
+export function typed(schema: JsonObject, rules: SchemaRules): JsonObject {
+  if (!rules.typed || 'type' in schema || 'anyOf' in schema || 'oneOf' in schema || 'allOf' in schema)
+    return schema;
+  if ('$ref' in schema) return schema;
+  const told = inferredTypes(schema);
+  const types = told.length > 0 ? told : anyTypes;
+  return { type: types.length === 1 ? types[0] : [...types], ...schema };
+}

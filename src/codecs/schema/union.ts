@@ -1,0 +1,164 @@
+import { isObject, type JsonObject } from '../values.ts';
+import { annotations, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
+import { type Lost, mergeAll } from './merge.ts';
+import type { SchemaRules } from './rules.ts';
+import { asSchema, merged, plainTypes, withKey } from './shape.ts';
+import { told } from './told.ts';
+
+/** For targets that know one type a schema: several types as `anyOf`, and null by the target's own word. */
+export function oneType(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
+  if (rules.types === 'list') return schema;
+  const { rest, nullable } = withoutNull(schema);
+  const single = unwrapped(split(rest), lost);
+  if (!nullable) return single;
+  if (rules.nulls === 'keyword') return { ...single, nullable: true };
+  const branch = { type: 'null' };
+  if (Array.isArray(single['anyOf'])) return { ...single, anyOf: [...single['anyOf'], branch] };
+  const words = Object.entries(single).filter(([key]) => annotations.has(key) && key !== 'format');
+  const own = Object.entries(single).filter(([key]) => !annotations.has(key) || key === 'format');
+  return { ...Object.fromEntries(words), anyOf: [Object.fromEntries(own), branch] };
+}
+
+/** Null taken out of the types, the enumerated values and the branches. A schema of nothing but null stays. */
+function withoutNull(schema: JsonObject): { rest: JsonObject; nullable: boolean } {
+  let rest = schema;
+  let nullable = rest['nullable'] === true;
+  const types = typesOf(rest);
+  if (types.length > 1 && types.includes('null')) {
+    const others = types.filter((type) => type !== 'null');
+    rest = withKey(rest, 'type', others.length === 1 ? others[0] : others);
+    nullable = true;
+  }
+  const { anyOf, enum: values } = rest;
+  if (Array.isArray(values) && values.includes(null) && values.length > 1) {
+    // Where the type has no null, the value can never come.
+    nullable ||= types.length === 0 || types.includes('null');
+    rest = withKey(
+      rest,
+      'enum',
+      values.filter((value) => value !== null),
+    );
+  }
+  if (Array.isArray(anyOf) && anyOf.length > 1) {
+    const others = anyOf.filter((branch) => !isNull(branch));
+    if (others.length > 0 && others.length < anyOf.length) {
+      rest = withKey(rest, 'anyOf', others);
+      nullable = true;
+    }
+  }
+  return { rest: 'nullable' in rest ? without(rest, 'nullable') : rest, nullable };
+}
+
+function isNull(branch: unknown): boolean {
+  if (!isObject(branch)) return false;
+  const { const: value, enum: values } = branch;
+  const types = typesOf(branch);
+  return (
+    (types.length === 1 && types[0] === 'null') ||
+    value === null ||
+    (Array.isArray(values) && values.length === 1 && values[0] === null)
+  );
+}
+
+/** Several types as `anyOf`, each with the keywords that bear on it. */
+function split(schema: JsonObject): JsonObject {
+  const types = typesOf(schema);
+  if (types.length < 2) return schema;
+  if (Array.isArray(schema['anyOf'])) return without(schema, 'type');
+  const words = Object.entries(schema).filter(([key]) => annotations.has(key) && key !== 'format');
+  const { enum: values } = schema;
+  const branches = types.flatMap((type) => {
+    const own = Object.entries(schema).filter(([key]) => key !== 'type' && bearsOn(key, type));
+    const branch = { type, ...Object.fromEntries(own) };
+    if (!Array.isArray(values)) return [branch];
+    const fitting = values.filter((value) => isOfType(value, type));
+    return fitting.length === 0 ? [] : [{ ...branch, enum: fitting }];
+  });
+  return { ...Object.fromEntries(words), anyOf: branches };
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  const own = typeOfValue(value);
+  return own === type || (own === 'integer' && type === 'number');
+}
+
+function bearsOn(key: string, type: string): boolean {
+  if (key === 'format') return type === 'string';
+  if (annotations.has(key)) return false;
+  const about = typeOfKeyword.get(key);
+  return about === undefined || about === type || (about === 'number' && type === 'integer');
+}
+
+/** A union of one schema as that schema. */
+function unwrapped(schema: JsonObject, lost: Lost): JsonObject {
+  const { anyOf } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 1) return schema;
+  return plainTypes(mergeAll([without(schema, 'anyOf'), plainTypes(asSchema(anyOf[0]))], lost));
+}
+
+/** Puts what stands beside `anyOf` into each of its schemas, where the target suffers nothing beside it. */
+export function alone(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
+  const { anyOf } = schema;
+  if (!rules.unionAlone || !Array.isArray(anyOf)) return schema;
+  const beside = Object.entries(schema).filter(([key]) => !staysBeside(key));
+  if (beside.length === 0) return schema;
+  const kept = Object.fromEntries(Object.entries(schema).filter(([key]) => staysBeside(key)));
+  const branches = anyOf.map((one) => {
+    const branch = asSchema(one);
+    if (isNull(branch)) return branch;
+    if (!('$ref' in branch)) return mergeAll([plainTypes(branch), Object.fromEntries(beside)], lost);
+    for (const [key] of beside) lost.add(key);
+    return branch;
+  });
+  return { ...kept, anyOf: branches };
+}
+
+const staysBeside = (key: string) => key === 'anyOf' || key === 'nullable' || annotations.has(key);
+
+/**
+ * An object for the root: the parts of an `allOf` in one, and in the place of a choice between objects every
+ * property of any of them, required what all of them require. That one of them must fit is told in words.
+ * @param resolved follows a reference
+ */
+export function objectRoot(
+  root: JsonObject,
+  lost: Lost,
+  resolved: (schema: JsonObject) => JsonObject,
+): JsonObject {
+  const { anyOf, enum: values, not, oneOf, ...own } = merged(resolved(root), lost, resolved);
+  const gone = Object.entries({ anyOf, enum: values, not, oneOf }).filter(([, value]) => value !== undefined);
+  let result: JsonObject = own;
+  for (const [key, value] of gone) {
+    lost.add(key);
+    if ((key !== 'anyOf' && key !== 'oneOf') || !Array.isArray(value)) continue;
+    const branches = value.filter(isObject).filter((branch) => !isNull(branch));
+    result = mergeAll(
+      [result, anyOfThem(branches.map((one) => merged(resolved(one), lost, resolved)))],
+      lost,
+    );
+  }
+  const { properties, type: _, ...rest } = told(result, gone);
+  return { type: 'object', properties: isObject(properties) ? properties : {}, ...rest };
+}
+
+function anyOfThem(branches: readonly JsonObject[]): JsonObject {
+  const schemas = new Map<string, Map<string, unknown>>();
+  for (const { properties } of branches) {
+    for (const [name, schema] of Object.entries(isObject(properties) ? properties : {})) {
+      const kinds = schemas.get(name) ?? new Map<string, unknown>();
+      kinds.set(JSON.stringify(schema), schema);
+      schemas.set(name, kinds);
+    }
+  }
+  const properties = [...schemas].map(([name, kinds]) => {
+    const [first, ...others] = kinds.values();
+    return [name, others.length === 0 ? first : { anyOf: [first, ...others] }] as const;
+  });
+  const required = branches.map(({ required: names }) => new Set(Array.isArray(names) ? names : []));
+  const [one = new Set(), ...others] = required;
+  const all = [...one].filter((name) => others.every((names) => names.has(name)));
+  return {
+    properties: Object.fromEntries(properties),
+    ...(all.length === 0 ? {} : { required: all }),
+  };
+}
