@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../lib/error.ts';
 import { adapt } from './adapt.ts';
+import { carriedSeal, carrySeal } from './carried-seal.ts';
 import type { Codec, ConversationCodec } from './codec.ts';
 import type { ConceptNames } from './concept.ts';
 import { type Conversation, emptyConversation } from './conversation.ts';
 import { plainDialect } from './dialect.ts';
 import type { WireFormat } from './model.ts';
 import { openaiChat } from './openai-chat/codec.ts';
+import { sealOwner } from './seal-owner.ts';
 
 /** A codec of which only its name and what it can say matter. */
 function codec(format: WireFormat, names: ConceptNames): Codec & { conversation: ConversationCodec } {
@@ -26,7 +28,7 @@ function codec(format: WireFormat, names: ConceptNames): Codec & { conversation:
 const from = codec('anthropic-messages', { topK: 'top_k', candidates: 'n', cacheMarks: 'cache_control' });
 const to = codec('openai-chat', {});
 const adapted = (conversation: Partial<Conversation>) =>
-  adapt({ ...emptyConversation('m'), ...conversation }, { from, to, dialect: plainDialect });
+  adapt({ ...emptyConversation('m'), ...conversation }, { from, to, dialect: plainDialect, owner: 'a:gpt' });
 const refusal = (conversation: Partial<Conversation>) => {
   try {
     adapted(conversation);
@@ -82,5 +84,43 @@ describe('reasoning that another vendor sealed', () => {
       { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
     ];
     assert.deepEqual(adapted({ messages }).conversation.messages, messages);
+  });
+});
+
+describe('sealed reasoning', () => {
+  const sealed = (owner: string | null, format: WireFormat = 'openai-chat') =>
+    adapted({
+      messages: [
+        {
+          role: 'assistant',
+          parts: [
+            {
+              type: 'reasoning',
+              text: 'Hm.',
+              summary: false,
+              sealed: { format, kind: 'encrypted', value: 'x', ...(owner === null ? {} : { owner }) },
+            },
+          ],
+        },
+      ],
+    }).conversation.messages[0]?.parts[0];
+
+  it('M-13 goes back to its own account and make of models, or where no owner is known', () => {
+    for (const owner of ['a:gpt', null]) {
+      const part = sealed(owner);
+      assert.ok(part?.type === 'reasoning' && part.sealed?.value === 'x');
+    }
+  });
+
+  it('M-13 stays away from any other, with its readable part kept', () => {
+    for (const part of [sealed('b:gpt'), sealed('a:claude'), sealed('a:gpt', 'gemini')])
+      assert.ok(part?.type === 'reasoning' && part.sealed === null && part.text === 'Hm.');
+  });
+
+  it('M-13 keeps its owner where it is carried, and names it after account and make', () => {
+    const seal = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
+    assert.deepEqual(carriedSeal(carrySeal(seal)), seal);
+    assert.equal(sealOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
+    assert.equal(sealOwner('a', 'gpt-6.1-codex'), 'a:gpt');
   });
 });

@@ -1,7 +1,7 @@
 import { GatewayError } from '../lib/error.ts';
 import type { Codec, ConversationCodec } from './codec.ts';
-import { type Concept, type ConceptNames, concepts } from './concept.ts';
-import type { Conversation, Message, Part, Tool } from './conversation.ts';
+import { type Concept, type ConceptNames, concepts, untranslatable } from './concept.ts';
+import type { Conversation, Message, Part, Sealed, Tool } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
 import type { WireFormat } from './model.ts';
 import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
@@ -18,16 +18,17 @@ interface Route {
   from: Codec & { conversation: ConversationCodec };
   to: Codec & { conversation: ConversationCodec };
   dialect: Dialect;
+  /** Whose seals can be read (`seal-owner.ts`); null takes those of any owner. */
+  owner: string | null;
 }
 
 /**
  * Makes a conversation fit for another format: names and kinds of tools, ids, what only the caller's format knows.
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
-export function adapt(conversation: Conversation, { dialect, from, to }: Route): Adapted {
+export function adapt(conversation: Conversation, { dialect, from, owner, to }: Route): Adapted {
   const sayable = { ...to.conversation.names };
-  // Both OpenAI formats can ask for them, but no answer in the neutral model can carry them.
-  delete sayable.logprobs;
+  for (const concept of untranslatable) delete sayable[concept];
   if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
   const dropped = missingConcepts(conversation, from.conversation.names, sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
@@ -38,7 +39,9 @@ export function adapt(conversation: Conversation, { dialect, from, to }: Route):
   const own: Conversation = {
     ...conversation,
     tools,
-    messages: conversation.messages.flatMap((message) => ownMessage(message, to.format, dropped)),
+    messages: conversation.messages.flatMap((message) =>
+      ownMessage(message, { format: to.format, owner }, dropped),
+    ),
     extras: members === null ? conversation.extras : null,
   };
   return {
@@ -90,18 +93,28 @@ function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]
   });
 }
 
-function ownMessage({ parts, role }: Message, target: WireFormat, dropped: string[]): Message[] {
+/** What of a conversation belongs to one target alone. */
+interface Owner {
+  format: WireFormat;
+  owner: string | null;
+}
+
+function ownMessage({ parts, role }: Message, target: Owner, dropped: string[]): Message[] {
   const kept = parts.flatMap((part) => ownPart(part, target, dropped));
   return kept.length === 0 && parts.length > 0 ? [] : [{ role, parts: kept }];
 }
 
-function ownPart(part: Part, target: WireFormat, dropped: string[]): Part[] {
-  if (part.type === 'reasoning' && part.sealed !== null && part.sealed.format !== target) {
+function isForeign({ format, owner }: Sealed, target: Owner): boolean {
+  return format !== target.format || (owner !== undefined && target.owner !== null && owner !== target.owner);
+}
+
+function ownPart(part: Part, target: Owner, dropped: string[]): Part[] {
+  if (part.type === 'reasoning' && part.sealed !== null && isForeign(part.sealed, target)) {
     // Only its maker can read it; a new seal would be a forgery.
     return part.text === '' ? [] : [{ ...part, sealed: null }];
   }
-  if (part.type !== 'native' || part.format === target) return [part];
-  if (part.text === null) throw refusal('messages', `${target} has nothing like "${part.name}"`);
+  if (part.type !== 'native' || part.format === target.format) return [part];
+  if (part.text === null) throw refusal('messages', `${target.format} has nothing like "${part.name}"`);
   dropped.push(part.name);
   return part.text === '' ? [] : [{ type: 'text', text: part.text }];
 }

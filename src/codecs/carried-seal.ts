@@ -10,21 +10,22 @@ const KINDS = ['signature', 'encrypted', 'redacted'] as const;
  * Sealed reasoning of another format in one opaque text, for the place where the caller's own format keeps such
  * things. The caller sends it back with its next request, and its maker gets it as it was; no state is kept here.
  */
-export function carrySeal({ format, id, kind, value }: Sealed): string {
-  const fields = [format, kind, id ?? '', value].map((field) => Buffer.from(field).toString('base64url'));
+export function carrySeal({ format, id, kind, owner, value }: Sealed): string {
+  const known = [format, kind, id ?? '', value, ...(owner === undefined ? [] : [owner])];
+  const fields = known.map((field) => Buffer.from(field).toString('base64url'));
   return [PREFIX, ...fields].join('.');
 }
 
 /** The seal in a text that `carrySeal` made; null for any other text. */
 export function carriedSeal(text: string): Sealed | null {
   const [prefix, ...fields] = text.split('.');
-  if (prefix !== PREFIX || fields.length !== 4) return null;
-  const [format = '', kind = '', id = '', value = ''] = fields.map((field) =>
+  if (prefix !== PREFIX || fields.length < 4 || fields.length > 5) return null;
+  const [format = '', kind = '', id = '', value = '', owner = ''] = fields.map((field) =>
     Buffer.from(field, 'base64url').toString(),
   );
   const known = KINDS.find((candidate) => candidate === kind);
   if (known === undefined || !isFormat(format)) return null;
-  return { format, kind: known, value, ...(id === '' ? {} : { id }) };
+  return { format, kind: known, value, ...(id === '' ? {} : { id }), ...(owner === '' ? {} : { owner }) };
 }
 
 function isFormat(text: string): text is WireFormat {

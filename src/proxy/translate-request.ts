@@ -3,8 +3,10 @@ import type { Codec, ConversationCodec, StreamCodec } from '../codecs/codec.ts';
 import { plainDialect } from '../codecs/dialect.ts';
 import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
+import { sealOwner } from '../codecs/seal-owner.ts';
 import type { ToolNames } from '../codecs/tool-names.ts';
 import { type JsonObject, parseObject } from '../codecs/values.ts';
+import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Call } from './call.ts';
 import { joined } from './meter.ts';
@@ -46,7 +48,7 @@ function translated({ body, named, target }: Asked, format: WireFormat): Transla
   const to = conversationCodec(target.format);
   const dialect = { ...plainDialect, ...target.provider.dialect };
   const asked = from.conversation.decodeRequest(request);
-  const { conversation, dropped, tools } = adapt(asked, { from, to, dialect });
+  const { conversation, dropped, tools } = adapt(asked, { from, to, dialect, owner: ownerOf(target) });
   const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect);
   return {
     body: Buffer.from(JSON.stringify(encoded)),
@@ -56,6 +58,11 @@ function translated({ body, named, target }: Asked, format: WireFormat): Transla
     stream: asked.stream,
     includeUsage: asked.includeUsage,
   };
+}
+
+/** Whose sealed reasoning a target can read. */
+export function ownerOf({ connection, model }: Target): string {
+  return sealOwner(connection.id, model);
 }
 
 /** The codec of a format that takes part in translation. */

@@ -3,6 +3,7 @@ import type { Codec, StreamCodec } from '../codecs/codec.ts';
 import type { Usage } from '../codecs/model.ts';
 import { noUsage } from '../codecs/model.ts';
 import { restoreTools } from '../codecs/restore.ts';
+import { ownSeals } from '../codecs/seal-owner.ts';
 import type { PartReader, PartWriter, StreamPart } from '../codecs/stream-part.ts';
 import { isObject, parseObject } from '../codecs/values.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -14,7 +15,7 @@ import type { Failure } from './failure.ts';
 import { estimateInput, joined, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
 import { translatedHeaders } from './translate-head.ts';
-import { conversationCodec, type TranslatedRequest } from './translate-request.ts';
+import { conversationCodec, ownerOf, type TranslatedRequest } from './translate-request.ts';
 import { readUpstreamError } from './upstream-error.ts';
 
 /** Most bytes of one whole answer, or of one frame of a stream. */
@@ -56,7 +57,10 @@ export class Translation implements AnswerReader {
     this.#caller = new CallerStream(call);
     const upstream = conversationCodec(call.target.format);
     this.#upstream = upstream;
-    this.#reader = restoreTools(upstream.conversation.reader(), request.tools);
+    this.#reader = ownSeals(
+      restoreTools(upstream.conversation.reader(), request.tools),
+      ownerOf(call.target),
+    );
     const own = conversationCodec(call.codec.format);
     this.#own = own.stream;
     this.#writer = own.conversation.writer({
