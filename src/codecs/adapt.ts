@@ -4,6 +4,7 @@ import { type Concept, type ConceptNames, concepts, untranslatable } from './con
 import type { Conversation, Message, Part, Sealed, Tool } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
 import type { WireFormat } from './model.ts';
+import { fitOutput, fitTools } from './schema/conversation.ts';
 import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
 
 /** A conversation as the target can say it. */
@@ -33,12 +34,15 @@ export function adapt(conversation: Conversation, { dialect, from, owner, to }: 
   const dropped = missingConcepts(conversation, from.conversation.names, sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
-  const tools = keptTools(conversation.tools, to.format, dropped);
+  const target = { format: to.format, name: dialect.schema };
+  const kept = keptTools(conversation.tools, to.format, dropped);
+  const { plans, tools } = fitTools(kept, target, dropped);
   const { custom, maxName, name, namespaces } = to.conversation.tools;
-  const names = nameTools(tools, { name, maxName }, namespaces);
+  const names = nameTools(tools, { name, maxName }, namespaces, plans);
   const own: Conversation = {
     ...conversation,
     tools,
+    output: fitOutput(conversation.output, target, from.conversation.names.schemaOutput ?? 'output', dropped),
     messages: conversation.messages.flatMap((message) =>
       ownMessage(message, { format: to.format, owner }, dropped),
     ),

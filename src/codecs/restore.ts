@@ -1,29 +1,40 @@
+import { restoreArguments } from './schema/restore.ts';
 import type { PartReader, StreamPart } from './stream-part.ts';
 import { customInput, safeId, type ToolNames } from './tool-names.ts';
 
-/** Gives the parts of an upstream's answer the tool names and kinds that the caller knows. */
+interface HeldCall {
+  text: string;
+  restored(text: string): string;
+}
+
+/** Gives the parts of an upstream's answer the tool names, kinds and arguments that the caller knows. */
 export function restoreTools(reader: PartReader, names: ToolNames): PartReader {
-  /** Arguments of calls of custom tools, which come as JSON and leave as the text in it. */
-  const custom = new Map<number, string>();
+  /** Calls whose arguments leave as another text than they came, which is known once they are whole. */
+  const held = new Map<number, HeldCall>();
 
   const restored = (part: StreamPart): StreamPart[] => {
     switch (part.type) {
       case 'tool-call-start': {
         const known = names.known(part.name);
-        if (known?.kind === 'custom' && part.kind === 'function') custom.set(part.block, '');
+        const plan = names.plan(part.name);
+        // A custom tool's arguments come as JSON and leave as the text in it.
+        if (known?.kind === 'custom' && part.kind === 'function')
+          held.set(part.block, { text: '', restored: customInput });
+        else if (plan !== null)
+          held.set(part.block, { text: '', restored: (text) => restoreArguments(text, plan) });
         return [{ ...part, id: safeId(part.id), ...known }];
       }
       case 'tool-call-delta': {
-        const soFar = custom.get(part.block);
-        if (soFar === undefined) return [part];
-        custom.set(part.block, soFar + part.text);
+        const call = held.get(part.block);
+        if (call === undefined) return [part];
+        call.text += part.text;
         return [];
       }
       case 'tool-call-end': {
-        const input = custom.get(part.block);
-        if (input === undefined) return [part];
-        custom.delete(part.block);
-        return [{ type: 'tool-call-delta', block: part.block, text: customInput(input) }, part];
+        const call = held.get(part.block);
+        if (call === undefined) return [part];
+        held.delete(part.block);
+        return [{ type: 'tool-call-delta', block: part.block, text: call.restored(call.text) }, part];
       }
       default:
         return [part];

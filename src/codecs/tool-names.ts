@@ -7,6 +7,7 @@ import type {
   Tool,
   ToolChoice,
 } from './conversation.ts';
+import type { RestorePlan } from './schema/restore.ts';
 import { parseObject, textOf } from './values.ts';
 
 /** What a format accepts as the name of a tool. */
@@ -29,6 +30,8 @@ export interface ToolNames {
   wireName(tool: { name: string; namespace?: string }): string;
   /** The caller's tool for a name of the upstream; null for one that was never sent. */
   known(wireName: string): KnownTool | null;
+  /** How arguments for a name of the upstream become those that the caller's schema asks for; null when they already are. */
+  plan(wireName: string): RestorePlan | null;
 }
 
 /** Longest id of a tool call that every format takes (gateways' research, M-12). */
@@ -38,7 +41,13 @@ const MAX_ID = 64;
  * Names for the tools of a conversation that `rule` accepts, flattened out of their namespaces as
  * `namespace__name`. The same conversation gets the same names, so that prompt caches keep hitting.
  */
-export function nameTools(tools: readonly Tool[], rule: NameRule, keepNamespaces: boolean): ToolNames {
+export function nameTools(
+  tools: readonly Tool[],
+  rule: NameRule,
+  keepNamespaces: boolean,
+  plans: ReadonlyMap<Tool, RestorePlan> = new Map(),
+): ToolNames {
+  const planned = new Map<string, RestorePlan>();
   const byWire = new Map<string, KnownTool>();
   const byKey = new Map<string, string>();
   const keyOf = ({ name, namespace }: { name: string; namespace?: string }) =>
@@ -57,12 +66,16 @@ export function nameTools(tools: readonly Tool[], rule: NameRule, keepNamespaces
     return wire;
   };
   for (const tool of tools) {
-    if (tool.kind === 'function' || tool.kind === 'custom') add(knownTool(tool));
+    if (tool.kind !== 'function' && tool.kind !== 'custom') continue;
+    const wire = add(knownTool(tool));
+    const plan = plans.get(tool);
+    if (plan !== undefined) planned.set(wire, plan);
   }
   return {
     // A tool of an earlier turn that is no longer offered is named by the same rule.
     wireName: (tool) => byKey.get(keyOf(tool)) ?? add({ ...tool, kind: 'function' }),
     known: (wire) => byWire.get(wire) ?? null,
+    plan: (wire) => planned.get(wire) ?? null,
   };
 }
 

@@ -230,9 +230,20 @@ export const schemaRules = {
 
 export type SchemaRuleName = keyof typeof schemaRules;
 
-/** The rules for schemas in a format; Google's own format has its own, whoever serves it. */
+/** The rules for the schemas of tools in a format; Google's own format has its own, whoever serves it. */
 export function rulesFor(format: WireFormat, name: SchemaRuleName): SchemaRules {
   return schemaRules[format === 'gemini' ? 'gemini-json' : name];
+}
+
+/**
+ * The rules for the schema of an answer. Nothing brings an answer back, so that no value may be sent as a text; what
+ * the root may be is the caller's choice; and the messages format has rules of its own (`structured-output.ts`).
+ */
+export function outputRulesFor(format: WireFormat, name: SchemaRuleName): SchemaRules {
+  if (format === 'anthropic-messages') return full;
+  const rules = rulesFor(format, name);
+  if (rules === full) return full;
+  return { ...(rules.textEnums ? geminiJson : rules), root: 'any' };
 }
 
 /** Whether the target takes the keyword. */
