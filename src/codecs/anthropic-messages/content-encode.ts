@@ -7,6 +7,7 @@ import type {
   TextPart,
   ToolResultPart,
 } from '../conversation.ts';
+import { imageTypeOf } from '../image-type.ts';
 import { type JsonObject, parseObject } from '../values.ts';
 
 /** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none (M-03). */
@@ -114,18 +115,4 @@ function sourceOf(source: Source): JsonObject {
     case 'file':
       return { type: 'file', file_id: source.id };
   }
-}
-
-/** The first bytes of the image types that the vendor takes, in base64. */
-const imageStarts: Readonly<Record<string, string>> = {
-  iVBORw0KGgo: 'image/png',
-  '/9j/': 'image/jpeg',
-  R0lGOD: 'image/gif',
-  UklGR: 'image/webp',
-};
-
-/** The type that an image's bytes show: the vendor refuses one under another's name (M-05). */
-function imageTypeOf(base64: string): string | undefined {
-  const start = Object.keys(imageStarts).find((candidate) => base64.startsWith(candidate));
-  return start === undefined ? undefined : imageStarts[start];
 }

@@ -1,0 +1,131 @@
+import type { FilePart, ImagePart, Part, ReasoningPart, ToolResultPart } from '../conversation.ts';
+import { imageTypeOf } from '../image-type.ts';
+import { type JsonObject, parseObject } from '../values.ts';
+import { typeOfUrl } from './media.ts';
+
+/** Parts of the wire. What the format cannot say, and empty texts, have none. */
+export function partsOf(parts: readonly Part[]): JsonObject[] {
+  const result: JsonObject[] = [];
+  let signature: string | null = null;
+  for (const part of parts) {
+    const signable = part.type === 'text' || part.type === 'tool-call';
+    const wire = partOf(part);
+    const [first] = wire;
+    if (signature !== null && signable && first !== undefined) {
+      result.push({ ...first, thoughtSignature: signature });
+      signature = null;
+      continue;
+    }
+    if (signature !== null) result.push(emptyText(signature));
+    signature = part.type === 'reasoning' ? signatureIn(part) : null;
+    result.push(...wire);
+  }
+  if (signature !== null) result.push(emptyText(signature));
+  return result;
+}
+
+/**
+ * A signature stands on the text or the call after the thought, which is where the vendor puts it; on an empty text
+ * where neither follows ("Thought signatures", non-function-call parts).
+ */
+function emptyText(thoughtSignature: string): JsonObject {
+  return { text: '', thoughtSignature };
+}
+
+/** The vendor takes back only what it signed itself. */
+function signatureIn({ sealed }: ReasoningPart): string | null {
+  return sealed?.format === 'gemini' ? sealed.value : null;
+}
+
+function partOf(part: Part): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text === '' ? [] : [{ text: part.text }];
+    case 'reasoning':
+      return part.text === '' ? [] : [{ text: part.text, thought: true }];
+    case 'image':
+    case 'file':
+      return [mediaOf(part)];
+    case 'audio':
+      return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }];
+    case 'tool-call':
+      return [{ functionCall: { id: part.id, name: part.name, args: argsOf(part.input) } }];
+    case 'native':
+      return part.format === 'gemini' ? [part.value] : [];
+    case 'tool-result':
+      // `turns.ts` writes results, for they name the function that was called.
+      return [];
+  }
+}
+
+/** Arguments as an object. What is none is kept as text, for the model to see what it wrote (M-08). */
+function argsOf(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  return parseObject(text) ?? { raw_arguments: text };
+}
+
+/** The type of an image at an address that does not tell. */
+const ANY_IMAGE = 'image/jpeg';
+const ANY_FILE = 'application/pdf';
+
+/** An image or a document. The format has no place for a document's name but the words of one that is text. */
+function mediaOf(part: ImagePart | FilePart): JsonObject {
+  const { source } = part;
+  switch (source.kind) {
+    case 'text':
+      return {
+        text: 'name' in part && part.name !== undefined ? `${part.name}:\n\n${source.text}` : source.text,
+      };
+    case 'data': {
+      const shown = part.type === 'image' ? imageTypeOf(source.base64) : undefined;
+      const any = part.type === 'image' ? ANY_IMAGE : ANY_FILE;
+      return { inlineData: { mimeType: shown ?? (source.mediaType || any), data: source.base64 } };
+    }
+    case 'url': {
+      const mimeType = typeOfUrl(source.url) ?? (part.type === 'image' ? ANY_IMAGE : ANY_FILE);
+      return { fileData: { mimeType, fileUri: source.url } };
+    }
+    case 'file':
+      return { fileData: { fileUri: source.id } };
+  }
+}
+
+/** A result as the format has it, and what it shows that stands after all results instead (M-10). */
+export interface WireResult {
+  part: JsonObject;
+  beside: JsonObject[];
+}
+
+/**
+ * A result of the function `name`, its text under `output` or `error` (`FunctionResponse.response`). Its images and
+ * documents stand in it where the model sees them there (`inside`).
+ */
+export function resultOf(
+  { callId, isError, parts }: ToolResultPart,
+  name: string,
+  inside: boolean,
+): WireResult {
+  const texts = parts.filter(isWords).flatMap((part) => partOf(part).map(({ text }) => text));
+  const shown = parts.filter((part) => !isWords(part)).flatMap(partOf);
+  const within = inside && shown.length > 0;
+  return {
+    part: {
+      functionResponse: {
+        ...{ id: callId, name, response: { [isError ? 'error' : 'output']: texts.join('\n\n') } },
+        ...(within ? { parts: shown } : {}),
+      },
+    },
+    beside: within || shown.length === 0 ? [] : [{ text: `Attachment of the result of ${name}:` }, ...shown],
+  };
+}
+
+/** A document that is text is as good as text. */
+function isWords(part: ToolResultPart['parts'][number]): boolean {
+  return part.type === 'text' || (part.type === 'file' && part.source.kind === 'text');
+}
+
+/** The words and pictures of a result whose call is not there (M-11). */
+export function wordsOfResult({ parts }: ToolResultPart): JsonObject[] {
+  return parts.flatMap(partOf);
+}

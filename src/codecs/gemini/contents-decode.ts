@@ -1,0 +1,67 @@
+import type { Message, Part, TextPart } from '../conversation.ts';
+import { isObject, type JsonObject } from '../values.ts';
+import { textAt, wrong } from '../wire-check.ts';
+import { callIds } from './call-ids.ts';
+import { type CallPairing, instructionOf, readPart } from './content-decode.ts';
+import { camel, messagesAt } from './wire-names.ts';
+
+/** `contents` as messages. Who speaks is the user where nothing is said (`Content.role`). */
+export function readContents(body: JsonObject): Message[] {
+  const pairing = pairingOf();
+  let before = '';
+  return messagesAt(body, 'contents', 'contents').map(([content, path]) => {
+    const role = textAt(content, 'role', `${path}.role`) ?? 'user';
+    if (role !== 'user' && role !== 'model' && role !== 'function' && role !== '')
+      throw wrong(`${path}.role`, '"user" or "model"');
+    if (role === 'model' && before !== 'model') pairing.forget();
+    before = role;
+    const parts: Part[] = [];
+    for (const [part, at] of messagesAt(content, 'parts', `${path}.parts`))
+      parts.push(...readPart(part, at, parts, pairing));
+    return { role: role === 'model' ? 'assistant' : 'user', parts };
+  });
+}
+
+/** `systemInstruction`: a content, or plain text. */
+export function readInstruction(value: unknown): TextPart[] {
+  const path = 'systemInstruction';
+  if (value === undefined || value === null) return [];
+  if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }];
+  if (!isObject(value)) throw wrong(path, 'an object');
+  return messagesAt(camel(value), 'parts', `${path}.parts`).flatMap(([part, at]) => {
+    const text = instructionOf(part, at);
+    return text === '' ? [] : [{ type: 'text', text }];
+  });
+}
+
+interface OpenCall {
+  id: string;
+  name: string;
+}
+
+/**
+ * Pairs results with calls: by id, else by name in the order of the calls. Clients name ids of their own for calls
+ * that came without (clients' research, Gemini CLI), so that an id that no call has is as good as none.
+ */
+function pairingOf(): CallPairing & { forget(): void } {
+  const ids = callIds();
+  const orphans = callIds('result');
+  let open: OpenCall[] = [];
+  const take = (index: number): string | undefined => open.splice(index, 1)[0]?.id;
+  return {
+    /** What was not answered before the next answer of the model is not answered by its name any more. */
+    forget() {
+      open = [];
+    },
+    called(name, id) {
+      const call = { id: id === null || id === '' ? ids.next(name) : id, name };
+      open.push(call);
+      return call.id;
+    },
+    answered(name, id) {
+      const byId = id === null ? -1 : open.findLastIndex((call) => call.id === id);
+      const byName = byId === -1 ? open.findIndex((call) => call.name === name) : byId;
+      return (byName === -1 ? undefined : take(byName)) ?? (id || orphans.next(name));
+    },
+  };
+}
