@@ -13,6 +13,7 @@ export const anthropic: Provider = {
   auth: { kind: 'header', name: 'x-api-key' },
   formats: { 'anthropic-messages': '/v1/messages' },
   counts: ['anthropic-messages'],
+  dialect: { schema: 'anthropic' },
   modelsPath: '/v1/models',
   headers: { 'anthropic-version': '2023-06-01' },
   forwardHeaders: 'all',

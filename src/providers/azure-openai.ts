@@ -21,6 +21,7 @@ export const azureOpenai: Provider = {
     systemRole: 'developer',
     customTools: true,
     vendorMembers: true,
+    schema: 'openai',
   },
   // https://learn.microsoft.com/azure/foundry/reference/rest/compactconversation
   compacts: ['endpoint'],

@@ -12,7 +12,7 @@ export const cerebras: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-completions': '/v1/completions',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning' },
+  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'cerebras' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['CEREBRAS_API_KEY'],

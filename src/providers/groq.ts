@@ -12,7 +12,7 @@ export const groq: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-responses': '/v1/responses',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning' },
+  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'groq' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['GROQ_API_KEY'],

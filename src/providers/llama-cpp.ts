@@ -16,6 +16,7 @@ export const llamaCpp: Provider = {
     'anthropic-messages': '/v1/messages',
   },
   counts: ['anthropic-messages'],
+  dialect: { schema: 'llama-cpp' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -12,7 +12,7 @@ export const mistral: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-embeddings': '/v1/embeddings',
   },
-  dialect: { reasoningEffort: false },
+  dialect: { reasoningEffort: false, schema: 'mistral' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MISTRAL_API_KEY'],

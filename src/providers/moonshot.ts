@@ -13,7 +13,7 @@ export const moonshot: Provider = {
     'openai-responses': '/v1/responses',
     'anthropic-messages': '/anthropic/v1/messages',
   },
-  dialect: { reasoningField: 'reasoning_content' },
+  dialect: { reasoningField: 'reasoning_content', schema: 'moonshot' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MOONSHOT_API_KEY'],

@@ -19,6 +19,7 @@ export const openai: Provider = {
     systemRole: 'developer',
     customTools: true,
     vendorMembers: true,
+    schema: 'openai',
   },
   counts: ['openai-responses'],
   compacts: ['endpoint', 'item'],

@@ -16,7 +16,7 @@ export const xai: Provider = {
     'openai-responses': '/v1/responses',
     'openai-completions': '/v1/completions',
   },
-  dialect: { maxTokensField: 'max_completion_tokens' },
+  dialect: { maxTokensField: 'max_completion_tokens', schema: 'xai' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['XAI_API_KEY'],
