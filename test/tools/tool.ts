@@ -11,7 +11,12 @@ const root = resolve(import.meta.dirname, '../..');
 const packages = {
   claude: '@anthropic-ai/claude-code@2.1.329',
   codex: '@openai/codex@0.169.0',
+  gemini: '@google/gemini-cli@0.61.0',
+  qwen: '@qwen-code/qwen-code@0.24.4',
+  opencode: 'opencode-ai@1.18.33',
 } as const;
+
+export type ToolName = keyof typeof packages;
 
 /** Where a tool is, or why its tests are skipped. */
 export interface Found {
@@ -21,7 +26,7 @@ export interface Found {
 }
 
 /** Looks in `MODELGATE_TOOLS`, else in `.scratch/tools`, else along PATH. */
-export function findTool(name: keyof typeof packages): Found {
+export function findTool(name: ToolName): Found {
   const given = process.env['MODELGATE_TOOLS'];
   const prefix = resolve(given ?? join(root, '.scratch/tools'));
   const folders = [join(prefix, 'node_modules/.bin'), ...(given === undefined ? pathFolders() : [])];
