@@ -7,6 +7,7 @@ import type { Codec, ConversationCodec } from './codec.ts';
 import type { ConceptNames } from './concept.ts';
 import { type Conversation, emptyConversation } from './conversation.ts';
 import { plainDialect } from './dialect.ts';
+import { codecs } from './index.ts';
 import type { WireFormat } from './model.ts';
 import { openaiChat } from './openai-chat/codec.ts';
 import { sealOwner } from './seal-owner.ts';
@@ -50,6 +51,9 @@ describe('what the target cannot say', () => {
   it('is refused when the answer would mean something else (Q-06, V-06)', () => {
     assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
     assert.equal(refusal({ candidates: 1 }), null);
+    const countless = codec('openai-chat', { candidates: 'n', logprobs: 'logprobs', uploads: 'file_id' });
+    const route = { from, to: countless, dialect: plainDialect, owner: null };
+    assert.throws(() => adapt({ ...emptyConversation('m'), candidates: 2 }, route), /"n"/);
     const computer = {
       kind: 'native',
       format: 'anthropic-messages',
@@ -123,4 +127,17 @@ describe('sealed reasoning', () => {
     assert.equal(sealOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
     assert.equal(sealOwner('a', 'gpt-6.1-codex'), 'a:gpt');
   });
+});
+
+describe('every format with a conversation half', () => {
+  for (const { conversation, format } of codecs) {
+    if (conversation === null || format === 'openai-completions') continue;
+    it(`can say tools, calls and images: ${format}`, () => {
+      const said = conversation.names;
+      assert.deepEqual(
+        [said.tools, said.toolCalls, said.imageInput].map((name) => typeof name),
+        ['string', 'string', 'string'],
+      );
+    });
+  }
 });

@@ -42,14 +42,31 @@ export const concepts = {
   serviceTier: { without: 'drop', asked: ({ serviceTier }) => said(serviceTier) && serviceTier !== 'auto' },
   metadata: { without: 'drop', asked: ({ metadata }) => said(metadata) },
   store: { without: 'drop', asked: ({ store }) => store === true },
+  /** Functions and tools with free text. */
+  tools: {
+    without: 'refuse',
+    asked: ({ tools }) => tools.some(({ kind }) => kind === 'function' || kind === 'custom'),
+  },
+  /** Calls of an earlier turn, and their results. */
+  toolCalls: {
+    without: 'refuse',
+    asked: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
+  },
+  imageInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'image') },
   audioInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'audio') },
   fileInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'file') },
-  /** A file that was uploaded to one vendor; always refused elsewhere. */
+  /** A file that was uploaded to one vendor. */
   uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
   webSearch: { without: 'drop', asked: ({ tools }) => tools.some(({ kind }) => kind === 'web-search') },
 } as const satisfies Record<string, ConceptRow>;
 
 export type Concept = keyof typeof concepts;
+
+/**
+ * What no translated request may ask for, even where both formats have a word for it: the neutral model carries one
+ * answer without probabilities (Q-06, Q-09), and a vendor's upload is known to no other.
+ */
+export const untranslatable: readonly Concept[] = ['candidates', 'logprobs', 'uploads'];
 
 /** What a format calls each concept that it can say; one it cannot say is missing. */
 export type ConceptNames = Readonly<Partial<Record<Concept, string>>>;

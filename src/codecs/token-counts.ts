@@ -102,3 +102,21 @@ export function promptUsage(counts: JsonObject): Usage | null {
   });
   return isEmptyUsage(usage) ? null : usage;
 }
+
+/** Usage as chat and completions report it: the prompt with everything cached in it, the completion with reasoning (U-01 to U-05). */
+export function promptCounts(usage: Usage): JsonObject {
+  const written = usage.cacheWrite5m + usage.cacheWrite1h;
+  const prompt = usage.input + usage.cacheRead + written + usage.audioInput;
+  const completion = usage.output + usage.reasoning + usage.audioOutput;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: usage.cacheRead,
+      ...(written === 0 ? {} : { cache_write_tokens: written }),
+      audio_tokens: usage.audioInput,
+    },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning, audio_tokens: usage.audioOutput },
+  };
+}

@@ -46,6 +46,16 @@ export function listAt(body: JsonObject, name: string, path = name): unknown[] {
   return value;
 }
 
+/** The texts, of which one may stand for a list; none when it is absent. @throws GatewayError for anything else */
+export function textsAt(body: JsonObject, name: string): string[] {
+  const value = body[name];
+  if (value === undefined || value === null) return [];
+  const list = typeof value === 'string' ? [value] : value;
+  if (!Array.isArray(list) || !list.every((one) => typeof one === 'string'))
+    throw wrong(name, 'a string or a list of strings');
+  return list;
+}
+
 /** The members of `body` that are not in `known`; null when there are none. */
 export function extraMembers(body: JsonObject, known: ReadonlySet<string>): JsonObject | null {
   const rest = Object.entries(body).filter(

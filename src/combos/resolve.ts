@@ -58,14 +58,22 @@ export function resolveTargets(requested: string, format: WireFormat, routes: Ro
 }
 
 /** Formats to translate into, the one that says most and is served best first. */
-const translations: readonly WireFormat[] = ['openai-chat', 'openai-responses', 'anthropic-messages'];
+const translations: readonly WireFormat[] = [
+  'openai-chat',
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+  'openai-completions',
+];
 
 /** The format in which `provider` answers a request of `format`; null when nothing leads from one to the other. */
 function spokenFormat(provider: Provider, format: WireFormat): WireFormat | null {
   const speaks = (candidate: WireFormat) => provider.formats[candidate] !== undefined;
   if (speaks(format)) return format;
   if (codecOf(format).conversation === null) return null;
-  return translations.find((other) => speaks(other) && codecOf(other).conversation !== null) ?? null;
+  const { preferred } = provider;
+  const order = preferred === undefined ? translations : [preferred, ...translations];
+  return order.find((other) => speaks(other) && codecOf(other).conversation !== null) ?? null;
 }
 
 type Candidate = Omit<Target, 'format'>;

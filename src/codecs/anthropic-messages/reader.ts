@@ -15,15 +15,17 @@ interface OpenBlock {
   signature: string;
 }
 
-const reasons: Readonly<Record<string, EndReason>> = {
-  end_turn: 'stop',
-  stop_sequence: 'stop-sequence',
-  max_tokens: 'length',
-  tool_use: 'tool-calls',
-  pause_turn: 'paused',
-  refusal: 'policy',
-  model_context_window_exceeded: 'context-full',
-};
+const reasons: ReadonlyMap<string, EndReason> = new Map(
+  Object.entries<EndReason>({
+    end_turn: 'stop',
+    stop_sequence: 'stop-sequence',
+    max_tokens: 'length',
+    tool_use: 'tool-calls',
+    pause_turn: 'paused',
+    refusal: 'policy',
+    model_context_window_exceeded: 'context-full',
+  }),
+);
 
 const kinds: Readonly<Record<string, OpenBlock['kind']>> = {
   text: 'text',
@@ -177,7 +179,7 @@ class MessagesReader implements PartReader {
       ...[...this.#open.values()].flatMap(closed),
       ...refusal(this.#next, this.#reason === 'refusal' ? this.#explanation : ''),
     ];
-    const told = reasons[this.#reason ?? ''] ?? 'other';
+    const told = reasons.get(this.#reason ?? '') ?? 'other';
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
     return [...parts, { type: 'message-end', reason, stopSequence: this.#stopSequence, usage }];

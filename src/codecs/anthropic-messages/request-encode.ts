@@ -20,7 +20,11 @@ export const names: ConceptNames = {
   userId: 'metadata.user_id',
   cacheKey: 'cache_control',
   cacheMarks: 'cache_control',
+  tools: 'tools',
+  toolCalls: 'tool_use',
+  imageInput: 'image',
   fileInput: 'document',
+  uploads: 'file_id',
   webSearch: 'tools.web_search',
 };
 

@@ -10,12 +10,14 @@ import { deltaOf } from './stream.ts';
 import { reasoningIn } from './text.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
-const reasons: Readonly<Record<string, EndReason>> = {
-  ...{ stop: 'stop', eos: 'stop', end_turn: 'stop' },
-  ...{ length: 'length', max_tokens: 'length', model_length: 'context-full' },
-  ...{ tool_calls: 'tool-calls', function_call: 'tool-calls' },
-  content_filter: 'policy',
-};
+const reasons: ReadonlyMap<string, EndReason> = new Map(
+  Object.entries<EndReason>({
+    ...{ stop: 'stop', eos: 'stop', end_turn: 'stop' },
+    ...{ length: 'length', max_tokens: 'length', model_length: 'context-full' },
+    ...{ tool_calls: 'tool-calls', function_call: 'tool-calls' },
+    content_filter: 'policy',
+  }),
+);
 
 type Prose = 'text' | 'refusal' | 'reasoning';
 
@@ -172,7 +174,7 @@ class ChatReader implements PartReader {
     const said = this.#reason ?? 'stop';
     if (said === 'error')
       return this.#fail({ status: 502, message: 'The upstream ended its answer with an error' });
-    const told = reasons[said] ?? 'other';
+    const told = reasons.get(said) ?? 'other';
     const cut = told === 'length' || told === 'context-full';
     if (this.#calls.nameless && !cut)
       return this.#fail({ status: 502, message: 'The upstream called a tool without naming it' });

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../lib/error.ts';
 import { type Conversation, emptyConversation, type OutputShape, type Reasoning } from '../conversation.ts';
 import { isCount, isObject, type JsonObject, objectOf, textOf } from '../values.ts';
-import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt, textsAt, wrong } from '../wire-check.ts';
 import { readMessages } from './messages-decode.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
@@ -36,7 +36,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     temperature: numberAt(body, 'temperature'),
     topP: numberAt(body, 'top_p'),
     topK: numberAt(body, 'top_k'),
-    stop: stopOf(body['stop']),
+    stop: textsAt(body, 'stop'),
     seed: numberAt(body, 'seed'),
     frequencyPenalty: numberAt(body, 'frequency_penalty'),
     presencePenalty: numberAt(body, 'presence_penalty'),
@@ -70,14 +70,6 @@ function searchTool(options: JsonObject): Conversation['tools'][number] {
         : { type: 'approximate', ...objectOf(location['approximate']) },
     native: { format: 'openai-chat', value: options },
   };
-}
-
-function stopOf(stop: unknown): string[] {
-  if (stop === undefined || stop === null) return [];
-  const list = typeof stop === 'string' ? [stop] : stop;
-  if (!Array.isArray(list) || !list.every((one) => typeof one === 'string'))
-    throw wrong('stop', 'a string or a list of strings');
-  return list;
 }
 
 /** Spoken answers cannot be translated. */

@@ -24,8 +24,12 @@ export const names: ConceptNames = {
   serviceTier: 'service_tier',
   metadata: 'metadata',
   store: 'store',
+  tools: 'tools',
+  toolCalls: 'tool_calls',
+  imageInput: 'image_url',
   audioInput: 'input_audio',
   fileInput: 'file',
+  uploads: 'file_id',
 };
 
 export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'serviceTier', 'metadata', 'store'];

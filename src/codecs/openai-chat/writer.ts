@@ -2,6 +2,7 @@ import { DONE_FRAME } from '../choice-stream.ts';
 import { encodeFrame } from '../frames.ts';
 import type { Usage } from '../model.ts';
 import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import { promptCounts } from '../token-counts.ts';
 import type { JsonObject } from '../values.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
@@ -131,7 +132,7 @@ class ChatWriter implements PartWriter {
 
   #end(reason: EndReason, usage: Usage | null): string {
     const shown = this.#context.includeUsage && usage !== null;
-    const report = shown ? this.#frame({ choices: [], usage: usageOf(usage) }) : '';
+    const report = shown ? this.#frame({ choices: [], usage: promptCounts(usage) }) : '';
     return this.#chunk({}, this.#told(reason)) + report + DONE_FRAME;
   }
 
@@ -146,22 +147,4 @@ class ChatWriter implements PartWriter {
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
   return new ChatWriter(context);
-}
-
-/** Usage in the format's own way: the prompt with everything cached in it, the completion with reasoning (U-01 to U-05). */
-function usageOf(usage: Usage): JsonObject {
-  const written = usage.cacheWrite5m + usage.cacheWrite1h;
-  const prompt = usage.input + usage.cacheRead + written + usage.audioInput;
-  const completion = usage.output + usage.reasoning + usage.audioOutput;
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: {
-      cached_tokens: usage.cacheRead,
-      ...(written === 0 ? {} : { cache_write_tokens: written }),
-      audio_tokens: usage.audioInput,
-    },
-    completion_tokens_details: { reasoning_tokens: usage.reasoning, audio_tokens: usage.audioOutput },
-  };
 }

@@ -1,15 +1,28 @@
 import { readChoiceUsage } from '../choice-stream.ts';
 import type { Codec } from '../codec.ts';
 import { openAiError } from '../openai-error.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, names, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { responseTextBytes } from './text.ts';
+import { writer } from './writer.ts';
 
 /** OpenAI's older text completions (`/v1/completions`), which editors use to fill in code. */
 export const openaiCompletions: Codec = {
   format: 'openai-completions',
   pathOf: null,
   stream,
-  conversation: null,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    vendorOnly,
+    // It has no tools: a request with some is refused before their names matter.
+    tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
+  },
   readUsage: readChoiceUsage,
   responseTextBytes,
   encodeError: openAiError,

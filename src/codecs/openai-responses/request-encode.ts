@@ -18,8 +18,12 @@ export const names: ConceptNames = {
   serviceTier: 'service_tier',
   metadata: 'metadata',
   store: 'store',
+  tools: 'tools',
+  toolCalls: 'function_call',
+  imageInput: 'input_image',
   audioInput: 'input_audio',
   fileInput: 'input_file',
+  uploads: 'file_id',
   webSearch: 'tools.web_search',
 };
 
