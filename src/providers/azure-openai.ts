@@ -16,6 +16,8 @@ export const azureOpenai: Provider = {
     'openai-responses': '/openai/v1/responses',
     'openai-embeddings': '/openai/v1/embeddings',
   },
+  // Reasoning comes back between the turns of a tool loop in this format only.
+  preferred: 'openai-responses',
   dialect: {
     maxTokensField: 'max_completion_tokens',
     systemRole: 'developer',

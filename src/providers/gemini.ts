@@ -15,6 +15,7 @@ export const gemini: Provider = {
     'openai-embeddings': '/v1beta/openai/embeddings',
   },
   dialect: { schema: 'gemini-chat' },
+  preferred: 'gemini',
   counts: ['gemini'],
   modelsPath: '/v1beta/openai/models',
   forwardHeaders: 'standard',

@@ -14,6 +14,8 @@ export const openai: Provider = {
     'openai-completions': '/v1/completions',
     'openai-embeddings': '/v1/embeddings',
   },
+  // Reasoning comes back between the turns of a tool loop in this format only.
+  preferred: 'openai-responses',
   dialect: {
     maxTokensField: 'max_completion_tokens',
     systemRole: 'developer',

@@ -30,6 +30,8 @@ export interface Provider {
    * `item` for the input item `compaction_trigger`. Elsewhere the gateway does it.
    */
   compacts?: readonly ('endpoint' | 'item')[];
+  /** Which of its formats others are translated into, where that is not the usual one: the one in which it says most. */
+  preferred?: WireFormat;
   /** How it departs from the formats it speaks; what is not said is as in `plainDialect`. */
   dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */
