@@ -21,6 +21,7 @@ import { createPools } from './proxy/pools.ts';
 import { safePath } from './proxy/routes.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
 import { createWatch } from './proxy/watch.ts';
+import { openResponses } from './responses/open.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 import { buildSnapshot, type Snapshot } from './snapshot.ts';
 import { openStore } from './store/database.ts';
@@ -138,6 +139,10 @@ async function openContext({
     onError: (error, lost) => log.error({ error: describe(error), lost }, 'the ledger cannot be written'),
   });
   onClose(() => writer.stop());
+  const responses = openResponses(store, (error, lost) =>
+    log.error({ error: describe(error), lost }, 'responses cannot be stored'),
+  );
+  onClose(() => responses.close());
   const sealing = await storageKey(config.dataDir, config.storageKey);
   if (sealing.source === 'generated') {
     const file = join(config.dataDir, 'storage.key');
@@ -169,6 +174,7 @@ async function openContext({
     pools,
     watch: createWatch<OpenCall>(),
     record: createLedger(writer).record,
+    responses: responses.memory,
     instance: randomBytes(9).toString('base64url'),
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },

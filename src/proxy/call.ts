@@ -5,6 +5,7 @@ import type { Exchange } from '../http/server.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
+import type { Turn } from './responses-turn.ts';
 import type { Span } from './splice.ts';
 import type { TranslatedRequest } from './translate-request.ts';
 
@@ -48,6 +49,8 @@ export interface Call {
   target: Target;
   /** The request in the target's format, where that is another than the caller's. */
   translated: TranslatedRequest | null;
+  /** For requests of the responses format: what the gateway does about their state. */
+  readonly turn: Turn | null;
   /** What the target was not told, in the caller's words; shown as `x-gateway-dropped`. */
   dropped: readonly string[];
   attempt: Attempt | null;
@@ -60,6 +63,8 @@ export interface Call {
   price(usage: Usage | null): Priced;
   /** Writes the call's one ledger entry. Later calls do nothing. */
   end(end: CallEnd): void;
+  /** Told of the frames that end a translated answer, before they leave. */
+  answered(last: string): void;
   /** Tries the same target again, once, when its error means that it does not take sealed reasoning back. */
   triedUnsealed(error: GatewayError): boolean;
   /** A failure before anything was sent to the caller: another attempt, or the error answer. */

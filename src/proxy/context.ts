@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
+import type { ResponseMemory } from '../responses/stored.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Pools } from './pools.ts';
 import type { Watch, Watched } from './watch.ts';
@@ -12,6 +13,7 @@ export interface ProxyContext {
   pools: Pools;
   watch: Watch<OpenCall>;
   record(entry: LedgerEntry): void;
+  responses: ResponseMemory;
   /** Names this process in `x-gateway-via`. */
   instance: string;
   /** Milliseconds since the epoch. */

@@ -7,9 +7,15 @@ import type { ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry } from './entry.ts';
 import { refuseLoop } from './loop.ts';
 import { requestedModel } from './request.ts';
+import { takeTurn } from './responses-turn.ts';
 import type { Surface } from './routes.ts';
 import { runCall } from './run.ts';
 import { allowedTargets } from './targets.ts';
+
+/** What a path says of the requests that it takes. */
+export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'> & {
+  kind?: 'relay' | 'compact';
+};
 
 /**
  * Serves one model request of `format`: read, resolve, attempt, relay, record. Errors before the first
@@ -19,7 +25,7 @@ import { allowedTargets } from './targets.ts';
 export async function proxyRequest(
   context: ProxyContext,
   exchange: Exchange,
-  { format, named }: Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'>,
+  { format, kind, named }: AskedSurface,
   principal: Principal,
 ): Promise<void> {
   const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
@@ -32,13 +38,22 @@ export async function proxyRequest(
         : { value: named.model, start: 0, end: 0, pieces: body };
     facts.requestedModel = model.value;
     const snapshot = context.snapshot();
+    const targets = allowedTargets(model.value, format, snapshot, principal);
+    const taken =
+      format === 'openai-responses'
+        ? await takeTurn({
+            ...{ model, targets, keyId: principal.keyId, memory: context.responses },
+            ...{ endpoint: kind === 'compact', limitBytes: context.config.limits.bodyBytes },
+          })
+        : { turn: null, model, targets };
     runCall(context, {
       facts,
-      body: model.pieces,
+      body: taken.model.pieces,
       requested: model.value,
-      span: { start: model.start, end: model.end },
+      span: { start: taken.model.start, end: taken.model.end },
       named: named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) },
-      targets: allowedTargets(model.value, format, snapshot, principal),
+      turn: taken.turn,
+      targets: taken.targets,
       snapshot,
     });
   } catch (error) {

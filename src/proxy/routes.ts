@@ -5,6 +5,10 @@ import type { WireFormat } from '../codecs/model.ts';
 export type Surface =
   /** `named`: the path names the model and says whether to stream (Gemini). */
   | { kind: 'relay'; method: 'POST'; format: WireFormat; named?: { model: string; stream: boolean } }
+  /** A conversation of the responses format that is to become shorter. */
+  | { kind: 'compact'; method: 'POST'; format: 'openai-responses' }
+  /** A response that was kept. */
+  | { kind: 'stored-response'; method: 'GET' | 'POST'; id: string; part: 'whole' | 'input_items' | 'cancel' }
   | { kind: 'count'; method: 'POST'; format: WireFormat; named?: { model: string } }
   | { kind: 'model-list'; method: 'GET' }
   | { kind: 'model'; method: 'GET'; id: string }
@@ -27,6 +31,7 @@ const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
   ['/embeddings', { kind: 'relay', method: 'POST', format: 'openai-embeddings' }],
   ['/messages', { kind: 'relay', method: 'POST', format: 'anthropic-messages' }],
   ['/messages/count_tokens', { kind: 'count', method: 'POST', format: 'anthropic-messages' }],
+  ['/responses/compact', { kind: 'compact', method: 'POST', format: 'openai-responses' }],
   ['/responses/input_tokens', { kind: 'count', method: 'POST', format: 'openai-responses' }],
   ['/models', { kind: 'model-list', method: 'GET' }],
 ]);
@@ -46,6 +51,7 @@ const direct: ReadonlyMap<string, Match> = new Map(
 
 const aliasPattern = /^\/api\/v1\/(?:editor|vscode)\/([^/]+)(\/.*)$/;
 const modelsPrefix = '/models/';
+const storedResponse = /^\/responses\/([^/]+)(?:\/(input_items|cancel))?$/;
 /** Google's version, alone or behind another one, and `models/` left out: both are seen from real tools. */
 const geminiPrefix = /^(?:\/v1)*\/v1beta(?=\/|$)/;
 const geminiCall =
@@ -84,7 +90,20 @@ function surfaceOf(path: string): Surface | undefined {
   const bare = path.replace(/^(?:\/v1)+(?=\/|$)/, '');
   if (bare.startsWith(modelsPrefix))
     return { kind: 'model', method: 'GET', id: decoded(bare.slice(modelsPrefix.length)) };
-  return surfaces.get(bare);
+  return surfaces.get(bare) ?? storedSurface(bare);
+}
+
+function storedSurface(path: string): Surface | undefined {
+  const found = storedResponse.exec(path);
+  if (found === null) return undefined;
+  const id = decoded(found[1] ?? '');
+  if (found[2] === 'cancel') return { kind: 'stored-response', method: 'POST', id, part: 'cancel' };
+  return {
+    kind: 'stored-response',
+    method: 'GET',
+    id,
+    part: found[2] === undefined ? 'whole' : 'input_items',
+  };
 }
 
 /**
@@ -103,7 +122,7 @@ export function safePath(path: string): string {
  */
 export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): WireFormat {
   const surface = matchPath(path)?.surface;
-  if (surface?.kind === 'relay' || surface?.kind === 'count') return surface.format;
+  if (surface !== undefined && 'format' in surface) return surface.format;
   if (geminiPrefix.test(path)) return 'gemini';
   if (surface?.kind.startsWith('ollama-') || /^\/api\/v1\/[^/]+\/[^/]+\/api\//.test(path)) return 'ollama';
   const anthropic = headers['anthropic-version'] !== undefined || /\/messages(\/|$)/.test(path);
@@ -113,8 +132,13 @@ export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): Wire
 /** The methods that a path serves, for `Allow` (RFC 9110, 10.2.1); null where nothing is served. */
 export function methodsOf(path: string): string | null {
   const surface = matchPath(path)?.surface;
-  if (surface === undefined) return null;
-  return surface.method === 'GET' ? 'GET, HEAD' : surface.method;
+  return surface === undefined ? null : methodsServed(surface).join(', ');
+}
+
+/** The methods of a surface, the one to name first in front. */
+export function methodsServed(surface: Surface): string[] {
+  const methods = surface.method === 'GET' ? ['GET', 'HEAD'] : [surface.method];
+  return surface.kind === 'stored-response' && surface.part === 'whole' ? [...methods, 'DELETE'] : methods;
 }
 
 function decoded(text: string): string {

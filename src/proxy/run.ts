@@ -11,6 +11,8 @@ import type { OpenCall, ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
 import { Relay } from './relay.ts';
+import { keepAnswer } from './responses-keep.ts';
+import type { Turn } from './responses-turn.ts';
 import { leaveOutSeals } from './retry-unsealed.ts';
 import type { Span } from './splice.ts';
 import { Translation } from './translate.ts';
@@ -24,6 +26,7 @@ export interface Prepared {
   requested: string;
   span: Span;
   named: NamedInPath | null;
+  turn: Turn | null;
   /** At least one. */
   targets: readonly [Target, ...Target[]];
   snapshot: Snapshot;
@@ -101,7 +104,7 @@ interface CallEvents extends Pick<Call, 'failed' | 'triedUnsealed'> {
 }
 
 function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents): Call {
-  const { body, facts, named, requested, snapshot, span, targets } = prepared;
+  const { body, facts, named, requested, snapshot, span, targets, turn } = prepared;
   const { exchange } = facts;
   const call: Call = {
     exchange,
@@ -109,6 +112,7 @@ function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents):
     body,
     requestedModel: requested,
     translated: null,
+    turn,
     dropped: [],
     named,
     span,
@@ -126,6 +130,7 @@ function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents):
       events.ended();
       context.record(ledgerEntry(facts, end, call, context.now()));
     },
+    answered: (last) => keepAnswer(context.responses, call, last),
     triedUnsealed: events.triedUnsealed,
     failed: events.failed,
   };
@@ -151,7 +156,7 @@ function answerReader(
   format: WireFormat,
   prepared: boolean,
 ): AnswerReader {
-  if (call.target.format === format) {
+  if (call.target.format === format && call.turn?.compacts !== true) {
     call.translated = null;
     return new Relay(call, config.keepAliveMs);
   }

@@ -10,7 +10,8 @@ import { modelList, oneModel } from './models.ts';
 import { geminiModel, geminiModels } from './models-gemini.ts';
 import { ollamaShow, ollamaTags, ollamaVersion } from './models-ollama.ts';
 import { proxyRequest } from './proxy.ts';
-import { type Match, matchPath } from './routes.ts';
+import { serveStored } from './responses-stored.ts';
+import { type Match, matchPath, methodsServed } from './routes.ts';
 
 /** The key of this process's own run file, and the principal it stands for. */
 export interface OwnerKey {
@@ -33,14 +34,16 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
   if (match === null) return null;
   const { method } = exchange.request;
   const { surface } = match;
-  if (method !== surface.method && !(method === 'HEAD' && surface.method === 'GET')) {
+  if (!methodsServed(surface).includes(method ?? ''))
     throw new GatewayError('method_not_allowed', `${method} is not served here: use ${surface.method}`);
-  }
   const principal = principalOf(context, exchange, match);
   const snapshot = context.snapshot();
   switch (surface.kind) {
     case 'relay':
+    case 'compact':
       return proxyRequest(context, exchange, surface, principal);
+    case 'stored-response':
+      return serveStored(context, exchange, surface, principal);
     case 'count':
       return countTokens(context, exchange, surface, principal);
     case 'model-list': {

@@ -10,6 +10,7 @@ import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Call } from './call.ts';
 import { joined } from './meter.ts';
+import { conversationOf, echoOf } from './responses-turn.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest {
@@ -24,7 +25,7 @@ export interface TranslatedRequest {
 }
 
 /** The parts of a call that its translation is made from. */
-type Asked = Pick<Call, 'body' | 'named' | 'target'>;
+type Asked = Pick<Call, 'body' | 'named' | 'target'> & { turn?: Call['turn'] };
 
 /**
  * Translates a request from the caller's format to the target's.
@@ -40,21 +41,22 @@ export function translateRequest(asked: Asked, format: WireFormat): TranslatedRe
   }
 }
 
-function translated({ body, named, target }: Asked, format: WireFormat): TranslatedRequest {
+function translated({ body, named, target, turn = null }: Asked, format: WireFormat): TranslatedRequest {
   const sent = parseObject(joined(body).toString('utf8'));
   if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   const request = named === null ? sent : { ...sent, model: named.model, stream: named.stream };
   const from = conversationCodec(format);
   const to = conversationCodec(target.format);
   const dialect = { ...plainDialect, ...target.provider.dialect };
-  const asked = from.conversation.decodeRequest(request);
+  const read = from.conversation.decodeRequest(request);
+  const asked = turn === null ? read : conversationOf(read, turn);
   const { conversation, dropped, tools } = adapt(asked, { from, to, dialect, owner: ownerOf(target) });
   const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect);
   return {
     body: Buffer.from(JSON.stringify(encoded)),
     dropped,
     tools,
-    request,
+    request: turn === null ? request : echoOf(request, turn),
     stream: asked.stream,
     includeUsage: asked.includeUsage,
   };

@@ -7,6 +7,7 @@ import { ownSeals } from '../codecs/seal-owner.ts';
 import type { PartReader, PartWriter, StreamPart } from '../codecs/stream-part.ts';
 import { isObject, parseObject } from '../codecs/values.ts';
 import { GatewayError } from '../lib/error.ts';
+import { compactedResponse, compacting } from '../responses/compact.ts';
 import { shapeOf } from './answer-shape.ts';
 import type { AnswerReader } from './attempt.ts';
 import { type Call, type CallEnd, callerGone, endOfError } from './call.ts';
@@ -57,10 +58,9 @@ export class Translation implements AnswerReader {
     this.#caller = new CallerStream(call);
     const upstream = conversationCodec(call.target.format);
     this.#upstream = upstream;
-    this.#reader = ownSeals(
-      restoreTools(upstream.conversation.reader(), request.tools),
-      ownerOf(call.target),
-    );
+    const restored = restoreTools(upstream.conversation.reader(), request.tools);
+    const reader = ownSeals(restored, ownerOf(call.target));
+    this.#reader = call.turn?.compacts === true ? compacting(reader, call.exchange.id) : reader;
     const own = conversationCodec(call.codec.format);
     this.#own = own.stream;
     this.#writer = own.conversation.writer({
@@ -234,6 +234,7 @@ export class Translation implements AnswerReader {
 
   #finish(last: string): void {
     this.#ended = true;
+    this.#call.answered(last);
     const measured = this.#measured();
     const end: CallEnd = {
       status: 200,
@@ -256,7 +257,10 @@ export class Translation implements AnswerReader {
       );
       return;
     }
-    const bytes = Buffer.from(JSON.stringify(answer));
+    const { turn } = this.#call;
+    const endpoint = turn?.compacts && turn.compaction === 'endpoint';
+    const told = endpoint ? compactedResponse(turn.shown, answer) : answer;
+    const bytes = Buffer.from(JSON.stringify(told));
     const { usd } = this.#call.price(measured.usage);
     const headers = this.#answerHeaders(200);
     headers.push('content-type', 'application/json', 'content-length', String(bytes.length));

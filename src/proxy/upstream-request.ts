@@ -18,12 +18,13 @@ import { spliceModel } from './splice.ts';
  */
 export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
   const translated = call.translated !== null;
+  const compacts = call.turn?.compaction === 'endpoint' && !translated;
   if (!translated && call.named === null) nameModel(call, call.target.model);
   return requestTo(context, {
     exchange: call.exchange,
     target: call.target,
     body: call.translated === null ? call.body : [call.translated.body],
-    pathOf: (path) => withModel(path, call),
+    pathOf: (path) => (compacts ? extendPath(path, '/compact') : withModel(path, call)),
     translated,
     again,
   });

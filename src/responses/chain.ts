@@ -18,28 +18,54 @@ export interface Reader {
  * @throws GatewayError `previous_response_not_found` when an earlier one is gone, `request_too_large`
  */
 export async function chainOf(
-  { keyId, memory }: Reader,
+  reader: Reader,
   id: string,
   maxLength: number,
 ): Promise<FoundResponse[] | null> {
+  const { chain, length, missing } = await walk(reader, id, maxLength);
+  if (missing === id) return null;
+  if (missing !== null)
+    throw previousNotFound(id, `it continues "${missing}", which was deleted or has expired`);
+  if (length <= maxLength) return chain;
+  throw new GatewayError(
+    'request_too_large',
+    `The conversation that "${id}" stands for is larger than ${maxLength} characters: compact it, or send only what is still needed`,
+    { param: 'previous_response_id' },
+  );
+}
+
+/** What was shown before a response, as far as it is still there. */
+export async function earlierItems(reader: Reader, previousId: string | null): Promise<unknown[]> {
+  if (previousId === null) return [];
+  return itemsOf((await walk(reader, previousId, MAX_LISTED)).chain);
+}
+
+/** Characters that are looked at for one list of items. */
+const MAX_LISTED = 64 * 1024 ** 2;
+
+interface Walk {
+  /** Oldest first. */
+  chain: FoundResponse[];
+  length: number;
+  /** The id that was not found; null where the chain has its beginning. */
+  missing: string | null;
+}
+
+async function walk({ keyId, memory }: Reader, id: string, maxLength: number): Promise<Walk> {
   const chain: FoundResponse[] = [];
   let length = 0;
-  for (let next: string | null = id; next !== null; ) {
+  let missing: string | null = null;
+  for (let next: string | null = id; next !== null && length <= maxLength; ) {
     const found: FoundResponse | null = await memory.get(next, keyId);
-    if (found === null && chain.length === 0) return null;
-    if (found === null)
-      throw previousNotFound(id, `it continues "${next}", which was deleted or has expired`);
+    if (found === null) {
+      missing = next;
+      break;
+    }
     chain.push(found);
     length += found.length;
-    if (length > maxLength)
-      throw new GatewayError(
-        'request_too_large',
-        `The conversation that "${id}" stands for is larger than ${maxLength} characters: compact it, or send only what is still needed`,
-        { param: 'previous_response_id' },
-      );
     next = listOf(found.response['output']).some(isCompaction) ? null : found.previousId;
   }
-  return chain.reverse();
+  return { chain: chain.reverse(), length, missing };
 }
 
 /** OpenAI's own answer to an id that it does not know, with its code. */
@@ -51,13 +77,9 @@ export function previousNotFound(id: string, why: string): GatewayError {
   );
 }
 
-/** Everything that a model was shown and said by the end of a chain. */
+/** Everything that a model was shown and said by the end of a chain, which begins with the last compaction if there is one. */
 export function itemsOf(chain: readonly FoundResponse[]): unknown[] {
-  return chain.reduce<unknown[]>(
-    (shown, { input, response }) =>
-      shownAfter({ input: [...shown, ...input], output: listOf(response['output']) }),
-    [],
-  );
+  return chain.flatMap(({ input, response }) => shownAfter({ input, output: listOf(response['output']) }));
 }
 
 /** Items with those in the place of references that the gateway knows; others stay as they are. */

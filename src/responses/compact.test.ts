@@ -10,7 +10,7 @@ import { summaryPrompt } from './summary-prompt.ts';
 /** A reader that brings these parts with its first frame. */
 const bringing = (parts: readonly StreamPart[]): PartReader => ({ push: () => [...parts], end: () => [] });
 const read = (parts: readonly StreamPart[]) =>
-  compacting(bringing(parts), 'cmp_1_0').push({ event: '', data: '' });
+  compacting(bringing(parts), 'req_1').push({ event: '', data: '' });
 const start: StreamPart = { type: 'message-start', id: 'a', model: 'm', usage: null };
 const end = (reason: EndReason): StreamPart => ({
   type: 'message-end',

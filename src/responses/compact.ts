@@ -33,7 +33,8 @@ const whole: ReadonlySet<EndReason> = new Set<EndReason>(['stop', 'stop-sequence
  * The answer to `asksForSummary` as one compaction item, which is what clients wait for (Codex wants exactly one).
  * A summary that is empty or was cut is an error: what it left out would be lost.
  */
-export function compacting(reader: PartReader, itemId: string): PartReader {
+export function compacting(reader: PartReader, requestId: string): PartReader {
+  const itemId = `cmp_${requestId.replace(/^[a-z]+_/, '')}_0`;
   let summary = '';
   const parts = (part: StreamPart): StreamPart[] => {
     switch (part.type) {
