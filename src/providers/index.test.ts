@@ -9,7 +9,10 @@ import { upstreamUrl } from './url.ts';
 const examples: Readonly<Record<string, string>> = {
   'azure-openai': 'https://name.openai.azure.com',
   'openai-compatible': 'http://host:8000/v1',
+  'responses-compatible': 'http://host:8000/v1',
   'anthropic-compatible': 'http://host:8000/v1',
+  'gemini-compatible': 'http://host:8000',
+  'ollama-compatible': 'http://host:8000',
 };
 
 /** Every address that the gateway ever calls, unless a connection has its own base URL. */
@@ -156,6 +159,18 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
   'anthropic-compatible': {
     'anthropic-messages': 'http://host:8000/v1/messages',
     models: 'http://host:8000/v1/models',
+  },
+  'responses-compatible': {
+    'openai-responses': 'http://host:8000/v1/responses',
+    models: 'http://host:8000/v1/models',
+  },
+  'gemini-compatible': {
+    gemini: 'http://host:8000/v1beta/models',
+    models: 'http://host:8000/v1beta/models',
+  },
+  'ollama-compatible': {
+    ollama: 'http://host:8000/api/chat',
+    models: 'http://host:8000/api/tags',
   },
   demo: {
     'openai-chat': 'http://demo.invalid/v1/chat/completions',

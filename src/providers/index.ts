@@ -6,6 +6,7 @@ import { deepseek } from './deepseek.ts';
 import { demo } from './demo.ts';
 import { fireworks } from './fireworks.ts';
 import { gemini } from './gemini.ts';
+import { geminiCompatible } from './gemini-compatible.ts';
 import { groq } from './groq.ts';
 import { llamaCpp } from './llama-cpp.ts';
 import { lmStudio } from './lm-studio.ts';
@@ -14,11 +15,13 @@ import { mistral } from './mistral.ts';
 import { moonshot } from './moonshot.ts';
 import { nvidia } from './nvidia.ts';
 import { ollama } from './ollama.ts';
+import { ollamaCompatible } from './ollama-compatible.ts';
 import { openai } from './openai.ts';
 import { openaiCompatible } from './openai-compatible.ts';
 import { openrouter } from './openrouter.ts';
 import type { Provider } from './provider.ts';
 import { qwen } from './qwen.ts';
+import { responsesCompatible } from './responses-compatible.ts';
 import { together } from './together.ts';
 import { vllm } from './vllm.ts';
 import { xai } from './xai.ts';
@@ -48,7 +51,10 @@ export const providers: readonly Provider[] = [
   llamaCpp,
   vllm,
   openaiCompatible,
+  responsesCompatible,
   anthropicCompatible,
+  geminiCompatible,
+  ollamaCompatible,
   demo,
 ];
 
