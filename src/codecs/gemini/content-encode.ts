@@ -1,24 +1,22 @@
 import type { FilePart, ImagePart, Part, ReasoningPart, ToolResultPart } from '../conversation.ts';
 import { imageTypeOf } from '../image-type.ts';
 import { type JsonObject, parseObject } from '../values.ts';
-import { typeOfUrl } from './media.ts';
+import { kindOf, typeOfUrl } from './media.ts';
 
 /** Parts of the wire. What the format cannot say, and empty texts, have none. */
 export function partsOf(parts: readonly Part[]): JsonObject[] {
   const result: JsonObject[] = [];
   let signature: string | null = null;
   for (const part of parts) {
-    const signable = part.type === 'text' || part.type === 'tool-call';
-    const wire = partOf(part);
-    const [first] = wire;
-    if (signature !== null && signable && first !== undefined) {
-      result.push({ ...first, thoughtSignature: signature });
-      signature = null;
-      continue;
+    const [wire] = partOf(part);
+    const own = part.type === 'reasoning' ? signatureIn(part) : null;
+    if (signature !== null && wire !== undefined && isSignable(wire)) {
+      result.push({ ...wire, thoughtSignature: signature });
+    } else {
+      if (signature !== null) result.push(emptyText(signature));
+      if (wire !== undefined) result.push(wire);
     }
-    if (signature !== null) result.push(emptyText(signature));
-    signature = part.type === 'reasoning' ? signatureIn(part) : null;
-    result.push(...wire);
+    signature = own;
   }
   if (signature !== null) result.push(emptyText(signature));
   return result;
@@ -30,6 +28,10 @@ export function partsOf(parts: readonly Part[]): JsonObject[] {
  */
 function emptyText(thoughtSignature: string): JsonObject {
   return { text: '', thoughtSignature };
+}
+
+function isSignable(wire: JsonObject): boolean {
+  return ('text' in wire && wire['thought'] !== true) || 'functionCall' in wire;
 }
 
 /** The vendor takes back only what it signed itself. */
@@ -65,7 +67,7 @@ function argsOf(text: string): JsonObject {
   return parseObject(text) ?? { raw_arguments: text };
 }
 
-/** The type of an image at an address that does not tell. */
+/** The types of what does not tell its own: the vendor wants one. */
 const ANY_IMAGE = 'image/jpeg';
 const ANY_FILE = 'application/pdf';
 
@@ -83,7 +85,9 @@ function mediaOf(part: ImagePart | FilePart): JsonObject {
       return { inlineData: { mimeType: shown ?? (source.mediaType || any), data: source.base64 } };
     }
     case 'url': {
-      const mimeType = typeOfUrl(source.url) ?? (part.type === 'image' ? ANY_IMAGE : ANY_FILE);
+      const told = typeOfUrl(source.url);
+      const image = told !== null && kindOf(told) === 'image' ? told : ANY_IMAGE;
+      const mimeType = part.type === 'image' ? image : (told ?? ANY_FILE);
       return { fileData: { mimeType, fileUri: source.url } };
     }
     case 'file':

@@ -23,7 +23,8 @@ const typeOfExtension: Readonly<Record<string, string>> = {
 
 /** The type that the end of an address tells; null when it tells none. */
 export function typeOfUrl(url: string): string | null {
-  const extension = /\.([a-z0-9]{1,5})(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? '';
+  const path = /^[a-z]+:\/\/[^/]*([^?#]*)/i.exec(url)?.[1] ?? '';
+  const extension = path.slice(path.lastIndexOf('.') + 1).toLowerCase();
   return Object.hasOwn(typeOfExtension, extension) ? (typeOfExtension[extension] ?? null) : null;
 }
 

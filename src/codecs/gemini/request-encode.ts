@@ -24,11 +24,18 @@ export const names: ConceptNames = {
   imageInput: 'inlineData',
   audioInput: 'inlineData',
   fileInput: 'inlineData',
+  uploads: 'fileData',
   webSearch: 'tools.googleSearch',
 };
 
 /** Google's cloud names the tier in a header, and refuses members that it does not know. */
 export const vendorOnly: readonly Concept[] = ['serviceTier'];
+
+/** What the vendor takes as the name of a function: older models no longer one (T-07). */
+export const toolRules = {
+  ...{ custom: false, namespaces: false },
+  ...{ name: /^[a-zA-Z_][a-zA-Z0-9_.-]*$/, maxName: 64 },
+} as const;
 
 /** A conversation as a generateContent request. The model and whether to stream stand in the path. */
 export function encodeRequest(conversation: Conversation): JsonObject {

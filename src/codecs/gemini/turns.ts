@@ -58,7 +58,17 @@ function callsIn(parts: readonly Part[]): ToolCallPart[] {
 
 /** Whether a part leaves anything on the wire. */
 function speaks(part: Part): boolean {
-  return part.type === 'tool-result' || partsOf([part]).length > 0;
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text !== '';
+    case 'reasoning':
+      return part.text !== '' || part.sealed?.format === 'gemini';
+    case 'native':
+      return part.format === 'gemini';
+    default:
+      return true;
+  }
 }
 
 /** Instructions in the middle of a conversation as words of the user's turn (M-01). */
@@ -72,16 +82,22 @@ function remindersOf(parts: readonly Part[]): Part[] {
 
 /** A turn of the user: a result for every call, what results show besides, then what else is said. */
 function answering(parts: readonly Part[], calls: readonly ToolCallPart[], third: boolean): JsonObject[] {
-  const results = new Set(parts.filter((part) => part.type === 'tool-result'));
+  const waiting = new Map<string, ToolResultPart[]>();
+  for (const part of parts) {
+    if (part.type !== 'tool-result') continue;
+    const others = waiting.get(part.callId);
+    if (others === undefined) waiting.set(part.callId, [part]);
+    else others.push(part);
+  }
+  const answered = new Set<Part>();
   const wire = calls.map(({ id, name }) => {
-    const found = [...results].find(({ callId }) => callId === id);
-    if (found === undefined) return resultOf(missing(id), name, third);
-    results.delete(found);
-    return resultOf(found, name, third);
+    const result = waiting.get(id)?.shift() ?? missing(id);
+    answered.add(result);
+    return resultOf(result, name, third);
   });
   const rest = parts.flatMap((part) => {
     if (part.type !== 'tool-result') return partsOf([part]);
-    return results.has(part) ? wordsOfResult(part) : [];
+    return answered.has(part) ? [] : wordsOfResult(part);
   });
   return [...wire.map(({ part }) => part), ...wire.flatMap(({ beside }) => beside), ...rest];
 }

@@ -1,0 +1,531 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GatewayError } from '../../lib/error.ts';
+import { carrySeal } from '../carried-seal.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type Message,
+  type Part,
+  type Reasoning,
+  type Tool,
+} from '../conversation.ts';
+import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest } from './request-encode.ts';
+import { NO_SIGNATURE, sealOf, signatureOf } from './signature.ts';
+
+const G2 = 'gemini-2.5-flash';
+const G3 = 'gemini-3.8-flash';
+const user: Message = { role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
+const encoded = (values: Partial<Conversation>, model = G3) =>
+  encodeRequest({ ...emptyConversation(model), messages: [user], ...values });
+const turnsOf = (messages: Message[], model = G3) =>
+  listOf(encoded({ messages }, model)['contents'])
+    .map(objectOf)
+    .map(({ parts, role }) => [role, ...listOf(parts)]);
+const decoded = (body: JsonObject) => decodeRequest({ model: 'a', contents: [], ...body });
+const partsIn = (...contents: JsonObject[]) => decoded({ contents }).messages.map(({ parts }) => parts);
+const call = (id: string, input = '{}', name = 'read'): Part => ({
+  ...{ type: 'tool-call', id, name, input, kind: 'function' },
+});
+const result = (callId: string, text: string, isError = false): Part => ({
+  ...{ type: 'tool-result', callId, isError, kind: 'function' },
+  parts: [{ type: 'text', text }],
+});
+const seal = (value: string, text = ''): Part => ({
+  ...{ type: 'reasoning', text, summary: true },
+  sealed: { format: 'gemini', kind: 'signature', value },
+});
+const read: Tool = { kind: 'function', name: 'read', description: null, schema: null, strict: null };
+const search = (format: 'gemini' | 'anthropic-messages'): Tool => ({
+  ...{ kind: 'web-search', maxUses: null, allowedDomains: null, blockedDomains: null, location: null },
+  native: { format, value: { googleSearch: { timeRangeFilter: {} } } },
+});
+const refused = (body: JsonObject, param: string) =>
+  assert.throws(
+    () => decoded(body),
+    (error) => error instanceof GatewayError && error.status === 400 && error.param === param,
+    param,
+  );
+
+describe('a generateContent request for a caller of another format', () => {
+  it('M-01: has instructions in the middle as words of the user', () => {
+    const reminder: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] };
+    const { contents, systemInstruction } = encoded({
+      system: [{ type: 'text', text: 'You code.' }],
+      messages: [user, reminder],
+    });
+    assert.deepEqual(systemInstruction, { parts: [{ text: 'You code.' }] });
+    assert.deepEqual(contents, [
+      {
+        role: 'user',
+        parts: [{ text: 'Hi' }, { text: '<system-reminder>\nBe brief.\n</system-reminder>' }],
+      },
+    ]);
+  });
+
+  it('M-02: begins with the user, and has neighbours of one role as one turn', () => {
+    const model: Message = { role: 'assistant', parts: [{ type: 'text', text: 'A' }] };
+    assert.deepEqual(turnsOf([model, model, user, user]), [
+      ['user', { text: 'Go on.' }],
+      ['model', { text: 'A' }, { text: 'A' }],
+      ['user', { text: 'Hi' }, { text: 'Hi' }],
+    ]);
+    assert.deepEqual(turnsOf([]), [['user', { text: 'Go on.' }]]);
+  });
+
+  it('M-05, M-06, M-07: has media by what they are, and names the type that an image shows', () => {
+    const parts: Part[] = [
+      { type: 'image', source: { kind: 'data', mediaType: 'image/jpeg', base64: 'iVBORw0KGgo=' } },
+      { type: 'image', source: { kind: 'url', url: 'https://example.test/a.webp?b=1' } },
+      { type: 'file', source: { kind: 'data', mediaType: 'application/pdf', base64: 'JVBERi0=' } },
+      { type: 'file', source: { kind: 'text', text: 'words' }, name: 'a.txt' },
+      { type: 'audio', format: 'wav', base64: 'UklGRg==' },
+    ];
+    assert.deepEqual(turnsOf([{ role: 'user', parts }])[0]?.slice(1), [
+      { inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } },
+      { fileData: { mimeType: 'image/webp', fileUri: 'https://example.test/a.webp?b=1' } },
+      { inlineData: { mimeType: 'application/pdf', data: 'JVBERi0=' } },
+      { text: 'a.txt:\n\nwords' },
+      { inlineData: { mimeType: 'audio/wav', data: 'UklGRg==' } },
+    ]);
+  });
+
+  it('M-08: keeps arguments that are no object for the model to see', () => {
+    const [, turn] = turnsOf(
+      [user, { role: 'assistant', parts: [call('a', '{"path":'), call('b', '')] }],
+      G2,
+    );
+    assert.deepEqual(turn?.slice(1), [
+      { functionCall: { id: 'a', name: 'read', args: { raw_arguments: '{"path":' } } },
+      { functionCall: { id: 'b', name: 'read', args: {} } },
+    ]);
+  });
+
+  it('M-09, M-11: answers every call in the next turn in the order of the calls, and tells what answers none', () => {
+    const turns = turnsOf(
+      [
+        user,
+        { role: 'assistant', parts: [call('a'), call('b'), call('c')] },
+        {
+          role: 'user',
+          parts: [{ type: 'text', text: 'Go' }, result('b', 'no file', true), result('x', 'X')],
+        },
+        { role: 'user', parts: [result('a', 'A')] },
+      ],
+      G2,
+    );
+    const answered = (id: string, response: JsonObject) => ({
+      functionResponse: { id, name: 'read', response },
+    });
+    assert.deepEqual(turns[2], [
+      'user',
+      answered('a', { output: 'A' }),
+      answered('b', { error: 'no file' }),
+      answered('c', { error: 'No result was given.' }),
+      { text: 'Go' },
+      { text: 'X' },
+    ]);
+    assert.equal(turns.length, 3);
+  });
+
+  it('M-10: shows images of results in them to models that see them there, and to others after the last result', () => {
+    const image = {
+      type: 'image',
+      source: { kind: 'data', mediaType: 'image/gif', base64: 'AA==' },
+    } as const;
+    const messages: Message[] = [
+      user,
+      { role: 'assistant', parts: [call('a'), call('b')] },
+      {
+        role: 'user',
+        parts: [
+          { type: 'tool-result', callId: 'a', isError: false, kind: 'function', parts: [image] },
+          result('b', 'B'),
+        ],
+      },
+    ];
+    const shown = { inlineData: { mimeType: 'image/gif', data: 'AA==' } };
+    const answered = (id: string, text: string) => ({ id, name: 'read', response: { output: text } });
+    assert.deepEqual(turnsOf(messages, G3)[2]?.slice(1), [
+      { functionResponse: { ...answered('a', ''), parts: [shown] } },
+      { functionResponse: answered('b', 'B') },
+    ]);
+    assert.deepEqual(turnsOf(messages, G2)[2]?.slice(1), [
+      { functionResponse: answered('a', '') },
+      { functionResponse: answered('b', 'B') },
+      { text: 'Attachment of the result of read:' },
+      shown,
+    ]);
+  });
+
+  it('M-13: has a signature on the text or call after the thought, and on an empty text where neither follows', () => {
+    const parts = [
+      seal('s1', 'Hm.'),
+      call('a'),
+      seal('s2'),
+      { type: 'text', text: 'B' } as const,
+      seal('s3'),
+    ];
+    assert.deepEqual(turnsOf([user, { role: 'assistant', parts }], G2)[1]?.slice(1), [
+      { text: 'Hm.', thought: true },
+      { functionCall: { id: 'a', name: 'read', args: {} }, thoughtSignature: 's1' },
+      { text: 'B', thoughtSignature: 's2' },
+      { text: '', thoughtSignature: 's3' },
+    ]);
+  });
+
+  it('M-13: has a placeholder only on the first call of each answer since the user spoke, and for newer models', () => {
+    const loop: Message[] = [
+      user,
+      { role: 'assistant', parts: [call('old')] },
+      { role: 'user', parts: [result('old', 'A')] },
+      { role: 'assistant', parts: [{ type: 'text', text: 'Done.' }] },
+      user,
+      { role: 'assistant', parts: [call('a'), call('b')] },
+      { role: 'user', parts: [result('a', 'A'), result('b', 'B'), { type: 'text', text: 'Note.' }] },
+      { role: 'assistant', parts: [seal('own'), call('c')] },
+      { role: 'user', parts: [result('c', 'C')] },
+    ];
+    const signatures = (model: string) =>
+      turnsOf(loop, model)
+        .flat()
+        .map(objectOf)
+        .filter((part) => 'functionCall' in part)
+        .map(({ thoughtSignature }) => thoughtSignature);
+    const own = [undefined, undefined, undefined, 'own'];
+    assert.deepEqual(signatures(G3), [undefined, NO_SIGNATURE, undefined, 'own']);
+    assert.deepEqual(signatures('gemini-flash-latest'), [undefined, NO_SIGNATURE, undefined, 'own']);
+    assert.deepEqual(signatures(G2), own);
+    assert.deepEqual(signatures('gemini-2.5-pro-preview-03-25'), own);
+  });
+
+  it('Q-18: tells how much to think in the words of the model', () => {
+    const told = (reasoning: Partial<Reasoning>, model: string) => {
+      const whole = {
+        mode: 'on',
+        effort: null,
+        budgetTokens: null,
+        display: 'omitted',
+        ...reasoning,
+      } as const;
+      const config = objectOf(encoded({ reasoning: whole }, model)['generationConfig']);
+      return config['thinkingConfig'];
+    };
+    const level = (thinkingLevel: string) => ({ thinkingLevel });
+    const budget = (thinkingBudget: number) => ({ thinkingBudget });
+    assert.deepEqual(told({ effort: 'minimal' }, 'gemini-3-flash-preview'), level('MINIMAL'));
+    assert.deepEqual(told({ effort: 'minimal' }, 'google/gemini-3.8-flash'), level('LOW'));
+    assert.deepEqual(told({ effort: 'medium' }, 'gemini-3-pro-preview'), level('HIGH'));
+    assert.deepEqual(told({ effort: 'medium' }, 'gemini-3.1-pro-preview'), level('MEDIUM'));
+    assert.deepEqual(told({ effort: 'max' }, 'gemini-4-argon'), level('HIGH'));
+    assert.deepEqual(told({ budgetTokens: 2_000 }, G3), level('LOW'));
+    assert.deepEqual(told({ mode: 'off' }, G3), level('LOW'));
+    assert.deepEqual(told({ mode: 'off' }, G2), budget(0));
+    assert.deepEqual(told({ mode: 'off' }, 'gemini-2.5-pro'), budget(128));
+    assert.deepEqual(told({ effort: 'xhigh' }, 'gemini-2.5-pro'), budget(32_768));
+    assert.deepEqual(told({ effort: 'high' }, 'gemini-2.5-flash-lite'), budget(24_576));
+    assert.deepEqual(told({ budgetTokens: 100 }, 'gemini-2.5-flash-lite'), budget(512));
+    assert.deepEqual(told({ mode: 'adaptive', display: null }, G2), {
+      ...{ thinkingBudget: -1, includeThoughts: true },
+    });
+    assert.equal(told({ mode: 'adaptive' }, G3), undefined);
+    assert.equal(told({ effort: 'high', display: null }, 'gemini-2.0-flash-001'), undefined);
+  });
+
+  it('T-01, T-04: has all functions in one tool, and names only those that are there', () => {
+    const schema = { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false };
+    const tools = [
+      { ...read, schema, description: 'Reads' },
+      { ...read, name: 'list' },
+    ] as Tool[];
+    const choose = (toolChoice: Conversation['toolChoice']) =>
+      objectOf(encoded({ tools, toolChoice })['toolConfig'])['functionCallingConfig'];
+    assert.deepEqual(encoded({ tools })['tools'], [
+      {
+        functionDeclarations: [
+          { name: 'read', description: 'Reads', parametersJsonSchema: schema },
+          { name: 'list' },
+        ],
+      },
+    ]);
+    assert.deepEqual(choose({ kind: 'required' }), { mode: 'ANY' });
+    assert.deepEqual(choose({ kind: 'tool', name: 'list' }), { mode: 'ANY', allowedFunctionNames: ['list'] });
+    assert.deepEqual(choose({ kind: 'allowed', names: ['read', 'gone'], required: false }), {
+      ...{ mode: 'VALIDATED', allowedFunctionNames: ['read'] },
+    });
+    assert.deepEqual(choose({ kind: 'allowed', names: ['gone'], required: false }), { mode: 'AUTO' });
+    assert.equal(encoded({ toolChoice: { kind: 'required' } })['toolConfig'], undefined);
+  });
+
+  it('V-01: searches where the search is the only tool, for next to functions it is refused', () => {
+    assert.deepEqual(encoded({ tools: [search('anthropic-messages')] })['tools'], [{ googleSearch: {} }]);
+    assert.deepEqual(encoded({ tools: [read, search('anthropic-messages')] })['tools'], [
+      { functionDeclarations: [{ name: 'read' }] },
+    ]);
+    assert.deepEqual(encoded({ tools: [search('gemini')] })['tools'], [
+      { googleSearch: { timeRangeFilter: {} } },
+    ]);
+  });
+
+  it('V-04, Q-02, Q-09, Q-14: says the shape of the answer, its bounds and its tier', () => {
+    const schema = { type: 'object', properties: {} };
+    const output = { kind: 'schema', name: 'a', description: null, schema, strict: true } as const;
+    const body = encoded({ output, maxOutputTokens: 0, logprobs: 0, candidates: 1, serviceTier: 'default' });
+    assert.deepEqual(body['generationConfig'], {
+      candidateCount: 1,
+      maxOutputTokens: 1,
+      responseLogprobs: true,
+      responseMimeType: 'application/json',
+      responseJsonSchema: schema,
+    });
+    assert.equal(body['serviceTier'], 'standard');
+    assert.equal(encoded({ serviceTier: 'auto' })['serviceTier'], undefined);
+    assert.equal('model' in body || 'stream' in body, false);
+  });
+});
+
+describe('a generateContent request of a caller', () => {
+  it('is read in snake case too, and where one stands for a list', () => {
+    const camel = {
+      systemInstruction: { parts: [{ text: 'You code.' }] },
+      contents: [
+        { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }] },
+        {
+          role: 'model',
+          parts: [{ functionCall: { name: 'a_b', args: { c_d: 1 } }, thoughtSignature: 's' }],
+        },
+        { parts: [{ functionResponse: { name: 'a_b', response: { e_f: 1, g_h: 2 } } }] },
+      ],
+      tools: [
+        { functionDeclarations: [{ name: 'a_b', parametersJsonSchema: { properties: { c_d: {} } } }] },
+        { googleSearch: {} },
+      ],
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['a_b'] } },
+      generationConfig: { maxOutputTokens: 5, thinkingConfig: { includeThoughts: true, thinkingBudget: 9 } },
+      safetySettings: [{ category: 'HARM', threshold: 'OFF' }],
+    };
+    const snake = {
+      system_instruction: { parts: { text: 'You code.' } },
+      contents: [
+        { role: 'user', parts: { inline_data: { mime_type: 'image/png', data: 'AA==' } } },
+        {
+          role: 'model',
+          parts: [{ function_call: { name: 'a_b', args: { c_d: 1 } }, thought_signature: 's' }],
+        },
+        { role: 'function', parts: [{ function_response: { name: 'a_b', response: { e_f: 1, g_h: 2 } } }] },
+      ],
+      tools: [
+        { function_declarations: [{ name: 'a_b', parameters_json_schema: { properties: { c_d: {} } } }] },
+        { google_search: {} },
+      ],
+      tool_config: { function_calling_config: { mode: 'any', allowed_function_names: ['a_b'] } },
+      generation_config: {
+        ...{ max_output_tokens: 5, thinking_config: { include_thoughts: true, thinking_budget: 9 } },
+      },
+      safety_settings: [{ category: 'HARM', threshold: 'OFF' }],
+    };
+    const read = decodeRequest({ ...camel, model: 'm', stream: true });
+    assert.deepEqual(decodeRequest({ ...snake, model: 'm', stream: true }), read);
+    assert.deepEqual(read.messages[1]?.parts[1], call('call_a_b_0', '{"c_d":1}', 'a_b'));
+    assert.deepEqual(read.messages[2]?.parts, [result('call_a_b_0', '{"e_f":1,"g_h":2}')]);
+    assert.deepEqual(read.extras, { format: 'gemini', members: { safetySettings: camel.safetySettings } });
+    assert.deepEqual([read.model, read.stream, read.includeUsage], ['m', true, true]);
+  });
+
+  it('M-12: pairs results with calls by id, else by name and order, and gives the same ids every time', () => {
+    const named = (name: string, id?: string) => ({
+      functionCall: { name, ...(id === undefined ? {} : { id }) },
+    });
+    const answer = (name: string, output: string, id?: string) => ({
+      functionResponse: { name, response: { output }, ...(id === undefined ? {} : { id }) },
+    });
+    const ids = partsIn(
+      { role: 'model', parts: [named('read'), named('read'), named('list', 'given')] },
+      {
+        role: 'user',
+        parts: [answer('list', 'L', 'given'), answer('read', '1', 'read_17_0'), answer('read', '2')],
+      },
+      { role: 'model', parts: [named('read')] },
+      { role: 'user', parts: [answer('gone', 'G')] },
+      { role: 'model', parts: [named('read')] },
+      { role: 'user', parts: [answer('read', '4')] },
+    ).map((parts) => parts.map((part) => ('callId' in part ? part.callId : 'id' in part ? part.id : '')));
+    assert.deepEqual(ids, [
+      ['call_read_0', 'call_read_1', 'given'],
+      ['given', 'call_read_0', 'call_read_1'],
+      ['call_read_2'],
+      ['call_gone_0_result'],
+      ['call_read_3'],
+      ['call_read_3'],
+    ]);
+  });
+
+  it('M-09: says its results without the object around them, and errors as such', () => {
+    const outcome = (response: unknown) => {
+      const [[part] = []] = partsIn({ parts: [{ functionResponse: { name: 'a', response } }] });
+      return part?.type === 'tool-result' ? [part.isError, part.parts] : null;
+    };
+    const text = (value: string) => [{ type: 'text', text: value }];
+    assert.deepEqual(outcome({ output: 'A' }), [false, text('A')]);
+    assert.deepEqual(outcome({ result: [1] }), [false, text('[1]')]);
+    assert.deepEqual(outcome({ error: 'no file' }), [true, text('no file')]);
+    assert.deepEqual(outcome({ output: 'A', code: 0 }), [false, text('{"output":"A","code":0}')]);
+    assert.deepEqual(outcome({}), [false, []]);
+  });
+
+  it('M-10: has the images of its results in them', () => {
+    const parts = [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }];
+    const [[part] = []] = partsIn({
+      parts: [{ functionResponse: { name: 'a', response: { output: 'A' }, parts } }],
+    });
+    assert.deepEqual(part?.type === 'tool-result' ? part.parts : [], [
+      { type: 'text', text: 'A' },
+      { type: 'image', source: { kind: 'data', mediaType: 'image/png', base64: 'AA==' } },
+    ]);
+  });
+
+  it('M-05: refuses elsewhere what only Google can show, and tells what its tools did', () => {
+    const [parts = []] = partsIn({
+      parts: [
+        {
+          fileData: {
+            fileUri: 'https://generativelanguage.googleapis.com/v1beta/files/a',
+            mimeType: 'image/png',
+          },
+        },
+        { fileData: { fileUri: 'https://example.test/a.pdf' } },
+        { inlineData: { mimeType: 'video/mp4', data: 'AA==' }, videoMetadata: { fps: 1 } },
+        { executableCode: { language: 'PYTHON', code: '1+1' } },
+        { inlineData: { mimeType: 'audio/mpeg', data: 'AA==' } },
+        {},
+      ],
+    });
+    assert.deepEqual(
+      parts.map((part) => ('source' in part ? part.source.kind : 'text' in part ? part.text : part.type)),
+      ['file', 'url', null, '[executableCode] {"language":"PYTHON","code":"1+1"}', 'audio'],
+    );
+    assert.equal(parts[4]?.type === 'audio' ? parts[4].format : '', 'mp3');
+  });
+
+  it('M-13: brings seals of other formats back with the thoughts that they are of, and no placeholder', () => {
+    const foreign = { format: 'anthropic-messages', kind: 'signature', value: 'EqQB' } as const;
+    const thoughtSignature = signatureOf(foreign);
+    assert.match(thoughtSignature, /^[A-Za-z0-9+/]+=*$/);
+    assert.deepEqual(sealOf(thoughtSignature), foreign);
+    assert.deepEqual(sealOf(carrySeal(foreign))?.format, 'gemini', 'only as bytes');
+    const thought = { text: 'Hm.', thought: true };
+    const reasoning = { type: 'reasoning', text: 'Hm.', summary: false, sealed: foreign };
+    const functionCall = { name: 'read', id: 'a', args: {} };
+    const [onThought, onCall, placed, own] = partsIn(
+      { role: 'model', parts: [{ ...thought, thoughtSignature }, { functionCall }] },
+      { role: 'model', parts: [thought, { functionCall, thoughtSignature }] },
+      { role: 'model', parts: [{ functionCall, thoughtSignature: NO_SIGNATURE }] },
+      { role: 'model', parts: [{ text: '', thoughtSignature: 's' }] },
+    );
+    assert.deepEqual(onThought, [reasoning, call('a')]);
+    assert.deepEqual(onCall, [reasoning, call('a')]);
+    assert.deepEqual(placed, [call('a')]);
+    assert.deepEqual(own, [seal('s')]);
+  });
+
+  it("T-01: has schemas of the API's own language as JSON Schema", () => {
+    const parameters = {
+      type: 'OBJECT',
+      properties: {
+        type: { type: 'STRING', nullable: true, enum: ['a'], format: 'enum' },
+        max_items: { type: 'ARRAY', items: { type: 'INTEGER' }, maxItems: '3' },
+        either: { any_of: [{ type: 'NUMBER' }, { type: 'BOOLEAN' }], nullable: true },
+      },
+      required: ['type'],
+      propertyOrdering: ['type'],
+    };
+    const { tools } = decoded({ tools: [{ functionDeclarations: [{ name: 'a', parameters }] }] });
+    assert.deepEqual(tools[0]?.kind === 'function' ? tools[0].schema : null, {
+      type: 'object',
+      properties: {
+        type: { type: ['string', 'null'], enum: ['a', null] },
+        max_items: { type: 'array', items: { type: 'integer' }, maxItems: 3 },
+        either: { anyOf: [{ type: 'number' }, { type: 'boolean' }, { type: 'null' }] },
+      },
+      required: ['type'],
+    });
+  });
+
+  it('T-04, V-01, V-02: reads modes of calling, searches and tools of the vendor', () => {
+    const choice = (config: JsonObject) =>
+      decoded({ toolConfig: { functionCallingConfig: config } }).toolChoice;
+    assert.deepEqual(choice({ mode: 'VALIDATED' }), { kind: 'auto' });
+    assert.deepEqual(choice({ mode: 'NONE' }), { kind: 'none' });
+    assert.deepEqual(choice({ mode: 'ANY' }), { kind: 'required' });
+    assert.deepEqual(choice({ mode: 'ANY', allowedFunctionNames: ['a'] }), { kind: 'tool', name: 'a' });
+    assert.equal(choice({}), null);
+    refused(
+      { toolConfig: { functionCallingConfig: { mode: 'X' } } },
+      'toolConfig.functionCallingConfig.mode',
+    );
+    const { tools } = decoded({ tools: [{ googleSearch: {}, urlContext: {} }, { codeExecution: {} }] });
+    assert.deepEqual(
+      tools.map((tool) => (tool.kind === 'native' ? tool.name : tool.kind)),
+      ['web-search', 'urlContext', 'codeExecution'],
+    );
+  });
+
+  it('V-04: reads the shape of the answer in both languages', () => {
+    const output = (generationConfig: JsonObject) => decoded({ generationConfig }).output;
+    const json = { responseMimeType: 'application/json' };
+    const schema = {
+      kind: 'schema',
+      name: null,
+      description: null,
+      schema: { type: 'string' },
+      strict: null,
+    };
+    assert.deepEqual(output(json), { kind: 'json' });
+    assert.deepEqual(output({ ...json, responseSchema: { type: 'STRING' } }), schema);
+    assert.deepEqual(output({ ...json, responseJsonSchema: { type: 'string' } }), schema);
+    assert.deepEqual(output({ ...json, _responseJsonSchema: { type: 'string' } }), schema);
+    assert.deepEqual(output({ responseMimeType: 'text/plain' }), { kind: 'text' });
+  });
+
+  it('Q-12, Q-20: is refused where another provider would answer something else', () => {
+    refused({ cachedContent: 'cachedContents/a' }, 'cachedContent');
+    refused(
+      { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
+      'generationConfig.responseModalities',
+    );
+    refused({ generationConfig: { responseMimeType: 'text/x.enum' } }, 'generationConfig.responseMimeType');
+    assert.doesNotThrow(() => decoded({ generationConfig: { responseModalities: ['TEXT'] } }));
+  });
+
+  it('X-02: keeps what only this format can say, where it was', () => {
+    const body = {
+      contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
+      tools: [{ functionDeclarations: [{ name: 'a', behavior: 'BLOCKING' }, { name: 'b' }] }],
+      toolConfig: { retrievalConfig: { languageCode: 'en' } },
+      generationConfig: { mediaResolution: 'MEDIA_RESOLUTION_LOW' },
+      labels: { team: 'a' },
+    };
+    const conversation = decodeRequest({ ...body, model: G3, stream: false });
+    assert.deepEqual(Object.keys(conversation.extras?.members ?? {}).sort(), [
+      'generationConfig.mediaResolution',
+      'labels',
+      'toolConfig.retrievalConfig',
+      'tools.functionDeclarations.behavior',
+    ]);
+    assert.deepEqual(encodeRequest(conversation), body);
+  });
+
+  it('names what is wrong by its path', () => {
+    refused({ contents: 'Hi' }, 'contents');
+    refused({ contents: [{ role: 'system', parts: [] }] }, 'contents[0].role');
+    refused({ contents: [{ parts: [{ text: 1 }] }] }, 'contents[0].parts[0].text');
+    refused({ contents: [{ parts: [{ functionCall: {} }] }] }, 'contents[0].parts[0].functionCall.name');
+    refused({ generationConfig: { temperature: 'hot' } }, 'generationConfig.temperature');
+    refused({ tools: [{ functionDeclarations: [{}] }] }, 'tools[0].functionDeclarations[0].name');
+    let deep: JsonObject = { type: 'STRING' };
+    for (let depth = 0; depth < 5_000; depth += 1) deep = { type: 'ARRAY', items: deep };
+    refused({ generationConfig: { responseSchema: deep } }, 'generationConfig.responseSchema');
+  });
+});
