@@ -129,6 +129,16 @@ describe('sealed reasoning', () => {
   });
 });
 
+describe('what a caller asks for in a word that its format’s requests are not written with', () => {
+  it('is named by that word (X-02)', () => {
+    const { conversation: chat } = openaiChat;
+    assert.ok(chat !== null);
+    const asked = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });
+    const route = { from: { ...openaiChat, conversation: chat }, to, dialect: plainDialect, owner: null };
+    assert.deepEqual(adapt(asked, route).dropped, ['top_k', 'web_search_options']);
+  });
+});
+
 describe('every format with a conversation half', () => {
   for (const { conversation, format } of codecs) {
     if (conversation === null || format === 'openai-completions') continue;

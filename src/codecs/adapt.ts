@@ -31,7 +31,7 @@ export function adapt(conversation: Conversation, { dialect, from, owner, to }: 
   const sayable = { ...to.conversation.names };
   for (const concept of untranslatable) delete sayable[concept];
   if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
-  const dropped = missingConcepts(conversation, from.conversation.names, sayable, to.format);
+  const dropped = missingConcepts(conversation, wordsOf(from.conversation), sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
   const target = { format: to.format, name: dialect.schema };
@@ -57,6 +57,11 @@ export function adapt(conversation: Conversation, { dialect, from, owner, to }: 
     dropped: [...new Set(dropped)].sort(),
     tools: names,
   };
+}
+
+/** What callers of a format call what they ask for. */
+export function wordsOf({ heard, names }: Pick<ConversationCodec, 'heard' | 'names'>): ConceptNames {
+  return { ...heard, ...names };
 }
 
 function missingConcepts(

@@ -75,6 +75,8 @@ export interface ConversationCodec {
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;
+  /** What its callers may ask for besides, in their words: it is read, and no request is written with it. */
+  heard?: ConceptNames;
   /** Those of them that only the format's own vendor is sure to know (`dialect.vendorMembers`). */
   vendorOnly: readonly Concept[];
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */

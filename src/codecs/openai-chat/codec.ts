@@ -3,7 +3,7 @@ import type { Codec } from '../codec.ts';
 import { openAiError } from '../openai-error.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, names, vendorOnly } from './request-encode.ts';
+import { encodeRequest, heard, names, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { responseTextBytes } from './text.ts';
 import { writer } from './writer.ts';
@@ -19,6 +19,7 @@ export const openaiChat: Codec = {
     reader,
     writer,
     names,
+    heard,
     vendorOnly,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },

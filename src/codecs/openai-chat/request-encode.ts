@@ -32,6 +32,13 @@ export const names: ConceptNames = {
   uploads: 'file_id',
 };
 
+/** Members of others' servers, and of the vendor's that too few models take to be written. */
+export const heard: ConceptNames = {
+  topK: 'top_k',
+  cacheMarks: 'cache_control',
+  webSearch: 'web_search_options',
+};
+
 export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'serviceTier', 'metadata', 'store'];
 
 /** A conversation as a chat request. Members that the caller did not speak of are left out. */

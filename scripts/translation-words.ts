@@ -1,0 +1,117 @@
+import type { Concept } from '../src/codecs/concept.ts';
+import type { WireFormat } from '../src/codecs/model.ts';
+
+/** The words of docs/translation.md that no code holds. */
+
+export const endpoints: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': '/v1/chat/completions',
+  'openai-responses': '/v1/responses',
+  'openai-completions': '/v1/completions',
+  'openai-embeddings': '/v1/embeddings',
+  'anthropic-messages': '/v1/messages',
+  gemini: '/v1beta/models/MODEL:generateContent',
+  ollama: '/api/chat',
+};
+
+export const meanings: Readonly<Record<Concept, string>> = {
+  topK: 'choosing among the likeliest tokens',
+  stop: 'texts that end the answer',
+  seed: 'a seed for chance',
+  frequencyPenalty: 'a penalty for frequent tokens',
+  presencePenalty: 'a penalty for tokens that occurred',
+  candidates: 'more than one answer',
+  logprobs: 'probabilities of tokens',
+  reasoning: 'how much to reason',
+  jsonOutput: 'any JSON object as the answer',
+  schemaOutput: 'an answer that fits a schema',
+  verbosity: 'how long the answer shall be',
+  userId: 'who the end user is',
+  cacheKey: 'a key for the prompt cache',
+  cacheMarks: 'marks of what to keep in the prompt cache',
+  serviceTier: 'a tier of service',
+  metadata: 'labels for the vendor’s records',
+  store: 'keeping the answer at the vendor',
+  tools: 'tools that the model may call',
+  toolCalls: 'calls and results of earlier turns',
+  imageInput: 'images',
+  audioInput: 'sound',
+  fileInput: 'documents',
+  uploads: 'a file that was uploaded to the vendor',
+  webSearch: 'a search that the vendor runs',
+};
+
+export const intro = `A request in one format can be answered by a provider of another: the gateway reads it, says the same in the provider's
+format, and brings the answer back, streamed or whole. A provider that speaks the request's own format gets and gives the
+very bytes, and none of this page applies.
+
+Formats do not all have words for the same things. What a provider cannot be told is **never dropped in silence**:
+
+- What only tunes the answer is left out, and the answer says so in the header \`x-gateway-dropped\`, in the words of the
+  request: \`x-gateway-dropped: logit_bias,seed\`.
+- What would make the answer mean something else is refused with 400 \`not_translatable\`; \`param\` names it.
+
+## See it
+
+\`\`\`sh
+# Anthropic's format has no seed: the answer comes, with \`x-gateway-dropped: seed\`
+curl -sD - http://127.0.0.1:20128/v1/chat/completions \\
+  -H "authorization: Bearer $MODELGATE_KEY" -H 'content-type: application/json' \\
+  -d '{"model": "anthropic/claude-sonnet-5", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
+
+# and no second answer: 400, "param": "n"
+curl -s http://127.0.0.1:20128/v1/chat/completions \\
+  -H "authorization: Bearer $MODELGATE_KEY" -H 'content-type: application/json' \\
+  -d '{"model": "anthropic/claude-sonnet-5", "n": 2, "messages": [{"role": "user", "content": "hi"}]}'
+\`\`\`
+
+What the table below does not show is to be read in [\`test/translation/golden\`](../test/translation/golden): whole
+requests and streams, each in every other format.
+
+## Always carried
+
+- Instructions and messages, in their order, with who said them.
+- The bound on the answer's tokens, temperature, \`top_p\`, and whether to stream. Where a format allows less than
+  another, the value is the nearest that it takes.
+- Tools where the format has any: definitions, the choice among them, calls and results with their ids. A name or an id that the
+  provider would not take is changed by rule, and the answer has the caller's own again. Tools with free text and tools in
+  namespaces become plain functions where a format lacks them. A keyword of a tool's schema that the provider does
+  not take is named as \`tools.NAME.keyword\`.
+- In answers: text, refusals, reasoning that may be read, calls, sources, why the answer ended, and the tokens that it cost.
+- Sealed reasoning (signatures, encrypted items) unchanged, back to who made it; see
+  [decision 5](decisions/0005-one-neutral-model-and-streams-only.md).
+
+Members that only the request's own format knows are left out and named by their own name, and so are tools that only its
+vendor runs. An Anthropic tool of that kind is refused instead: the model would be told of abilities that nobody has.`;
+
+/** What becomes of a format's requests, and how its providers are asked, beyond what the tables show. */
+export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; asked?: string[] }>>> = {
+  'openai-chat': {
+    asked: [
+      'A tool’s result is text: images in it follow in a message of the user, and a failed result begins with a mark, which is taken off again when it comes back.',
+      'Tools with free text go as they are to providers that are known to take them.',
+      'Reasoning of earlier turns is sent to providers that are known to take it.',
+    ],
+  },
+  'openai-responses': {
+    asked: ['The bound on the answer is at least 16 tokens, the least that the vendor takes.'],
+  },
+  'openai-completions': {
+    asking: [
+      '`prompt` is one message of the user. Several prompts, a prompt of token numbers, `suffix`, `echo` and `best_of` above 1 are refused by their names.',
+      'Without `max_tokens` the answer has 16 tokens at most: that is what the format means.',
+      'The caller sees text alone: a refusal is part of it, and reasoning is counted but not shown.',
+    ],
+    asked: [
+      'The conversation is one text: `System:`, `User:` or `Assistant:` on a line of its own before what each said, and the assistant’s turn last, with what the caller began of it. A line in a message that is such a label gets a space before it.',
+      'Where the request has fewer than four stops, `"\\n\\nUser:\\n"` is one more.',
+      'Without a bound in the request the answer has 2,048 tokens at most.',
+    ],
+  },
+  'anthropic-messages': {
+    asked: [
+      'The format demands a bound on the answer: without one in the request it is 8,192 tokens.',
+      '“Any JSON object” becomes an instruction. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
+      'A temperature above 1 is sent as 1.',
+    ],
+  },
+};
