@@ -30,8 +30,17 @@ const priceKeys: Record<string, keyof PricePeriod> = {
   output_reasoning_mtok: 't',
   input_audio_mtok: 'a',
   output_audio_mtok: 'b',
+  input_image_mtok: 'p',
+  output_image_mtok: 'q',
   web_searches_kcount: 's',
+  input_audio_hours: 'x',
 };
+
+/**
+ * Models that cost nothing, which the package does not say.
+ * https://developers.openai.com/api/docs/models/omni-moderation-latest
+ */
+const freeOfCharge: Record<string, RegExp> = { openai: /^moderation$/ };
 
 /**
  * Rows that name a family, a retired model, another seller's id or an endpoint that the gateway does not serve:
@@ -92,8 +101,8 @@ function row(seller: string, model: ModelInfo): PriceRow {
   const periods = Array.isArray(model.prices) ? model.prices : [{ prices: model.prices }];
   const price = periods.map(({ constraint, prices }) => ({ ...when(constraint), ...rates(prices) }));
   const match = rule(model.match);
-  const free = isFree(model);
-  const priced = price.every((period) => period.i !== undefined);
+  const free = isFree(seller, model);
+  const priced = price.every((period) => period.i !== undefined || period.x !== undefined);
   const call = free || priced ? calledAs(seller, model, match) : [];
   return {
     id: model.id,
@@ -108,9 +117,10 @@ function row(seller: string, model: ModelInfo): PriceRow {
 }
 
 /** Without any price the package means either "free" or "not known": only what says that it is free counts as free. */
-function isFree(model: ModelInfo): boolean {
+function isFree(seller: string, model: ModelInfo): boolean {
   if (Array.isArray(model.prices) || Object.keys(model.prices).length > 0) return false;
   return (
+    freeOfCharge[seller]?.test(model.id) === true ||
     /:free$/.test(model.id) ||
     /\(free\)$/.test(model.name ?? '') ||
     /free of charge/i.test(model.price_comments ?? '')

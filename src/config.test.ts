@@ -69,6 +69,9 @@ describe('the configuration', () => {
     assert.match(file('{"limits":{"body_bytes":"many"}}'), /limits\.body_bytes/);
     assert.match(file('{"prices":{"gpt":{"input":1,"output":1}}}'), /provider\/model/);
     assert.match(file('{"prices":{"a/b":{"input":"1","output":1}}}'), /prices\.a\/b\.input: a rate is/);
+    assert.match(file('{"prices":{"a/b":{"input":1}}}'), /prices\.a\/b: input and output/);
+    assert.match(file('{"prices":{"a/b":{}}}'), /at least one rate/);
+    assert.match(file('{"prices":{"a/b":{"image":"1"}}}'), /prices\.a\/b\.image: a price is/);
     assert.match(file('{"port":65536}'), /port/);
     writeFileSync(path, '{}');
     const env = { DATA_DIR: dataDir };

@@ -16,18 +16,36 @@ const rate = z.union(
   'a rate is a number from 0 up, or {"base", "tiers": [{"above", "rate"}, …]}',
 );
 
-const priceOverride = z.strictObject({
-  input: rate,
-  output: rate,
-  cache_read: rate.optional(),
-  cache_write_5m: rate.optional(),
-  cache_write_1h: rate.optional(),
-  reasoning: rate.optional(),
-  audio_input: rate.optional(),
-  audio_output: rate.optional(),
-});
+const unit = z.number('a price is a number from 0 up').nonnegative();
 
-/** What the owner says a model costs: USD per million tokens. */
+const priceOverride = z
+  .strictObject({
+    input: rate.optional(),
+    output: rate.optional(),
+    cache_read: rate.optional(),
+    cache_write_5m: rate.optional(),
+    cache_write_1h: rate.optional(),
+    reasoning: rate.optional(),
+    audio_input: rate.optional(),
+    audio_output: rate.optional(),
+    image_input: rate.optional(),
+    image_output: rate.optional(),
+    /** USD per picture made. */
+    image: unit.optional(),
+    /** USD per hour of recorded speech. */
+    audio_hour: unit.optional(),
+    /** USD per million characters spoken. */
+    characters: unit.optional(),
+    /** USD per thousand units of reranking. */
+    search_unit: unit.optional(),
+  })
+  .refine((price) => Object.keys(price).length > 0, 'a price names at least one rate')
+  .refine(
+    (price) => (price.input === undefined) === (price.output === undefined),
+    'input and output are given together; 0 says that one costs nothing',
+  );
+
+/** What the owner says a model costs: USD per million tokens, where nothing else is said. */
 export type PriceOverride = z.infer<typeof priceOverride>;
 
 const milliseconds = z.int().min(1).max(86_400_000);

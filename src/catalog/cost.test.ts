@@ -215,10 +215,27 @@ const flat: fc.Arbitrary<ModelPrice> = fc.record(
     reasoning: rates,
     audioInput: rates,
     audioOutput: rates,
+    imageInput: rates,
+    imageOutput: rates,
     webSearch: rates,
+    image: rates,
+    audioHour: rates,
+    characters: rates,
+    searchUnit: rates,
     source: fc.constant('test'),
   },
-  { requiredKeys: ['input', 'output', 'webSearch', 'source'] },
+  {
+    requiredKeys: [
+      'input',
+      'output',
+      'webSearch',
+      'image',
+      'audioHour',
+      'characters',
+      'searchUnit',
+      'source',
+    ],
+  },
 );
 const usages: fc.Arbitrary<Usage> = fc.record({
   input: tokens,
@@ -229,9 +246,51 @@ const usages: fc.Arbitrary<Usage> = fc.record({
   reasoning: tokens,
   audioInput: tokens,
   audioOutput: tokens,
+  imageInput: tokens,
+  imageOutput: tokens,
   webSearches: fc.nat({ max: 100 }),
+  images: fc.nat({ max: 10 }),
+  audioSeconds: fc.double({ min: 0, max: 10_000, noNaN: true }),
+  characters: tokens,
+  searchUnits: fc.nat({ max: 10 }),
 });
 const buckets = Object.keys(noUsage) as (keyof Usage)[];
+
+test('GPT Image: pictures given and made have their own rates', () => {
+  // 40 text tokens at 5, 300 picture tokens at 8, 1,000 made at 32.
+  const usage = { input: 40, imageInput: 300, imageOutput: 1000 };
+  near(cost(price('openai', 'gpt-image-1.5'), usage), 0.0002 + 0.0024 + 0.032);
+  // Without a rate of its own, a picture costs as other output: 40 for GPT Image 1, all of whose output is pictures.
+  near(cost(price('openai', 'gpt-image-1'), { imageOutput: 1000 }), 0.04);
+});
+
+test('Whisper: speech by the hour, at OpenAI and at Groq', () => {
+  near(cost(price('openai', 'whisper-1'), { audioSeconds: 90 }), 0.009);
+  near(cost(price('groq', 'whisper-large-v3-turbo'), { audioSeconds: 3600 }), 0.04);
+  assert.equal(costOf(price('openai', 'whisper-1'), { ...noUsage, input: 5 }), null);
+});
+
+test('moderations at OpenAI are free', () => {
+  near(cost(price('openai', 'omni-moderation-latest'), { input: 500 }), 0);
+});
+
+test('pictures, characters and searches cost what the owner says, and are unknown without that', () => {
+  const own = createCatalog({
+    overrides: {
+      'openai/dall-e-3': { image: 0.04 },
+      'openai/tts-1': { characters: 15 },
+      'openai-compatible/rerank': { search_unit: 2 },
+      'openai/whisper-1': { audio_hour: 1 },
+    },
+  });
+  near(cost(price('openai', 'dall-e-3', november, own), { images: 3 }), 0.12);
+  near(cost(price('openai', 'tts-1', november, own), { characters: 2000 }), 0.03);
+  near(cost(price('openai-compatible', 'rerank', november, own), { searchUnits: 5 }), 0.01);
+  near(cost(price('openai', 'whisper-1', november, own), { audioSeconds: 36 }), 0.01);
+  const gpt = price('openai', 'gpt-5');
+  for (const unit of ['images', 'audioSeconds', 'characters', 'searchUnits'])
+    assert.equal(costOf(gpt, { ...noUsage, [unit]: 1 }), null, unit);
+});
 
 test('within a tier the cost of a request is the sum of the costs of its buckets', () => {
   fc.assert(

@@ -4,17 +4,23 @@ import type { ModelPrice, Rate } from './price.ts';
 /**
  * What a request cost in USD: the plain sum of its disjoint buckets, each at its rate.
  *
- * A missing rate falls back to the nearest one that is never lower in practice: cache reads, writes and audio input to
- * input; one-hour writes to five-minute writes; reasoning and audio output to output. The tier is chosen once, by all
+ * A missing rate falls back to the nearest one that is never lower in practice: cache reads, writes, audio and image
+ * input to input; one-hour writes to five-minute writes; reasoning, audio and image output to output. The tier is chosen once, by all
  * input tokens together, and holds for every bucket, as the providers bill it.
- * Null when tokens or searches were used for which no rate is known, or when a count is not a number from zero up:
+ * Null when something was used for which no rate is known, or when a count is not a number from zero up:
  * an unknown cost is never 0.
  */
 export function costOf(price: ModelPrice, usage: Usage): number | null {
   const { input, output } = price;
   const writes = price.cacheWrite5m ?? input;
-  const total = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.audioInput;
-  const buckets: readonly (readonly [tokens: number, rate: Rate | null])[] = [
+  const total =
+    usage.input +
+    usage.cacheRead +
+    usage.cacheWrite5m +
+    usage.cacheWrite1h +
+    usage.audioInput +
+    usage.imageInput;
+  const buckets: readonly (readonly [amount: number, rate: Rate | null])[] = [
     [usage.input, input],
     [usage.cacheRead, price.cacheRead ?? input],
     [usage.cacheWrite5m, writes],
@@ -23,16 +29,26 @@ export function costOf(price: ModelPrice, usage: Usage): number | null {
     [usage.reasoning, price.reasoning ?? output],
     [usage.audioInput, price.audioInput ?? input],
     [usage.audioOutput, price.audioOutput ?? output],
-    // A rate per thousand searches, in the units of a rate per million tokens.
-    [usage.webSearches, price.webSearch === undefined ? null : price.webSearch * 1000],
+    [usage.imageInput, price.imageInput ?? input],
+    [usage.imageOutput, price.imageOutput ?? output],
+    // What is priced by another unit, in the units of a rate per million.
+    [usage.webSearches, scaled(price.webSearch, 1_000)],
+    [usage.images, scaled(price.image, 1_000_000)],
+    [usage.audioSeconds, scaled(price.audioHour, 1_000_000 / 3_600)],
+    [usage.characters, scaled(price.characters, 1)],
+    [usage.searchUnits, scaled(price.searchUnit, 1_000)],
   ];
   let millionths = 0;
-  for (const [tokens, rate] of buckets) {
-    if (tokens === 0) continue;
-    if (rate === null || !(tokens > 0)) return null;
-    millionths += tokens * rateAt(rate, total);
+  for (const [amount, rate] of buckets) {
+    if (amount === 0) continue;
+    if (rate === null || !(amount > 0)) return null;
+    millionths += amount * rateAt(rate, total);
   }
   return millionths / 1_000_000;
+}
+
+function scaled(rate: number | undefined, factor: number): number | null {
+  return rate === undefined ? null : rate * factor;
 }
 
 /** The rate for a request with so many input tokens. Tiers may stand in any order. */

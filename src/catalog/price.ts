@@ -9,7 +9,8 @@ export type Rate = number | { base: number; tiers: readonly { above: number; rat
 
 /** What a model costs at one time. A rate that is missing falls back as `costOf` says. */
 export interface ModelPrice {
-  input: Rate;
+  /** Null for a model that is not priced by tokens (speech by the hour). */
+  input: Rate | null;
   /** Null for a model that has no output to pay for (embeddings). */
   output: Rate | null;
   cacheRead?: Rate;
@@ -18,8 +19,18 @@ export interface ModelPrice {
   reasoning?: Rate;
   audioInput?: Rate;
   audioOutput?: Rate;
+  imageInput?: Rate;
+  imageOutput?: Rate;
   /** USD per thousand web searches that the provider runs. */
   webSearch?: number;
+  /** USD per picture made. */
+  image?: number;
+  /** USD per hour of recorded speech. */
+  audioHour?: number;
+  /** USD per million characters spoken. */
+  characters?: number;
+  /** USD per thousand units of reranking. */
+  searchUnit?: number;
   /** Where it comes from: `genai-prices 0.1.8`, `override` or `free`. */
   source: string;
 }
@@ -47,7 +58,16 @@ export interface CatalogInput {
   table?: PriceTable;
 }
 
-const free: ModelPrice = { input: 0, output: 0, webSearch: 0, source: 'free' };
+const free: ModelPrice = {
+  input: 0,
+  output: 0,
+  webSearch: 0,
+  image: 0,
+  audioHour: 0,
+  characters: 0,
+  searchUnit: 0,
+  source: 'free',
+};
 
 /**
  * Models and prices. An override of the configuration wins over "free" (local servers, demo), and that over the table.
@@ -118,9 +138,9 @@ function applies({ from, daily }: PricePeriod, date: string, second: number): bo
 }
 
 function toPrice(period: PricePeriod, source: string): ModelPrice | null {
-  if (period.i === undefined) return null;
+  if (period.i === undefined && period.x === undefined) return null;
   return {
-    input: toRate(period.i),
+    input: period.i === undefined ? null : toRate(period.i),
     output: period.o === undefined ? null : toRate(period.o),
     ...(period.r !== undefined && { cacheRead: toRate(period.r) }),
     ...(period.w !== undefined && { cacheWrite5m: toRate(period.w) }),
@@ -128,7 +148,10 @@ function toPrice(period: PricePeriod, source: string): ModelPrice | null {
     ...(period.t !== undefined && { reasoning: toRate(period.t) }),
     ...(period.a !== undefined && { audioInput: toRate(period.a) }),
     ...(period.b !== undefined && { audioOutput: toRate(period.b) }),
+    ...(period.p !== undefined && { imageInput: toRate(period.p) }),
+    ...(period.q !== undefined && { imageOutput: toRate(period.q) }),
     ...(period.s !== undefined && { webSearch: period.s }),
+    ...(period.x !== undefined && { audioHour: period.x }),
     source,
   };
 }
@@ -146,14 +169,20 @@ function toRate(value: number | number[]): Rate {
 /** An override says nothing of web searches, so the table's rate stays. */
 function fromOverride(own: PriceOverride, webSearch: number | undefined): ModelPrice {
   return {
-    input: own.input,
-    output: own.output,
+    input: own.input ?? null,
+    output: own.output ?? null,
     ...(own.cache_read !== undefined && { cacheRead: own.cache_read }),
     ...(own.cache_write_5m !== undefined && { cacheWrite5m: own.cache_write_5m }),
     ...(own.cache_write_1h !== undefined && { cacheWrite1h: own.cache_write_1h }),
     ...(own.reasoning !== undefined && { reasoning: own.reasoning }),
     ...(own.audio_input !== undefined && { audioInput: own.audio_input }),
     ...(own.audio_output !== undefined && { audioOutput: own.audio_output }),
+    ...(own.image_input !== undefined && { imageInput: own.image_input }),
+    ...(own.image_output !== undefined && { imageOutput: own.image_output }),
+    ...(own.image !== undefined && { image: own.image }),
+    ...(own.audio_hour !== undefined && { audioHour: own.audio_hour }),
+    ...(own.characters !== undefined && { characters: own.characters }),
+    ...(own.search_unit !== undefined && { searchUnit: own.search_unit }),
     ...(webSearch !== undefined && { webSearch }),
     source: 'override',
   };

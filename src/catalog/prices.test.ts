@@ -150,10 +150,10 @@ test('a later version never takes the price of the one whose name it begins with
     assert.ok(!startsWith(id), id);
 });
 
-test('a model that is not in the table, or is not priced by tokens, has no price', () => {
+test('a model that is not in the table, or is not priced there, has no price', () => {
   for (const [id, model] of [
     ['openai', 'gpt-99'],
-    ['openai', 'whisper-1'],
+    ['openai', 'tts-1'],
     ['openai', ''],
     ['openrouter', 'google/lyria-3-pro-preview'],
     ['nvidia', 'openai/gpt-oss-120b'],

@@ -31,8 +31,13 @@ const period = z.strictObject({
   a: rate.optional(),
   /** Audio output. */
   b: rate.optional(),
+  /** Picture tokens, given and made. */
+  p: rate.optional(),
+  q: rate.optional(),
   /** Web searches, USD per thousand. */
   s: z.number().nonnegative().optional(),
+  /** Recorded speech, USD per hour. */
+  x: z.number().nonnegative().optional(),
 });
 
 /**
@@ -56,7 +61,7 @@ const row = z.strictObject({
   ctx: z.int().positive().optional(),
   /** Absent: only the id itself. */
   match: rule.optional(),
-  /** No period: the model is known, but not priced by tokens (audio by the hour, pages). */
+  /** No period: the model is known, but not by anything that is counted here (pages). */
   price: z.array(period).optional(),
   /** The model costs nothing. */
   free: z.literal(1).optional(),

@@ -9,8 +9,8 @@ export type WireFormat =
   | 'ollama';
 
 /**
- * Tokens of one answer in disjoint buckets: no token is counted in two of them, so that cost is a plain sum.
- * Every wire format is read into, and rendered from, this record.
+ * What one answer used, in disjoint buckets: nothing is counted in two of them, so that cost is a plain sum. Tokens,
+ * where a bucket says nothing else. Every wire format is read into, and rendered from, this record.
  */
 export interface Usage {
   /** Fresh text input: neither read from nor written to a prompt cache. */
@@ -24,8 +24,19 @@ export interface Usage {
   reasoning: number;
   audioInput: number;
   audioOutput: number;
+  /** Tokens of pictures that were given and made, where they are reported apart from text. */
+  imageInput: number;
+  imageOutput: number;
   /** Server-side web searches, a count. */
   webSearches: number;
+  /** Pictures that were made, where no tokens are reported for them. */
+  images: number;
+  /** Length of recorded speech, where it is what is reported. */
+  audioSeconds: number;
+  /** Characters of text that was spoken, where no tokens are reported for it. */
+  characters: number;
+  /** Units of reranking, as the vendor counts them. */
+  searchUnits: number;
 }
 
 export const noUsage: Readonly<Usage> = Object.freeze({
@@ -37,5 +48,11 @@ export const noUsage: Readonly<Usage> = Object.freeze({
   reasoning: 0,
   audioInput: 0,
   audioOutput: 0,
+  imageInput: 0,
+  imageOutput: 0,
   webSearches: 0,
+  images: 0,
+  audioSeconds: 0,
+  characters: 0,
+  searchUnits: 0,
 });

@@ -17,7 +17,13 @@ const usage = {
   reasoning: 60,
   audioInput: 700_000,
   audioOutput: 800,
+  imageInput: 9_000_000,
+  imageOutput: 10_000,
   webSearches: 1,
+  images: 2,
+  audioSeconds: 1.5,
+  characters: 70,
+  searchUnits: 3,
 };
 
 function entry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
@@ -160,8 +166,8 @@ describe('the totals', () => {
       requests: 4,
       failed: 2,
       aborted: 1,
-      inputTokens: 2 * 743_210,
-      outputTokens: 2 * 865,
+      inputTokens: 2 * 9_743_210,
+      outputTokens: 2 * 10_865,
       costUsd: 0.5,
       unpriced: 1,
     });

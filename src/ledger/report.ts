@@ -49,9 +49,9 @@ export interface Totals {
   requests: number;
   failed: number;
   aborted: number;
-  /** All buckets of the input, cached, written to the cache and audio included. */
+  /** All buckets of the input, cached, written to the cache, audio and pictures included. */
   inputTokens: number;
-  /** All buckets of the output, reasoning and audio included. */
+  /** All buckets of the output, reasoning, audio and pictures included. */
   outputTokens: number;
   /** Sum of the known costs, exact to the millionth of a micro-dollar; null when there were requests and none had a known cost. */
   costUsd: number | null;
@@ -76,6 +76,8 @@ export async function totals(store: Pick<Store, 'db'>, { since }: { since: numbe
       fn.sum<number>('reasoning_tokens').as('reasoning'),
       fn.sum<number>('audio_input_tokens').as('audioInput'),
       fn.sum<number>('audio_output_tokens').as('audioOutput'),
+      fn.sum<number | null>('image_input_tokens').as('imageInput'),
+      fn.sum<number | null>('image_output_tokens').as('imageOutput'),
       fn.sum<number | null>('cost_usd').as('costUsd'),
       fn.count<number>('cost_usd').as('priced'),
     ])
@@ -84,8 +86,15 @@ export async function totals(store: Pick<Store, 'db'>, { since }: { since: numbe
     requests: row.requests,
     failed: row.failed ?? 0,
     aborted: row.aborted ?? 0,
-    inputTokens: sum(row.input, row.cacheRead, row.cacheWrite5m, row.cacheWrite1h, row.audioInput),
-    outputTokens: sum(row.output, row.reasoning, row.audioOutput),
+    inputTokens: sum(
+      row.input,
+      row.cacheRead,
+      row.cacheWrite5m,
+      row.cacheWrite1h,
+      row.audioInput,
+      row.imageInput,
+    ),
+    outputTokens: sum(row.output, row.reasoning, row.audioOutput, row.imageOutput),
     costUsd: row.requests === 0 ? 0 : row.costUsd === null ? null : exact(row.costUsd),
     unpriced: row.requests - row.priced,
   };
@@ -146,6 +155,12 @@ function usageOf(row: Selectable<RequestTable>): LedgerEntry['usage'] {
     reasoning: row.reasoning_tokens ?? 0,
     audioInput: row.audio_input_tokens ?? 0,
     audioOutput: row.audio_output_tokens ?? 0,
+    imageInput: row.image_input_tokens ?? 0,
+    imageOutput: row.image_output_tokens ?? 0,
     webSearches: row.web_searches ?? 0,
+    images: row.images ?? 0,
+    audioSeconds: row.audio_seconds ?? 0,
+    characters: row.characters ?? 0,
+    searchUnits: row.search_units ?? 0,
   };
 }

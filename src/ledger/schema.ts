@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const count = z.number().nonnegative();
 
-/** Tokens of one answer in disjoint buckets. */
+/** What one answer used, in disjoint buckets. */
 const usage = z.object({
   input: count,
   cacheRead: count,
@@ -12,7 +12,13 @@ const usage = z.object({
   reasoning: count,
   audioInput: count,
   audioOutput: count,
+  imageInput: count,
+  imageOutput: count,
   webSearches: count,
+  images: count,
+  audioSeconds: count,
+  characters: count,
+  searchUnits: count,
 });
 
 /** What the ledger keeps of one model request. Times in milliseconds, money in USD. */

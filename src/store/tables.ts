@@ -72,7 +72,7 @@ export interface RequestTable {
   error_code: string | null;
   error_message: string | null;
   streamed: number;
-  /** Null in all token columns: unknown. */
+  /** Null in all columns of usage: unknown. Those that came with a later schema are null in older rows, for none. */
   input_tokens: number | null;
   cache_read_tokens: number | null;
   cache_write_5m_tokens: number | null;
@@ -81,7 +81,13 @@ export interface RequestTable {
   reasoning_tokens: number | null;
   audio_input_tokens: number | null;
   audio_output_tokens: number | null;
+  image_input_tokens: number | null;
+  image_output_tokens: number | null;
   web_searches: number | null;
+  images: number | null;
+  audio_seconds: number | null;
+  characters: number | null;
+  search_units: number | null;
   estimated: number;
   /** USD; null where no price is known. */
   cost_usd: number | null;

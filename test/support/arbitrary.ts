@@ -364,7 +364,7 @@ function blockParts({ deltas, input, kind, name: tool, seal, summary }: Block, i
 }
 
 const counter = fc.integer({ min: 0, max: 9_999 });
-/** Disjoint buckets that every format can report: no audio, and one lifetime of the cache. */
+/** Disjoint buckets that every format can report: tokens of text, and one lifetime of the cache. */
 export const usage: fc.Arbitrary<Usage> = fc.record({
   input: counter.map((count) => count + 1),
   cacheRead: counter,
@@ -374,7 +374,13 @@ export const usage: fc.Arbitrary<Usage> = fc.record({
   reasoning: counter,
   audioInput: fc.constant(0),
   audioOutput: fc.constant(0),
+  imageInput: fc.constant(0),
+  imageOutput: fc.constant(0),
   webSearches: fc.constant(0),
+  images: fc.constant(0),
+  audioSeconds: fc.constant(0),
+  characters: fc.constant(0),
+  searchUnits: fc.constant(0),
 });
 
 /** Takes parts of several blocks as `picks` says, and keeps the order of each and the order of their starts. */

@@ -125,21 +125,39 @@ function usageDocument(usage: NonNullable<LedgerRow['usage']>) {
     reasoning: usage.reasoning,
     audio_input: usage.audioInput,
     audio_output: usage.audioOutput,
+    image_input: usage.imageInput,
+    image_output: usage.imageOutput,
     web_searches: usage.webSearches,
+    images: usage.images,
+    audio_seconds: usage.audioSeconds,
+    characters: usage.characters,
+    search_units: usage.searchUnits,
   };
 }
 
 function line(row: LedgerRow, io: Io): string {
   const model = `${row.connection ?? '-'}/${row.model ?? row.requestedModel ?? '-'}`;
   const status = io.paint(row.outcome === 'ok' ? 'green' : 'red', String(row.status));
-  const { usage } = row;
-  const tokens =
-    usage === null
-      ? 'no usage'
-      : `${usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h + usage.audioInput} in, ${usage.output + usage.reasoning + usage.audioOutput} out`;
+  const used = row.usage === null ? 'no usage' : usageCell(row.usage);
   const error = row.errorCode === null ? '' : `  ${row.errorCode}: ${printable(row.errorMessage ?? '')}`;
   const about = row.estimated ? '~' : '';
-  return `${localTime(row.startedAt)}  ${status}  ${printable(model)}  ${about}${tokens}  ${dollars(row.costUsd)}  ${row.durationMs} ms  ${row.id}${error}`;
+  return `${localTime(row.startedAt)}  ${status}  ${printable(model)}  ${about}${used}  ${dollars(row.costUsd)}  ${row.durationMs} ms  ${row.id}${error}`;
+}
+
+/** Tokens, and whatever else was counted. */
+function usageCell(usage: NonNullable<LedgerRow['usage']>): string {
+  const given = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
+  const input = given + usage.audioInput + usage.imageInput;
+  const output = usage.output + usage.reasoning + usage.audioOutput + usage.imageOutput;
+  const units: readonly (readonly [amount: number, unit: string])[] = [
+    [usage.images, 'images'],
+    [usage.audioSeconds, 's of audio'],
+    [usage.characters, 'characters'],
+    [usage.searchUnits, 'search units'],
+  ];
+  const counted = units.filter(([amount]) => amount > 0).map(([amount, unit]) => `${amount} ${unit}`);
+  if (counted.length > 0 && input + output === 0) return counted.join(', ');
+  return [`${input} in, ${output} out`, ...counted].join(', ');
 }
 
 const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
