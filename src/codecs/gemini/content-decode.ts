@@ -10,7 +10,7 @@ import type {
 import { isObject, type JsonObject, textOf } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
 import { kindOf, mediaPart, typeOfUrl } from './media.ts';
-import { sealOf } from './signature.ts';
+import { sealOf, thoughtIn } from './signature.ts';
 import { messageAt } from './wire-names.ts';
 
 /** Gives the neutral ids to calls and results, which may come without any. */
@@ -31,14 +31,17 @@ export function readPart(
   before: readonly Part[],
   pairing: CallPairing,
 ): Part[] {
-  const seal = sealOf(textAt(part, 'thoughtSignature', `${path}.thoughtSignature`) ?? '');
+  const signature = textAt(part, 'thoughtSignature', `${path}.thoughtSignature`) ?? '';
+  const seal = sealOf(signature);
   const text = textAt(part, 'text', `${path}.text`);
   if (part['thought'] === true) return text === null && seal === null ? [] : [thought(text ?? '', seal)];
   const said = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];
   if (seal === null || said.some(({ type }) => type === 'native')) return said;
   const last = before.at(-1);
-  if (last?.type !== 'reasoning' || last.sealed !== null) return [thought('', seal), ...said];
+  if (last?.type !== 'reasoning' || last.sealed !== null)
+    return [thought(thoughtIn(signature), seal), ...said];
   last.sealed = seal;
+  last.text = thoughtIn(signature) || last.text;
   last.summary = isSummary(seal);
   return said;
 }

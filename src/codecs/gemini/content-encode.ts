@@ -34,7 +34,7 @@ function isSignable(wire: JsonObject): boolean {
   return ('text' in wire && wire['thought'] !== true) || 'functionCall' in wire;
 }
 
-/** The vendor takes back only what it signed itself. */
+/** The vendor takes back what it signed itself; thoughts without a signature are anybody's, and are left out (M-13). */
 function signatureIn({ sealed }: ReasoningPart): string | null {
   return sealed?.format === 'gemini' ? sealed.value : null;
 }
@@ -45,7 +45,7 @@ function partOf(part: Part): JsonObject[] {
     case 'refusal':
       return part.text === '' ? [] : [{ text: part.text }];
     case 'reasoning':
-      return part.text === '' ? [] : [{ text: part.text, thought: true }];
+      return part.text === '' || signatureIn(part) === null ? [] : [{ text: part.text, thought: true }];
     case 'image':
     case 'file':
       return [mediaOf(part)];

@@ -140,9 +140,8 @@ function sayablePart(part: Part): Part[] {
       return [{ ...result, kind: 'function', parts: [...texts, ...shown] }];
     }
     case 'reasoning': {
-      if (part.text === '' && part.sealed === null) return [];
-      const sealed = part.sealed === null ? null : { ...part.sealed, kind: 'signature' as const };
-      return [{ ...part, summary: true, sealed }];
+      if (part.sealed === null) return [];
+      return [{ ...part, summary: true, sealed: { ...part.sealed, kind: 'signature' } }];
     }
     default:
       return [part];

@@ -176,6 +176,15 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
+  it('M-13: sends no thought that the vendor did not sign', () => {
+    const thought: Part = { type: 'reasoning', text: 'Hm.', summary: false, sealed: null };
+    const said: Message = { role: 'assistant', parts: [thought, { type: 'text', text: 'B' }] };
+    assert.deepEqual(turnsOf([user, said, { role: 'assistant', parts: [thought] }])[1], [
+      'model',
+      { text: 'B' },
+    ]);
+  });
+
   it('M-13: has a placeholder only on the first call of each answer since the user spoke, and for newer models', () => {
     const loop: Message[] = [
       user,
@@ -418,12 +427,15 @@ describe('a generateContent request of a caller', () => {
     const thought = { text: 'Hm.', thought: true };
     const reasoning = { type: 'reasoning', text: 'Hm.', summary: false, sealed: foreign };
     const functionCall = { name: 'read', id: 'a', args: {} };
-    const [onThought, onCall, placed, own] = partsIn(
+    const carried = signatureOf(foreign, 'Hm.');
+    const [onThought, onCall, placed, own, alone] = partsIn(
       { role: 'model', parts: [{ ...thought, thoughtSignature }, { functionCall }] },
       { role: 'model', parts: [thought, { functionCall, thoughtSignature }] },
       { role: 'model', parts: [{ functionCall, thoughtSignature: NO_SIGNATURE }] },
       { role: 'model', parts: [{ text: '', thoughtSignature: 's' }] },
+      { role: 'model', parts: [{ functionCall, thoughtSignature: carried }] },
     );
+    assert.deepEqual(alone, [reasoning, call('a')], 'the thought goes along, for clients leave it out');
     assert.deepEqual(onThought, [reasoning, call('a')]);
     assert.deepEqual(onCall, [reasoning, call('a')]);
     assert.deepEqual(placed, [call('a')]);

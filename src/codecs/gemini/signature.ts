@@ -16,19 +16,31 @@ const placeholders: ReadonlySet<string> = new Set([NO_SIGNATURE, 'context_engine
  */
 export function sealOf(signature: string): Sealed | null {
   if (signature === '' || placeholders.has(signature)) return null;
-  return carriedIn(signature) ?? { format: 'gemini', kind: 'signature', value: signature };
+  return carriedIn(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
 }
 
-function carriedIn(signature: string): Sealed | null {
-  if (!signature.startsWith(CARRIED_BASE64)) return null;
-  return carriedSeal(Buffer.from(signature, 'base64').toString());
+/** The thought that was carried with its seal; '' for a signature that carries none. */
+export function thoughtIn(signature: string): string {
+  return carriedIn(signature)?.thought ?? '';
 }
 
 /** How base64 of what `carrySeal` writes begins ("mg1"). */
 const CARRIED_BASE64 = Buffer.from('mg1').toString('base64');
 
-/** The `thoughtSignature` for a seal. The member is bytes in base64: Google's Go and Python clients decode it. */
-export function signatureOf(sealed: Sealed): string {
+function carriedIn(signature: string): { sealed: Sealed; thought: string } | null {
+  if (!signature.startsWith(CARRIED_BASE64)) return null;
+  const [seal = '', ...thought] = Buffer.from(signature, 'base64').toString().split('\n');
+  const sealed = carriedSeal(seal);
+  return sealed === null ? null : { sealed, thought: thought.join('\n') };
+}
+
+/**
+ * The `thoughtSignature` for a seal. The member is bytes in base64: Google's Go and Python clients decode it.
+ * @param thought what is sealed. It goes along where its maker takes a signature back only with it (Anthropic), for
+ *   clients send no thoughts back (Gemini CLI).
+ */
+export function signatureOf(sealed: Sealed, thought = ''): string {
   if (sealed.format === 'gemini') return sealed.value;
-  return Buffer.from(carrySeal(sealed)).toString('base64');
+  const along = sealed.kind === 'signature' && thought !== '' ? `\n${thought}` : '';
+  return Buffer.from(`${carrySeal(sealed)}${along}`).toString('base64');
 }

@@ -63,7 +63,7 @@ function speaks(part: Part): boolean {
     case 'refusal':
       return part.text !== '';
     case 'reasoning':
-      return part.text !== '' || part.sealed?.format === 'gemini';
+      return part.sealed?.format === 'gemini';
     case 'native':
       return part.format === 'gemini';
     default:
