@@ -14,6 +14,8 @@ export const endpoints: Readonly<Record<WireFormat, string>> = {
 };
 
 export const meanings: Readonly<Record<Concept, string>> = {
+  temperature: 'how much chance',
+  topP: 'choosing among the tokens that make up so much of the likelihood',
   topK: 'choosing among the likeliest tokens',
   stop: 'texts that end the answer',
   seed: 'a seed for chance',
@@ -70,7 +72,7 @@ requests and streams, each in every other format.
 ## Always carried
 
 - Instructions and messages, in their order, with who said them.
-- The bound on the answer's tokens, temperature, \`top_p\`, and whether to stream. Where a format allows less than
+- The bound on the answer's tokens, and whether to stream. Where a format allows less than
   another, the value is the nearest that it takes.
 - Tools where the format has any: definitions, the choice among them, calls and results with their ids. A name or an id that the
   provider would not take is changed by rule, and the answer has the caller's own again. Tools with free text and tools in

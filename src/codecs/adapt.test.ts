@@ -29,7 +29,10 @@ function codec(format: WireFormat, names: ConceptNames): Codec & { conversation:
 const from = codec('anthropic-messages', { topK: 'top_k', candidates: 'n', cacheMarks: 'cache_control' });
 const to = codec('openai-chat', {});
 const adapted = (conversation: Partial<Conversation>) =>
-  adapt({ ...emptyConversation('m'), ...conversation }, { from, to, dialect: plainDialect, owner: 'a:gpt' });
+  adapt(
+    { ...emptyConversation('m'), ...conversation },
+    { from, to, dialect: plainDialect, owner: 'a:gpt', model: 'm' },
+  );
 const refusal = (conversation: Partial<Conversation>) => {
   try {
     adapted(conversation);
@@ -52,7 +55,7 @@ describe('what the target cannot say', () => {
     assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
     assert.equal(refusal({ candidates: 1 }), null);
     const countless = codec('openai-chat', { candidates: 'n', logprobs: 'logprobs', uploads: 'file_id' });
-    const route = { from, to: countless, dialect: plainDialect, owner: null };
+    const route = { from, to: countless, dialect: plainDialect, owner: null, model: 'm' };
     assert.throws(() => adapt({ ...emptyConversation('m'), candidates: 2 }, route), /"n"/);
     const computer = {
       kind: 'native',
@@ -134,7 +137,13 @@ describe('what a caller asks for in a word that its format’s requests are not 
     const { conversation: chat } = openaiChat;
     assert.ok(chat !== null);
     const asked = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });
-    const route = { from: { ...openaiChat, conversation: chat }, to, dialect: plainDialect, owner: null };
+    const route = {
+      from: { ...openaiChat, conversation: chat },
+      to,
+      dialect: plainDialect,
+      owner: null,
+      model: 'm',
+    };
     assert.deepEqual(adapt(asked, route).dropped, ['top_k', 'web_search_options']);
   });
 });

@@ -21,16 +21,20 @@ interface Route {
   dialect: Dialect;
   /** Whose seals can be read (`seal-owner.ts`); null takes those of any owner. */
   owner: string | null;
+  /** The model's name at the target. */
+  model: string;
 }
 
 /**
  * Makes a conversation fit for another format: names and kinds of tools, ids, what only the caller's format knows.
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
-export function adapt(conversation: Conversation, { dialect, from, owner, to }: Route): Adapted {
+export function adapt(conversation: Conversation, { dialect, from, model, owner, to }: Route): Adapted {
   const sayable = { ...to.conversation.names };
   for (const concept of untranslatable) delete sayable[concept];
   if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
+  const lacking = to.conversation.lacks?.(model) ?? [];
+  for (const concept of lacking) delete sayable[concept];
   const dropped = missingConcepts(conversation, wordsOf(from.conversation), sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
@@ -40,7 +44,7 @@ export function adapt(conversation: Conversation, { dialect, from, owner, to }: 
   const { custom, maxName, name, namespaces } = to.conversation.tools;
   const names = nameTools(tools, { name, maxName }, namespaces, plans);
   const own: Conversation = {
-    ...conversation,
+    ...withoutConcepts(conversation, lacking),
     tools,
     output: fitOutput(conversation.output, target, from.conversation.names.schemaOutput ?? 'output', dropped),
     messages: conversation.messages.flatMap((message) =>
@@ -63,6 +67,22 @@ export function adapt(conversation: Conversation, { dialect, from, owner, to }: 
 export function wordsOf({ heard, names }: Pick<ConversationCodec, 'heard' | 'names'>): ConceptNames {
   return { ...heard, ...names };
 }
+
+/** What a model refuses must not be written: it would answer nothing else. */
+function withoutConcepts(conversation: Conversation, lacking: readonly Concept[]): Conversation {
+  const own = { ...conversation };
+  for (const concept of lacking) {
+    if (concept === 'stop') own.stop = [];
+    else if (concept in silences) own[concept as keyof typeof silences] = null;
+  }
+  return own;
+}
+
+/** Concepts that are one member of the conversation, which says nothing as null. */
+const silences = {
+  ...{ temperature: null, topP: null, topK: null, frequencyPenalty: null, presencePenalty: null },
+  ...{ seed: null, reasoning: null, verbosity: null, serviceTier: null },
+} as const satisfies Partial<Record<Concept, null>>;
 
 function missingConcepts(
   conversation: Conversation,

@@ -79,6 +79,8 @@ export interface ConversationCodec {
   heard?: ConceptNames;
   /** Those of them that only the format's own vendor is sure to know (`dialect.vendorMembers`). */
   vendorOnly: readonly Concept[];
+  /** What models of this name refuse although the format has a word for it. */
+  lacks?(model: string): readonly Concept[];
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
   tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
 }

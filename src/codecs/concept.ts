@@ -19,6 +19,8 @@ const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined;
 
 /** The concepts that formats differ in. What every message format can say is not listed. */
 export const concepts = {
+  temperature: { without: 'drop', asked: ({ temperature }) => said(temperature) && temperature !== 1 },
+  topP: { without: 'drop', asked: ({ topP }) => said(topP) && topP !== 1 },
   topK: { without: 'drop', asked: ({ topK }) => said(topK) },
   stop: { without: 'drop', asked: ({ stop }) => stop.length > 0 },
   seed: { without: 'drop', asked: ({ seed }) => said(seed) },

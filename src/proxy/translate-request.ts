@@ -50,7 +50,10 @@ function translated({ body, named, target, turn = null }: Asked, format: WireFor
   const dialect = { ...plainDialect, ...target.provider.dialect };
   const read = from.conversation.decodeRequest(request);
   const asked = turn === null ? read : conversationOf(read, turn);
-  const { conversation, dropped, tools } = adapt(asked, { from, to, dialect, owner: ownerOf(target) });
+  const { conversation, dropped, tools } = adapt(asked, {
+    ...{ from, to, dialect, owner: ownerOf(target) },
+    model: target.model,
+  });
   const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect);
   return {
     body: Buffer.from(JSON.stringify(encoded)),

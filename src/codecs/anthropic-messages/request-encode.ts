@@ -12,6 +12,8 @@ import { messageList } from './turns.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
   topK: 'top_k',
   stop: 'stop_sequences',
   reasoning: 'thinking',
@@ -79,8 +81,8 @@ function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): J
   };
 }
 
-function outputConfig({ output, reasoning }: Conversation): JsonObject | undefined {
-  const effort = effortOf(reasoning);
+function outputConfig({ model, output, reasoning }: Conversation): JsonObject | undefined {
+  const effort = effortOf(reasoning, model);
   if (effort === undefined && output.kind !== 'schema') return undefined;
   return {
     ...(effort === undefined ? {} : { effort }),

@@ -1,5 +1,7 @@
 import type { Conversation, Reasoning } from '../conversation.ts';
+import { effortOfBudget } from '../effort.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { type ModelTraits, traitsOf } from './models.ts';
 
 export interface Thinking {
   /** The request's `thinking`; undefined where nothing is said of it. */
@@ -18,7 +20,7 @@ const LEAST_BUDGET = 1_024;
  * ("Extended thinking with tool use").
  */
 export function thinkingOf(
-  { reasoning, toolChoice }: Conversation,
+  { model, reasoning, toolChoice }: Conversation,
   messages: readonly JsonObject[],
 ): Thinking {
   if (reasoning === null) return { member: undefined, on: false, budget: null };
@@ -26,9 +28,10 @@ export function thinkingOf(
     toolChoice?.kind === 'required' ||
     toolChoice?.kind === 'tool' ||
     (toolChoice?.kind === 'allowed' && toolChoice.required);
-  const budget = budgetOf(reasoning);
+  const traits = traitsOf(model);
+  const budget = budgetOf(reasoning, traits);
   if (reasoning.mode === 'off' || forced || (budget !== null && inUnthoughtLoop(messages)))
-    return { member: { type: 'disabled' }, on: false, budget: null };
+    return { member: traits.saysOff ? { type: 'disabled' } : undefined, on: false, budget: null };
   const display = displays[reasoning.display ?? ''];
   const shown = display === undefined ? {} : { display };
   const member =
@@ -41,9 +44,17 @@ const displays: Readonly<Record<string, string>> = {
   ...{ auto: 'summarized', concise: 'summarized', detailed: 'summarized' },
 };
 
-function budgetOf({ budgetTokens, mode }: Reasoning): number | null {
-  if (mode !== 'on' || budgetTokens === null) return null;
-  return Math.max(LEAST_BUDGET, Math.floor(budgetTokens));
+/** Tokens for an effort, for models that know no other measure: the steps that `effortOfBudget` reads. */
+const budgetOfEffort: Readonly<Record<string, number>> = {
+  ...{ minimal: 1_024, low: 2_048, medium: 8_192 },
+  ...{ high: 16_384, xhigh: 24_576, max: 31_999 },
+};
+
+function budgetOf({ budgetTokens, effort, mode }: Reasoning, { thinking }: ModelTraits): number | null {
+  if (thinking === 'adaptive') return null;
+  const told = mode === 'on' ? budgetTokens : null;
+  const tokens = told ?? (thinking === 'budget' ? (budgetOfEffort[effort ?? ''] ?? 8_192) : null);
+  return tokens === null ? null : Math.max(LEAST_BUDGET, Math.floor(tokens));
 }
 
 /**
@@ -62,7 +73,16 @@ const efforts: Readonly<Record<string, string>> = {
   ...{ high: 'high', xhigh: 'xhigh', max: 'max' },
 };
 
-/** The vendor's word for an effort; undefined for one that it does not know. */
-export function effortOf(reasoning: Reasoning | null): string | undefined {
-  return efforts[reasoning?.effort ?? ''];
+/** The vendor's word for an effort, the next lesser one that the model takes; undefined for one that it does not know. */
+export function effortOf(reasoning: Reasoning | null, model: string): string | undefined {
+  if (reasoning === null) return undefined;
+  const traits = traitsOf(model);
+  const { budgetTokens, effort } = reasoning;
+  // A model that takes no budget is told about it as an effort.
+  const counted = traits.thinking === 'adaptive' && effort === null && budgetTokens !== null;
+  const word = efforts[counted ? effortOfBudget(budgetTokens) : (effort ?? '')];
+  if (word === undefined || traits.efforts.includes(word)) return word;
+  return traits.efforts.findLast((taken) => ranks.indexOf(taken) <= ranks.indexOf(word));
 }
+
+const ranks = ['low', 'medium', 'high', 'xhigh', 'max'];

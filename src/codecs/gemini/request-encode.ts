@@ -8,6 +8,8 @@ import { contentsOf } from './turns.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
+  temperature: 'generationConfig.temperature',
+  topP: 'generationConfig.topP',
   topK: 'generationConfig.topK',
   stop: 'generationConfig.stopSequences',
   seed: 'generationConfig.seed',

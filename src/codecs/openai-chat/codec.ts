@@ -1,6 +1,7 @@
 import { readChoiceUsage } from '../choice-stream.ts';
 import type { Codec } from '../codec.ts';
 import { openAiError } from '../openai-error.ts';
+import { lacks } from '../openai-models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names, vendorOnly } from './request-encode.ts';
@@ -19,6 +20,7 @@ export const openaiChat: Codec = {
     reader,
     writer,
     names,
+    lacks,
     heard,
     vendorOnly,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },

@@ -9,6 +9,8 @@ import { toolMembers } from './tools-encode.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
   stop: 'stop',
   seed: 'seed',
   frequencyPenalty: 'frequency_penalty',

@@ -7,6 +7,8 @@ import { NEXT_TURN, transcript } from './transcript.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
   stop: 'stop',
   seed: 'seed',
   frequencyPenalty: 'frequency_penalty',

@@ -40,7 +40,13 @@ function refused(attempt: () => unknown): [string, string | null] | null {
 
 const translated = (body: JsonObject, from: Translating, to: Translating) => {
   const asked = from.conversation.decodeRequest(body);
-  const { conversation, dropped } = adapt(asked, { from, to, dialect: plainDialect, owner: null });
+  const { conversation, dropped } = adapt(asked, {
+    from,
+    to,
+    dialect: plainDialect,
+    owner: null,
+    model: 'm',
+  });
   return { dropped, body: to.conversation.encodeRequest(conversation, plainDialect) };
 };
 const sent = (values: Partial<Conversation>) =>

@@ -1,5 +1,6 @@
 import type { Codec } from '../codec.ts';
 import { openAiError } from '../openai-error.ts';
+import { lacks } from '../openai-models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names } from './request-encode.ts';
@@ -18,6 +19,7 @@ export const openaiResponses: Codec = {
     reader,
     writer,
     names,
+    lacks,
     vendorOnly: [],
     tools: { custom: true, namespaces: true, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },

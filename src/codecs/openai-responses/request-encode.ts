@@ -8,6 +8,8 @@ import { choiceOf, toolList } from './tools-encode.ts';
 
 /** What the format calls the concepts that it can say. */
 export const names: ConceptNames = {
+  temperature: 'temperature',
+  topP: 'top_p',
   logprobs: 'top_logprobs',
   reasoning: 'reasoning',
   jsonOutput: 'text.format',
