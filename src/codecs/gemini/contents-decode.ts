@@ -34,9 +34,16 @@ export function readInstruction(value: unknown): TextPart[] {
   });
 }
 
+/** A call that waits for its result. */
 interface OpenCall {
   id: string;
-  name: string;
+  answered: boolean;
+}
+
+/** Calls of one name or id, in order. Those before `next` have their results. */
+interface Waiting {
+  calls: OpenCall[];
+  next: number;
 }
 
 /**
@@ -46,22 +53,37 @@ interface OpenCall {
 function pairingOf(): CallPairing & { forget(): void } {
   const ids = callIds();
   const orphans = callIds('result');
-  let open: OpenCall[] = [];
-  const take = (index: number): string | undefined => open.splice(index, 1)[0]?.id;
+  const byId = new Map<string, Waiting>();
+  const byName = new Map<string, Waiting>();
   return {
-    /** What was not answered before the next answer of the model is not answered by its name any more. */
-    forget() {
-      open = [];
-    },
     called(name, id) {
-      const call = { id: id === null || id === '' ? ids.next(name) : id, name };
-      open.push(call);
+      const call = { id: id || ids.next(name), answered: false };
+      wait(byId, call.id, call);
+      wait(byName, name, call);
       return call.id;
     },
     answered(name, id) {
-      const byId = id === null ? -1 : open.findLastIndex((call) => call.id === id);
-      const byName = byId === -1 ? open.findIndex((call) => call.name === name) : byId;
-      return (byName === -1 ? undefined : take(byName)) ?? (id || orphans.next(name));
+      const call = first(byId.get(id ?? '')) ?? first(byName.get(name));
+      if (call !== null) call.answered = true;
+      return call?.id ?? (id || orphans.next(name));
+    },
+    /** What was not answered before the next answer of the model is not answered by its name any more. */
+    forget() {
+      byId.clear();
+      byName.clear();
     },
   };
+}
+
+function wait(waiting: Map<string, Waiting>, key: string, call: OpenCall): void {
+  const list = waiting.get(key);
+  if (list === undefined) waiting.set(key, { calls: [call], next: 0 });
+  else list.calls.push(call);
+}
+
+/** The first of the calls that has no result. */
+function first(waiting: Waiting | undefined): OpenCall | null {
+  if (waiting === undefined) return null;
+  while (waiting.calls[waiting.next]?.answered === true) waiting.next += 1;
+  return waiting.calls[waiting.next] ?? null;
 }

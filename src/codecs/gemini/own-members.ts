@@ -1,6 +1,6 @@
-import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { extraMembers } from '../wire-check.ts';
-import { camel, messageAt, messagesAt } from './wire-names.ts';
+import { messageAt, messagesAt } from './wire-names.ts';
 
 /** Members that the neutral model has words for, by the object that they stand in. */
 const known: ReadonlySet<string> = new Set([
@@ -31,14 +31,16 @@ export function ownMembers(body: JsonObject): JsonObject | null {
     for (const [key, value] of Object.entries(extraMembers(messageAt(body, name, name) ?? {}, names) ?? {}))
       members.set(`${name}.${key}`, value);
   }
+  const ofFunctions = new Map<string, Map<string, unknown>>();
   for (const [tool] of messagesAt(body, 'tools', 'tools')) {
     for (const [declaration] of messagesAt(tool, 'functionDeclarations', 'tools')) {
       for (const [key, value] of Object.entries(extraMembers(declaration, knownOfFunction) ?? {})) {
-        const path = `${FUNCTIONS}${key}`;
-        members.set(path, { ...objectOf(members.get(path)), [String(declaration['name'])]: value });
+        const byName = ofFunctions.get(key) ?? new Map<string, unknown>();
+        ofFunctions.set(key, byName.set(textOf(declaration['name']), value));
       }
     }
   }
+  for (const [key, byName] of ofFunctions) members.set(FUNCTIONS + key, Object.fromEntries(byName));
   return members.size === 0 ? null : Object.fromEntries(members);
 }
 
@@ -61,9 +63,9 @@ function withMember(tools: unknown, key: string, byName: JsonObject): unknown {
     if (!Array.isArray(declarations)) return tool;
     return {
       functionDeclarations: declarations.map((declaration) => {
-        const name = String(objectOf(declaration)['name']);
+        const name = textOf(objectOf(declaration)['name']);
         if (!isObject(declaration) || !Object.hasOwn(byName, name)) return declaration;
-        return { ...camel(declaration), [key]: byName[name] };
+        return { ...declaration, [key]: byName[name] };
       }),
     };
   });
