@@ -187,9 +187,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
       onData: (chunk) => {
         if (this.#phase === 'done') return true;
         this.#idle = 0;
-        const wantsMore = this.#reader.onData(chunk);
-        this.#paused = !wantsMore;
-        return wantsMore;
+        try {
+          const wantsMore = this.#reader.onData(chunk);
+          this.#paused = !wantsMore;
+          return wantsMore;
+        } catch (error) {
+          // Nobody above a decompressor's events would catch it.
+          this.#fail(bug(error));
+          return true;
+        }
       },
       onEnd: () => {
         if (this.#broken !== null) this.#fail(this.#broken);
@@ -227,6 +233,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
 /** A fault of our own while an answer is carried: the caller gets an error, not silence. */
 function bug(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
+  // JSON can be read to any depth and written only as deep as the stack goes.
+  if (cause instanceof RangeError)
+    return new GatewayError('upstream_protocol', 'The upstream’s answer is too large or nested too deeply', {
+      cause,
+    });
   return new GatewayError('internal_error', `The gateway failed to carry the answer: ${String(cause)}`, {
     cause,
   });
