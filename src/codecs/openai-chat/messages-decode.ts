@@ -10,9 +10,9 @@ import type {
   ToolResultPart,
 } from '../conversation.ts';
 import { sourceOfUrl } from '../data-url.ts';
+import { ERROR_MARK } from '../result-mark.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
 import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
-import { ERROR_MARK } from './result-mark.ts';
 import { reasoningIn } from './text.ts';
 import { inputIn } from './tool-calls.ts';
 

@@ -1,9 +1,10 @@
-import type { Conversation, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
+import type { Conversation, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
+import { ERROR_MARK } from '../result-mark.ts';
+import { type Run, runsOf } from '../runs.ts';
 import { shortened } from '../tool-names.ts';
 import { type JsonObject, textOf } from '../values.ts';
 import { contentOf } from './content-encode.ts';
-import { ERROR_MARK } from './result-mark.ts';
 
 /** The conversation's messages as the format has them: instructions first, every result a message of its own. */
 export function messageList({ messages, system }: Conversation, dialect: Dialect): JsonObject[] {
@@ -11,25 +12,6 @@ export function messageList({ messages, system }: Conversation, dialect: Dialect
     ...instructions(system, dialect),
     ...runsOf(messages).flatMap((run) => messagesOfRun(run, dialect)),
   ];
-}
-
-/** Answers in a row, and all that is said until the next answer: the calls of the former have their results in the latter. */
-interface Run {
-  answers: Message[];
-  rest: Message[];
-}
-
-function runsOf(messages: readonly Message[]): Run[] {
-  const runs: Run[] = [];
-  for (const message of messages) {
-    let run = runs.at(-1);
-    if (run === undefined || (message.role === 'assistant' && run.rest.length > 0)) {
-      run = { answers: [], rest: [] };
-      runs.push(run);
-    }
-    (message.role === 'assistant' ? run.answers : run.rest).push(message);
-  }
-  return runs;
 }
 
 /**

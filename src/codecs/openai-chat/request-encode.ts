@@ -32,6 +32,7 @@ export const names: ConceptNames = {
   audioInput: 'input_audio',
   fileInput: 'file',
   uploads: 'file_id',
+  parallelToolCalls: 'parallel_tool_calls',
 };
 
 /** Members of others' servers, and of the vendor's that too few models take to be written. */
@@ -39,6 +40,7 @@ export const heard: ConceptNames = {
   topK: 'top_k',
   cacheMarks: 'cache_control',
   webSearch: 'web_search_options',
+  searchBesideTools: 'web_search_options',
 };
 
 export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'serviceTier', 'metadata', 'store'];

@@ -17,10 +17,10 @@ import type {
 import { emptyConversation } from '../conversation.ts';
 import { type Dialect, plainDialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
+import { ERROR_MARK } from '../result-mark.ts';
 import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
-import { ERROR_MARK } from './result-mark.ts';
 
 /** The vendor itself, which knows all that the format has, with the reasoning of those who take it back. */
 const full: Dialect = {
