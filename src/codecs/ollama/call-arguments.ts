@@ -1,0 +1,34 @@
+import { isObject, type JsonObject, parseObject } from '../values.ts';
+
+/**
+ * Arguments as the object that the format wants. What is none is kept as text in one, for the model to see what it
+ * wrote (M-08): `{"raw_arguments": "…"}`.
+ */
+export function argumentsOf(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  const parsed = parseObject(text);
+  return parsed === null || jsonTextOf(parsed) === null ? { raw_arguments: text } : parsed;
+}
+
+/**
+ * Arguments as JSON text; some servers send them as text already, and '' stands for none. Null for what is nested
+ * too deeply to be written: JSON can be read deeper than the stack goes.
+ */
+export function argumentText(value: unknown): string | null {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : jsonTextOf(value);
+}
+
+function jsonTextOf(value: unknown): string | null {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+/** Arguments of a call in a request: an object, or its text. */
+export function isArguments(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === 'string' || isObject(value);
+}

@@ -1,0 +1,81 @@
+import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } from '../json-bytes.ts';
+import { scanValue } from '../json-scan.ts';
+import { noUsage, type Usage } from '../model.ts';
+import { isEmptyUsage } from '../token-counts.ts';
+import { byteLengthOf, countOf, type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
+
+/**
+ * The token counters of an answer's last line (API reference, "Generate a chat message"): the whole prompt, and all
+ * that was generated, thinking included; the format tells neither cached input nor reasoning apart. Null when
+ * nothing was counted.
+ */
+export function countersUsage(answer: JsonObject): Usage | null {
+  const usage: Usage = {
+    ...noUsage,
+    input: countOf(answer['prompt_eval_count']),
+    output: countOf(answer['eval_count']),
+  };
+  return isEmptyUsage(usage) ? null : usage;
+}
+
+/** Usage as the format reports it: two totals. */
+export function counters(usage: Usage | null): { prompt_eval_count: number; eval_count: number } {
+  const { audioInput, audioOutput, cacheRead, cacheWrite1h, cacheWrite5m, input, output, reasoning } =
+    usage ?? noUsage;
+  return {
+    prompt_eval_count: input + cacheRead + cacheWrite5m + cacheWrite1h + audioInput,
+    eval_count: output + reasoning + audioOutput,
+  };
+}
+
+const counterNames: ReadonlySet<string> = new Set(['prompt_eval_count', 'eval_count']);
+
+/** Usage of a complete answer; null when it reports none, or is no whole JSON object. */
+export function readUsage(body: Buffer): Usage | null {
+  const found = rootMembers(body, counterNames);
+  return found === null ? null : countersUsage(found);
+}
+
+/** Deeper values are no answer's. */
+const MAX_DEPTH = 1_024;
+
+/**
+ * The members of the object in `bytes` that have one of `names`, without parsing the others. Null for what is no
+ * complete object.
+ */
+function rootMembers(bytes: Buffer, names: ReadonlySet<string>): JsonObject | null {
+  const open = skipSpace(bytes, 0);
+  if (bytes[open] !== OPEN_OBJECT) return null;
+  const found = new Map<string, unknown>();
+  let index = skipSpace(bytes, open + 1);
+  while (bytes[index] === QUOTE) {
+    const keyEnd = stringEnd(bytes, index);
+    const colon = keyEnd === -1 ? -1 : skipSpace(bytes, keyEnd);
+    if (colon === -1 || bytes[colon] !== COLON) return null;
+    const start = skipSpace(bytes, colon + 1);
+    const value = scanValue(bytes, start, MAX_DEPTH);
+    if (!value.ok) return null;
+    const name = bytes.toString('latin1', index + 1, keyEnd - 1);
+    if (names.has(name)) found.set(name, JSON.parse(bytes.toString('utf8', start, value.end)));
+    index = skipSpace(bytes, value.end);
+    if (bytes[index] === CLOSE_OBJECT) return Object.fromEntries(found);
+    if (bytes[index] !== COMMA) return null;
+    index = skipSpace(bytes, index + 1);
+  }
+  return null;
+}
+
+/** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */
+export function writtenBytes(message: JsonObject): number {
+  let sum = byteLengthOf(message['content']) + byteLengthOf(message['thinking']);
+  for (const call of listOf(message['tool_calls'])) {
+    const called = objectOf(objectOf(call)['function']);
+    sum += byteLengthOf(called['name']) + byteLengthOf(called['arguments']);
+  }
+  return sum;
+}
+
+/** UTF-8 bytes of generated text in a complete answer. */
+export function responseTextBytes(body: Buffer): number {
+  return writtenBytes(objectOf(parseObject(body.toString('utf8'))?.['message']));
+}

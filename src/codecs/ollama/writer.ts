@@ -1,0 +1,120 @@
+import type { Usage } from '../model.ts';
+import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import type { JsonObject } from '../values.ts';
+import { argumentsOf } from './call-arguments.ts';
+import { encodeLine } from './json-lines.ts';
+import { counters } from './usage.ts';
+
+/** The vendor knows two; for a refusal it has none, and clients read any word. */
+const reasons: Readonly<Record<EndReason, string>> = {
+  stop: 'stop',
+  'stop-sequence': 'stop',
+  length: 'length',
+  'tool-calls': 'stop',
+  'context-full': 'length',
+  policy: 'content_filter',
+  paused: 'stop',
+  other: 'stop',
+};
+
+/**
+ * In nanoseconds. How long anything took at the upstream is not known here; 0 is what the vendor's own client takes
+ * for unknown (`Metrics.Summary`).
+ */
+const unknownDurations = {
+  total_duration: 0,
+  load_duration: 0,
+  prompt_eval_duration: 0,
+  eval_duration: 0,
+} as const;
+
+interface Call {
+  id: string;
+  name: string;
+  input: string;
+}
+
+/** Writes an answer as a chat stream. Calls are held until they are whole, for the format has no piece of one. */
+class OllamaWriter implements PartWriter {
+  readonly #context: AnswerContext;
+  readonly #calls = new Map<number, Call>();
+  #written = 0;
+  #reasoned: number | null = null;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+  }
+
+  push(part: StreamPart): string {
+    switch (part.type) {
+      case 'text-delta':
+      case 'refusal-delta':
+        return this.#piece({ content: part.text });
+      case 'reasoning-delta':
+        return this.#reason(part.block, part.text);
+      case 'tool-call-start':
+        this.#calls.set(part.block, { id: part.id, name: part.name, input: '' });
+        return '';
+      case 'tool-call-delta':
+        this.#grow(part.block, part.text);
+        return '';
+      case 'tool-call-end':
+        return this.#call(part.block, part.complete);
+      case 'native':
+        return part.format === 'ollama' ? this.#piece({ content: '', ...part.value }) : '';
+      case 'message-end':
+        return this.#end(part.reason, part.usage);
+      default:
+        // Sources have no place in the format, and what begins or ends a block none either.
+        return '';
+    }
+  }
+
+  #line(message: JsonObject, rest: JsonObject): string {
+    const { model, startedAt } = this.#context;
+    const created_at = new Date(startedAt).toISOString();
+    return encodeLine({ model, created_at, message: { role: 'assistant', ...message }, ...rest });
+  }
+
+  #piece(message: JsonObject): string {
+    return this.#line(message, { done: false });
+  }
+
+  /** A later reasoning is a paragraph of its own. */
+  #reason(block: number, text: string): string {
+    const joint = this.#reasoned === null || this.#reasoned === block ? '' : '\n\n';
+    this.#reasoned = block;
+    return this.#piece({ content: '', thinking: joint + text });
+  }
+
+  #grow(block: number, text: string): void {
+    const call = this.#calls.get(block);
+    if (call !== undefined) call.input += text;
+  }
+
+  /** One that was cut off is left out, as the vendor does: the reason of the end tells, and half a call cannot be made. */
+  #call(block: number, complete: boolean): string {
+    const call = this.#calls.get(block);
+    this.#calls.delete(block);
+    if (call === undefined || !complete) return '';
+    const { id, input, name } = call;
+    const index = this.#written;
+    this.#written += 1;
+    return this.#piece({
+      content: '',
+      tool_calls: [{ id, function: { index, name, arguments: argumentsOf(input) } }],
+    });
+  }
+
+  #end(reason: EndReason, usage: Usage | null): string {
+    return this.#line(
+      { content: '' },
+      { done: true, done_reason: reasons[reason], ...unknownDurations, ...counters(usage) },
+    );
+  }
+}
+
+/** A writer for one stream. */
+export function writer(context: AnswerContext): PartWriter {
+  return new OllamaWriter(context);
+}
