@@ -18,6 +18,7 @@ import type { Log } from './lib/log.ts';
 import { renderError } from './proxy/answer-error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { createPools } from './proxy/pools.ts';
+import { createRefusedMembers } from './proxy/refused-members.ts';
 import { safePath } from './proxy/routes.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
 import { createWatch } from './proxy/watch.ts';
@@ -173,6 +174,7 @@ async function openContext({
     snapshot: () => snapshot,
     pools,
     watch: createWatch<OpenCall>(),
+    refused: createRefusedMembers(),
     record: createLedger(writer).record,
     responses: responses.memory,
     instance: randomBytes(9).toString('base64url'),

@@ -1,5 +1,6 @@
 import type { Codec } from '../codecs/codec.ts';
 import type { Usage } from '../codecs/model.ts';
+import type { JsonObject } from '../codecs/values.ts';
 import type { Target } from '../combos/resolve.ts';
 import type { Exchange } from '../http/server.ts';
 import type { GatewayError } from '../lib/error.ts';
@@ -63,10 +64,10 @@ export interface Call {
   price(usage: Usage | null): Priced;
   /** Writes the call's one ledger entry. Later calls do nothing. */
   end(end: CallEnd): void;
-  /** Told of the frames that end a translated answer, before they leave. */
-  answered(last: string): void;
-  /** Tries the same target again, once, when its error means that it does not take sealed reasoning back. */
-  triedUnsealed(error: GatewayError): boolean;
+  /** Told of a whole and good answer of the responses format; `read` gives it, if it has to be kept. */
+  answered(read: () => JsonObject | null): void;
+  /** Tries the same target again when its error means that it would take the request without something optional. */
+  triedAgain(error: GatewayError): boolean;
   /** A failure before anything was sent to the caller: another attempt, or the error answer. */
   failed(failure: Failure): void;
 }

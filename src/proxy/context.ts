@@ -4,6 +4,7 @@ import type { GatewayError } from '../lib/error.ts';
 import type { ResponseMemory } from '../responses/stored.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Pools } from './pools.ts';
+import type { RefusedMembers } from './refused-members.ts';
 import type { Watch, Watched } from './watch.ts';
 
 /** What the data plane is given. */
@@ -12,6 +13,7 @@ export interface ProxyContext {
   snapshot(): Snapshot;
   pools: Pools;
   watch: Watch<OpenCall>;
+  refused: RefusedMembers;
   record(entry: LedgerEntry): void;
   responses: ResponseMemory;
   /** Names this process in `x-gateway-via`. */

@@ -87,6 +87,7 @@ export class WholeRelay {
       return;
     }
     const measured = measureBody(this.#call.codec, body, this.#call.body);
+    this.#call.answered(() => answer ?? parseObject(body));
     if (!framed || answer === undefined) {
       this.#send(body, 'application/json', measured);
       return;
@@ -112,6 +113,7 @@ export class WholeRelay {
       this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
       return;
     }
+    this.#call.answered(() => answer);
     const json = Buffer.from(JSON.stringify(answer));
     this.#send(json, 'application/json', measureBody(this.#call.codec, json, this.#call.body));
   }
@@ -125,7 +127,7 @@ export class WholeRelay {
       body,
       target: this.#call.target,
     });
-    if (this.#input.into === null && this.#call.triedUnsealed(read.error)) return;
+    if (this.#input.into === null && this.#call.triedAgain(read.error)) return;
     if (this.#input.into !== null) {
       this.#input.into.onFailure({ error: read.error, safeToRetry: false });
       return;

@@ -10,6 +10,7 @@ import { type Call, callerGone, endOfError, gatewayHeaders, type NamedInPath, ty
 import type { OpenCall, ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
+import { learnedRefusal } from './refused-members.ts';
 import { Relay } from './relay.ts';
 import { keepAnswer } from './responses-keep.ts';
 import type { Turn } from './responses-turn.ts';
@@ -46,9 +47,10 @@ export function runCall(context: ProxyContext, prepared: Prepared): void {
 
   const call = newCall(context, prepared, {
     ended: () => context.watch.remove(open),
-    triedUnsealed(error) {
-      if (unsealing || !leaveOutSeals(call, error)) return false;
-      unsealing = true;
+    triedAgain(error) {
+      if (learnedRefusal(context.refused, call, error)) unsealing = false;
+      else if (!unsealing && leaveOutSeals(call, error)) unsealing = true;
+      else return false;
       attempt();
       return true;
     },
@@ -99,7 +101,7 @@ export function runCall(context: ProxyContext, prepared: Prepared): void {
   attempt();
 }
 
-interface CallEvents extends Pick<Call, 'failed' | 'triedUnsealed'> {
+interface CallEvents extends Pick<Call, 'failed' | 'triedAgain'> {
   ended(): void;
 }
 
@@ -130,8 +132,8 @@ function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents):
       events.ended();
       context.record(ledgerEntry(facts, end, call, context.now()));
     },
-    answered: (last) => keepAnswer(context.responses, call, last),
-    triedUnsealed: events.triedUnsealed,
+    answered: (read) => keepAnswer(context.responses, call, read),
+    triedAgain: events.triedAgain,
     failed: events.failed,
   };
   return call;
@@ -151,7 +153,7 @@ function remembered(price: Call['price']): Call['price'] {
  * @param prepared the request is ready for its target
  */
 function answerReader(
-  { config }: ProxyContext,
+  { config, refused }: ProxyContext,
   call: Call,
   format: WireFormat,
   prepared: boolean,
@@ -161,7 +163,7 @@ function answerReader(
     return new Relay(call, config.keepAliveMs);
   }
   if (!prepared || call.translated === null) {
-    call.translated = translateRequest(call, format);
+    call.translated = translateRequest(call, format, refused.of(call.target));
     call.dropped = call.translated.dropped;
   }
   return new Translation(call, call.translated, config.keepAliveMs);

@@ -1,8 +1,10 @@
 import { adapt } from '../codecs/adapt.ts';
 import type { Codec, ConversationCodec, StreamCodec } from '../codecs/codec.ts';
+import type { Concept } from '../codecs/concept.ts';
 import { plainDialect } from '../codecs/dialect.ts';
 import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
+import { hasMember, withoutMember } from '../codecs/optional-members.ts';
 import { sealOwner } from '../codecs/seal-owner.ts';
 import type { ToolNames } from '../codecs/tool-names.ts';
 import { type JsonObject, parseObject } from '../codecs/values.ts';
@@ -29,11 +31,16 @@ type Asked = Pick<Call, 'body' | 'named' | 'target'> & { turn?: Call['turn'] };
 
 /**
  * Translates a request from the caller's format to the target's.
+ * @param refused members that the target is known not to take
  * @throws GatewayError `invalid_json`, `invalid_request`, `not_translatable`
  */
-export function translateRequest(asked: Asked, format: WireFormat): TranslatedRequest {
+export function translateRequest(
+  asked: Asked,
+  format: WireFormat,
+  refused: readonly string[] = [],
+): TranslatedRequest {
   try {
-    return translated(asked, format);
+    return translated(asked, format, refused);
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -41,7 +48,11 @@ export function translateRequest(asked: Asked, format: WireFormat): TranslatedRe
   }
 }
 
-function translated({ body, named, target, turn = null }: Asked, format: WireFormat): TranslatedRequest {
+function translated(
+  { body, named, target, turn = null }: Asked,
+  format: WireFormat,
+  refused: readonly string[],
+): TranslatedRequest {
   const sent = parseObject(joined(body).toString('utf8'));
   if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   const request = named === null ? sent : { ...sent, model: named.model, stream: named.stream };
@@ -55,9 +66,11 @@ function translated({ body, named, target, turn = null }: Asked, format: WireFor
     model: target.model,
   });
   const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect);
+  const left = refused.filter((path) => hasMember(encoded, path));
+  const kept = left.reduce(withoutMember, encoded);
   return {
-    body: Buffer.from(JSON.stringify(encoded)),
-    dropped,
+    body: Buffer.from(JSON.stringify(kept)),
+    dropped: [...new Set([...dropped, ...left.map((path) => wordFor(path, from, to))])],
     tools,
     request: turn === null ? request : echoOf(request, turn),
     stream: asked.stream,
@@ -65,15 +78,24 @@ function translated({ body, named, target, turn = null }: Asked, format: WireFor
   };
 }
 
+/** What the caller calls a member of the target's request; its own name where the caller has no word for it. */
+function wordFor(path: string, from: Translating, to: Translating): string {
+  const { names: theirs } = to.conversation;
+  const concept = (Object.keys(theirs) as Concept[]).find(
+    (one) => theirs[one] === path.replace(/\.effort$/, ''),
+  );
+  return (concept && from.conversation.names[concept]) ?? path;
+}
+
 /** Whose sealed reasoning a target can read. */
 export function ownerOf({ connection, model }: Target): string {
   return sealOwner(connection.id, model);
 }
 
+export type Translating = Codec & { conversation: ConversationCodec; stream: StreamCodec };
+
 /** The codec of a format that takes part in translation. */
-export function conversationCodec(
-  format: WireFormat,
-): Codec & { conversation: ConversationCodec; stream: StreamCodec } {
+export function conversationCodec(format: WireFormat): Translating {
   const codec = codecOf(format);
   const { conversation, stream } = codec;
   if (conversation === null || stream === null)

@@ -15,6 +15,7 @@ import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
 import { estimateInput, joined, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
+import { finalResponse } from './responses-keep.ts';
 import { translatedHeaders } from './translate-head.ts';
 import { conversationCodec, ownerOf, type TranslatedRequest } from './translate-request.ts';
 import { readUpstreamError } from './upstream-error.ts';
@@ -155,7 +156,7 @@ export class Translation implements AnswerReader {
         ...{ format, status: this.#status, headers: this.#headers, body },
         target: this.#call.target,
       });
-      if (this.#call.triedUnsealed(error)) this.#ended = true;
+      if (this.#call.triedAgain(error)) this.#ended = true;
       else this.#answerError(error);
       return;
     }
@@ -234,7 +235,7 @@ export class Translation implements AnswerReader {
 
   #finish(last: string): void {
     this.#ended = true;
-    this.#call.answered(last);
+    this.#call.answered(() => finalResponse(last));
     const measured = this.#measured();
     const end: CallEnd = {
       status: 200,

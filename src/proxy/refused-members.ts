@@ -1,0 +1,43 @@
+import { refusedMember } from '../codecs/optional-members.ts';
+import { parseObject } from '../codecs/values.ts';
+import type { Target } from '../combos/resolve.ts';
+import type { GatewayError } from '../lib/error.ts';
+import type { Call } from './call.ts';
+
+/** Members of requests that targets have refused, so that the next request is right at once. In memory alone. */
+export interface RefusedMembers {
+  of(target: Target): readonly string[];
+  add(target: Target, member: string): void;
+}
+
+/** Targets that are remembered; the one that was learned first is forgotten first. */
+const MAX_TARGETS = 500;
+
+export function createRefusedMembers(): RefusedMembers {
+  const known = new Map<string, readonly string[]>();
+  const nameOf = ({ connection, format, model }: Target) => `${connection.id} ${format} ${model}`;
+  return {
+    of: (target) => known.get(nameOf(target)) ?? none,
+    add(target, member) {
+      const name = nameOf(target);
+      known.set(name, [...(known.get(name) ?? []), member]);
+      const [first] = known.keys();
+      if (known.size > MAX_TARGETS && first !== undefined) known.delete(first);
+    },
+  };
+}
+
+const none: readonly string[] = [];
+
+/**
+ * Notes what the call's target says it does not take. True when the call, a translated one, may be tried without it: what
+ * the caller wrote for this very format itself is never changed.
+ */
+export function learnedRefusal(refused: RefusedMembers, call: Call, error: GatewayError): boolean {
+  if (call.translated === null || (error.status !== 400 && error.status !== 422)) return false;
+  const request = parseObject(call.translated.body.toString('utf8'));
+  const member = request === null ? null : refusedMember(call.target.format, request, error.message);
+  if (member === null || refused.of(call.target).includes(member)) return false;
+  refused.add(call.target, member);
+  return true;
+}
