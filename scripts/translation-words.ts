@@ -11,6 +11,13 @@ export const endpoints: Readonly<Record<WireFormat, string>> = {
   'anthropic-messages': '/v1/messages',
   gemini: '/v1beta/models/MODEL:generateContent',
   ollama: '/api/chat',
+  'openai-images': '/v1/images/generations',
+  'openai-image-edits': '/v1/images/edits',
+  'openai-speech': '/v1/audio/speech',
+  'openai-transcriptions': '/v1/audio/transcriptions',
+  'openai-translations': '/v1/audio/translations',
+  'openai-moderations': '/v1/moderations',
+  rerank: '/v1/rerank',
 };
 
 export const meanings: Readonly<Record<Concept, string>> = {

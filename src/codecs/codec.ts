@@ -3,6 +3,7 @@ import type { Frame, FrameSplit } from '../lib/sse.ts';
 import type { Concept, ConceptNames } from './concept.ts';
 import type { Conversation } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
+import type { MediaCodec } from './media.ts';
 import type { Usage, WireFormat } from './model.ts';
 import type { AnswerContext, PartReader, PartWriter } from './stream-part.ts';
 import type { JsonObject } from './values.ts';
@@ -96,6 +97,8 @@ export interface Codec {
   stream: StreamCodec | null;
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;
+  /** For a format whose bodies pass through as bytes. */
+  media?: MediaCodec;
   /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
   readUsage(body: Buffer): Usage | null;
   /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */

@@ -3,10 +3,14 @@ import type { Codec } from './codec.ts';
 import { gemini } from './gemini/codec.ts';
 import type { WireFormat } from './model.ts';
 import { ollama } from './ollama/codec.ts';
+import { openaiSpeech, openaiTranscriptions, openaiTranslations } from './openai-audio/codec.ts';
 import { openaiChat } from './openai-chat/codec.ts';
 import { openaiCompletions } from './openai-completions/codec.ts';
 import { openaiEmbeddings } from './openai-embeddings/codec.ts';
+import { openaiImageEdits, openaiImages } from './openai-images/codec.ts';
+import { openaiModerations } from './openai-moderations/codec.ts';
 import { openaiResponses } from './openai-responses/codec.ts';
+import { rerank } from './rerank/codec.ts';
 
 /** Every wire format the gateway speaks. */
 export const codecs: readonly Codec[] = [
@@ -17,6 +21,13 @@ export const codecs: readonly Codec[] = [
   anthropicMessages,
   gemini,
   ollama,
+  openaiImages,
+  openaiImageEdits,
+  openaiSpeech,
+  openaiTranscriptions,
+  openaiTranslations,
+  openaiModerations,
+  rerank,
 ];
 
 const byFormat = {
@@ -27,6 +38,13 @@ const byFormat = {
   'anthropic-messages': anthropicMessages,
   gemini,
   ollama,
+  'openai-images': openaiImages,
+  'openai-image-edits': openaiImageEdits,
+  'openai-speech': openaiSpeech,
+  'openai-transcriptions': openaiTranscriptions,
+  'openai-translations': openaiTranslations,
+  'openai-moderations': openaiModerations,
+  rerank,
 } as const satisfies Record<WireFormat, Codec>;
 
 export function codecOf(format: WireFormat): Codec {

@@ -1,12 +1,22 @@
-/** The wire formats: one folder each beside this file. `openai-embeddings` has no stream and no messages. */
+/**
+ * The wire formats, in folders beside this file. Those from `openai-embeddings` on have no messages: one request, one
+ * answer, or bytes that pass through (`media.ts`).
+ */
 export type WireFormat =
   | 'openai-chat'
   | 'openai-responses'
   | 'openai-completions'
-  | 'openai-embeddings'
   | 'anthropic-messages'
   | 'gemini'
-  | 'ollama';
+  | 'ollama'
+  | 'openai-embeddings'
+  | 'openai-images'
+  | 'openai-image-edits'
+  | 'openai-speech'
+  | 'openai-transcriptions'
+  | 'openai-translations'
+  | 'openai-moderations'
+  | 'rerank';
 
 /**
  * What one answer used, in disjoint buckets: nothing is counted in two of them, so that cost is a plain sum. Tokens,

@@ -1,0 +1,38 @@
+import type { MediaCodec } from '../media.ts';
+import { noUsage } from '../model.ts';
+import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
+import { countOf, isCount, type JsonObject, parseObject } from '../values.ts';
+
+const inStream: UsageSearch = {
+  kind: 'stream',
+  maxDepth: 1,
+  accepts: (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']),
+};
+
+/**
+ * Sound carries no usage, so what was asked to be spoken is counted; with `stream_format: sse` the last event,
+ * `speech.audio.done`, reports tokens.
+ */
+export const speech: MediaCodec = {
+  bodies: ['json'],
+  counted: [],
+  usageOfRequest(body) {
+    const text = parseObject(body.toString('utf8'))?.['input'];
+    if (typeof text !== 'string') return null;
+    return { usage: { ...noUsage, characters: characters(text) }, estimated: false };
+  },
+  usageOfAnswer({ kind, tail }) {
+    const found = kind === 'events' ? lastUsage(tail, inStream) : null;
+    if (found === null) return null;
+    const input = countOf(found.counts['input_tokens']);
+    const audioOutput = countOf(found.counts['output_tokens']);
+    return { usage: { ...noUsage, input, audioOutput }, estimated: false };
+  },
+};
+
+/** Unicode characters, of which some take two units of a string. */
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}

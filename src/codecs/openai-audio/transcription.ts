@@ -1,0 +1,53 @@
+import type { MediaCodec, MediaUsage } from '../media.ts';
+import { noUsage, type Usage } from '../model.ts';
+import { disjoint, isEmptyUsage } from '../token-counts.ts';
+import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
+import { countOf, isCount, type JsonObject, objectOf } from '../values.ts';
+
+const hasCounts = (counts: JsonObject) =>
+  isCount(counts['seconds']) || isCount(counts['prompt_audio_seconds']) || isCount(counts['input_tokens']);
+const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
+const inStream: UsageSearch = { kind: 'stream', maxDepth: 1, accepts: hasCounts };
+
+/** Where `verbose_json` says how long the recording is: before its text. */
+const DURATION_WITHIN = 512;
+const DURATION = /"duration"\s*:\s*"?(\d+(?:\.\d+)?)/;
+
+/**
+ * Recorded speech. Models report its length or tokens (OpenAI API reference, `Transcription`; Mistral's
+ * `prompt_audio_seconds`); `verbose_json` says the length at least. Plain text and subtitles say nothing.
+ */
+export const transcription: MediaCodec = {
+  bodies: ['form'],
+  counted: [],
+  usageOfRequest: () => null,
+  usageOfAnswer({ head, kind, tail }) {
+    if (kind === 'other') return null;
+    const found = lastUsage(tail, kind === 'json' ? inBody : inStream);
+    const usage = found === null ? noUsage : usageOf(found.counts);
+    if (!isEmptyUsage(usage)) return { usage, estimated: false };
+    return kind === 'json' ? byDuration(head) : null;
+  },
+};
+
+function byDuration(head: Buffer): MediaUsage | null {
+  const seconds = Number(DURATION.exec(head.toString('latin1', 0, DURATION_WITHIN))?.[1] ?? 0);
+  return seconds > 0 ? { usage: { ...noUsage, audioSeconds: seconds }, estimated: true } : null;
+}
+
+/** Where the length is told, it is what is paid for; tokens beside it are of the same sound. */
+function usageOf(counts: JsonObject): Usage {
+  const seconds = [counts['seconds'], counts['prompt_audio_seconds']].find(isCount);
+  if (seconds !== undefined) return { ...noUsage, audioSeconds: seconds };
+  return disjoint({
+    prompt: countOf(counts['input_tokens']),
+    cached: 0,
+    written: 0,
+    audioInput: countOf(objectOf(counts['input_token_details'])['audio_tokens']),
+    completion: countOf(counts['output_tokens']),
+    reasoning: 0,
+    audioOutput: 0,
+    total: null,
+    webSearches: 0,
+  });
+}

@@ -1,0 +1,44 @@
+import type { MediaAnswer, MediaCodec, MediaUsage } from '../media.ts';
+import { noUsage, type Usage } from '../model.ts';
+import { passed } from '../passed.ts';
+import { isEmptyUsage } from '../token-counts.ts';
+import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
+import { countOf, isCount, type JsonObject, objectOf } from '../values.ts';
+
+const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);
+const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
+const inStream: UsageSearch = { kind: 'stream', maxDepth: 1, accepts: hasCounts };
+
+const images = (bodies: MediaCodec['bodies']): MediaCodec => ({
+  bodies,
+  counted: ['b64_json', 'url'],
+  usageOfRequest: () => null,
+  usageOfAnswer: imagesUsage,
+});
+
+/** `/v1/images/generations` (OpenAI API reference, `ImagesResponse`). */
+export const openaiImages = passed('openai-images', images(['json']));
+
+/** `/v1/images/edits`: a form with the pictures, or JSON that names them by address or file id. */
+export const openaiImageEdits = passed('openai-image-edits', images(['form', 'json']));
+
+/** Tokens where the model reports them (GPT Image), else the pictures themselves (DALL-E, FLUX, Grok). */
+function imagesUsage({ counted, kind, tail }: MediaAnswer): MediaUsage | null {
+  if (kind === 'other') return null;
+  const found = lastUsage(tail, kind === 'json' ? inBody : inStream);
+  const usage = found === null ? noUsage : tokensOf(found.counts);
+  if (!isEmptyUsage(usage)) return { usage, estimated: false };
+  return counted === 0 ? null : { usage: { ...noUsage, images: counted }, estimated: false };
+}
+
+/** `input_tokens` are text and pictures; of `output_tokens` all are pictures unless the details say otherwise. */
+function tokensOf(counts: JsonObject): Usage {
+  const given = countOf(counts['input_tokens']);
+  const made = countOf(counts['output_tokens']);
+  const imageInput = Math.min(given, countOf(objectOf(counts['input_tokens_details'])['image_tokens']));
+  const details = objectOf(counts['output_tokens_details']);
+  const imageOutput = isCount(details['image_tokens'])
+    ? Math.min(made, countOf(details['image_tokens']))
+    : made;
+  return { ...noUsage, input: given - imageInput, imageInput, output: made - imageOutput, imageOutput };
+}

@@ -1,0 +1,18 @@
+import type { Codec } from '../codec.ts';
+import { openAiError } from '../openai-error.ts';
+import { hasPromptCounts, promptUsage } from '../token-counts.ts';
+import { lastUsage } from '../usage-bytes.ts';
+
+/** OpenAI's moderations: one request, one answer. OpenAI reports no usage; what others report is read. */
+export const openaiModerations: Codec = {
+  format: 'openai-moderations',
+  pathOf: null,
+  stream: null,
+  conversation: null,
+  readUsage(body) {
+    const found = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
+    return found === null ? null : promptUsage(found.counts);
+  },
+  responseTextBytes: () => 0,
+  encodeError: openAiError,
+};

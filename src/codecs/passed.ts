@@ -1,0 +1,19 @@
+import type { Codec } from './codec.ts';
+import type { MediaCodec } from './media.ts';
+import type { WireFormat } from './model.ts';
+import { openAiError } from './openai-error.ts';
+
+/** A codec of a format that passes through as bytes. Errors are those of OpenAI, whose clients all of them have. */
+export function passed(format: WireFormat, media: MediaCodec): Codec {
+  return {
+    format,
+    pathOf: null,
+    stream: null,
+    conversation: null,
+    media,
+    readUsage: (body) =>
+      media.usageOfAnswer({ kind: 'json', head: body, tail: body, counted: 0 })?.usage ?? null,
+    responseTextBytes: () => 0,
+    encodeError: openAiError,
+  };
+}
