@@ -46,7 +46,10 @@ export const meanings: Readonly<Record<Concept, string>> = {
   audioInput: 'sound',
   fileInput: 'documents',
   uploads: 'a file that was uploaded to the vendor',
+  parallelToolCalls: 'one call at a time',
   webSearch: 'a search that the vendor runs',
+  searchBesideTools: 'that search beside tools of the caller',
+  searchDomains: 'where to search',
 };
 
 export const intro = `A request in one format can be answered by a provider of another: the gateway reads it, says the same in the provider's

@@ -1,4 +1,4 @@
-import type { Conversation, Part, Source } from './conversation.ts';
+import type { Conversation, Part, Source, Tool, WebSearchTool } from './conversation.ts';
 
 /** What a request may ask for and not every format can say. */
 export interface ConceptRow {
@@ -16,6 +16,8 @@ const deepPart = (conversation: Conversation, test: (part: Part) => boolean) =>
   somePart(conversation, (part) => nested(part).some(test));
 const isUpload = (part: Part) => 'source' in part && (part.source as Source).kind === 'file';
 const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined;
+const isCallable = ({ kind }: Tool) => kind === 'function' || kind === 'custom';
+const isSearch = (tool: Tool): tool is WebSearchTool => tool.kind === 'web-search';
 
 /** The concepts that formats differ in. What every message format can say is not listed. */
 export const concepts = {
@@ -47,7 +49,7 @@ export const concepts = {
   /** Functions and tools with free text. */
   tools: {
     without: 'refuse',
-    asked: ({ tools }) => tools.some(({ kind }) => kind === 'function' || kind === 'custom'),
+    asked: ({ tools }) => tools.some(isCallable),
   },
   /** Calls of an earlier turn, and their results. */
   toolCalls: {
@@ -59,7 +61,23 @@ export const concepts = {
   fileInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'file') },
   /** A file that was uploaded to one vendor. */
   uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
-  webSearch: { without: 'drop', asked: ({ tools }) => tools.some(({ kind }) => kind === 'web-search') },
+  /** At most one call an answer. */
+  parallelToolCalls: {
+    without: 'drop',
+    asked: ({ parallelToolCalls, tools }) => parallelToolCalls === false && tools.some(isCallable),
+  },
+  webSearch: { without: 'drop', asked: ({ tools }) => tools.some(isSearch) },
+  /** A search and tools that the caller runs, in one request. */
+  searchBesideTools: {
+    without: 'drop',
+    asked: ({ tools }) => tools.some(isSearch) && tools.some(isCallable),
+  },
+  /** Where to search and where not. */
+  searchDomains: {
+    without: 'drop',
+    asked: ({ tools }) =>
+      tools.some((tool) => isSearch(tool) && (said(tool.allowedDomains) || said(tool.blockedDomains))),
+  },
 } as const satisfies Record<string, ConceptRow>;
 
 export type Concept = keyof typeof concepts;

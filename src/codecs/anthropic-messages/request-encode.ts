@@ -27,7 +27,10 @@ export const names: ConceptNames = {
   imageInput: 'image',
   fileInput: 'document',
   uploads: 'file_id',
+  parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
   webSearch: 'tools.web_search',
+  searchBesideTools: 'tools.web_search',
+  searchDomains: 'tools.web_search.allowed_domains',
 };
 
 /** With thinking on, the vendor takes no narrower sampling than this. */

@@ -1,3 +1,5 @@
+import type { Concept } from '../concept.ts';
+
 /** The words for how much to think, from least to most (`ThinkingLevel`, in small letters). */
 export const levels = ['minimal', 'low', 'medium', 'high'] as const;
 export type Level = (typeof levels)[number];
@@ -33,6 +35,11 @@ const newest: ThinkingStyle = { by: 'level', levels: ['low', 'medium', 'high'] }
 /** How `model`, by its name at the vendor, is told how much to think. */
 export function thinkingStyleOf(model: string): ThinkingStyle {
   return families.find(({ name }) => name.test(model))?.thinking ?? newest;
+}
+
+/** What models of this name refuse: those that do not think, to be told to. */
+export function lacks(model: string): readonly Concept[] {
+  return thinkingStyleOf(model).by === 'none' ? ['reasoning'] : [];
 }
 
 /**

@@ -30,6 +30,12 @@ export const names: ConceptNames = {
   webSearch: 'tools.googleSearch',
 };
 
+/** A search beside functions is read, and not written (`tools-encode.ts`); nor are domains, which its cloud alone takes. */
+export const heard: ConceptNames = {
+  searchBesideTools: 'tools.googleSearch',
+  searchDomains: 'tools.googleSearch.excludeDomains',
+};
+
 /** Google's cloud names the tier in a header, and refuses members that it does not know. */
 export const vendorOnly: readonly Concept[] = ['serviceTier'];
 

@@ -26,7 +26,10 @@ export const names: ConceptNames = {
   audioInput: 'input_audio',
   fileInput: 'input_file',
   uploads: 'file_id',
+  parallelToolCalls: 'parallel_tool_calls',
   webSearch: 'tools.web_search',
+  searchBesideTools: 'tools.web_search',
+  searchDomains: 'tools.web_search.filters',
 };
 
 /** The smallest `max_output_tokens` that the vendor takes. */
