@@ -119,6 +119,19 @@ export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; ask
       'Without a bound in the request the answer has 2,048 tokens at most.',
     ],
   },
+  gemini: {
+    asking: [
+      'Members are read in camel case and in snake case. A call without an id gets one from its name and number; a result answers the call with its id, else the first of its name that waits.',
+      '`cachedContent`, answers other than text, and the answer type `text/x.enum` are refused by their names.',
+      'Sealed reasoning of other makers stands in `thoughtSignature`.',
+    ],
+    asked: [
+      'How much to think is a level for Gemini 3 and later, a budget for Gemini 2.5, and left out for older models. A model that cannot do without thinking thinks as little as it can.',
+      'Gemini 3 and later refuse a call of the current turn that no signature of theirs goes with. A call that another model made has `skip_thought_signature_validator` in its place, which Google documents for this.',
+      'Images in a tool’s result stay in it for Gemini 3 and later; for older models they follow the results.',
+      'A search that the vendor runs is left out beside functions. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
+    ],
+  },
   'anthropic-messages': {
     asked: [
       'The format demands a bound on the answer: without one in the request it is 8,192 tokens.',
