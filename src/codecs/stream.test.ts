@@ -303,6 +303,12 @@ const expectations: [WireFormat, string, StreamFacts['end'], Partial<Usage> | nu
     { input: 400, cacheRead: 1_500, cacheWrite5m: 100, output: 16 },
   ],
   ['openai-responses', 'failed.sse', 'error', null],
+  ['gemini', 'text.sse', 'complete', { input: 256, cacheRead: 768, output: 15 }],
+  ['gemini', 'tools.sse', 'complete', { input: 310, output: 64, reasoning: 52 }],
+  ['gemini', 'thinking.sse', 'complete', { input: 40, output: 5, reasoning: 220 }],
+  ['gemini', 'grounding.sse', 'complete', { input: 240, output: 12, reasoning: 33, webSearches: 2 }],
+  ['gemini', 'blocked.sse', 'complete', { input: 19 }],
+  ['gemini', 'overloaded.sse', 'error', { input: 12, output: 2 }],
 ];
 
 describe('readStream', () => {
@@ -316,7 +322,12 @@ describe('readStream', () => {
       const expected = usage === null ? null : { ...noUsage, ...usage };
       const stream = streamOf(format);
       // Where the last usage object begins; a tail that begins later does not have it.
-      const last = Math.max(bytes.lastIndexOf('"usage":{"prompt'), bytes.lastIndexOf('"usage":{"input'));
+      const places = [
+        '"usage":{"prompt',
+        '"usage":{"input',
+        end === 'error' ? '"usageMetadata"' : '"finishReason"',
+      ];
+      const last = Math.max(...places.map((place) => bytes.lastIndexOf(place)));
       const first = bytes.indexOf('"usage":{"input');
       const frameEnd = first === -1 ? 0 : bytes.indexOf('\n\n', first) + 2;
       for (let from = 0; from <= (last === -1 ? bytes.length - 400 : last); from += 1) {
@@ -337,6 +348,7 @@ describe('readStream', () => {
         'openai-completions': '"finish_reason":"',
         'anthropic-messages': 'event: message_stop',
         'openai-responses': name === 'tools.sse' ? 'event: response.completed' : 'event: response.incomplete',
+        gemini: name === 'blocked.sse' ? '"blockReason"' : '"finishReason"',
       };
       const at = bytes.indexOf(terminals[format] ?? '');
       assert.ok(at > 0);

@@ -15,6 +15,8 @@ import { type JsonObject, parseObject } from './values.ts';
 export interface UsageSearch {
   /** `body`: one JSON document. `stream`: SSE records, of which the first and the last may be cut. */
   kind: 'body' | 'stream';
+  /** The member to look for, in its quotes; `"usage"` when left out. */
+  key?: Buffer;
   /** How many containers may enclose the usage object: the format's own places are near the root, tool input is deeper. */
   maxDepth: number;
   /** True when the object has the token counts of the format. */
@@ -29,7 +31,7 @@ export interface UsageFound {
   closed: boolean;
 }
 
-const KEY = Buffer.from('"usage"');
+const USAGE = Buffer.from('"usage"');
 const MAX_OBJECT_BYTES = 65_536;
 /** Objects looked into before giving up, so that a hostile answer cannot make the search quadratic. */
 const MAX_TRIES = 64;
@@ -41,39 +43,41 @@ const CR = 0x0d;
  * match: its quotes are escaped. A usage of `null` is passed over.
  */
 export function lastUsage(bytes: Buffer, search: UsageSearch): UsageFound | null {
+  const key = search.key ?? USAGE;
   let tries = 0;
-  let at = bytes.lastIndexOf(KEY);
+  let at = bytes.lastIndexOf(key);
   while (at !== -1 && tries < MAX_TRIES) {
-    const open = valueOpen(bytes, at);
+    const open = valueOpen(bytes, at + key.length);
     if (open !== -1) {
       tries += 1;
       const found = usageAt(bytes, open, search);
       if (found !== null) return found;
     }
-    at = at === 0 ? -1 : bytes.lastIndexOf(KEY, at - 1);
+    at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1);
   }
   return null;
 }
 
 /** The first usage object in `bytes`, found forwards. */
 export function firstUsage(bytes: Buffer, search: UsageSearch): UsageFound | null {
+  const key = search.key ?? USAGE;
   let tries = 0;
-  let at = bytes.indexOf(KEY);
+  let at = bytes.indexOf(key);
   while (at !== -1 && tries < MAX_TRIES) {
-    const open = valueOpen(bytes, at);
+    const open = valueOpen(bytes, at + key.length);
     if (open !== -1) {
       tries += 1;
       const found = usageAt(bytes, open, search);
       if (found !== null) return found;
     }
-    at = bytes.indexOf(KEY, at + KEY.length);
+    at = bytes.indexOf(key, at + key.length);
   }
   return null;
 }
 
-/** The index of the brace that opens the value of the key at `key`, or -1 when its value is no object. */
-function valueOpen(bytes: Buffer, key: number): number {
-  const colon = skipSpace(bytes, key + KEY.length);
+/** The index of the brace that opens the value of the key that ends at `end`, or -1 when its value is no object. */
+function valueOpen(bytes: Buffer, end: number): number {
+  const colon = skipSpace(bytes, end);
   if (bytes[colon] !== COLON) return -1;
   const open = skipSpace(bytes, colon + 1);
   return bytes[open] === OPEN_OBJECT ? open : -1;
@@ -96,8 +100,11 @@ function parseSlice(text: string): JsonObject | null {
   return parseObject(text) ?? (/[\r\n]/.test(text) ? parseObject(text.replace(/[\r\n]+data:/g, '\n')) : null);
 }
 
-/** Counts the brackets that close more than what opens between `from` and the end of the body or record. */
-function closersAfter(
+/**
+ * Counts the brackets that close more than what opens between `from` and the end of the body or record. `closed` is
+ * true when that end was reached.
+ */
+export function closersAfter(
   bytes: Buffer,
   from: number,
   kind: UsageSearch['kind'],

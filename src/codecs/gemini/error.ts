@@ -1,4 +1,10 @@
 import type { ErrorKind, GatewayError } from '../../lib/error.ts';
+import type { Frame } from '../../lib/sse.ts';
+import type { ReportedError } from '../codec.ts';
+import { encodeFrame } from '../frames.ts';
+import { readVendorError } from '../openai-error.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { chunksIn, errorIn } from './chunk.ts';
 
 /** Google's canonical error names (google.rpc.Code) for each kind of failure. */
 const statusOfKind: Readonly<Record<ErrorKind, string>> = {
@@ -24,4 +30,52 @@ export function encodeError(error: GatewayError): Record<string, unknown> {
   return {
     error: { code: error.status, message: error.message, status: statusOfKind[error.kind], ...details },
   };
+}
+
+/** An error as the last chunk of a stream, without a `finishReason` (R-14). */
+export function encodeErrorFrame(error: GatewayError): Buffer {
+  return Buffer.from(encodeFrame('', encodeError(error)));
+}
+
+/** What the names of google.rpc.Code mean in HTTP (google/rpc/code.proto). */
+const statusOfName: Readonly<Record<string, number>> = {
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  UNAUTHENTICATED: 401,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+};
+
+/** The failure in a chunk or body: `{"error":{code,message,status,details}}`, or the array that a stream of it is. */
+export function readError(frame: Pick<Frame, 'data'>): ReportedError {
+  const failed = chunksIn(frame.data)
+    ?.map(errorIn)
+    .find((error) => error !== null);
+  return failed === undefined || failed === null ? readVendorError(frame.data) : readGoogleError(failed);
+}
+
+/** The failure in Google's error object. A key that is not valid is said with 400 there (R-03). */
+export function readGoogleError(error: JsonObject | string): ReportedError {
+  const read = readVendorError(error);
+  if (typeof error === 'string') return read;
+  if (isInvalidKey(error)) return { ...read, status: 401 };
+  const { code, status } = error;
+  const isStatus = typeof code === 'number' && code >= 400 && code <= 599;
+  const named = statusOfName[textOf(status)];
+  return isStatus || named === undefined ? read : { ...read, status: named };
+}
+
+function isInvalidKey(error: JsonObject): boolean {
+  return listOf(error['details']).some((detail) => objectOf(detail)['reason'] === 'API_KEY_INVALID');
 }

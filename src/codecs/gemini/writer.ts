@@ -1,0 +1,221 @@
+import type { Sealed } from '../conversation.ts';
+import { encodeFrame } from '../frames.ts';
+import type { Usage } from '../model.ts';
+import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import { type JsonObject, objectOf, parseObject } from '../values.ts';
+import { finishReasonOf } from './finish.ts';
+import { groundingOf, SaidText } from './grounding.ts';
+import { signatureOf } from './signature.ts';
+import { usageMetadataOf } from './usage.ts';
+import { camel } from './wire-names.ts';
+
+type Start = Extract<StreamPart, { type: 'tool-call-start' }>;
+type CitationPart = Extract<StreamPart, { type: 'citation' }>;
+
+/** A block that has begun. Parts have no number on the wire, so that one block at a time is written and the others wait. */
+interface Block {
+  kind: 'text' | 'thought' | 'call' | 'native';
+  /** What came for it and was not written. */
+  text: string;
+  /** The whole thought, which some signatures are worthless without. */
+  thought: string;
+  call: Start | null;
+  /** False when the answer was cut off inside the call. */
+  complete: boolean;
+  sealed: Sealed | null;
+  native: JsonObject;
+  ended: boolean;
+}
+
+/**
+ * Writes an answer as `streamGenerateContent` chunks (gateways' E-06): text and thoughts as they come, calls whole,
+ * and how it ended with the usage in the last one. The seal of thoughts stands on the part after them, for clients
+ * send thoughts themselves not back (Gemini CLI).
+ */
+class GeminiWriter implements PartWriter {
+  readonly #context: AnswerContext;
+  /** Whether the caller asked to see thoughts (`includeThoughts`); who did not takes them for text. */
+  readonly #showsThoughts: boolean;
+  /** Blocks that are not written to their end, in order; the first one is being written. */
+  readonly #blocks = new Map<number, Block>();
+  readonly #said = new SaidText();
+  readonly #citations: CitationPart[] = [];
+  /** The signature for the next part. */
+  #signature = '';
+  #refused = false;
+  #cut = false;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#showsThoughts = asksForThoughts(context.request);
+  }
+
+  push(part: StreamPart): string {
+    switch (part.type) {
+      case 'refusal-start':
+        this.#refused = true;
+        return this.#open(part.block, 'text');
+      case 'text-start':
+        return this.#open(part.block, 'text');
+      case 'reasoning-start':
+        return this.#open(part.block, 'thought');
+      case 'tool-call-start':
+        return this.#open(part.block, 'call', { call: part });
+      case 'text-delta':
+      case 'refusal-delta':
+      case 'reasoning-delta':
+      case 'tool-call-delta':
+        return this.#grow(part.block, part.text);
+      case 'text-end':
+      case 'refusal-end':
+        return this.#close(part.block, {});
+      case 'reasoning-end':
+        return this.#close(part.block, { sealed: part.sealed });
+      case 'tool-call-end':
+        return this.#close(part.block, { complete: part.complete });
+      case 'citation':
+        this.#citations.push(part);
+        return '';
+      case 'native':
+        if (part.format !== 'gemini') return '';
+        return this.#open(part.block, 'native', { native: part.value, ended: true });
+      case 'message-end':
+        return this.#end(part.reason, part.usage);
+      // The format has no first chunk without content, and an error ends the stream in its own way.
+      case 'message-start':
+      case 'error':
+        return '';
+    }
+  }
+
+  #open(block: number, kind: Block['kind'], more: Partial<Block> = {}): string {
+    const start = {
+      text: '',
+      thought: '',
+      call: null,
+      complete: true,
+      sealed: null,
+      native: {},
+      ended: false,
+    };
+    this.#blocks.set(block, { ...start, kind, ...more });
+    return this.#advance();
+  }
+
+  #grow(block: number, text: string): string {
+    const open = this.#blocks.get(block);
+    if (open === undefined) return '';
+    open.text += text;
+    return this.#advance();
+  }
+
+  #close(block: number, how: Partial<Block>): string {
+    const open = this.#blocks.get(block);
+    if (open === undefined) return '';
+    Object.assign(open, how, { ended: true });
+    return this.#advance();
+  }
+
+  /** Writes what waits, in the order of blocks, as far as it goes. */
+  #advance(): string {
+    let frames = '';
+    for (const [block, open] of this.#blocks) {
+      frames += this.#write(block, open);
+      if (!open.ended) break;
+      this.#blocks.delete(block);
+    }
+    return frames;
+  }
+
+  #write(block: number, open: Block): string {
+    const { kind, text } = open;
+    switch (kind) {
+      case 'text':
+        if (this.#said.span(block) === undefined) this.#said.open(block);
+        this.#said.add(block, text);
+        open.text = '';
+        return text === '' ? '' : this.#part({ text });
+      case 'thought': {
+        open.thought += text;
+        open.text = '';
+        const frames = text === '' || !this.#showsThoughts ? '' : this.#thought(text);
+        return open.ended && open.sealed !== null ? frames + this.#seal(open.sealed, open.thought) : frames;
+      }
+      case 'call':
+        return open.ended ? this.#call(open) : '';
+      case 'native':
+        return this.#signed() + this.#chunk([open.native]);
+    }
+  }
+
+  /** A part that bears the signature that waits, if any. */
+  #part(part: JsonObject): string {
+    const signature = this.#signature;
+    this.#signature = '';
+    return this.#chunk([signature === '' ? part : { ...part, thoughtSignature: signature }]);
+  }
+
+  /** The signature that waits, on an empty text: a thought or a part with its own signature must not take it. */
+  #signed(): string {
+    return this.#signature === '' ? '' : this.#part({ text: '' });
+  }
+
+  #thought(text: string): string {
+    return this.#signed() + this.#chunk([{ text, thought: true }]);
+  }
+
+  #seal(sealed: Sealed, thought: string): string {
+    const frames = this.#signed();
+    this.#signature = signatureOf(sealed, thought);
+    return frames;
+  }
+
+  /** Half a call is left out, as the vendor does it: clients run what they are given, and how it ended says why. */
+  #call({ call, complete, text }: Block): string {
+    if (call === null) return '';
+    this.#cut ||= !complete;
+    if (!complete) return '';
+    const args = call.kind === 'custom' ? { input: text } : argsOf(text);
+    return this.#part({ functionCall: { id: call.id, name: call.name, args } });
+  }
+
+  #end(reason: EndReason, usage: Usage | null): string {
+    let frames = '';
+    for (const block of [...this.#blocks.keys()]) frames += this.#close(block, { complete: false });
+    const grounding = groundingOf(this.#citations, this.#said);
+    const last = this.#signature === '' ? { text: '' } : { text: '', thoughtSignature: this.#signature };
+    const more = grounding === null ? {} : { groundingMetadata: grounding };
+    return frames + this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage);
+  }
+
+  /** What was written says more than the upstream's reason (S-05, S-07). */
+  #finishReason(reason: EndReason): string {
+    if (this.#cut) return finishReasonOf('length');
+    return finishReasonOf(this.#refused && reason === 'stop' ? 'policy' : reason);
+  }
+
+  #chunk(parts: JsonObject[], end: JsonObject = {}, usage: Usage | null = null): string {
+    return encodeFrame('', {
+      candidates: [{ content: { parts, role: 'model' }, ...end, index: 0 }],
+      ...(usage === null ? {} : { usageMetadata: usageMetadataOf(usage) }),
+      modelVersion: this.#context.model,
+      responseId: this.#context.id.replace(/^[a-z]+_/, ''),
+    });
+  }
+}
+
+/** A writer for one stream. */
+export function writer(context: AnswerContext): PartWriter {
+  return new GeminiWriter(context);
+}
+
+function asksForThoughts(request: JsonObject): boolean {
+  const config = camel(objectOf(camel(request)['generationConfig']));
+  return camel(objectOf(config['thinkingConfig']))['includeThoughts'] === true;
+}
+
+/** Arguments as an object. What is none is kept as text, for the tool to say what is wrong with it (M-08). */
+function argsOf(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  return parseObject(text) ?? { raw_arguments: text };
+}
