@@ -1,14 +1,29 @@
 import type { Codec } from '../codec.ts';
 import { encodeError } from './error.ts';
+import { lacks } from './models.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, heard, names, toolRules, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { readUsage, responseTextBytes } from './usage.ts';
+import { writer } from './writer.ts';
 
-/** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`). */
+/** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`), which Gemini CLI speaks. */
 export const gemini: Codec = {
   format: 'gemini',
   pathOf: (model, stream) => `/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
   stream,
-  conversation: null,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    heard,
+    vendorOnly,
+    lacks,
+    tools: toolRules,
+  },
   readUsage,
   responseTextBytes,
   encodeError,
