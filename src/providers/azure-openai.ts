@@ -27,6 +27,7 @@ export const azureOpenai: Provider = {
   },
   // https://learn.microsoft.com/azure/foundry/reference/rest/compactconversation
   compacts: ['endpoint'],
+  keepsResponses: true,
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AZURE_OPENAI_API_KEY'],

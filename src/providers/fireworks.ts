@@ -15,6 +15,8 @@ export const fireworks: Provider = {
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
   },
+  // https://docs.fireworks.ai/guides/response-api
+  keepsResponses: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['FIREWORKS_API_KEY'],

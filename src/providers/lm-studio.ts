@@ -15,6 +15,8 @@ export const lmStudio: Provider = {
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
   },
+  // https://lmstudio.ai/blog/lmstudio-v0.3.29
+  keepsResponses: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['LM_API_TOKEN'],

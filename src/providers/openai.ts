@@ -25,6 +25,7 @@ export const openai: Provider = {
   },
   counts: ['openai-responses'],
   compacts: ['endpoint', 'item'],
+  keepsResponses: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'all',
   keyVariables: ['OPENAI_API_KEY'],

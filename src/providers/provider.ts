@@ -32,6 +32,8 @@ export interface Provider {
   compacts?: readonly ('endpoint' | 'item')[];
   /** Which of its formats others are translated into, where that is not the usual one: the one in which it says most. */
   preferred?: WireFormat;
+  /** It keeps answers of the responses format for `previous_response_id`. Those of others are kept by the gateway. */
+  keepsResponses?: true;
   /** How it departs from the formats it speaks; what is not said is as in `plainDialect`. */
   dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */

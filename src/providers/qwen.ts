@@ -18,6 +18,7 @@ export const qwen: Provider = {
     'anthropic-messages': '/apps/anthropic/v1/messages',
   },
   dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
+  keepsResponses: true,
   modelsPath: '/compatible-mode/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['DASHSCOPE_API_KEY', 'QWEN_API_KEY'],

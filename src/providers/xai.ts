@@ -17,6 +17,8 @@ export const xai: Provider = {
     'openai-completions': '/v1/completions',
   },
   dialect: { maxTokensField: 'max_completion_tokens', schema: 'xai' },
+  // https://docs.x.ai/developers/model-capabilities/text/generate-text: for 30 days
+  keepsResponses: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['XAI_API_KEY'],

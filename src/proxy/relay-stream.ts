@@ -6,6 +6,7 @@ import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
 import { estimateInput, joined, measureStream, Tap } from './meter.ts';
+import { finalResponse, isKept } from './responses-keep.ts';
 
 /** Preamble that is held back at most; a stream with more of it is committed. */
 const HELD_BYTES = 262_144;
@@ -145,7 +146,7 @@ export class StreamRelay {
   #commit(): boolean {
     this.#committed = true;
     this.#inputTokens = estimateInput(this.#call.body);
-    this.#call.body = [];
+    if (!isKept(this.#call)) this.#call.body = [];
     this.#call.firstByteAt = performance.now();
     const headers = callerHeaders(200, this.#headers);
     const type = this.#caller.contentType;
@@ -199,6 +200,7 @@ export class StreamRelay {
     error: { code: string; message: string } | null,
     facts: StreamFacts,
   ): void {
+    if (outcome === 'ok') this.#call.answered(() => finalResponse(this.#tap.tail().toString()));
     this.#endWith(
       {
         status: 200,

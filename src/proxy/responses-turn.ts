@@ -12,6 +12,7 @@ import {
   type Reader,
   readable,
   resolved,
+  unsealedHere,
 } from '../responses/chain.ts';
 import { asksForSummary, isTrigger } from '../responses/compact.ts';
 import { continued, inputItems } from '../responses/continued.ts';
@@ -93,7 +94,7 @@ async function rewritten(asked: TurnInput, plain: Turn, body: JsonObject): Promi
     chain ?? [],
     asked,
   );
-  const own = targets.every(({ format }) => format === 'openai-responses') && !compacts ? portable : whole;
+  const own = compacts ? whole : itemsFor(targets);
   const said = brought.flatMap((item, index) =>
     item === items[index] ? [readable(item)] : own(readable(item)),
   );
@@ -113,6 +114,13 @@ async function rewritten(asked: TurnInput, plain: Turn, body: JsonObject): Promi
 }
 
 const whole = (item: unknown): unknown[] => [item];
+
+/** How stored items go to providers: those of another format are told everything, by its own codec. */
+function itemsFor(targets: Targets): typeof whole {
+  const native = targets.filter(({ format }) => format === 'openai-responses');
+  if (native.length === 0) return whole;
+  return native.some(({ provider }) => provider.keepsResponses) ? portable : unsealedHere;
+}
 
 function joinedTo(chain: readonly FoundResponse[], own: typeof whole, request: JsonObject): JsonObject {
   const earlier = itemsOf(chain).flatMap((item) => own(readable(item)));

@@ -114,13 +114,18 @@ export function readable(item: unknown): unknown {
 }
 
 /**
- * An item of another provider's answer, for one of this format: ids that it does not know are left out, and so is
- * reasoning that it could not open.
+ * An item of another provider's answer, for one of this format that keeps its own: ids that it does not know are left
+ * out, and so is reasoning that it could not open.
  */
 export function portable(item: unknown): unknown[] {
   if (!isObject(item)) return [item];
   const { id: _, status: __, ...said } = item;
   if (item['type'] !== 'reasoning') return [said];
-  const sealed = textOf(item['encrypted_content']);
-  return sealed === '' || carriedSeal(sealed) !== null ? [] : [said];
+  return textOf(item['encrypted_content']) === '' ? [] : unsealedHere(said);
+}
+
+/** An item for a provider of this format that looks nothing up: as it is, unless it is sealed for another format. */
+export function unsealedHere(item: unknown): unknown[] {
+  const sealed = isObject(item) ? textOf(item['encrypted_content']) : '';
+  return sealed !== '' && carriedSeal(sealed) !== null ? [] : [item];
 }

@@ -52,6 +52,20 @@ describe('stored responses', () => {
     assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
   });
 
+  it('do not get in each other’s way when two keys have the same id', async (test) => {
+    const { fresh, memory, writer } = await opened(test);
+    const other = { ...one, keyId: 'key_b', model: 'other' };
+    memory.put(one);
+    memory.put(other);
+    writer.flush();
+    for (const each of [memory, fresh()]) {
+      assert.deepEqual(await each.get('resp_1', 'key_a'), found(one));
+      assert.deepEqual(await each.get('resp_1', 'key_b'), found(other));
+    }
+    assert.equal(await memory.remove('resp_1', 'key_b'), true);
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
+  });
+
   it('are gone when they are deleted, also before they were written', async (test) => {
     const { fresh, memory, writer } = await opened(test);
     memory.put(one);

@@ -42,27 +42,31 @@ export function responseStore(
 ): ResponseStore {
   const recent = createRecent(maxRecent);
 
-  const find = async (id: string): Promise<FoundResponse | null> => {
-    const text = recent.get(id);
+  const find = async (id: string, keyId: string): Promise<FoundResponse | null> => {
+    const text = recent.get(nameOf(id, keyId));
     if (text !== undefined) return { ...(JSON.parse(text) as StoredResponse), length: text.length };
-    const row = await db.selectFrom('responses').selectAll().where('id', '=', id).executeTakeFirst();
+    const row = await db
+      .selectFrom('responses')
+      .selectAll()
+      .where('id', '=', id)
+      .where('key_id', '=', keyId)
+      .executeTakeFirst();
     if (row === undefined) return null;
     const stored = storedOf(row);
     const read = JSON.stringify(stored);
-    recent.set(id, read);
+    recent.set(nameOf(id, keyId), read);
     return { ...stored, length: read.length };
   };
   const get = async (id: string, keyId: string): Promise<FoundResponse | null> => {
-    const found = await find(id);
-    if (found === null || found.keyId !== keyId) return null;
-    return found.createdAt < now() - RETENTION_MS ? null : found;
+    const found = await find(id, keyId);
+    return found === null || found.createdAt < now() - RETENTION_MS ? null : found;
   };
 
   return {
     get,
     put(stored) {
       const row = rowOf(stored);
-      recent.set(stored.id, JSON.stringify(stored));
+      recent.set(nameOf(stored.id, stored.keyId), JSON.stringify(stored));
       writer.push(
         'responses',
         columns,
@@ -74,22 +78,29 @@ export function responseStore(
       // It may still be on its way to the disk, where it would come back.
       if (!writer.flush())
         throw new GatewayError('internal_error', 'The database is busy: send the request again');
-      recent.delete(id);
-      await db.deleteFrom('responses').where('id', '=', id).execute();
+      recent.delete(nameOf(id, keyId));
+      await db.deleteFrom('responses').where('id', '=', id).where('key_id', '=', keyId).execute();
       return true;
     },
     async sweep() {
       let deleted = 0;
       for (;;) {
-        const ids = await surplus(db, { before: now() - RETENTION_MS, maxStored });
-        if (ids.length === 0) return deleted;
-        await db.deleteFrom('responses').where('id', 'in', ids).execute();
-        for (const id of ids) recent.delete(id);
-        deleted += ids.length;
+        const rows = await surplus(db, { before: now() - RETENTION_MS, maxStored });
+        if (rows.length === 0) return deleted;
+        for (const { id, key_id } of rows) {
+          recent.delete(nameOf(id, key_id));
+          await db.deleteFrom('responses').where('id', '=', id).where('key_id', '=', key_id).execute();
+        }
+        deleted += rows.length;
         await new Promise((resolve) => setImmediate(resolve));
       }
     },
   };
+}
+
+/** What a response is called in memory. Keys have no spaces in their ids. */
+function nameOf(id: string, keyId: string): string {
+  return `${keyId} ${id}`;
 }
 
 interface Bounds {
@@ -99,7 +110,10 @@ interface Bounds {
 }
 
 /** The oldest rows that must go, some at a time. */
-async function surplus(db: Store['db'], { before, maxStored }: Bounds): Promise<string[]> {
+async function surplus(
+  db: Store['db'],
+  { before, maxStored }: Bounds,
+): Promise<Pick<Row, 'id' | 'key_id'>[]> {
   const sum = await db
     .selectFrom('responses')
     .select(({ fn }) => fn.sum<number | null>('bytes').as('stored'))
@@ -107,14 +121,14 @@ async function surplus(db: Store['db'], { before, maxStored }: Bounds): Promise<
   let over = Number(sum?.stored ?? 0) - maxStored;
   const oldest = await db
     .selectFrom('responses')
-    .select(['id', 'created_at', 'bytes'])
+    .select(['id', 'key_id', 'created_at', 'bytes'])
     .orderBy('created_at')
     .limit(SWEPT_ROWS)
     .execute();
-  const gone: string[] = [];
-  for (const { bytes, created_at, id } of oldest) {
+  const gone: Pick<Row, 'id' | 'key_id'>[] = [];
+  for (const { bytes, created_at, id, key_id } of oldest) {
     if (created_at >= before && over <= 0) break;
-    gone.push(id);
+    gone.push({ id, key_id });
     over -= bytes;
   }
   return gone;

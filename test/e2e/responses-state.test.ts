@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
 import {
@@ -8,6 +8,7 @@ import {
   messagesAnswer,
   messagesStream,
   responsesAnswer,
+  responsesStream,
 } from '../support/answers.ts';
 import { bearer } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
@@ -228,5 +229,49 @@ describe('a provider of the same format', () => {
     const body = '{"model":"resp/m-1", "previous_response_id":"resp_its_own","input":"Three?"}';
     assert.equal((await gateway().ask('/v1/responses', body)).status, 200);
     assert.equal((await (await upstream().request()).whole).toString(), body.replace('resp/m-1', 'm-1'));
+  });
+});
+
+describe('a provider of the same format that keeps nothing', () => {
+  const model = 'local/m-1';
+  before(async () => {
+    const { url } = upstream();
+    await gateway().connect({ provider: 'vllm', name: 'local', baseUrl: url, apiKey: null });
+  });
+
+  it('OR-07: is shown the whole of it, turn after turn, its own bytes untouched', async () => {
+    const streamed = responsesStream({ text: ['Two.'] }).text;
+    upstream().script(
+      [stream(streamed, 'byte')],
+      [json(200, { ...responsesAnswer({ text: ['Four.'] }), id: 'resp_2' })],
+      [json(200, responsesAnswer())],
+    );
+    const first = await gateway().ask('/v1/responses', { model, input: 'One?', stream: true });
+    assert.equal(first.text, streamed);
+    const two = await client().responses.create({ model, input: 'Three?', previous_response_id: 'resp_1' });
+    assert.equal((await client().responses.retrieve(two.id)).output_text, 'Four.');
+    await client().responses.create({ model, input: 'Five?', previous_response_id: two.id });
+    const { input, previous_response_id } = await sent(2);
+    assert.deepEqual(textsIn(input), ['One?', 'Two.', 'Three?', 'Four.', 'Five?']);
+    assert.equal(previous_response_id, undefined);
+  });
+
+  it('is not kept where the caller does not want it, or where it said nothing', async () => {
+    const answer = (id: string, more = {}) => json(200, { ...responsesAnswer(), id, ...more });
+    upstream().script([answer('resp_a')], [answer('resp_b')], [answer('resp_c', { output: [] })]);
+    await gateway().ask('/v1/responses', '{"model":"local/m-1","input":"x","store":false}');
+    await gateway().ask('/v1/responses', '{"model":"local/m-1","store" : false,"input":"x"}');
+    await gateway().ask('/v1/responses', { model, input: 'x' });
+    for (const id of ['resp_a', 'resp_b', 'resp_c'])
+      await assert.rejects(client().responses.retrieve(id), OpenAI.NotFoundError);
+  });
+
+  it('is the demo, too', async () => {
+    const one = await client().responses.create({ model: 'demo/echo', input: 'One?' });
+    const two = await client()
+      .responses.stream({ model: 'demo/echo', input: 'Two?', previous_response_id: one.id })
+      .finalResponse();
+    const items = await client().responses.inputItems.list(two.id, { order: 'asc' });
+    assert.deepEqual(items.data.flatMap(textsIn), ['One?', one.output_text, 'Two?']);
   });
 });
