@@ -52,12 +52,15 @@ export interface Lane {
   /** A new process for every sample instead of one that stays. */
   fresh: boolean;
   sides: readonly SideName[];
+  /** The peer of this lane is another gateway, which relays. */
+  againstRelay?: boolean;
   rounds(scale: Scale): number;
   warmUp?(side: Side, context: LaneContext): Promise<void>;
   sample(side: Side, context: LaneContext): Promise<Record<string, number>>;
 }
 
-const path = '/v1/chat/completions';
+const chatPath = '/v1/chat/completions';
+const messagesPath = '/v1/messages';
 export const both: readonly SideName[] = ['peer', 'gateway'];
 export const all: readonly SideName[] = ['direct', ...both];
 
@@ -106,6 +109,7 @@ export function loopJob(
   rest: Pick<LoopJob, 'connections' | 'seconds' | 'count' | 'spreadMs'>,
 ): LoopJob {
   const name = planName(plan);
+  const path = plan.translated === true ? messagesPath : chatPath;
   const base = { port: side.port, path, headers: side.headers, plan: name, model: side.modelPrefix + name };
   return { kind: 'loop', ...base, ...rest };
 }

@@ -37,6 +37,74 @@ function requestLane(request: Plan['request'], title: string, connections: numbe
   };
 }
 
+/** What translation costs: requests in Anthropic's format to a chat upstream, against relayed chat requests. */
+function translatedLane(request: '1k' | '30k', title: string): Lane {
+  const planOf = (side: Side): Plan => ({
+    ...{ kind: 'json', request, answerBytes: 1_200 },
+    translated: side.name === 'gateway',
+  });
+  const connections = 64;
+  return {
+    id: `translated-${request}`,
+    rows: [
+      {
+        metric: 'cpu',
+        title: `translated, against relayed: CPU per request, ${title} body`,
+        unit: 'µs',
+        digits: 1,
+        target: { kind: 'ratio', max: 2.5 },
+      },
+    ],
+    plans: [],
+    fresh: false,
+    sides: both,
+    againstRelay: true,
+    rounds: (scale) => scale.rounds,
+    async warmUp(side, { load, scale }) {
+      await load.loop(loopJob(side, planOf(side), { connections, seconds: 10 * scale.seconds }));
+    },
+    async sample(side, context) {
+      const job = loopJob(side, planOf(side), { connections, seconds: context.scale.seconds });
+      const { result, cpuMicros } = await measure(side, context, job);
+      return { cpu: cpuMicros / result.completed };
+    },
+  };
+}
+
+/** The same for streams: every frame is read, understood and written anew. */
+function translatedStreamLane(id: string, title: string, framesPerWrite: number): Lane {
+  const planOf = (side: Side): Plan => ({
+    ...{ kind: 'sse', request: '1k', frames: 500, intervalMs: 0, textBytes: 24, framesPerWrite },
+    translated: side.name === 'gateway',
+  });
+  const connections = 8;
+  return {
+    id,
+    rows: [
+      {
+        metric: 'cpu',
+        title: `translated, against relayed: CPU per frame, ${title}`,
+        unit: 'µs',
+        digits: 2,
+        target: { kind: 'ratio', max: 2.5 },
+      },
+    ],
+    plans: [],
+    fresh: false,
+    sides: both,
+    againstRelay: true,
+    rounds: (scale) => scale.rounds,
+    async warmUp(side, { load, scale }) {
+      await load.loop(loopJob(side, planOf(side), { connections, seconds: 10 * scale.seconds }));
+    },
+    async sample(side, context) {
+      const job = loopJob(side, planOf(side), { connections, seconds: context.scale.seconds });
+      const { result, cpuMicros } = await measure(side, context, job);
+      return { cpu: cpuMicros / result.frames };
+    },
+  };
+}
+
 /** Latency with one request in flight; the direct figure is what the mock and the load generator take themselves. */
 function latencyLane(): Lane {
   const plan: Plan = { kind: 'json', request: '30k', answerBytes: 1_200 };
@@ -215,4 +283,8 @@ export const lanes: readonly Lane[] = [
   burstLane(),
   pacedLane(),
   latencyLane(),
+  translatedLane('1k', '1 KB'),
+  translatedLane('30k', '30 KB'),
+  translatedStreamLane('translated-burst', 'burst', 25),
+  translatedStreamLane('translated-single', 'a frame a write', 1),
 ];

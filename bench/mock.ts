@@ -8,7 +8,8 @@ import { jsonAnswer, type Plan, parsePlan, planName, requestBody, streamFrames }
 import { createComparison, createMessageReader } from './wire.ts';
 
 interface Answer {
-  expected: Buffer;
+  /** Null when any request will do. */
+  expected: Buffer | null;
   intervalMs: number;
   /** What goes out, one write each. */
   writes: Buffer[];
@@ -26,7 +27,8 @@ const headers = [
 ].join('\r\n');
 
 function prepare(plan: Plan): Answer {
-  const expected = requestBody(plan, planName(plan));
+  // What a translation writes is held to by golden files; here only that it came.
+  const expected = plan.translated === true ? null : requestBody(plan, planName(plan));
   if (plan.kind === 'json') {
     const body = jsonAnswer(plan);
     const head = `HTTP/1.1 200 OK\r\n${headers}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
@@ -110,17 +112,19 @@ function serve(socket: Socket): void {
         comparison.add(piece);
         return;
       }
+      if (answer !== null) return;
       start = start === null ? piece : Buffer.concat([start, piece]);
       const model = /^\{"model":"([^"]*)"/.exec(start.toString('latin1', 0, 256))?.[1];
       if (model === undefined) return;
       answer = answerOf(model);
+      if (answer?.expected === null) return;
       comparison = createComparison(answer?.expected ?? Buffer.alloc(0));
       comparison.add(start);
     },
     end() {
       if (answer === null)
         refuse(socket, `no plan in: ${head.slice(0, 60)} ${start?.toString('latin1', 0, 60) ?? ''}`);
-      else if (comparison?.matches()) send(socket, answer);
+      else if (answer.expected === null || comparison?.matches()) send(socket, answer);
       else refuse(socket, 'the request body is not what the client sent');
     },
   });

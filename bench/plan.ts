@@ -19,6 +19,8 @@ interface JsonPlan {
   kind: 'json';
   request: RequestSize;
   answerBytes: number;
+  /** Asked for in Anthropic's format, and translated on the way; the name begins with `x`. */
+  translated?: boolean;
 }
 
 /** `sse.<request size>.<frames>.<interval ms>.<text bytes>.<frames per write>`: one streamed completion. */
@@ -30,24 +32,27 @@ export interface StreamPlan {
   intervalMs: number;
   textBytes: number;
   framesPerWrite: number;
+  translated?: boolean;
 }
 
 export function planName(plan: Plan): string {
-  if (plan.kind === 'json') return `json.${plan.request}.${plan.answerBytes}`;
-  return `sse.${plan.request}.${plan.frames}.${plan.intervalMs}.${plan.textBytes}.${plan.framesPerWrite}`;
+  const x = plan.translated === true ? 'x' : '';
+  if (plan.kind === 'json') return `${x}json.${plan.request}.${plan.answerBytes}`;
+  return `${x}sse.${plan.request}.${plan.frames}.${plan.intervalMs}.${plan.textBytes}.${plan.framesPerWrite}`;
 }
 
 /** The plan that a model id names; null when it names none. */
 export function parsePlan(name: string): Plan | null {
-  const [kind, size = '', ...rest] = name.split('.');
+  const translated = name.startsWith('x');
+  const [kind, size = '', ...rest] = (translated ? name.slice(1) : name).split('.');
   const numbers = rest.map(Number);
   if (!isRequestSize(size) || !numbers.every(Number.isSafeInteger)) return null;
   const [first, intervalMs, textBytes, framesPerWrite] = numbers;
   if (first === undefined) return null;
-  if (kind === 'json') return { kind, request: size, answerBytes: first };
+  if (kind === 'json') return { kind, request: size, answerBytes: first, translated };
   if (kind !== 'sse') return null;
   if (intervalMs === undefined || textBytes === undefined || framesPerWrite === undefined) return null;
-  return { kind, request: size, frames: first, intervalMs, textBytes, framesPerWrite };
+  return { kind, request: size, frames: first, intervalMs, textBytes, framesPerWrite, translated };
 }
 
 function isRequestSize(text: string): text is RequestSize {

@@ -91,11 +91,11 @@ interface Rig {
   pin: boolean;
 }
 
-async function startSide(name: SideName, { mock, gateway, pin }: Rig): Promise<Side> {
+async function startSide(name: SideName, { mock, gateway, pin }: Rig, lane: Lane): Promise<Side> {
   const key = gateway?.key ?? 'sk-none';
   const headers = sdkHeaders(key);
   if (name === 'direct') return { name, port: mock.port, subject: null, headers, modelPrefix: '' };
-  if (name === 'peer' || gateway === null) {
+  if ((name === 'peer' && lane.againstRelay !== true) || gateway === null) {
     const args = [new URL('./passthrough.ts', import.meta.url).pathname, `http://127.0.0.1:${mock.port}`];
     const subject = await startSubject({ name: 'the pass-through', args, core: gatewayCore }, pin);
     return { name, port: subject.port, subject, headers, modelPrefix: '' };
@@ -129,7 +129,7 @@ async function runLane(lane: Lane, rig: Rig, context: LaneContext): Promise<Line
       for (const name of round % 2 === 0 ? lane.sides : lane.sides.toReversed()) {
         let side = standing.get(name);
         if (side === undefined) {
-          side = await startSide(name, rig);
+          side = await startSide(name, rig, lane);
           standing.set(name, side);
           if (!lane.fresh) await lane.warmUp?.(side, context);
         }
