@@ -1,6 +1,6 @@
 import type { ErrorCode, ErrorKind, GatewayError } from '../lib/error.ts';
 import type { ReportedError } from './codec.ts';
-import { isObject, type JsonObject, textOf } from './values.ts';
+import { isObject, type JsonObject, table, textOf } from './values.ts';
 
 interface VendorError {
   type: string;
@@ -37,7 +37,7 @@ export function openAiError(error: GatewayError): Record<string, unknown> {
   };
 }
 
-const statusOfWord: Readonly<Record<string, number>> = {
+const statusOfWord: Readonly<Record<string, number>> = table({
   invalid_request_error: 400,
   invalid_prompt: 400,
   context_length_exceeded: 400,
@@ -66,7 +66,7 @@ const statusOfWord: Readonly<Record<string, number>> = {
   overloaded_error: 529,
   timeout: 504,
   timeout_error: 504,
-};
+});
 
 /** When an upstream names no cause that is known, it failed as an upstream: 502. */
 const UNKNOWN_STATUS = 502;
@@ -85,7 +85,7 @@ export function readVendorError(value: unknown): ReportedError {
 
 function statusOf(error: JsonObject): number {
   for (const candidate of [error['status'], error['status_code'], error['code']]) {
-    const status = Number(candidate);
+    const status = typeof candidate === 'object' ? Number.NaN : Number(candidate);
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
   }
   for (const word of [error['code'], error['type'], error['status']]) {

@@ -5,6 +5,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A table in which words from outside are looked up: it has its own rows alone, and no "constructor". */
+export function table<T>(rows: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+  return Object.assign(Object.create(null), rows);
+}
+
 /** The object, or an empty one. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};

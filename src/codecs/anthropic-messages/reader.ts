@@ -1,7 +1,7 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { Sealed } from '../conversation.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { isObject, type JsonObject, objectOf, parseObject, textOf } from '../values.ts';
+import { isObject, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
 import { readEventError } from './error.ts';
 import { mergeUsage, messageUsage } from './usage.ts';
 
@@ -15,27 +15,28 @@ interface OpenBlock {
   signature: string;
 }
 
-const reasons: ReadonlyMap<string, EndReason> = new Map(
-  Object.entries<EndReason>({
-    end_turn: 'stop',
-    stop_sequence: 'stop-sequence',
-    max_tokens: 'length',
-    tool_use: 'tool-calls',
-    pause_turn: 'paused',
-    refusal: 'policy',
-    model_context_window_exceeded: 'context-full',
-  }),
-);
+const reasons = table<EndReason>({
+  end_turn: 'stop',
+  stop_sequence: 'stop-sequence',
+  max_tokens: 'length',
+  tool_use: 'tool-calls',
+  pause_turn: 'paused',
+  refusal: 'policy',
+  model_context_window_exceeded: 'context-full',
+});
 
-const kinds: Readonly<Record<string, OpenBlock['kind']>> = {
+const kinds: Readonly<Record<string, OpenBlock['kind']>> = table({
   text: 'text',
   thinking: 'reasoning',
   redacted_thinking: 'reasoning',
   tool_use: 'tool-call',
-};
+});
 
 /** Types of blocks by the deltas that only they have. */
-const announcing: Readonly<Record<string, string>> = { text_delta: 'text', thinking_delta: 'thinking' };
+const announcing: Readonly<Record<string, string>> = table({
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+});
 
 /** Reads a messages stream (Anthropic API reference, "Streaming Messages"). */
 class MessagesReader implements PartReader {
@@ -146,9 +147,11 @@ class MessagesReader implements PartReader {
   #grow(open: OpenBlock, delta: JsonObject): StreamPart[] {
     switch (delta['type']) {
       case 'text_delta':
-        return grown('text-delta', open.block, textOf(delta['text']));
+        return open.kind === 'text' ? grown('text-delta', open.block, textOf(delta['text'])) : [];
       case 'thinking_delta':
-        return grown('reasoning-delta', open.block, textOf(delta['thinking']));
+        return open.kind === 'reasoning'
+          ? grown('reasoning-delta', open.block, textOf(delta['thinking']))
+          : [];
       case 'signature_delta':
         open.signature += textOf(delta['signature']);
         return [];
@@ -179,7 +182,7 @@ class MessagesReader implements PartReader {
       ...[...this.#open.values()].flatMap(closed),
       ...refusal(this.#next, this.#reason === 'refusal' ? this.#explanation : ''),
     ];
-    const told = reasons.get(this.#reason ?? '') ?? 'other';
+    const told = reasons[this.#reason ?? ''] ?? 'other';
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
     return [...parts, { type: 'message-end', reason, stopSequence: this.#stopSequence, usage }];

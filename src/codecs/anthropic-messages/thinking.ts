@@ -1,6 +1,6 @@
 import type { Conversation, Reasoning } from '../conversation.ts';
 import { effortOfBudget } from '../effort.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf, table } from '../values.ts';
 import { type ModelTraits, traitsOf } from './models.ts';
 
 export interface Thinking {
@@ -39,16 +39,16 @@ export function thinkingOf(
   return { member, on: true, budget };
 }
 
-const displays: Readonly<Record<string, string>> = {
+const displays: Readonly<Record<string, string>> = table({
   ...{ summarized: 'summarized', omitted: 'omitted' },
   ...{ auto: 'summarized', concise: 'summarized', detailed: 'summarized' },
-};
+});
 
 /** Tokens for an effort, for models that know no other measure: the steps that `effortOfBudget` reads. */
-const budgetOfEffort: Readonly<Record<string, number>> = {
+const budgetOfEffort: Readonly<Record<string, number>> = table({
   ...{ minimal: 1_024, low: 2_048, medium: 8_192 },
   ...{ high: 16_384, xhigh: 24_576, max: 31_999 },
-};
+});
 
 function budgetOf({ budgetTokens, effort, mode }: Reasoning, { thinking }: ModelTraits): number | null {
   if (thinking === 'adaptive') return null;
@@ -68,10 +68,10 @@ function inUnthoughtLoop(messages: readonly JsonObject[]): boolean {
   return content[0]?.['type'] !== 'thinking' && content[0]?.['type'] !== 'redacted_thinking';
 }
 
-const efforts: Readonly<Record<string, string>> = {
+const efforts: Readonly<Record<string, string>> = table({
   ...{ minimal: 'low', low: 'low', medium: 'medium' },
   ...{ high: 'high', xhigh: 'xhigh', max: 'max' },
-};
+});
 
 /** The vendor's word for an effort, the next lesser one that the model takes; undefined for one that it does not know. */
 export function effortOf(reasoning: Reasoning | null, model: string): string | undefined {

@@ -3,7 +3,7 @@ import type { Frame } from '../../lib/sse.ts';
 import type { ReportedError } from '../codec.ts';
 import { encodeFrame } from '../frames.ts';
 import { readVendorError } from '../openai-error.ts';
-import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf, table, textOf } from '../values.ts';
 import { chunksIn, errorIn } from './chunk.ts';
 
 /** Google's canonical error names (google.rpc.Code) for each kind of failure. */
@@ -38,7 +38,7 @@ export function encodeErrorFrame(error: GatewayError): Buffer {
 }
 
 /** What the names of google.rpc.Code mean in HTTP (google/rpc/code.proto). */
-const statusOfName: Readonly<Record<string, number>> = {
+const statusOfName: Readonly<Record<string, number>> = table({
   CANCELLED: 499,
   UNKNOWN: 500,
   INVALID_ARGUMENT: 400,
@@ -55,7 +55,7 @@ const statusOfName: Readonly<Record<string, number>> = {
   INTERNAL: 500,
   UNAVAILABLE: 503,
   DATA_LOSS: 500,
-};
+});
 
 /** The failure in a chunk or body: `{"error":{code,message,status,details}}`, or the array that a stream of it is. */
 export function readError(frame: Pick<Frame, 'data'>): ReportedError {

@@ -1,10 +1,11 @@
 import type { EndReason } from '../stream-part.ts';
+import { table } from '../values.ts';
 
 /** What a `finishReason` stands for; `error` where the vendor threw away what its model wrote. */
 export type FinishMeaning = EndReason | 'error';
 
 /** `FinishReason` of the API reference (gateways' S-01 to S-10). Calls end with STOP too. */
-const meanings: Readonly<Record<string, FinishMeaning>> = {
+const meanings: Readonly<Record<string, FinishMeaning>> = table({
   STOP: 'stop',
   MAX_TOKENS: 'length',
   // There is more to come for one who sends the token in it back, which no other format can.
@@ -14,7 +15,7 @@ const meanings: Readonly<Record<string, FinishMeaning>> = {
   ...{ IMAGE_PROHIBITED_CONTENT: 'policy', IMAGE_OTHER: 'policy' },
   ...{ MALFORMED_FUNCTION_CALL: 'error', UNEXPECTED_TOOL_CALL: 'error', TOO_MANY_TOOL_CALLS: 'error' },
   ...{ MALFORMED_RESPONSE: 'error', MISSING_THOUGHT_SIGNATURE: 'error' },
-};
+});
 
 export function meaningOfFinish(reason: string): FinishMeaning {
   return (Object.hasOwn(meanings, reason) ? meanings[reason] : undefined) ?? 'other';

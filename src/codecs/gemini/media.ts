@@ -1,4 +1,5 @@
 import type { AudioPart, FilePart, ImagePart, Source } from '../conversation.ts';
+import { table } from '../values.ts';
 
 /** What media are, by the beginning of their type; the others have no like in the neutral model. */
 export type MediaKind = 'image' | 'audio' | 'file';
@@ -14,12 +15,12 @@ export function kindOf(mimeType: string): MediaKind | null {
   return kinds.find(([start]) => mimeType.startsWith(start))?.[1] ?? null;
 }
 
-const typeOfExtension: Readonly<Record<string, string>> = {
+const typeOfExtension: Readonly<Record<string, string>> = table({
   ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', webp: 'image/webp', gif: 'image/gif' },
   ...{ heic: 'image/heic', heif: 'image/heif', pdf: 'application/pdf', txt: 'text/plain' },
   ...{ md: 'text/markdown', csv: 'text/csv', html: 'text/html', xml: 'text/xml', json: 'application/json' },
   ...{ mp3: 'audio/mp3', wav: 'audio/wav', mp4: 'video/mp4', webm: 'video/webm', mov: 'video/quicktime' },
-};
+});
 
 /** The type that the end of an address tells; null when it tells none. */
 export function typeOfUrl(url: string): string | null {
@@ -35,9 +36,9 @@ export function mediaPart(kind: MediaKind, source: Source): ImagePart | FilePart
   return { type: 'audio', format: audioFormatOf(source.mediaType), base64: source.base64 };
 }
 
-const audioFormats: Readonly<Record<string, string>> = {
+const audioFormats: Readonly<Record<string, string>> = table({
   ...{ 'audio/mpeg': 'mp3', 'audio/x-wav': 'wav', 'audio/wave': 'wav' },
-};
+});
 
 function audioFormatOf(mimeType: string): string {
   return audioFormats[mimeType] ?? mimeType.slice('audio/'.length);

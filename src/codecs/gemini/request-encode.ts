@@ -1,6 +1,6 @@
 import type { Concept, ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
-import type { JsonObject } from '../values.ts';
+import { type JsonObject, table } from '../values.ts';
 import { putBack } from './own-members.ts';
 import { thinkingOf } from './thinking.ts';
 import { toolConfigOf, toolList } from './tools-encode.ts';
@@ -89,10 +89,10 @@ function generationConfig(conversation: Conversation): JsonObject {
   };
 }
 
-const tiers: Readonly<Record<string, string>> = {
+const tiers: Readonly<Record<string, string>> = table({
   ...{ default: 'standard', standard_only: 'standard', flex: 'flex' },
   ...{ priority: 'priority', fast: 'priority' },
-};
+});
 
 /** The vendor's word for a tier; none for one that it does not have. */
 function tierOf({ serviceTier }: Conversation): string | null {

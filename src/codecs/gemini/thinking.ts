@@ -1,6 +1,6 @@
 import type { Reasoning } from '../conversation.ts';
 import { effortOfBudget } from '../effort.ts';
-import type { JsonObject } from '../values.ts';
+import { type JsonObject, table } from '../values.ts';
 import { wrong } from '../wire-check.ts';
 import { type Level, levels, type ThinkingStyle, thinkingStyleOf } from './models.ts';
 
@@ -46,10 +46,10 @@ function isOff({ effort, mode }: Reasoning): boolean {
   return mode === 'off' || effort === 'none';
 }
 
-const levelOfEffort: Readonly<Record<string, Level>> = {
+const levelOfEffort: Readonly<Record<string, Level>> = table({
   ...{ minimal: 'minimal', low: 'low', medium: 'medium' },
   ...{ high: 'high', xhigh: 'high', max: 'high' },
-};
+});
 
 /** The level asked for, else the next higher one that the model has. */
 function levelOf(reasoning: Reasoning, offered: readonly Level[]): JsonObject {
@@ -62,10 +62,10 @@ function levelOf(reasoning: Reasoning, offered: readonly Level[]): JsonObject {
 }
 
 /** Tokens for an effort, as the vendor's own OpenAI surface takes it ("OpenAI compatibility", thinking); more is all. */
-const budgetOfEffort: Readonly<Record<string, number>> = {
+const budgetOfEffort: Readonly<Record<string, number>> = table({
   ...{ minimal: 1_024, low: 1_024, medium: 8_192 },
   ...{ high: 24_576, xhigh: 32_768, max: 32_768 },
-};
+});
 
 function budgetOf(
   reasoning: Reasoning,

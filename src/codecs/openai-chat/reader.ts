@@ -4,20 +4,27 @@ import { DONE } from '../frames.ts';
 import type { Usage } from '../model.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
 import { promptUsage } from '../token-counts.ts';
-import { isCount, isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import {
+  isCount,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseObject,
+  table,
+  textOf,
+} from '../values.ts';
 import { CallReader } from './call-reader.ts';
 import { deltaOf } from './stream.ts';
 import { reasoningIn } from './text.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
-const reasons: ReadonlyMap<string, EndReason> = new Map(
-  Object.entries<EndReason>({
-    ...{ stop: 'stop', eos: 'stop', end_turn: 'stop' },
-    ...{ length: 'length', max_tokens: 'length', model_length: 'context-full' },
-    ...{ tool_calls: 'tool-calls', function_call: 'tool-calls' },
-    content_filter: 'policy',
-  }),
-);
+const reasons = table<EndReason>({
+  ...{ stop: 'stop', eos: 'stop', end_turn: 'stop' },
+  ...{ length: 'length', max_tokens: 'length', model_length: 'context-full' },
+  ...{ tool_calls: 'tool-calls', function_call: 'tool-calls' },
+  content_filter: 'policy',
+});
 
 type Prose = 'text' | 'refusal' | 'reasoning';
 
@@ -174,7 +181,7 @@ class ChatReader implements PartReader {
     const said = this.#reason ?? 'stop';
     if (said === 'error')
       return this.#fail({ status: 502, message: 'The upstream ended its answer with an error' });
-    const told = reasons.get(said) ?? 'other';
+    const told = reasons[said] ?? 'other';
     const cut = told === 'length' || told === 'context-full';
     if (this.#calls.nameless && !cut)
       return this.#fail({ status: 502, message: 'The upstream called a tool without naming it' });

@@ -5,16 +5,13 @@ import { DONE } from '../frames.ts';
 import type { Usage } from '../model.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
 import { promptUsage } from '../token-counts.ts';
-import { isObject, type JsonObject, listOf, parseObject, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, parseObject, table, textOf } from '../values.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
-const reasons: ReadonlyMap<string, EndReason> = new Map([
-  ['stop', 'stop'],
-  ['eos', 'stop'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['content_filter', 'policy'],
-]);
+const reasons = table<EndReason>({
+  ...{ stop: 'stop', eos: 'stop', length: 'length', max_tokens: 'length' },
+  content_filter: 'policy',
+});
 
 /** Reads the first choice of a completions stream: an answer of this format is one text. */
 class CompletionReader implements PartReader {
@@ -94,7 +91,7 @@ class CompletionReader implements PartReader {
       return this.#fail({ status: 502, message: 'The upstream ended its answer with an error' });
     this.#ended = true;
     const end: StreamPart = {
-      ...{ type: 'message-end', reason: reasons.get(said) ?? 'other' },
+      ...{ type: 'message-end', reason: reasons[said] ?? 'other' },
       ...{ stopSequence: null, usage: this.#usage },
     };
     return this.#open ? [{ type: 'text-end', block: 0 }, end] : [end];

@@ -1,5 +1,5 @@
 import type { Frame } from '../../lib/sse.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, parseObject, table, textOf } from '../values.ts';
 
 /**
  * A complete stream as the response it stands for: that of the terminal event. Some upstreams leave its output
@@ -41,7 +41,7 @@ function addItemEvent(items: Map<number, JsonObject>, type: string, event: JsonO
 }
 
 /** Events that bring a member of an item: in pieces as `delta`, or whole under its own name. */
-const callMembers: Readonly<Record<string, string>> = {
+const callMembers: Readonly<Record<string, string>> = table({
   'function_call_arguments.delta': 'arguments',
   'function_call_arguments.done': 'arguments',
   'custom_tool_call_input.delta': 'input',
@@ -50,7 +50,7 @@ const callMembers: Readonly<Record<string, string>> = {
   'mcp_call_arguments.done': 'arguments',
   'code_interpreter_call_code.delta': 'code',
   'code_interpreter_call_code.done': 'code',
-};
+});
 
 function growMember(target: JsonObject, member: string, event: JsonObject): void {
   if (typeof event['delta'] === 'string') target[member] = textOf(target[member]) + event['delta'];

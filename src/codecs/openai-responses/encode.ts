@@ -1,5 +1,5 @@
 import { encodeFrame } from '../frames.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../values.ts';
 
 type Event = JsonObject & { type: string };
 
@@ -7,11 +7,11 @@ type Event = JsonObject & { type: string };
 const unfinished = { status: 'in_progress', output: [], usage: null, error: null, incomplete_details: null };
 
 /** Status of a finished response and the event that tells it. */
-const terminalEvents: Readonly<Record<string, string>> = {
+const terminalEvents: Readonly<Record<string, string>> = table({
   completed: 'response.completed',
   incomplete: 'response.incomplete',
   failed: 'response.failed',
-};
+});
 
 /** A complete response as a stream: created, in progress, every item from added to done, and the terminal event. */
 export function encodeFramesOf(response: Record<string, unknown>): Buffer {

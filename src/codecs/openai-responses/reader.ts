@@ -61,6 +61,7 @@ class ResponsesReader implements PartReader {
     const item = this.#itemAt(indexOf(event));
     const at = typeof event['content_index'] === 'number' ? event['content_index'] : 0;
     const existing = item.blocks.get(at);
+    if (existing !== undefined && (!existing.open || !isProse(existing))) return [];
     const block = existing ?? this.#openBlock(item, at, kind);
     const parts: StreamPart[] = existing === undefined ? [{ type: `${kind}-start`, block: block.block }] : [];
     if (words !== '' && (isDelta || !block.grown))
@@ -76,7 +77,7 @@ class ResponsesReader implements PartReader {
   #reasoning(event: JsonObject, source: string, words: string, isDelta: boolean): StreamPart[] {
     const item = this.#itemAt(indexOf(event));
     const existing = item.blocks.get(WHOLE);
-    if (existing !== undefined && existing.source !== source) return [];
+    if (existing !== undefined && (!existing.open || existing.source !== source)) return [];
     const block = existing ?? this.#openBlock(item, WHOLE, 'reasoning', source);
     const parts: StreamPart[] =
       existing === undefined
@@ -91,7 +92,7 @@ class ResponsesReader implements PartReader {
   /** A later part of a summary is a paragraph of its own. */
   #summaryPart(event: JsonObject): StreamPart[] {
     const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
-    if (block === undefined || !block.grown || block.source !== 'summary') return [];
+    if (block === undefined || !block.open || !block.grown || block.source !== 'summary') return [];
     return [{ type: 'reasoning-delta', block: block.block, text: '\n\n' }];
   }
 
@@ -114,7 +115,7 @@ class ResponsesReader implements PartReader {
 
   #input(event: JsonObject, words: string, isDelta: boolean): StreamPart[] {
     const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
-    if (block?.kind !== 'tool-call' || words === '' || (!isDelta && block.grown)) return [];
+    if (block?.kind !== 'tool-call' || !block.open || words === '' || (!isDelta && block.grown)) return [];
     block.grown = true;
     return [{ type: 'tool-call-delta', block: block.block, text: words }];
   }
@@ -208,7 +209,9 @@ class ResponsesReader implements PartReader {
       this.#ended = true;
       return [{ type: 'error', error: readEventError(event, frame.data) }];
     }
-    return event === null ? [] : this.#eventParts(type, event);
+    const parts = event === null ? [] : this.#eventParts(type, event);
+    // Some leave the first event out.
+    return parts.length === 0 ? parts : [...this.#begin({}), ...parts];
   }
 
   #eventParts(type: string, event: JsonObject): StreamPart[] {
@@ -223,24 +226,24 @@ class ResponsesReader implements PartReader {
         return this.#finish(objectOf(event['response']));
       case 'response.output_item.added':
         return /^(?:function|custom_tool)_call$/.test(textOf(item['type']))
-          ? [...this.#begin({}), ...this.#call(event, item)]
+          ? this.#call(event, item)
           : this.#begin({});
       case 'response.output_item.done':
-        return [...this.#begin({}), ...this.#itemDone(event, item)];
+        return this.#itemDone(event, item);
       case 'response.output_text.delta':
-        return [...this.#begin({}), ...this.#text(event, 'text', delta, true)];
+        return this.#text(event, 'text', delta, true);
       case 'response.output_text.done':
         return this.#text(event, 'text', textOf(event['text']), false);
       case 'response.refusal.delta':
-        return [...this.#begin({}), ...this.#text(event, 'refusal', delta, true)];
+        return this.#text(event, 'refusal', delta, true);
       case 'response.refusal.done':
         return this.#text(event, 'refusal', textOf(event['refusal']), false);
       case 'response.reasoning_summary_part.added':
         return this.#summaryPart(event);
       case 'response.reasoning_summary_text.delta':
-        return [...this.#begin({}), ...this.#reasoning(event, 'summary', delta, true)];
+        return this.#reasoning(event, 'summary', delta, true);
       case 'response.reasoning_text.delta':
-        return [...this.#begin({}), ...this.#reasoning(event, 'content', delta, true)];
+        return this.#reasoning(event, 'content', delta, true);
       case 'response.function_call_arguments.delta':
       case 'response.custom_tool_call_input.delta':
         return this.#input(event, delta, true);
@@ -288,6 +291,10 @@ export function reader(): PartReader {
 
 function indexOf(event: JsonObject): number {
   return typeof event['output_index'] === 'number' ? event['output_index'] : 0;
+}
+
+function isProse({ kind }: OpenBlock): boolean {
+  return kind === 'text' || kind === 'refusal';
 }
 
 /** Arguments of a function or the input of a custom tool; some upstreams send the former as an object. */

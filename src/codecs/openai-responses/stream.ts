@@ -3,7 +3,7 @@ import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { DONE, framesIn, judgeEnd } from '../frames.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
 import { sseFraming } from '../sse-framing.ts';
-import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../values.ts';
+import { byteLengthOf, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
 import { assemble } from './assemble.ts';
 import { encodeFramesOf } from './encode.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
@@ -24,7 +24,7 @@ export const stream: StreamCodec = {
 };
 
 /** Events that announce and commit to nothing; events that end the stream. All others are content. */
-const meanings: Readonly<Record<string, FrameMeaning>> = {
+const meanings: Readonly<Record<string, FrameMeaning>> = table({
   'response.created': 'preamble',
   'response.queued': 'preamble',
   'response.in_progress': 'preamble',
@@ -35,7 +35,7 @@ const meanings: Readonly<Record<string, FrameMeaning>> = {
   'response.incomplete': 'end',
   'response.failed': 'error',
   error: 'error',
-};
+});
 
 function meaningOf(frame: Frame): FrameMeaning {
   const data = frame.data.trim();
