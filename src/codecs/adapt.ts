@@ -33,6 +33,10 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
   const sayable = { ...to.conversation.names };
   for (const concept of untranslatable) delete sayable[concept];
   if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
+  for (const [concept, name] of Object.entries(sayable) as [Concept, string][]) {
+    if (dialect.memberNames[name] === null) delete sayable[concept];
+  }
+  if (!dialect.vendorMembers && dialect.memberNames['user'] === null) delete sayable.userId;
   const lacking = to.conversation.lacks?.(model) ?? [];
   for (const concept of lacking) delete sayable[concept];
   const dropped = missingConcepts(conversation, wordsOf(from.conversation), sayable, to.format);

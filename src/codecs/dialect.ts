@@ -17,6 +17,10 @@ export interface Dialect {
   customTools: boolean;
   /** Chat: whether OpenAI's own optional members (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
   vendorMembers: boolean;
+  /** Chat: members that go by another name there; null for one that is refused. */
+  memberNames: Readonly<Record<string, string | null>>;
+  /** Chat: `short`: ids of calls must be nine letters or digits. */
+  callIds: 'any' | 'short';
   /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
   defaultMaxTokens: number;
   /** What it takes as the schema of a tool or of an answer. */
@@ -30,6 +34,8 @@ export const plainDialect: Dialect = {
   reasoningEffort: true,
   customTools: false,
   vendorMembers: false,
+  memberNames: {},
+  callIds: 'any',
   defaultMaxTokens: 8192,
   schema: 'full',
 };

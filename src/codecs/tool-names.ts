@@ -102,6 +102,11 @@ export function shortened(text: string, whole: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 9)}_${digest(whole)}`;
 }
 
+/** Nine letters and digits for `text`, the same every time. */
+export function nineLetters(text: string): string {
+  return `c${digest(text)}`;
+}
+
 /** 32 bits of FNV-1a, in hexadecimal: enough to tell apart the few names and ids of one conversation. */
 function digest(text: string): string {
   let hash = 0x811c9dc5;

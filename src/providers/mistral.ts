@@ -12,7 +12,13 @@ export const mistral: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-embeddings': '/v1/embeddings',
   },
-  dialect: { reasoningEffort: false, schema: 'mistral' },
+  dialect: {
+    reasoningEffort: false,
+    schema: 'mistral',
+    // It reports usage unasked, and refuses members that it does not know.
+    memberNames: { seed: 'random_seed', user: null, stream_options: null },
+    callIds: 'short',
+  },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MISTRAL_API_KEY'],

@@ -2,7 +2,7 @@ import type { Conversation, Part, TextPart, ToolCallPart, ToolResultPart } from 
 import type { Dialect } from '../dialect.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import { type Run, runsOf } from '../runs.ts';
-import { shortened } from '../tool-names.ts';
+import { nineLetters, shortened } from '../tool-names.ts';
 import { type JsonObject, textOf } from '../values.ts';
 import { contentOf } from './content-encode.ts';
 
@@ -29,10 +29,12 @@ function messagesOfRun({ answers, rest }: Run, dialect: Dialect): JsonObject[] {
     for (const { id } of parts.filter((part) => part.type === 'tool-call')) {
       const result = waiting.get(id)?.shift();
       if (result !== undefined) answered.add(result);
-      list.push({ role: 'tool', tool_call_id: wireId(id), content: textOfResult(result) });
+      list.push({ role: 'tool', tool_call_id: wireId(id, dialect), content: textOfResult(result) });
     }
   }
-  let shown = results.filter((result) => answered.has(result)).flatMap(attachments);
+  let shown = results
+    .filter((result) => answered.has(result))
+    .flatMap((result) => attachments(result, dialect));
   for (const { parts, role } of rest) {
     if (role === 'user') {
       list.push(
@@ -82,15 +84,18 @@ function inWords(part: ToolResultPart['parts'][number]): Part {
   return content === undefined ? part : { type: 'text', text: textOf(content['text']) };
 }
 
-function attachments({ callId, parts }: ToolResultPart): JsonObject[] {
+function attachments({ callId, parts }: ToolResultPart, dialect: Dialect): JsonObject[] {
   const shown = parts.filter((part) => inWords(part).type !== 'text').flatMap(contentOf);
   if (shown.length === 0) return [];
-  return [{ type: 'text', text: `Attachment of the result of ${wireId(callId)}:` }, ...shown];
+  return [{ type: 'text', text: `Attachment of the result of ${wireId(callId, dialect)}:` }, ...shown];
 }
 
-function assistantMessage(parts: readonly Part[], { reasoningField }: Dialect): JsonObject[] {
+function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[] {
+  const { reasoningField } = dialect;
   const text = joined(parts);
-  const calls = parts.filter((part) => part.type === 'tool-call').map(callOf);
+  const calls = parts
+    .filter((part) => part.type === 'tool-call')
+    .map((part) => callOf(part, wireId(part.id, dialect)));
   const words = (type: 'reasoning' | 'refusal') =>
     paragraphs(parts.flatMap((part) => (part.type === type ? [part.text] : [])));
   const [reasoning, refusal] = [words('reasoning'), words('refusal')];
@@ -106,15 +111,16 @@ function assistantMessage(parts: readonly Part[], { reasoningField }: Dialect): 
   ];
 }
 
-function callOf({ id, input, kind, name }: ToolCallPart): JsonObject {
+function callOf({ input, kind, name }: ToolCallPart, id: string): JsonObject {
   return kind === 'custom'
-    ? { id: wireId(id), type: 'custom', custom: { name, input } }
-    : { id: wireId(id), type: 'function', function: { name, arguments: input === '' ? '{}' : input } };
+    ? { id, type: 'custom', custom: { name, input } }
+    : { id, type: 'function', function: { name, arguments: input === '' ? '{}' : input } };
 }
 
 /** The vendor takes no longer id of a call (M-12). */
 const MAX_CALL_ID = 40;
 
-function wireId(id: string): string {
-  return shortened(id, id, MAX_CALL_ID);
+function wireId(id: string, { callIds }: Dialect): string {
+  if (callIds === 'any') return shortened(id, id, MAX_CALL_ID);
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : nineLetters(id);
 }

@@ -73,7 +73,10 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     ...(extras?.format === 'openai-chat' ? extras.members : {}),
   };
   return Object.fromEntries(
-    Object.entries(request).filter(([, value]) => value !== undefined && value !== null),
+    Object.entries(request).flatMap(([name, value]) => {
+      const wire = dialect.memberNames[name] === undefined ? name : dialect.memberNames[name];
+      return value === undefined || value === null || wire === null ? [] : [[wire, value]];
+    }),
   );
 }
 

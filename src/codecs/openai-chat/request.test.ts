@@ -693,4 +693,24 @@ describe('the encoder of chat requests', () => {
     }));
     assert.equal('web_search_options' in encoded({ tools: [foreign as Tool] }), false, 'V-01');
   });
+
+  it('names members and calls as the target wants them, which is data of its own', () => {
+    const strict: Partial<Dialect> = {
+      memberNames: { seed: 'random_seed', user: null, stream_options: null },
+      callIds: 'short',
+    };
+    const asked = { seed: 7, userId: 'u', stream: true };
+    const request = encoded(
+      { ...asked, messages: [called('call_1'), { role: 'user', parts: [result('call_1', text('ok'))] }] },
+      strict,
+    );
+    assert.equal(request['random_seed'], 7);
+    for (const name of ['seed', 'user', 'stream_options']) assert.equal(name in request, false, name);
+    const [answer, told] = messagesOf(request);
+    const id = textOf(objectOf(listOf(answer?.['tool_calls'])[0])['id']);
+    assert.match(id, /^[a-zA-Z0-9]{9}$/, 'M-12');
+    assert.equal(told?.['tool_call_id'], id);
+    const kept = messagesOf(encoded({ messages: [called('abcDEF123')] }, strict));
+    assert.equal(objectOf(listOf(kept[0]?.['tool_calls'])[0])['id'], 'abcDEF123');
+  });
 });
