@@ -89,17 +89,20 @@ const signatureOf = (part: JsonObject): string =>
 
 function withoutSignatures(request: JsonObject): JsonObject | null {
   let found = false;
-  const contents = listOf(request['contents']).map((content) => {
-    const parts = listOf(objectOf(content)['parts']).map((part) => {
-      if (!isObject(part)) return part;
+  const contents = listOf(request['contents']).flatMap((content) => {
+    const before = listOf(objectOf(content)['parts']);
+    const parts = before.flatMap((part) => {
+      if (!isObject(part)) return [part];
       const signature = signatureOf(part);
-      if (signature === '' || signature === NO_SIGNATURE) return part;
+      if (signature === '' || signature === NO_SIGNATURE) return [part];
       found = true;
       const { thoughtSignature: _, thought_signature: __, ...rest } = part;
+      // An empty text is there for its signature alone, and refused without.
+      if (rest['text'] === '') return [];
       // Newer models want one on a call; this one they take for a call of another model.
-      return isObject(rest['functionCall']) ? { ...rest, thoughtSignature: NO_SIGNATURE } : rest;
+      return [isObject(rest['functionCall']) ? { ...rest, thoughtSignature: NO_SIGNATURE } : rest];
     });
-    return { ...objectOf(content), parts };
+    return parts.length === 0 && before.length > 0 ? [] : [{ ...objectOf(content), parts }];
   });
   return found ? { ...request, contents } : null;
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
+import { adapt } from '../adapt.ts';
+import { anthropicMessages } from '../anthropic-messages/codec.ts';
 import { carrySeal } from '../carried-seal.ts';
+import type { Codec, ConversationCodec } from '../codec.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -10,7 +13,10 @@ import {
   type Reasoning,
   type Tool,
 } from '../conversation.ts';
+import { plainDialect } from '../dialect.ts';
+import { unsealed } from '../unseal.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { gemini } from './codec.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
 import { NO_SIGNATURE, sealOf, signatureOf } from './signature.ts';
@@ -48,6 +54,14 @@ const refused = (body: JsonObject, param: string) =>
     (error) => error instanceof GatewayError && error.status === 400 && error.param === param,
     param,
   );
+
+/** What of a messages request a model of Google is not told. */
+function droppedOf(body: JsonObject, model: string): string[] {
+  const translated = (codec: Codec) => codec as Codec & { conversation: ConversationCodec };
+  const [from, to] = [translated(anthropicMessages), translated(gemini)];
+  const conversation = from.conversation.decodeRequest(body);
+  return adapt(conversation, { from, to, dialect: plainDialect, owner: null, model }).dropped;
+}
 
 describe('a generateContent request for a caller of another format', () => {
   it('M-01: has instructions in the middle as words of the user', () => {
@@ -275,6 +289,30 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
     assert.deepEqual(encoded({ tools: [search('gemini')] })['tools'], [
       { googleSearch: { timeRangeFilter: {} } },
+    ]);
+  });
+
+  it('T-05, V-01, Q-18: leaves out what it has no words for, and names it in the words of the caller', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.test'] };
+    const asked = {
+      messages: [{ role: 'user', content: 'Hi' }],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+      thinking: { type: 'enabled', budget_tokens: 2_000 },
+    };
+    assert.deepEqual(droppedOf({ ...asked, tools: [search] }, G3), ['tools.web_search.allowed_domains']);
+    assert.deepEqual(droppedOf({ ...asked, tools: [search, { name: 'read', input_schema: {} }] }, G3), [
+      ...['tool_choice.disable_parallel_tool_use', 'tools.web_search', 'tools.web_search.allowed_domains'],
+    ]);
+    assert.deepEqual(droppedOf(asked, 'gemini-2.0-flash'), ['thinking']);
+  });
+
+  it('M-13: can be sent once more without the signatures that were refused', () => {
+    const parts = [seal('s1'), call('a'), { type: 'text', text: 'B' } as const, seal('s2')];
+    const body = encoded({ messages: [user, { role: 'assistant', parts }] });
+    const contents = listOf(unsealed('gemini', body, 'Thought signature is not valid')?.['contents']);
+    assert.deepEqual(objectOf(contents[1])['parts'], [
+      { functionCall: { id: 'a', name: 'read', args: {} }, thoughtSignature: NO_SIGNATURE },
+      { text: 'B' },
     ]);
   });
 
