@@ -2,7 +2,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { annotations, mapInner, silent, typesOf, without } from './keywords.ts';
 import type { Lost } from './merge.ts';
-import { inlined, resolver } from './references.ts';
+import { inlined, references, resolver } from './references.ts';
 import { planOf, type RestorePlan } from './restore.ts';
 import { accepts, type SchemaRules, schemaRules } from './rules.ts';
 import {
@@ -10,6 +10,7 @@ import {
   inclusive,
   merged,
   plainTypes,
+  possible,
   renamed,
   tuples,
   typed,
@@ -32,7 +33,7 @@ const MAX_DEPTH = 200;
 /** Values in a schema as it comes; the largest tools of known clients have some thousand. */
 const MAX_VALUES = 20_000;
 /** Schemas in what is sent. */
-const MAX_SCHEMAS = 40_000;
+const MAX_SCHEMAS = 20_000;
 
 /**
  * The schema as a target takes it (T-06). The same schema gives the same one every time, and one that fits already
@@ -46,7 +47,7 @@ export function fitSchema(schema: JsonObject, rules: SchemaRules, path: string):
   const lost: Lost = new Set();
   const plain = rules.references === 'inline' ? inlined(schema, lost) : schema;
   const root = rules.root === 'object' ? objectRoot(plain, lost, resolver(plain, lost)) : plain;
-  const fitted = fit(root, { rules, lost, path, left: MAX_SCHEMAS });
+  const fitted = fit(root, { rules, lost, path, isKnown: references(root), left: MAX_SCHEMAS });
   return { ...fitted, lost: [...lost].sort() };
 }
 
@@ -75,6 +76,8 @@ interface Walk {
   rules: SchemaRules;
   lost: Lost;
   path: string;
+  /** Whether a reference leads to a schema of the document. */
+  isKnown(reference: unknown): boolean;
   /** Schemas that may still be written. */
   left: number;
 }
@@ -88,7 +91,7 @@ function fit(schema: unknown, walk: Walk): Fitted {
   walk.left -= 1;
   if (walk.left < 0) throw tooLarge(walk.path);
   const { rules } = walk;
-  const shaped = known(shape(asSchema(schema), walk), walk);
+  const shaped = shape(asSchema(schema), walk);
   const { schema: plain, values } = rules.textEnums ? textEnum(shaped) : { schema: shaped, values: null };
   const inner = fitInner(plain, walk);
   const plan = planOf({ ...inner.plan, ...(values === null ? {} : { values }) });
@@ -101,31 +104,33 @@ function fit(schema: unknown, walk: Walk): Fitted {
 /** Taking a branch for the whole brings its own keywords up, and they want the same steps. */
 const MAX_TURNS = 8;
 
-function shape(schema: JsonObject, { lost, rules }: Walk): JsonObject {
+function shape(schema: JsonObject, walk: Walk): JsonObject {
+  const { isKnown, lost, rules } = walk;
   let result = schema;
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
-    const before = result;
-    result = plainTypes(wellFormed(result));
+    const before = Object.keys(result).join();
+    if ('$ref' in result && !isKnown(result['$ref'])) {
+      lost.add('$ref');
+      result = without(result, '$ref');
+    }
+    result = plainTypes(possible(wellFormed(result), rules));
     if (!accepts(rules, 'allOf')) result = plainTypes(merged(result, lost));
-    result = renamed(result, rules);
-    result = inclusive(tuples(result, rules, lost), rules, lost);
-    result = oneType(typed(result, rules), rules, lost);
-    if (!('anyOf' in before) || 'anyOf' in result) break;
+    result = inclusive(tuples(renamed(result, rules), rules, lost), rules, lost);
+    result = oneType(known(typed(result, rules), walk), rules, lost, (one) => known(one, walk));
+    if (Object.keys(result).join() === before) break;
   }
   return needed(alone(result, rules, lost), rules, lost);
 }
 
-/** No properties that may never be there, what is to be in an array, and only declared properties among the required. */
+/** What is to be in an array, and only declared properties among the required. */
 function needed(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
   let result = schema;
-  if (isObject(result['properties']) && !accepts(rules, 'not')) {
-    const possible = Object.entries(result['properties']).filter(([, inner]) => inner !== false);
-    result = withKey(result, 'properties', Object.fromEntries(possible));
-  }
   const { items, prefixItems, properties, required } = result;
   const missing = items === undefined || items === true || (items === false && !Array.isArray(prefixItems));
   if (rules.itemsNeeded && typesOf(result).includes('array') && missing && !Array.isArray(prefixItems))
     result = { ...without(result, 'items'), items: rules.typed ? { type: 'string' } : {} };
+  if (rules.closesObjects && typesOf(result).includes('object') && properties === undefined)
+    result = { additionalProperties: true, ...result };
   if (!Array.isArray(required)) return result;
   const declared = isObject(properties) ? properties : {};
   const kept = [...new Set(required)].filter(
@@ -141,7 +146,8 @@ const bounds: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems
 /** The schema of keywords that the target takes; the others are told in the description. */
 function known(schema: JsonObject, { lost, rules }: Walk): JsonObject {
   const takes = (key: string, value: unknown) =>
-    accepts(rules, key) &&
+    // Until it is said in the target's own way.
+    (accepts(rules, key) || (key === 'nullable' && value === true)) &&
     (key !== 'format' || rules.formats === null || rules.formats.has(String(value))) &&
     (rules.largestBound === null || !bounds.has(key) || Number(value) <= rules.largestBound);
   const left = Object.entries(schema).filter(([key, value]) => !takes(key, value));
@@ -167,6 +173,8 @@ const flags: ReadonlySet<string> = new Set([
 function isNothing(key: string, value: unknown): boolean {
   if (flags.has(key)) return value !== true;
   if (key === 'default') return value === null;
+  // Names of properties are never anything else.
+  if (key === 'propertyNames') return JSON.stringify(value) === '{"type":"string"}';
   return typeof value === 'boolean' && (key === 'additionalProperties' || key.startsWith('unevaluated'));
 }
 

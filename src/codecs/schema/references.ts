@@ -3,7 +3,7 @@ import { mapInner, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 
 /** Schemas that may be written in the place of references; those after them are cut, however deep they stand. */
-const MAX_INLINED = 4_000;
+const MAX_INLINED = 1_000;
 /** Schemas within schemas, with what was written in place of references. */
 const MAX_DEPTH = 64;
 /** How often a schema may come within itself before it is cut. */
@@ -56,6 +56,14 @@ export function resolver(root: JsonObject, lost: Lost): (schema: JsonObject) => 
       result = mergeAll([own, target], lost);
     }
   };
+}
+
+/** Tells the references that lead to a schema of `root`; by what else than a path they lead is not looked at. */
+export function references(root: JsonObject): (reference: unknown) => boolean {
+  return (reference) =>
+    typeof reference === 'string' &&
+    reference.startsWith('#') &&
+    (!reference.startsWith('#/') || leadsTo(root, reference) !== null);
 }
 
 /** What a cut reference still says: its kind, and what it is for. */

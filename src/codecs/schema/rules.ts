@@ -24,6 +24,8 @@ export interface SchemaRules {
   unionAlone: boolean;
   /** Whether an array must say what is in it. */
   itemsNeeded: boolean;
+  /** Whether objects that do not say so are closed, so that those of any properties must. */
+  closesObjects: boolean;
   /** Whether only declared properties may be required. */
   declaredOnly: boolean;
   /** The largest bound on lengths of texts and arrays; null for any. */
@@ -47,6 +49,7 @@ const full: SchemaRules = {
   textEnums: false,
   unionAlone: false,
   itemsNeeded: false,
+  closesObjects: false,
   declaredOnly: false,
   largestBound: null,
   strictRefused: null,
@@ -160,7 +163,9 @@ const llamaCpp: SchemaRules = {
     'propertyNames',
     'patternProperties',
   ]),
+  root: 'object',
   typed: true,
+  unionAlone: true,
   largestBound: 256,
 };
 
@@ -199,7 +204,7 @@ const groq: SchemaRules = {
 
 /**
  * docs.x.ai, "Structured outputs": references that are not circular, `allOf` of one schema, the formats named
- * there; tools with a `pattern` are refused (NousResearch/hermes-agent#27575).
+ * there, "additionalProperties defaults to false"; tools with a `pattern` are refused (NousResearch/hermes-agent#27575).
  */
 const xai: SchemaRules = {
   ...full,
@@ -207,6 +212,7 @@ const xai: SchemaRules = {
   formats: new Set(['date', 'time', 'date-time', 'email', 'uuid', 'ipv4']),
   references: 'inline',
   root: 'object',
+  closesObjects: true,
 };
 
 /** `Grammar error: failed to compile JSON schema` for these two (BerriAI/litellm#13389). */

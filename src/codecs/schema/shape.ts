@@ -14,9 +14,17 @@ export function asSchema(schema: unknown): JsonObject {
   return schema === false ? { not: {} } : {};
 }
 
+const kinds: ReadonlyMap<string, string> = new Map([
+  ...['description', 'title', 'format', 'pattern', '$ref'].map((key) => [key, 'string'] as const),
+  ...['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map((key) => [key, 'number'] as const),
+  ...['uniqueItems', 'deprecated', 'readOnly', 'writeOnly', 'nullable'].map((key) => [key, 'boolean'] as const),
+]); // biome-ignore format: a table
+
 /** Keywords whose value is of the wrong kind say nothing, and servers answer them with 400: `required: null`. */
 export function wellFormed(schema: JsonObject): JsonObject {
   const wrong = Object.entries(schema).filter(([key, value]) => {
+    const kind = kinds.get(key);
+    if (kind !== undefined) return typeof value !== kind;
     if (key === 'properties') return !isObject(value);
     if (key === 'required') return !Array.isArray(value);
     if (key === 'anyOf' || key === 'oneOf' || key === 'allOf' || key === 'enum')
@@ -27,13 +35,35 @@ export function wellFormed(schema: JsonObject): JsonObject {
   return wrong.length === 0 ? schema : without(schema, ...wrong.map(([key]) => key));
 }
 
+/** The schema without properties and choices that no value can be, for targets that have no word for them. */
+export function possible(schema: JsonObject, rules: SchemaRules): JsonObject {
+  if (accepts(rules, 'not')) return schema;
+  let result = schema;
+  const { properties } = result;
+  if (isObject(properties) && Object.values(properties).includes(false)) {
+    const others = Object.entries(properties).filter(([, inner]) => inner !== false);
+    result = withKey(result, 'properties', Object.fromEntries(others));
+  }
+  for (const key of ['anyOf', 'oneOf'] as const) {
+    const branches = result[key];
+    if (!Array.isArray(branches) || !branches.includes(false)) continue;
+    const others = branches.filter((branch) => branch !== false);
+    result = others.length === 0 ? without(result, key) : withKey(result, key, others);
+  }
+  return result;
+}
+
 /** Types in lower case, one of them alone as a text, and null among them where `nullable` said so. */
 export function plainTypes(schema: JsonObject): JsonObject {
   const types: string[] = typesOf(schema);
   const { anyOf, nullable, ...rest } = schema;
   if (types.length === 0) {
     if (nullable === true && Array.isArray(anyOf)) return { ...rest, anyOf: [...anyOf, { type: 'null' }] };
-    return nullable === false ? without(schema, 'nullable') : schema;
+    if (nullable === undefined) return schema;
+    const values = rest['enum'];
+    if (nullable !== true || !Array.isArray(values) || values.includes(null))
+      return without(schema, 'nullable');
+    return { ...without(schema, 'nullable'), enum: [...values, null] };
   }
   const all = nullable === true && !types.includes('null') ? [...types, 'null'] : types;
   const type = all.length === 1 ? all[0] : all;
@@ -53,9 +83,12 @@ export function merged(
 ): JsonObject {
   if (!Array.isArray(schema['allOf'])) return schema;
   const parts: JsonObject[] = [];
+  const seen = new Set<unknown>();
   const waiting: unknown[] = [schema];
   for (let part = waiting.shift(); part !== undefined; part = waiting.shift()) {
-    if (!isObject(part)) continue;
+    if (!isObject(part) || seen.has(part['$ref'])) continue;
+    // What leads back to itself holds nothing more the second time.
+    if (typeof part['$ref'] === 'string') seen.add(part['$ref']);
     const { allOf, ...own } = resolved(part);
     parts.push(own);
     if (Array.isArray(allOf)) waiting.unshift(...allOf);
@@ -106,15 +139,26 @@ export function tuples(schema: JsonObject, rules: SchemaRules, lost: Lost): Json
     result = additionalItems === undefined ? rest : { ...rest, items: additionalItems };
   }
   const listed = result['prefixItems'];
+  if (Array.isArray(listed) && result['items'] === false) {
+    const { maxItems, ...open } = without(result, 'items');
+    result = {
+      ...open,
+      maxItems: typeof maxItems === 'number' ? Math.min(maxItems, listed.length) : listed.length,
+    };
+  }
   if (!Array.isArray(listed) || accepts(rules, 'prefixItems')) return result;
   lost.add('prefixItems');
-  const { items } = result;
-  const closed = items === false || listed.length === 0;
-  const all = closed || !isObject(items) ? listed : [...listed, items];
+  const { items, maxItems } = result;
+  const open = typeof maxItems !== 'number' || maxItems > listed.length;
+  const all = open ? [...listed, items ?? {}] : listed;
   const kinds = [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
-  const bounds = closed && typeof result['maxItems'] !== 'number' ? { maxItems: listed.length } : {};
-  const loose = replaced(result, 'prefixItems', 'items', kinds.length === 1 ? kinds[0] : { anyOf: kinds });
-  return { ...loose, ...bounds };
+  const any = kinds.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0));
+  return replaced(
+    result,
+    'prefixItems',
+    'items',
+    any ? {} : kinds.length === 1 ? kinds[0] : { anyOf: kinds },
+  );
 }
 
 /** The types of a schema that names none, by what else it says; none when it says nothing of them. */

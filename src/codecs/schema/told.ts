@@ -7,7 +7,7 @@ const MAX_TOLD = 240;
 export function told(schema: JsonObject, constraints: readonly (readonly [string, unknown])[]): JsonObject {
   const texts = constraints
     .map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
-    .filter((text) => text.length <= MAX_TOLD);
+    .filter((text) => text.length <= MAX_TOLD && !text.includes('"$ref"'));
   if (texts.length === 0) return schema;
   const { description } = schema;
   const before = typeof description === 'string' && description !== '' ? `${description}\n\n` : '';

@@ -2,14 +2,22 @@ import { isObject, type JsonObject } from '../values.ts';
 import { annotations, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 import type { SchemaRules } from './rules.ts';
-import { asSchema, merged, plainTypes, withKey } from './shape.ts';
+import { asSchema, merged, plainTypes, typed, wellFormed, withKey } from './shape.ts';
 import { told } from './told.ts';
 
-/** For targets that know one type a schema: several types as `anyOf`, and null by the target's own word. */
-export function oneType(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
+/**
+ * For targets that know one type a schema: several types as `anyOf`, and null by the target's own word.
+ * @param known leaves out what the target does not take
+ */
+export function oneType(
+  schema: JsonObject,
+  rules: SchemaRules,
+  lost: Lost,
+  known: (schema: JsonObject) => JsonObject,
+): JsonObject {
   if (rules.types === 'list') return schema;
   const { rest, nullable } = withoutNull(schema);
-  const single = unwrapped(split(rest), lost);
+  const single = split(typed(known(unwrapped(split(rest), lost)), rules));
   if (!nullable) return single;
   if (rules.nulls === 'keyword') return { ...single, nullable: true };
   const branch = { type: 'null' };
@@ -30,7 +38,7 @@ function withoutNull(schema: JsonObject): { rest: JsonObject; nullable: boolean 
     nullable = true;
   }
   const { anyOf, enum: values } = rest;
-  if (Array.isArray(values) && values.includes(null) && values.length > 1) {
+  if (Array.isArray(values) && values.includes(null) && values.some((value) => value !== null)) {
     // Where the type has no null, the value can never come.
     nullable ||= types.length === 0 || types.includes('null');
     rest = withKey(
@@ -74,6 +82,8 @@ function split(schema: JsonObject): JsonObject {
     const fitting = values.filter((value) => isOfType(value, type));
     return fitting.length === 0 ? [] : [{ ...branch, enum: fitting }];
   });
+  // Where no value is of any of the types, the values are right: a mistake of their author.
+  if (branches.length === 0) return without(schema, 'type');
   return { ...Object.fromEntries(words), anyOf: branches };
 }
 
@@ -91,9 +101,12 @@ function bearsOn(key: string, type: string): boolean {
 
 /** A union of one schema as that schema. */
 function unwrapped(schema: JsonObject, lost: Lost): JsonObject {
-  const { anyOf } = schema;
-  if (!Array.isArray(anyOf) || anyOf.length !== 1) return schema;
-  return plainTypes(mergeAll([without(schema, 'anyOf'), plainTypes(asSchema(anyOf[0]))], lost));
+  let result = schema;
+  for (;;) {
+    const { anyOf } = result;
+    if (!Array.isArray(anyOf) || anyOf.length !== 1) return result;
+    result = plainTypes(mergeAll([without(result, 'anyOf'), plainTypes(asSchema(anyOf[0]))], lost));
+  }
 }
 
 /** Puts what stands beside `anyOf` into each of its schemas, where the target suffers nothing beside it. */
@@ -119,38 +132,52 @@ const staysBeside = (key: string) => key === 'anyOf' || key === 'nullable' || an
  * An object for the root: the parts of an `allOf` in one, and in the place of a choice between objects every
  * property of any of them, required what all of them require. That one of them must fit is told in words.
  * @param resolved follows a reference
+ * @param choices how many more may be looked at
  */
 export function objectRoot(
   root: JsonObject,
   lost: Lost,
   resolved: (schema: JsonObject) => JsonObject,
+  choices = { left: MAX_CHOICES },
 ): JsonObject {
-  const { anyOf, enum: values, not, oneOf, ...own } = merged(resolved(root), lost, resolved);
-  const gone = Object.entries({ anyOf, enum: values, not, oneOf }).filter(([, value]) => value !== undefined);
-  let result: JsonObject = own;
+  const whole = wellFormed(merged(resolved(root), lost, resolved));
+  const gone = Object.entries(whole).filter(([key]) => notAtRoot.has(key));
+  let result = without(whole, 'nullable', ...notAtRoot);
   for (const [key, value] of gone) {
     lost.add(key);
     if ((key !== 'anyOf' && key !== 'oneOf') || !Array.isArray(value)) continue;
     const branches = value.filter(isObject).filter((branch) => !isNull(branch));
-    result = mergeAll(
-      [result, anyOfThem(branches.map((one) => merged(resolved(one), lost, resolved)))],
-      lost,
-    );
+    choices.left -= branches.length;
+    if (choices.left < 0) continue;
+    const objects = branches.map((branch) => objectRoot(branch, lost, resolved, choices));
+    result = mergeAll([result, anyOfThem(objects, result)], lost);
   }
-  const { properties, type: _, ...rest } = told(result, gone);
-  return { type: 'object', properties: isObject(properties) ? properties : {}, ...rest };
+  const object = 'type' in result ? withKey(result, 'type', 'object') : { type: 'object', ...result };
+  const complete = isObject(object['properties']) ? object : { ...object, properties: {} };
+  return told(complete, gone);
 }
 
-function anyOfThem(branches: readonly JsonObject[]): JsonObject {
+const notAtRoot: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'enum', 'const', 'not']);
+/** Choices looked at, with those within them: a reference may lead back to where it came from. */
+const MAX_CHOICES = 200;
+
+/** What holds whichever of them fits, and properties that only some of them and not the root know of. */
+function anyOfThem(branches: readonly JsonObject[], root: JsonObject): JsonObject {
+  const own = isObject(root['properties']) ? root['properties'] : {};
+  const times = new Map<string, number>();
   const schemas = new Map<string, Map<string, unknown>>();
   for (const { properties } of branches) {
     for (const [name, schema] of Object.entries(isObject(properties) ? properties : {})) {
       const kinds = schemas.get(name) ?? new Map<string, unknown>();
       kinds.set(JSON.stringify(schema), schema);
+      times.set(name, (times.get(name) ?? 0) + 1);
       schemas.set(name, kinds);
     }
   }
-  const properties = [...schemas].map(([name, kinds]) => {
+  const said = [...schemas].filter(
+    ([name]) => !Object.hasOwn(own, name) || times.get(name) === branches.length,
+  );
+  const properties = said.map(([name, kinds]) => {
     const [first, ...others] = kinds.values();
     return [name, others.length === 0 ? first : { anyOf: [first, ...others] }] as const;
   });
