@@ -19,6 +19,7 @@ const rows: Readonly<Record<string, number>> = {
   access: 2,
   connections: 2,
   catalog: 2,
+  management: 6,
   providers: 1,
   codecs: 0,
   http: 0,

@@ -5,6 +5,10 @@ export interface Tables {
   keys: KeyTable;
   connections: ConnectionTable;
   users: UserTable;
+  tokens: TokenTable;
+  login_failures: LoginFailureTable;
+  services: ServiceTable;
+  tasks: TaskTable;
   settings: SettingTable;
   requests: RequestTable;
   responses: ResponseTable;
@@ -44,11 +48,82 @@ export interface ConnectionTable {
 export interface UserTable {
   id: string;
   name: string;
-  role: 'admin';
+  role: 'viewer' | 'operator' | 'admin';
   /** A PHC string. */
   password: string;
   created_at: number;
   updated_at: number;
+  /** Never used again for another user, unlike the name. */
+  guid: string | null;
+  display_name: string | null;
+  disabled: Generated<number>;
+  /** Counts up with every change of password, role or state; a token of an older count is worth nothing. */
+  credential_version: Generated<number>;
+  password_changed_at: number | null;
+  last_login_at: number | null;
+}
+
+/** Tokens of the management API: of a login, or named ones for automation. */
+export interface TokenTable {
+  /** The accessor: names the token and opens nothing. */
+  id: string;
+  user_id: string;
+  kind: 'api' | 'ui' | 'ws' | 'automation';
+  /** SHA-256 of the token, in hexadecimal. */
+  hash: string;
+  /** Its last characters, to be recognised by. */
+  hint: string;
+  name: string | null;
+  /** Permissions, of automation tokens. */
+  scopes: string | null;
+  labels: string | null;
+  cidrs: string | null;
+  credential_version: number;
+  created_at: number;
+  expires_at: number;
+  /** When the password was proven. */
+  auth_at: number | null;
+  last_used_at: number | null;
+  last_used_address: string | null;
+  ttl_seconds: number;
+  /** Sliding expiry ends here. */
+  max_expires_at: number | null;
+}
+
+/** Failed logins of a subject: an account, a client, or both together. */
+export interface LoginFailureTable {
+  subject: string;
+  failures: number;
+  first_at: number;
+  last_at: number;
+  blocked_until: number;
+}
+
+/** What is wanted of a service; what it is, it says itself. */
+export interface ServiceTable {
+  id: string;
+  guid: string;
+  desired_state: 'running' | 'stopped';
+  options: string;
+  labels: string;
+  revision: number;
+  created_at: number;
+  updated_at: number;
+}
+
+export interface TaskTable {
+  id: string;
+  name: string;
+  target: string | null;
+  state: 'Queued' | 'Active' | 'Finished';
+  status: 'Ok' | 'Warn' | 'Error';
+  message: string;
+  user_id: string | null;
+  created_at: number;
+  updated_at: number;
+  /** 0 to 1. */
+  progress: number | null;
+  result: string | null;
 }
 
 export interface SettingTable {

@@ -1,0 +1,87 @@
+/** The roles, each with all that the ones before it may do. */
+export const roles = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+interface PermissionRow {
+  /** The least role that has it. */
+  from: Role;
+  /** Whether an automation token may hold it as a scope. */
+  scope: boolean;
+  /** Only within five minutes of a proven password. */
+  fresh?: boolean;
+}
+
+/**
+ * Everything that can be done through the management API, and who may. What is not listed, nobody may: routing, the
+ * actions that a resource advertises, the documentation and the tests all read this table.
+ */
+export const permissions = {
+  'api:read': { from: 'viewer', scope: true },
+  'services:read': { from: 'viewer', scope: true },
+  'services:operate': { from: 'operator', scope: true },
+  'services:update': { from: 'admin', scope: true },
+  'usage:read': { from: 'viewer', scope: true },
+  'models:read': { from: 'viewer', scope: true },
+  'providers:read': { from: 'viewer', scope: true },
+  'combos:read': { from: 'viewer', scope: true },
+  'combos:operate': { from: 'operator', scope: true },
+  'combos:update': { from: 'admin', scope: true },
+  'tools:read': { from: 'operator', scope: true },
+  'tools:update': { from: 'admin', scope: true },
+  'requests:read': { from: 'operator', scope: true },
+  'logs:read': { from: 'operator', scope: true },
+  'connections:read': { from: 'viewer', scope: true },
+  'connections:operate': { from: 'operator', scope: true },
+  'connections:create': { from: 'admin', scope: true },
+  'connections:update': { from: 'admin', scope: true },
+  'connections:delete': { from: 'admin', scope: true },
+  'keys:read': { from: 'operator', scope: true },
+  'keys:create': { from: 'admin', scope: true },
+  'keys:update': { from: 'admin', scope: true },
+  'keys:delete': { from: 'admin', scope: true },
+  'tasks:read': { from: 'viewer', scope: true },
+  'settings:read': { from: 'operator', scope: true },
+  'settings:update': { from: 'admin', scope: false },
+  'cache:read': { from: 'viewer', scope: true },
+  'cache:operate': { from: 'operator', scope: true },
+  'quota:read': { from: 'viewer', scope: true },
+  'budgets:read': { from: 'viewer', scope: true },
+  'budgets:update': { from: 'admin', scope: true },
+  /** One's own profile, password and tokens. */
+  'self:read': { from: 'viewer', scope: true },
+  'self:update': { from: 'viewer', scope: false },
+  'users:read': { from: 'admin', scope: false },
+  'users:create': { from: 'admin', scope: false, fresh: true },
+  'users:update': { from: 'admin', scope: false, fresh: true },
+  'users:delete': { from: 'admin', scope: false, fresh: true },
+  'tokens:read': { from: 'admin', scope: false },
+  'tokens:delete': { from: 'admin', scope: false },
+  'audit:read': { from: 'admin', scope: true },
+  'backups:read': { from: 'admin', scope: false },
+  'backups:create': { from: 'admin', scope: false, fresh: true },
+  'backups:restore': { from: 'admin', scope: false, fresh: true },
+  'secrets:reveal': { from: 'admin', scope: false, fresh: true },
+} as const satisfies Record<string, PermissionRow>;
+
+export type Permission = keyof typeof permissions;
+
+export function isPermission(text: string): text is Permission {
+  return Object.hasOwn(permissions, text);
+}
+
+export function isRole(text: string): text is Role {
+  return roles.some((role) => role === text);
+}
+
+/** Whether a role has a permission; false for a permission that the table lacks. */
+export function roleHas(role: Role, permission: string): boolean {
+  if (!isPermission(permission)) return false;
+  return roles.indexOf(role) >= roles.indexOf(permissions[permission].from);
+}
+
+/** Whether a permission needs a password that was proven a moment ago. */
+export function needsFresh(permission: string): boolean {
+  if (!isPermission(permission)) return true;
+  const row: PermissionRow = permissions[permission];
+  return row.fresh === true;
+}

@@ -1,0 +1,115 @@
+import type { z } from 'zod';
+
+/** Who calls the management API, and what they may do. Decided once, before anything else is looked at. */
+export interface Caller {
+  /** The user; an automation token acts for its owner. */
+  userId: string;
+  name: string;
+  role: string;
+  via: 'basic' | 'token' | 'automation' | 'local';
+  /** The accessor id of the token, where there is one. */
+  tokenId: string | null;
+  /** When the password was last proven, in milliseconds since the epoch; null where none was. */
+  passwordAt: number | null;
+  /** The peer's address. */
+  address: string;
+  requestId: string;
+  /** Whether they hold a permission, e.g. `keys:create`. */
+  can(permission: string): boolean;
+}
+
+/** One member of a collection as it is shown. Times are ISO 8601 UTC, ids strings, and no secret is in it. */
+export type Row = { id: string } & Record<string, unknown>;
+
+/** What an action or a change came to. */
+export interface Outcome {
+  success: boolean;
+  message: string;
+  /** The task that does the work, where it takes longer. */
+  taskId?: string;
+  /** What the action gives back, e.g. a new key, which is shown this once. */
+  result?: Record<string, unknown>;
+}
+
+export interface Action {
+  summary: string;
+  /** Who may: a permission of the table. */
+  permission: string;
+  /** The members beside `action`; none when absent. */
+  input?: z.ZodObject;
+  /** Whether it can be done to the member now; it is advertised only then. */
+  possible?(row: Row): boolean;
+  /** Changes nothing, says what would be changed (`?dry_run=true`). */
+  preview?(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
+  run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
+}
+
+/** A change of the collection that `create` and `update` make. Both throw GatewayErrors that name the member. */
+export interface Write {
+  permission: string;
+  input: z.ZodObject;
+}
+
+/** A condition on a member: `state = 'running'`. All conditions of a group hold, of the groups any. */
+export interface Condition {
+  attribute: string;
+  operator: '=' | '!=' | '<' | '<=' | '>' | '>=' | '==' | '!==' | '=~' | '!~';
+  value: string | number | boolean | null | readonly (string | number)[];
+}
+
+/** What a caller wants to see of a collection. */
+export interface ListQuery {
+  groups: readonly (readonly Condition[])[];
+  sort: readonly { attribute: string; descending: boolean }[];
+  ignoreCase: boolean;
+  limit: number;
+  offset: number;
+}
+
+export interface Page {
+  /** The rows of this page, in order. */
+  rows: Row[];
+  /** All that the caller may see, and all that fit the filter. */
+  count: number;
+  filtered: number;
+}
+
+/**
+ * A collection of the management API, as data. The engine (`management/`) makes its routes, paging, filters, errors,
+ * audit and documentation; a resource says only what it has and how it changes.
+ */
+export interface Resource {
+  /** The path below `/api` and the plural name: `keys`. */
+  name: string;
+  title: string;
+  summary: string;
+  /** The record as it is shown. Its members may be filtered, sorted by and chosen, unless `hidden` has them. */
+  record: z.ZodObject;
+  /** Who may read: a permission of the table. */
+  read: string;
+  /** Members that only holders of a permission see: `process: 'services:operate'`. */
+  guarded?: Readonly<Record<string, string>>;
+  /** All rows, for collections that fit in memory. */
+  list?(caller: Caller): Promise<Row[]>;
+  /** One page, for those that do not. Either this or `list`. */
+  page?(query: ListQuery, caller: Caller): Promise<Page>;
+  /** One row by id or another name of it; null when there is none, or the caller may not see it. */
+  find(id: string, caller: Caller): Promise<Row | null>;
+  create?: Write & {
+    run(
+      input: Record<string, unknown>,
+      caller: Caller,
+    ): Promise<{ row: Row; secret?: Record<string, unknown> }>;
+  };
+  update?: Write & {
+    run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Row>;
+  };
+  remove?: {
+    permission: string;
+    run(row: Row, caller: Caller): Promise<void>;
+  };
+  /** Of one member, by name: `start`. */
+  actions?: Readonly<Record<string, Action>>;
+  /** Counts up with every change of a row, where it has one; the ETag is made of it, else of the row itself. */
+  revisionOf?(row: Row): string;
+}
