@@ -9,7 +9,6 @@ import type { StreamPart } from '../../src/codecs/stream-part.ts';
 import { nameTools } from '../../src/codecs/tool-names.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
-import { splitFrames } from '../../src/lib/sse.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate-request.ts';
 
@@ -64,35 +63,43 @@ function translated(file: string, from: WireFormat, to: WireFormat): string {
   return `${first}\n`;
 }
 
+/** How the files of recorded streams end. */
+const endings = { sse: '.sse', lines: '.ndjson' } as const;
+
 describe('streams', () => {
   for (const from of formats) {
     const folder = join(here, '../../src/codecs', from, 'fixtures');
     for (const file of readdirSync(folder)
-      .filter((name) => name.endsWith('.sse'))
+      .filter((name) => name.endsWith(endings[conversationCodec(from).stream.framing]))
       .sort()) {
       for (const to of formats) {
         if (to === from) continue;
         it(`${file}: ${from} to ${to}`, () => {
           const stream = streamOf(readFileSync(join(folder, file)), from, to);
-          compare(`${file.slice(0, -4)}.${from}-to-${to}.sse`, stream);
+          const ending = endings[conversationCodec(to).stream.framing];
+          compare(`${file.replace(/\.[a-z]+$/, '')}.${from}-to-${to}${ending}`, stream);
         });
       }
     }
   }
 });
 
+/** Callers of Google's format see thoughts only when they ask for them. */
+const showingThoughts = { generationConfig: { thinkingConfig: { includeThoughts: true } } };
+
 function streamOf(bytes: Buffer, from: WireFormat, to: WireFormat): string {
   const names = nameTools([], conversationCodec(from).conversation.tools, false);
   const reader = restoreTools(conversationCodec(from).conversation.reader(), names);
-  const { frames } = splitFrames(Buffer.concat([bytes, Buffer.from('\n\n')]));
+  const { frames } = conversationCodec(from).stream.split(Buffer.concat([bytes, Buffer.from('\n\n')]));
   const parts: StreamPart[] = [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
   const writer = conversationCodec(to).conversation.writer({
     ...{ id: 'req_golden', model: 'asked/model', startedAt: 1_790_000_000_000 },
-    ...{ includeUsage: true, request: { model: 'asked/model' } },
+    ...{ includeUsage: true, request: { model: 'asked/model', ...showingThoughts } },
   });
   const errors = parts.flatMap((part) => (part.type === 'error' ? [part.error] : []));
   const text = parts.map((part) => writer.push(part)).join('');
   if (errors.length > 0) return `${text}error: ${JSON.stringify(errors)}\n`;
-  const whole = conversationCodec(to).stream?.assemble(splitFrames(Buffer.from(text)).frames) ?? null;
+  const { assemble, split } = conversationCodec(to).stream;
+  const whole = assemble(split(Buffer.from(text)).frames);
   return `${text}whole: ${JSON.stringify(whole, null, 2)}\n`;
 }
