@@ -43,9 +43,11 @@ export const meanings: Readonly<Record<Concept, string>> = {
   tools: 'tools that the model may call',
   toolCalls: 'calls and results of earlier turns',
   imageInput: 'images',
+  imageUrls: 'images that the provider has to fetch',
   audioInput: 'sound',
   fileInput: 'documents',
   uploads: 'a file that was uploaded to the vendor',
+  forcedCall: 'a call that the answer must have',
   parallelToolCalls: 'one call at a time',
   webSearch: 'a search that the vendor runs',
   searchBesideTools: 'that search beside tools of the caller',
@@ -130,6 +132,19 @@ export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; ask
       'Gemini 3 and later refuse a call of the current turn that no signature of theirs goes with. A call that another model made has `skip_thought_signature_validator` in its place, which Google documents for this.',
       'Images in a tool’s result stay in it for Gemini 3 and later; for older models they follow the results.',
       'A search that the vendor runs is left out beside functions. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
+    ],
+  },
+  ollama: {
+    asking: [
+      'A request that does not say `stream` gets a stream of lines. Options that only a local server has (`num_ctx`, `repeat_penalty`, `keep_alive`) are left out by their names.',
+      'A result answers the call with its id, else the first of its tool that waits, else the first call; a call without an id gets one from its name and number.',
+      'An empty `messages`, which loads a model, is refused: none is loaded here. So are pictures that a model made, in answers of earlier turns.',
+      'The caller sees calls whole, and no sources. `done_reason` is `content_filter` where the provider refused, the durations are 0 for unknown, and the counters are those of the provider.',
+    ],
+    asked: [
+      'A tool’s result is text: images in it follow in a message of the user, and a failed result begins with a mark, which is taken off again when it comes back.',
+      'A choice among the tools leaves the others out; that one must be called is an instruction.',
+      'Reasoning of earlier turns is sent. How much to reason is `low`, `medium` or `high`; nothing is said where the model shall decide.',
     ],
   },
   'anthropic-messages': {

@@ -57,10 +57,24 @@ export const concepts = {
     asked: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
   },
   imageInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'image') },
+  /** Images that the provider has to fetch. */
+  imageUrls: {
+    without: 'refuse',
+    asked: (all) => deepPart(all, (part) => part.type === 'image' && part.source.kind === 'url'),
+  },
   audioInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'audio') },
   fileInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'file') },
   /** A file that was uploaded to one vendor. */
   uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
+  /** A call that the answer must have. */
+  forcedCall: {
+    without: 'drop',
+    asked: ({ toolChoice, tools }) =>
+      tools.some(isCallable) &&
+      (toolChoice?.kind === 'required' ||
+        toolChoice?.kind === 'tool' ||
+        (toolChoice?.kind === 'allowed' && toolChoice.required)),
+  },
   /** At most one call an answer. */
   parallelToolCalls: {
     without: 'drop',

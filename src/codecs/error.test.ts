@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ErrorCode, errorRows, GatewayError } from '../lib/error.ts';
-import { splitFrames } from '../lib/sse.ts';
+import { type FrameSplit, splitFrames } from '../lib/sse.ts';
 import { codecOf, codecs } from './index.ts';
 import type { WireFormat } from './model.ts';
 import { objectOf } from './values.ts';
@@ -106,7 +106,7 @@ describe('encodeErrorFrame', () => {
       if (stream === null) continue;
       for (const code of codes) {
         const bytes = stream.encodeErrorFrame(new GatewayError(code, 'broke: "x"\nand more'), 'req_1');
-        const { frames, rest } = splitFrames(bytes);
+        const { frames, rest }: FrameSplit = stream.split(bytes);
         assert.equal(rest.length, 0);
         const [frame, ...more] = frames;
         assert.ok(frame !== undefined && more.length === 0, format);

@@ -63,6 +63,7 @@ const translations: readonly WireFormat[] = [
   'openai-responses',
   'anthropic-messages',
   'gemini',
+  'ollama',
   'openai-completions',
 ];
 

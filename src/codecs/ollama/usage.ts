@@ -20,11 +20,11 @@ export function countersUsage(answer: JsonObject): Usage | null {
 
 /** Usage as the format reports it: two totals. */
 export function counters(usage: Usage | null): { prompt_eval_count: number; eval_count: number } {
-  const { audioInput, audioOutput, cacheRead, cacheWrite1h, cacheWrite5m, input, output, reasoning } =
-    usage ?? noUsage;
+  const told = usage ?? noUsage;
+  const { audioInput, cacheRead, cacheWrite1h, cacheWrite5m, imageInput, input } = told;
   return {
-    prompt_eval_count: input + cacheRead + cacheWrite5m + cacheWrite1h + audioInput,
-    eval_count: output + reasoning + audioOutput,
+    prompt_eval_count: input + cacheRead + cacheWrite5m + cacheWrite1h + audioInput + imageInput,
+    eval_count: told.output + told.reasoning + told.audioOutput + told.imageOutput,
   };
 }
 
