@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { FunctionTool } from '../conversation.ts';
+import { restoreTools } from '../restore.ts';
+import type { PartReader, StreamPart } from '../stream-part.ts';
+import { nameTools } from '../tool-names.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+import { fitOutput, fitTools } from './conversation.ts';
+import { fitSchema } from './fit.ts';
+import { restoreArguments } from './restore.ts';
+import { schemaRules } from './rules.ts';
+
+const tool = (schema: JsonObject | null, strict: boolean | null = null, name = 'work'): FunctionTool => ({
+  kind: 'function',
+  name,
+  description: null,
+  schema,
+  strict,
+});
+const openai = { format: 'openai-chat', name: 'openai' } as const;
+const geminiChat = { format: 'openai-chat', name: 'gemini-chat' } as const;
+
+describe('the tools of a conversation (T-06)', () => {
+  const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
+
+  it('say what no longer holds as tools.NAME.keyword', () => {
+    const dropped: string[] = [];
+    const schema = { type: 'object', properties: { a: { type: 'array', uniqueItems: true } }, not: {} };
+    const { tools } = fitTools([tool(schema)], geminiChat, dropped);
+    assert.deepEqual(dropped, ['tools.work.not', 'tools.work.uniqueItems']);
+    assert.deepEqual(
+      tools.map((one) => 'schema' in one && one.schema),
+      [
+        {
+          type: 'object',
+          properties: { a: { type: 'array', items: { type: 'string' }, description: '{uniqueItems: true}' } },
+          description: '{not: {}}',
+        },
+      ],
+    );
+  });
+
+  it('keep strict while their schema may be held to it, else get an explicit no; false and nothing stay', () => {
+    const strict = (asked: FunctionTool, target: Parameters<typeof fitTools>[1]) => {
+      const dropped: string[] = [];
+      const [one] = fitTools([asked], target, dropped).tools;
+      return [one !== undefined && 'strict' in one ? one.strict : undefined, ...dropped];
+    };
+    assert.deepEqual(strict(tool(closed, true), openai), [true]);
+    assert.deepEqual(strict(tool({ type: 'object' }, true), openai), [false, 'tools.work.strict']);
+    assert.deepEqual(strict(tool(null, true), openai), [false, 'tools.work.strict']);
+    assert.deepEqual(strict(tool({ type: 'object' }, false), openai), [false]);
+    assert.deepEqual(strict(tool({ type: 'object' }), openai), [null]);
+    assert.deepEqual(strict(tool({ type: 'object' }, true), { ...openai, name: 'full' }), [true]);
+  });
+
+  it('are as they came for a target that takes anything', () => {
+    const tools = [tool({ anyOf: [{ $ref: '#/x' }], pattern: 1 }), tool(null, true)];
+    assert.deepEqual(fitTools(tools, { ...openai, name: 'full' }, []), { tools, plans: new Map() });
+  });
+});
+
+describe('the schema of an answer (V-04)', () => {
+  const shape = (schema: JsonObject, strict: boolean | null = null) =>
+    ({ kind: 'schema', name: 'a', description: null, schema, strict }) as const;
+
+  it('keeps its root and its numbers, for nothing brings an answer back', () => {
+    const schema = { type: 'array', items: { type: 'integer', enum: [1, 2] } };
+    assert.deepEqual(fitOutput(shape(schema), geminiChat, 'response_format', []), shape(schema));
+  });
+
+  it('says what no longer holds in the caller’s words', () => {
+    const dropped: string[] = [];
+    const schema = { type: 'object', properties: { a: { type: 'string', pattern: 'a' } } };
+    fitOutput(shape(schema), { format: 'gemini', name: 'full' }, 'response_format', dropped);
+    assert.deepEqual(dropped, ['response_format.pattern']);
+  });
+
+  it('is sent without strict where the target would refuse it', () => {
+    const dropped: string[] = [];
+    const output = fitOutput(shape({ type: 'object', properties: {} }, true), openai, 'text.format', dropped);
+    assert.deepEqual(
+      [output, dropped],
+      [shape({ type: 'object', properties: {} }, false), ['text.format.strict']],
+    );
+  });
+});
+
+describe('arguments', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      level: { type: 'integer', enum: [1, 2, 30] },
+      list: { type: 'array', items: { enum: [1.5, 'x', true] } },
+      deep: { type: 'object', properties: { one: { const: 7 } } },
+      either: {
+        anyOf: [
+          { type: 'integer', enum: [4] },
+          { type: 'object', properties: { v: { const: 5 } } },
+        ],
+      },
+      text: { type: 'string' },
+    },
+  };
+  const { plan } = fitSchema(schema, schemaRules['gemini-openapi'], 'tools.t');
+  assert.ok(plan !== null);
+  const restored = (text: string) => restoreArguments(text, plan);
+
+  it('get the values back that were sent as texts', () => {
+    assert.equal(
+      restored('{"level":"30","list":["1.5","x","true"],"deep":{"one":"7"},"either":"4","text":"1"}'),
+      '{"level":30,"list":[1.5,"x",true],"deep":{"one":7},"either":4,"text":"1"}',
+    );
+    assert.equal(restored('{"either":{"v":"5","w":"5"}}'), '{"either":{"v":5,"w":"5"}}');
+  });
+
+  it('are left byte for byte where there is nothing to bring back, and where they are none', () => {
+    for (const text of [
+      '{ "level": 1 }',
+      '{"level":"9"}',
+      '{"list":"1.5"}',
+      '{',
+      '[]',
+      '"1"',
+      '',
+      '{"deep":null}',
+    ])
+      assert.equal(restored(text), text);
+  });
+
+  it('that follow the fitted schema follow the caller’s when they are back', () => {
+    const value = fc.constantFrom<unknown>('a', '1', 1, 2, 2.5, -3, true, false, null);
+    const values = fc.uniqueArray(value, { minLength: 1, selector: (one) => JSON.stringify(one) });
+    const holds = (schemaOf: unknown, one: unknown): boolean => {
+      const { anyOf, enum: list, nullable } = objectOf(schemaOf);
+      if (one === null && nullable === true) return true;
+      if (Array.isArray(anyOf)) return anyOf.some((branch) => holds(branch, one));
+      return listOf(list).some((member) => member === one);
+    };
+    const listed = (schemaOf: unknown): unknown[] => {
+      const { anyOf, enum: list, nullable } = objectOf(schemaOf);
+      const own = Array.isArray(anyOf) ? anyOf.flatMap(listed) : listOf(list);
+      return nullable === true ? [...own, null] : own;
+    };
+    fc.assert(
+      fc.property(fc.array(values, { minLength: 1, maxLength: 3 }), (kinds) => {
+        const properties = Object.fromEntries(kinds.map((list, index) => [`p${index}`, { enum: list }]));
+        const fitted = fitSchema({ type: 'object', properties }, schemaRules['gemini-openapi'], 'tools.t');
+        for (const [name, inner] of Object.entries(objectOf(fitted.schema['properties']))) {
+          for (const one of listed(inner)) {
+            const text = JSON.stringify({ [name]: one });
+            const back: unknown = JSON.parse(
+              fitted.plan === null ? text : restoreArguments(text, fitted.plan),
+            );
+            assert.ok(
+              isObject(back) && holds(properties[name], back[name]),
+              `${text} in ${JSON.stringify(properties)}`,
+            );
+          }
+        }
+      }),
+    );
+  });
+
+  it('come back in streams, once the call is whole', () => {
+    const { plans, tools } = fitTools([tool(schema), tool(schema, null, 'other')], geminiChat, []);
+    const names = nameTools(tools, { name: /^\w+$/, maxName: 64 }, false, plans);
+    const start = { type: 'tool-call-start', block: 1, id: 'c', name: 'work', kind: 'function' } as const;
+    const parts: StreamPart[] = [
+      start,
+      { type: 'tool-call-delta', block: 1, text: '{"level"' },
+      { type: 'tool-call-delta', block: 1, text: ':"2"}' },
+      { type: 'tool-call-end', block: 1, complete: true },
+    ];
+    const reader: PartReader = { push: () => parts, end: () => [] };
+    assert.deepEqual(restoreTools(reader, names).push({ event: '', data: '' }), [
+      start,
+      { type: 'tool-call-delta', block: 1, text: '{"level":2}' },
+      parts[3],
+    ]);
+  });
+});
