@@ -3,7 +3,7 @@ import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { DONE, framesIn, judgeEnd } from '../frames.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
 import { sseFraming } from '../sse-framing.ts';
-import { byteLengthOf, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
+import { byteLengthOf, isCount, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
 import { assemble } from './assemble.ts';
 import { encodeFramesOf } from './encode.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
@@ -108,8 +108,8 @@ function textBytes(bytes: Buffer): number {
 
 /** Names the text that an event belongs to, so that a delta and its `.done` are known as one. */
 function placeOf(event: JsonObject, type: string, suffix: string): string {
-  const { output_index, content_index, summary_index } = event;
-  return [type.slice(0, -suffix.length), output_index, content_index, summary_index].join(' ');
+  const indexes = [event['output_index'], event['content_index'], event['summary_index']];
+  return [type.slice(0, -suffix.length), ...indexes.map((index) => (isCount(index) ? index : ''))].join(' ');
 }
 
 function doneBytes(event: JsonObject): number {
