@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ErrorCode, errorRows, GatewayError } from '../lib/error.ts';
-import { type FrameSplit, splitFrames } from '../lib/sse.ts';
+import { splitFrames } from '../lib/sse.ts';
+import type { StreamCodec } from './codec.ts';
 import { codecOf, codecs } from './index.ts';
 import type { WireFormat } from './model.ts';
 import { objectOf } from './values.ts';
@@ -100,13 +101,15 @@ describe('encodeError', () => {
   });
 });
 
+const splitOf = (stream: StreamCodec, bytes: Buffer) => stream.split(bytes);
+
 describe('encodeErrorFrame', () => {
   it('R-14 E-13 is one whole record that its own codec calls an error, and no clean end', () => {
     for (const { format, stream } of codecs) {
       if (stream === null) continue;
       for (const code of codes) {
         const bytes = stream.encodeErrorFrame(new GatewayError(code, 'broke: "x"\nand more'), 'req_1');
-        const { frames, rest }: FrameSplit = stream.split(bytes);
+        const { frames, rest } = splitOf(stream, bytes);
         assert.equal(rest.length, 0);
         const [frame, ...more] = frames;
         assert.ok(frame !== undefined && more.length === 0, format);
