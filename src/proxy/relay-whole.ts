@@ -135,9 +135,12 @@ export class WholeRelay {
     const bytes =
       read.body ??
       Buffer.from(JSON.stringify(this.#call.codec.encodeError(read.error, this.#call.exchange.id)));
-    this.#writeHead(status, bytes.length, read.body === null ? 'application/json' : null, []);
+    if (read.error.retryAfter !== null) headers['retry-after'] ??= String(read.error.retryAfter);
+    // An error that is rendered anew has the status that its words deserve.
+    const answered = read.body === null ? read.error.status : status;
+    this.#writeHead(answered, bytes.length, read.body === null ? 'application/json' : null, []);
     this.#response.end(bytes);
-    this.#call.end({ ...endOfError(read.error, false), status });
+    this.#call.end({ ...endOfError(read.error, false), status: answered });
   }
 
   #send(bytes: Buffer, contentType: string, measured: Pick<CallEnd, 'usage' | 'estimated'>): void {

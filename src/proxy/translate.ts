@@ -290,6 +290,8 @@ export class Translation implements AnswerReader {
     this.#ended = true;
     const { codec, exchange } = this.#call;
     const bytes = Buffer.from(JSON.stringify(codec.encodeError(error, exchange.id)));
+    // Google says in the body when to try again.
+    if (error.retryAfter !== null) this.#headers['retry-after'] ??= String(error.retryAfter);
     const headers = this.#answerHeaders(error.status);
     headers.push('content-type', 'application/json', 'content-length', String(bytes.length));
     this.#response.writeHead(error.status, headers);

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { detailsOf } from '../codecs/gemini/error.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -31,7 +32,13 @@ export function readUpstreamError({
   const clean = withoutCredential(body, target.connection.credential);
   const json = parse(clean);
   const message = messageIn(json) ?? describe({ status, headers, target }, clean, json);
-  const error = new GatewayError('upstream_error', message, { status, ...retryAfter(headers) });
+  const google = googleDetails(json);
+  const told = google?.retryAfter ? { retryAfter: google.retryAfter } : {};
+  const error = new GatewayError('upstream_error', message, {
+    // Google answers 400 for a key that is not valid (R-03).
+    status: status === 400 && google?.invalidKey === true ? 401 : status,
+    ...{ ...told, ...retryAfter(headers) },
+  });
   return { error, body: properBody(format, json, clean) };
 }
 
@@ -48,6 +55,13 @@ function parse(body: Buffer): unknown {
   }
 }
 
+/** What Google's servers say in the details of an error, of any of their formats, alone or in a list. */
+function googleDetails(json: unknown): ReturnType<typeof detailsOf> | null {
+  const object = Array.isArray(json) ? json[0] : json;
+  const error = isObject(object) ? object['error'] : undefined;
+  return isObject(error) && Array.isArray(error['details']) ? detailsOf(error) : null;
+}
+
 /**
  * The body as the caller may have it; null when it is no error of the dialect. A number for a `code`, as OpenRouter
  * and vLLM send it, becomes a word: clients that read it into a typed field fail on the whole error otherwise.
@@ -59,6 +73,9 @@ function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | n
   if (format === 'anthropic-messages') {
     return json['type'] === 'error' && typeof error['type'] === 'string' ? body : null;
   }
+  // Google's own clients want the number, and the name of the status beside it.
+  if (format === 'gemini')
+    return typeof error['code'] === 'number' && typeof error['status'] === 'string' ? body : null;
   if (typeof error['code'] !== 'number') return body;
   return Buffer.from(JSON.stringify({ ...json, error: { ...error, code: String(error['code']) } }));
 }

@@ -69,13 +69,30 @@ export function readError(frame: Pick<Frame, 'data'>): ReportedError {
 export function readGoogleError(error: JsonObject | string): ReportedError {
   const read = readVendorError(error);
   if (typeof error === 'string') return read;
-  if (isInvalidKey(error)) return { ...read, status: 401 };
+  if (detailsOf(error).invalidKey) return { ...read, status: 401 };
   const { code, status } = error;
   const isStatus = typeof code === 'number' && code >= 400 && code <= 599;
   const named = statusOfName[textOf(status)];
   return isStatus || named === undefined ? read : { ...read, status: named };
 }
 
-function isInvalidKey(error: JsonObject): boolean {
-  return listOf(error['details']).some((detail) => objectOf(detail)['reason'] === 'API_KEY_INVALID');
+/** What the details of Google's error object say beside its message. */
+export interface ErrorDetails {
+  invalidKey: boolean;
+  /** Whole seconds after which to try again (`RetryInfo`), for its servers send no header; null when it says none. */
+  retryAfter: number | null;
+}
+
+export function detailsOf(error: JsonObject): ErrorDetails {
+  const details = listOf(error['details']).map(objectOf);
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(details.find(isRetryInfo)?.['retryDelay']))?.[1];
+  const seconds = Math.ceil(Number(delay ?? 0));
+  return {
+    invalidKey: details.some((detail) => detail['reason'] === 'API_KEY_INVALID'),
+    retryAfter: seconds > 0 && Number.isSafeInteger(seconds) ? seconds : null,
+  };
+}
+
+function isRetryInfo(detail: JsonObject): boolean {
+  return textOf(detail['@type']).endsWith('google.rpc.RetryInfo');
 }

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { WireFormat } from '../codecs/model.ts';
+import type { Target } from '../combos/resolve.ts';
+import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
+
+const target = {
+  connection: { credential: 'AIza-secret' },
+  provider: { name: 'Google' },
+  model: 'm',
+  format: 'gemini',
+} as unknown as Target;
+
+function read(format: WireFormat, status: number, json: unknown, headers = {}): UpstreamError {
+  return readUpstreamError({ format, status, headers, body: Buffer.from(JSON.stringify(json)), target });
+}
+
+const quota = {
+  error: {
+    code: 429,
+    message: 'You exceeded your current quota.',
+    status: 'RESOURCE_EXHAUSTED',
+    details: [
+      { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [{ quotaValue: '5' }] },
+      { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.07s' },
+    ],
+  },
+};
+const invalidKey = {
+  error: {
+    code: 400,
+    message: 'API key not valid. Please pass a valid API key.',
+    status: 'INVALID_ARGUMENT',
+    details: [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }],
+  },
+};
+
+describe('an HTTP error of Google', () => {
+  it('keeps its number and its details for callers of the same format (R-08)', () => {
+    const { body, error } = read('gemini', 429, quota);
+    assert.deepEqual(JSON.parse(String(body)), quota);
+    assert.equal(error.status, 429);
+  });
+
+  it('says when to try again, for its servers send no header (R-08)', () => {
+    assert.equal(read('gemini', 429, quota).error.retryAfter, 35);
+    assert.equal(read('openai-chat', 429, [quota]).error.retryAfter, 35);
+    assert.equal(read('gemini', 429, quota, { 'retry-after': '7' }).error.retryAfter, 7);
+    for (const retryDelay of ['0s', '-1s', 'soon', '1e999s', 5, null]) {
+      const odd = { error: { ...quota.error, details: [{ ...quota.error.details[1], retryDelay }] } };
+      assert.equal(read('gemini', 429, odd).error.retryAfter, null, String(retryDelay));
+    }
+  });
+
+  it('is 401 for a key that is not valid, which Google answers with 400 (R-03)', () => {
+    for (const format of ['gemini', 'openai-chat'] as const) {
+      const { error } = read(format, 400, invalidKey);
+      assert.equal(error.status, 401);
+      assert.equal(error.kind, 'authentication');
+    }
+    const other = { error: { ...invalidKey.error, details: [] } };
+    assert.equal(read('gemini', 400, other).error.status, 400);
+  });
+
+  it('is read in a list, as a stream has it, and rendered anew', () => {
+    const { body, error } = read('gemini', 429, [quota]);
+    assert.equal(body, null);
+    assert.equal(error.message, 'You exceeded your current quota.');
+  });
+
+  it('is rendered anew when it is not in the shape that Google’s clients read', () => {
+    for (const error of [
+      { message: 'busy' },
+      { code: '429', message: 'busy', status: 'X' },
+      { code: 503, message: 'busy' },
+    ])
+      assert.equal(read('gemini', 503, { error }).body, null);
+  });
+
+  it('has details of any shape', () => {
+    for (const details of [null, 7, 'x', [null, 7, 'x', [], { reason: [] }, { '@type': 7 }], {}]) {
+      const { error } = read('gemini', 400, { error: { ...invalidKey.error, details } });
+      assert.deepEqual([error.status, error.retryAfter], [400, null]);
+    }
+  });
+});
