@@ -16,6 +16,7 @@ export const ollama: Provider = {
     'anthropic-messages': '/v1/messages',
     ollama: '/api/chat',
   },
+  dialect: { schema: 'ollama' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -101,25 +101,32 @@ function fit(schema: unknown, walk: Walk): Fitted {
     : { schema: inner.schema, plan };
 }
 
-/** Taking a branch for the whole brings its own keywords up, and they want the same steps. */
-const MAX_TURNS = 8;
+/** The outcome of one step may want another. */
+const MAX_TURNS = 4;
 
 function shape(schema: JsonObject, walk: Walk): JsonObject {
-  const { isKnown, lost, rules } = walk;
+  const { lost, rules } = walk;
   let result = schema;
   for (let turn = 0; turn < MAX_TURNS; turn += 1) {
     const before = Object.keys(result).join();
-    if ('$ref' in result && !isKnown(result['$ref'])) {
-      lost.add('$ref');
-      result = without(result, '$ref');
-    }
-    result = plainTypes(possible(wellFormed(result), rules));
-    if (!accepts(rules, 'allOf')) result = plainTypes(merged(result, lost));
-    result = inclusive(tuples(renamed(result, rules), rules, lost), rules, lost);
-    result = oneType(known(typed(result, rules), walk), rules, lost, (one) => known(one, walk));
+    result = oneType(plainOf(result, walk), rules, lost, (one) => plainOf(one, walk));
     if (Object.keys(result).join() === before) break;
   }
   return needed(alone(result, rules, lost), rules, lost);
+}
+
+/** The schema in keywords that the target knows. */
+function plainOf(schema: JsonObject, walk: Walk): JsonObject {
+  const { isKnown, lost, rules } = walk;
+  let result = schema;
+  if ('$ref' in result && !isKnown(result['$ref'])) {
+    lost.add('$ref');
+    result = without(result, '$ref');
+  }
+  result = plainTypes(possible(wellFormed(result), rules));
+  if (!accepts(rules, 'allOf')) result = plainTypes(merged(result, lost));
+  result = inclusive(tuples(renamed(result, rules), rules, lost), rules, lost);
+  return known(typed(result, rules), walk);
 }
 
 /** What is to be in an array, and only declared properties among the required. */
@@ -153,7 +160,9 @@ function known(schema: JsonObject, { lost, rules }: Walk): JsonObject {
   const left = Object.entries(schema).filter(([key, value]) => !takes(key, value));
   if (left.length === 0) return schema;
   const kept = without(schema, ...left.map(([key]) => key));
-  const missed = left.filter(([key, value]) => !silent.has(key) && !isNothing(key, value));
+  const missed = left.filter(
+    ([key, value]) => !silent.has(key) && !key.startsWith('x-') && !isNothing(key, value),
+  );
   for (const [key] of missed) if (!annotations.has(key)) lost.add(key);
   return told(kept, missed);
 }

@@ -19,7 +19,7 @@ export const annotations: ReadonlySet<string> = new Set([
 ]); // biome-ignore format: a table
 /** Names of the document and of places in it, and labels of its author: no one misses them. */
 export const silent: ReadonlySet<string> = new Set([
-  '$schema', '$id', 'id', '$comment', '$anchor', '$vocabulary', '$defs', 'definitions', 'title', 'propertyOrdering',
+  '$schema', '$id', 'id', '$comment', '$anchor', '$vocabulary', '$defs', 'definitions', 'title', 'propertyOrdering', 'discriminator',
 ]); // biome-ignore format: a table
 
 export const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;

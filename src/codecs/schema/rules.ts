@@ -218,6 +218,17 @@ const xai: SchemaRules = {
 /** `Grammar error: failed to compile JSON schema` for these two (BerriAI/litellm#13389). */
 const mistral: SchemaRules = { ...full, refused: new Set(['$id', '$schema']) };
 
+/**
+ * Ollama reads tools into structures of these names and forgets the others, `$ref` among them (ollama/ollama#11444,
+ * #13508).
+ */
+const ollama: SchemaRules = {
+  ...full,
+  keywords: new Set(['type', 'description', 'enum', 'items', 'properties', 'required', 'anyOf']),
+  references: 'inline',
+  root: 'object',
+};
+
 /** The rules by the name that a dialect calls them by. `full` changes nothing. */
 export const schemaRules = {
   full,
@@ -232,24 +243,37 @@ export const schemaRules = {
   groq,
   xai,
   mistral,
+  ollama,
 } as const satisfies Record<string, SchemaRules>;
 
 export type SchemaRuleName = keyof typeof schemaRules;
 
-/** The rules for the schemas of tools in a format; Google's own format has its own, whoever serves it. */
+/** Formats that have rules of their own, whoever serves them. */
+const ofFormat: Partial<Record<WireFormat, SchemaRuleName>> = { gemini: 'gemini-json', ollama: 'ollama' };
+
+/** The rules for the schemas of tools. */
 export function rulesFor(format: WireFormat, name: SchemaRuleName): SchemaRules {
-  return schemaRules[format === 'gemini' ? 'gemini-json' : name];
+  return schemaRules[ofFormat[format] ?? name];
 }
 
 /**
- * The rules for the schema of an answer. Nothing brings an answer back, so that no value may be sent as a text; what
- * the root may be is the caller's choice; and the messages format has rules of its own (`structured-output.ts`).
+ * Where answers are held to other rules than tools: nothing brings an answer back, so that no value may be sent as a
+ * text; Ollama makes a grammar of the schema as it is.
+ */
+const ofOutput: Partial<Record<SchemaRuleName, SchemaRuleName>> = {
+  'gemini-openapi': 'gemini-json',
+  'gemini-chat': 'gemini-json',
+  ollama: 'llama-cpp',
+};
+
+/**
+ * The rules for the schema of an answer. What its root may be is the caller's choice; and the messages format has
+ * rules of its own (`structured-output.ts`).
  */
 export function outputRulesFor(format: WireFormat, name: SchemaRuleName): SchemaRules {
-  if (format === 'anthropic-messages') return full;
-  const rules = rulesFor(format, name);
-  if (rules === full) return full;
-  return { ...(rules.textEnums ? geminiJson : rules), root: 'any' };
+  const own = ofFormat[format] ?? name;
+  if (format === 'anthropic-messages' || own === 'full') return full;
+  return { ...schemaRules[ofOutput[own] ?? own], root: 'any' };
 }
 
 /** Whether the target takes the keyword. */

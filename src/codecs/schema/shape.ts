@@ -177,12 +177,16 @@ function enumTypes(values: readonly unknown[]): TypeName[] {
 /** What any value is, for a target that wants to hear a type. */
 const anyTypes: readonly TypeName[] = ['string', 'number', 'boolean', 'object', 'array'];
 
-/** The schema with a type, where the target wants every schema to have one. */
+/** The schema with a type: for every target that of an object or an array that goes without saying, for some any. */
 export function typed(schema: JsonObject, rules: SchemaRules): JsonObject {
-  if (!rules.typed || 'type' in schema || 'anyOf' in schema || 'oneOf' in schema || 'allOf' in schema)
-    return schema;
-  if ('$ref' in schema) return schema;
+  if (['type', 'anyOf', 'oneOf', 'allOf', '$ref'].some((key) => key in schema)) return schema;
   const told = inferredTypes(schema);
+  const [only] = told;
+  const isListed = 'enum' in schema || 'const' in schema;
+  if (!rules.typed)
+    return told.length === 1 && !isListed && (only === 'object' || only === 'array')
+      ? { type: only, ...schema }
+      : schema;
   const types = told.length > 0 ? told : anyTypes;
   return { type: types.length === 1 ? types[0] : [...types], ...schema };
 }

@@ -2,22 +2,31 @@ import { isObject, type JsonObject } from '../values.ts';
 import { annotations, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 import type { SchemaRules } from './rules.ts';
-import { asSchema, merged, plainTypes, typed, wellFormed, withKey } from './shape.ts';
+import { asSchema, merged, plainTypes, wellFormed, withKey } from './shape.ts';
 import { told } from './told.ts';
 
 /**
  * For targets that know one type a schema: several types as `anyOf`, and null by the target's own word.
- * @param known leaves out what the target does not take
+ * @param plain says a schema in the target's keywords
  */
 export function oneType(
   schema: JsonObject,
   rules: SchemaRules,
   lost: Lost,
-  known: (schema: JsonObject) => JsonObject,
+  plain: (schema: JsonObject) => JsonObject,
 ): JsonObject {
   if (rules.types === 'list') return schema;
-  const { rest, nullable } = withoutNull(schema);
-  const single = split(typed(known(unwrapped(split(rest), lost)), rules));
+  let { nullable, rest } = withoutNull(schema);
+  for (let turn = 0; turn < MAX_WRAPPED; turn += 1) {
+    const { anyOf } = rest;
+    if (!Array.isArray(anyOf) || anyOf.length !== 1) break;
+    // A union of one is that one.
+    const only = mergeAll([without(rest, 'anyOf'), plainTypes(asSchema(anyOf[0]))], lost);
+    const inner = withoutNull(plain(only));
+    rest = inner.rest;
+    nullable ||= inner.nullable;
+  }
+  const single = split(rest);
   if (!nullable) return single;
   if (rules.nulls === 'keyword') return { ...single, nullable: true };
   const branch = { type: 'null' };
@@ -99,15 +108,8 @@ function bearsOn(key: string, type: string): boolean {
   return about === undefined || about === type || (about === 'number' && type === 'integer');
 }
 
-/** A union of one schema as that schema. */
-function unwrapped(schema: JsonObject, lost: Lost): JsonObject {
-  let result = schema;
-  for (;;) {
-    const { anyOf } = result;
-    if (!Array.isArray(anyOf) || anyOf.length !== 1) return result;
-    result = plainTypes(mergeAll([without(result, 'anyOf'), plainTypes(asSchema(anyOf[0]))], lost));
-  }
-}
+/** Unions of one within each other. */
+const MAX_WRAPPED = 8;
 
 /** Puts what stands beside `anyOf` into each of its schemas, where the target suffers nothing beside it. */
 export function alone(schema: JsonObject, rules: SchemaRules, lost: Lost): JsonObject {
@@ -138,7 +140,7 @@ export function objectRoot(
   root: JsonObject,
   lost: Lost,
   resolved: (schema: JsonObject) => JsonObject,
-  choices = { left: MAX_CHOICES },
+  choices = { left: MAX_CHOICES, open: 0 },
 ): JsonObject {
   const whole = wellFormed(merged(resolved(root), lost, resolved));
   const gone = Object.entries(whole).filter(([key]) => notAtRoot.has(key));
@@ -148,8 +150,10 @@ export function objectRoot(
     if ((key !== 'anyOf' && key !== 'oneOf') || !Array.isArray(value)) continue;
     const branches = value.filter(isObject).filter((branch) => !isNull(branch));
     choices.left -= branches.length;
-    if (choices.left < 0) continue;
+    if (choices.left < 0 || choices.open === MAX_OPEN) continue;
+    choices.open += 1;
     const objects = branches.map((branch) => objectRoot(branch, lost, resolved, choices));
+    choices.open -= 1;
     result = mergeAll([result, anyOfThem(objects, result)], lost);
   }
   const object = 'type' in result ? withKey(result, 'type', 'object') : { type: 'object', ...result };
@@ -160,6 +164,8 @@ export function objectRoot(
 const notAtRoot: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'enum', 'const', 'not']);
 /** Choices looked at, with those within them: a reference may lead back to where it came from. */
 const MAX_CHOICES = 200;
+/** Choices within each other. */
+const MAX_OPEN = 4;
 
 /** What holds whichever of them fits, and properties that only some of them and not the root know of. */
 function anyOfThem(branches: readonly JsonObject[], root: JsonObject): JsonObject {
