@@ -122,7 +122,7 @@ function codingsOf(header: string | undefined): Coding[] {
   return codings;
 }
 
-function refuseDeclaredLength(request: IncomingMessage, limitBytes: number): void {
+export function refuseDeclaredLength(request: IncomingMessage, limitBytes: number): void {
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > limitBytes) throw tooLarge(limitBytes, declared);
 }
@@ -131,7 +131,7 @@ function unsupported(message: string): GatewayError {
   return new GatewayError('unsupported_encoding', message, { param: 'content-encoding' });
 }
 
-function tooLarge(limitBytes: number, declared: number | null): GatewayError {
+export function tooLarge(limitBytes: number, declared: number | null): GatewayError {
   const size = declared === null ? 'more' : `${declared} bytes`;
   return new GatewayError(
     'request_too_large',

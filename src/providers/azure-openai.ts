@@ -15,6 +15,11 @@ export const azureOpenai: Provider = {
     'openai-chat': '/openai/v1/chat/completions',
     'openai-responses': '/openai/v1/responses',
     'openai-embeddings': '/openai/v1/embeddings',
+    'openai-images': '/openai/v1/images/generations',
+    'openai-image-edits': '/openai/v1/images/edits',
+    'openai-speech': '/openai/v1/audio/speech',
+    'openai-transcriptions': '/openai/v1/audio/transcriptions',
+    'openai-translations': '/openai/v1/audio/translations',
   },
   // Reasoning comes back between the turns of a tool loop in this format only.
   preferred: 'openai-responses',

@@ -11,6 +11,9 @@ export const groq: Provider = {
   formats: {
     'openai-chat': '/v1/chat/completions',
     'openai-responses': '/v1/responses',
+    'openai-speech': '/v1/audio/speech',
+    'openai-transcriptions': '/v1/audio/transcriptions',
+    'openai-translations': '/v1/audio/translations',
   },
   dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'groq' },
   modelsPath: '/v1/models',

@@ -14,6 +14,7 @@ export const llamaCpp: Provider = {
     'openai-completions': '/v1/completions',
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
+    rerank: '/v1/rerank',
   },
   counts: ['anthropic-messages'],
   dialect: { schema: 'llama-cpp' },

@@ -11,6 +11,8 @@ export const mistral: Provider = {
   formats: {
     'openai-chat': '/v1/chat/completions',
     'openai-embeddings': '/v1/embeddings',
+    'openai-transcriptions': '/v1/audio/transcriptions',
+    'openai-moderations': '/v1/moderations',
   },
   dialect: {
     reasoningEffort: false,

@@ -13,6 +13,12 @@ export const openai: Provider = {
     'openai-responses': '/v1/responses',
     'openai-completions': '/v1/completions',
     'openai-embeddings': '/v1/embeddings',
+    'openai-images': '/v1/images/generations',
+    'openai-image-edits': '/v1/images/edits',
+    'openai-speech': '/v1/audio/speech',
+    'openai-transcriptions': '/v1/audio/transcriptions',
+    'openai-translations': '/v1/audio/translations',
+    'openai-moderations': '/v1/moderations',
   },
   // Reasoning comes back between the turns of a tool loop in this format only.
   preferred: 'openai-responses',

@@ -16,6 +16,8 @@ export const openrouter: Provider = {
     'openai-responses': '/v1/responses',
     'openai-embeddings': '/v1/embeddings',
     'anthropic-messages': '/v1/messages',
+    'openai-transcriptions': '/v1/audio/transcriptions',
+    rerank: '/v1/rerank',
   },
   dialect: { reasoningField: 'reasoning' },
   modelsPath: '/v1/models/user',

@@ -15,6 +15,7 @@ export const xai: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-responses': '/v1/responses',
     'openai-completions': '/v1/completions',
+    'openai-images': '/v1/images/generations',
   },
   dialect: { maxTokensField: 'max_completion_tokens', schema: 'xai' },
   // https://docs.x.ai/developers/model-capabilities/text/generate-text: for 30 days

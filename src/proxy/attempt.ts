@@ -20,6 +20,8 @@ export interface UpstreamRequest {
   /** Flat name, value, name, value … */
   headers: string[];
   body: readonly Buffer[];
+  /** Instead of `body`: bytes that come as they are asked for. Their length is in the headers, where it is known. */
+  stream?: AsyncIterable<Buffer>;
 }
 
 /** A body up to this size is sent in one write; a larger one piece by piece, without a copy. */
@@ -70,7 +72,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#timeouts = timeouts;
   }
 
-  start({ body, headers, origin, path, upstream }: UpstreamRequest): void {
+  start({ body, headers, origin, path, stream, upstream }: UpstreamRequest): void {
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
     const whole = bytes <= ONE_WRITE_BYTES ? joined(body) : null;
     if (whole === null) headers.push('content-length', String(bytes));
@@ -82,7 +84,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
           method: 'POST',
           headers,
           // undici takes any iterable of buffers as a body; its types name only the commoner kinds.
-          body: whole ?? (each(body) as unknown as Buffer),
+          body: (stream ?? whole ?? each(body)) as unknown as Buffer,
           headersTimeout: 0,
           bodyTimeout: 0,
         },

@@ -9,6 +9,7 @@ import type { Failure } from './failure.ts';
 import type { Turn } from './responses-turn.ts';
 import type { Span } from './splice.ts';
 import type { TranslatedRequest } from './translate-request.ts';
+import type { Upload } from './upload.ts';
 
 /** How a call ended, as the ledger keeps it. */
 export interface CallEnd {
@@ -40,6 +41,8 @@ export interface Call {
   readonly codec: Codec;
   /** The request's bytes; empty once a stream has begun and they cannot be needed again. */
   body: readonly Buffer[];
+  /** The request, where it is a form that passes through; its `body` is empty then. */
+  readonly upload: Upload | null;
   /** The model as the caller named it. */
   readonly requestedModel: string;
   /** What the path said of the request; null where the body says it. */

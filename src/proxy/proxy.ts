@@ -29,7 +29,7 @@ export async function proxyRequest(
   principal: Principal,
 ): Promise<void> {
   const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
-  try {
+  await recordingRefusals(context, facts, async () => {
     refuseLoop(exchange, context.instance);
     const body = await readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
     const model =
@@ -56,6 +56,17 @@ export async function proxyRequest(
       targets: taken.targets,
       snapshot,
     });
+  });
+}
+
+/** Does `work`; an error that ends a request before it has a target gets its ledger entry here. */
+export async function recordingRefusals<T>(
+  context: ProxyContext,
+  facts: LedgerFacts,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     if (error instanceof GatewayError) {
       const end = error.code === 'client_closed' ? callerGone(false) : endOfError(error, false);

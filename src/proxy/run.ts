@@ -12,12 +12,14 @@ import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
 import { learnedRefusal } from './refused-members.ts';
 import { Relay } from './relay.ts';
+import { MediaRelay } from './relay-media.ts';
 import { keepAnswer } from './responses-keep.ts';
 import type { Turn } from './responses-turn.ts';
 import { leaveOutSeals } from './retry-unsealed.ts';
 import type { Span } from './splice.ts';
 import { Translation } from './translate.ts';
 import { translateRequest } from './translate-request.ts';
+import type { Upload } from './upload.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
 export interface Prepared {
@@ -28,6 +30,8 @@ export interface Prepared {
   span: Span;
   named: NamedInPath | null;
   turn: Turn | null;
+  /** A form that passes through, instead of a body. */
+  upload?: Upload;
   /** At least one. */
   targets: readonly [Target, ...Target[]];
   snapshot: Snapshot;
@@ -106,12 +110,13 @@ interface CallEvents extends Pick<Call, 'failed' | 'triedAgain'> {
 }
 
 function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents): Call {
-  const { body, facts, named, requested, snapshot, span, targets, turn } = prepared;
+  const { body, facts, named, requested, snapshot, span, targets, turn, upload = null } = prepared;
   const { exchange } = facts;
   const call: Call = {
     exchange,
     codec: codecOf(facts.format),
     body,
+    upload,
     requestedModel: requested,
     translated: null,
     turn,
@@ -160,6 +165,8 @@ function answerReader(
 ): AnswerReader {
   if (call.target.format === format && call.turn?.compacts !== true) {
     call.translated = null;
+    const { media } = call.codec;
+    if (media !== undefined) return new MediaRelay(call, media, config.keepAliveMs);
     return new Relay(call, config.keepAliveMs);
   }
   if (!prepared || call.translated === null) {

@@ -1,4 +1,5 @@
 import { authenticate, type Principal, presentedKeys } from '../access/authenticate.ts';
+import { codecOf } from '../codecs/index.ts';
 import { isLoopback } from '../config.ts';
 import { readBody } from '../http/body.ts';
 import { sendJson } from '../http/send.ts';
@@ -10,6 +11,7 @@ import { modelList, oneModel } from './models.ts';
 import { geminiModel, geminiModels } from './models-gemini.ts';
 import { ollamaShow, ollamaTags, ollamaVersion } from './models-ollama.ts';
 import { proxyRequest } from './proxy.ts';
+import { proxyMedia } from './proxy-media.ts';
 import { serveStored } from './responses-stored.ts';
 import { type Match, matchPath, methodsServed } from './routes.ts';
 
@@ -39,7 +41,11 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
   const principal = principalOf(context, exchange, match);
   const snapshot = context.snapshot();
   switch (surface.kind) {
-    case 'relay':
+    case 'relay': {
+      const { media } = codecOf(surface.format);
+      if (media === undefined) return proxyRequest(context, exchange, surface, principal);
+      return proxyMedia(context, exchange, { format: surface.format, media }, principal);
+    }
     case 'compact':
       return proxyRequest(context, exchange, surface, principal);
     case 'stored-response':

@@ -9,6 +9,7 @@ import type { ProxyContext } from './context.ts';
 import { upstreamHeaders, viaHeader } from './headers.ts';
 import { withQuery } from './query.ts';
 import { spliceModel } from './splice.ts';
+import type { Upload } from './upload.ts';
 
 /**
  * The request to the call's current target: its bytes with only the model's name exchanged, its headers with
@@ -19,15 +20,25 @@ import { spliceModel } from './splice.ts';
 export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
   const translated = call.translated !== null;
   const compacts = call.turn?.compaction === 'endpoint' && !translated;
-  if (!translated && call.named === null) nameModel(call, call.target.model);
-  return requestTo(context, {
+  const { target, upload } = call;
+  if (!translated && call.named === null && upload === null) nameModel(call, target.model);
+  const request = requestTo(context, {
     exchange: call.exchange,
-    target: call.target,
+    target,
     body: call.translated === null ? call.body : [call.translated.body],
     pathOf: (path) => (compacts ? extendPath(path, '/compact') : withModel(path, call)),
     translated,
-    again,
+    // A kept connection may be closed by its other end at the same time, and a form cannot be sent twice.
+    again: again || upload !== null,
   });
+  return upload === null ? request : withUpload(request, upload, target.model);
+}
+
+/** The request with the caller's form as its body; of known length where the caller's is. */
+function withUpload(request: UpstreamRequest, upload: Upload, model: string): UpstreamRequest {
+  const length = upload.length(model);
+  const headers = length === null ? [] : ['content-length', String(length)];
+  return { ...request, headers: [...request.headers, ...headers], stream: upload.body(model) };
 }
 
 export interface RequestInput {

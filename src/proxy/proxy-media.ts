@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import type { Principal } from '../access/authenticate.ts';
+import type { MediaCodec } from '../codecs/media.ts';
+import type { WireFormat } from '../codecs/model.ts';
+import { contentTypeOf } from '../http/multipart-head.ts';
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { ProxyContext } from './context.ts';
+import type { LedgerFacts } from './entry.ts';
+import { refuseLoop } from './loop.ts';
+import { proxyRequest, recordingRefusals } from './proxy.ts';
+import { runCall } from './run.ts';
+import { allowedTargets } from './targets.ts';
+import { readUpload } from './upload.ts';
+
+/** Where large uploads are put by, below the data directory. */
+export const UPLOADS = 'uploads';
+
+/**
+ * Serves one request of a media format: JSON like any other request, a form as a stream.
+ * @throws GatewayError
+ */
+export async function proxyMedia(
+  context: ProxyContext,
+  exchange: Exchange,
+  { format, media }: { format: WireFormat; media: MediaCodec },
+  principal: Principal,
+): Promise<void> {
+  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
+  const boundary = await recordingRefusals(context, facts, () => boundaryOf(exchange, media));
+  if (boundary === null) return proxyRequest(context, exchange, { format }, principal);
+  await recordingRefusals(context, facts, async () => {
+    refuseLoop(exchange, context.instance);
+    const { dataDir, limits } = context.config;
+    const input = { boundary, limitBytes: limits.bodyBytes, folder: join(dataDir, UPLOADS) };
+    const upload = await readUpload(exchange, input);
+    facts.requestedModel = upload.model;
+    const snapshot = context.snapshot();
+    runCall(context, {
+      facts,
+      body: [],
+      requested: upload.model,
+      span: { start: 0, end: 0 },
+      named: null,
+      turn: null,
+      upload,
+      targets: allowedTargets(upload.model, format, snapshot, principal),
+      snapshot,
+    });
+  });
+}
+
+/**
+ * The boundary of a form; null for JSON.
+ * @throws GatewayError `unsupported_content_type`, `invalid_request`
+ */
+function boundaryOf({ path, request }: Exchange, { bodies }: MediaCodec): string | null {
+  const type = contentTypeOf(request.headers['content-type']);
+  if (type.kind === 'form' && bodies.includes('form')) return type.boundary;
+  if (type.kind === 'json' && bodies.includes('json')) return null;
+  const sent = type.kind === 'other' ? type.text.replace(/[^\x20-\x7e]/g, '?') : names[type.kind];
+  const wanted = bodies.map((body) => names[body]).join(' or ');
+  throw new GatewayError('unsupported_content_type', `${path} takes ${wanted}, and was sent ${sent}`, {
+    param: 'content-type',
+  });
+}
+
+const names = {
+  form: 'a form (content-type: multipart/form-data; boundary=…)',
+  json: 'JSON (content-type: application/json)',
+} as const;

@@ -1,0 +1,188 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { MediaAnswer, MediaCodec } from '../codecs/media.ts';
+import { readVendorError } from '../codecs/openai-error.ts';
+import { isObject, parseObject } from '../codecs/values.ts';
+import { GatewayError } from '../lib/error.ts';
+import { splitFrames } from '../lib/sse.ts';
+import type { AnswerReader } from './attempt.ts';
+import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import type { Failure } from './failure.ts';
+import { callerHeaders } from './headers.ts';
+import { joined, type Measured } from './meter.ts';
+import { MediaMeter } from './meter-media.ts';
+import { Relay } from './relay.ts';
+import { formatUsd } from './relay-whole.ts';
+
+/** JSON up to here is held until it is whole, so that a cut is an error and the cost can stand in a header. */
+const HELD_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Carries an answer of a media format: JSON, events, or bytes of any kind, which pass at the caller's pace and are never
+ * held whole. An answer that is an error goes the way of all others.
+ */
+export class MediaRelay implements AnswerReader {
+  readonly #call: Call;
+  readonly #media: MediaCodec;
+  readonly #response: ServerResponse;
+  readonly #errors: Relay;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #kind: MediaAnswer['kind'] = 'other';
+  #meter: MediaMeter;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** True once the caller has been sent something. */
+  #passing = false;
+  /** What the request alone tells of its use. */
+  #asked: Measured | null = null;
+
+  constructor(call: Call, media: MediaCodec, keepAliveMs: number) {
+    this.#call = call;
+    this.#media = media;
+    this.#response = call.exchange.response;
+    this.#errors = new Relay(call, keepAliveMs);
+    this.#meter = new MediaMeter('other', []);
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#errors.onHead(status, headers);
+    if (status >= 300) return;
+    const type = headers['content-type']?.toLowerCase() ?? '';
+    if (type.startsWith('text/html')) {
+      throw new GatewayError(
+        'upstream_protocol',
+        `The upstream answered ${status} with an HTML page; check the connection's base URL`,
+      );
+    }
+    if (type.includes('json')) this.#kind = 'json';
+    else if (type.startsWith('text/event-stream')) this.#kind = 'events';
+    this.#meter = new MediaMeter(this.#kind, this.#media.counted);
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#status >= 300) return this.#errors.onData(chunk);
+    this.#meter.push(chunk);
+    if (this.#passing) return this.#response.write(chunk);
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#kind === 'json' && this.#heldBytes <= HELD_BYTES) return true;
+    return this.#pass();
+  }
+
+  onEnd(): void {
+    if (this.#status >= 300) {
+      this.#errors.onEnd();
+      return;
+    }
+    if (!this.#passing) {
+      this.#sendHeld();
+      return;
+    }
+    this.#response.end();
+    const error = this.#kind === 'events' ? lastError(this.#meter.answer().tail) : null;
+    this.#end(error === null ? 'ok' : 'failed', error, this.#measured());
+  }
+
+  onFailure({ error, safeToRetry }: Failure): void {
+    // A form comes only once.
+    const failure = { error, safeToRetry: safeToRetry && this.#call.upload?.begun !== true };
+    if (this.#status >= 300) this.#errors.onFailure(failure);
+    else if (this.#passing) this.#breakOff(error);
+    else this.#call.failed(failure);
+  }
+
+  onCallerGone(): void {
+    const gone = callerGone(this.#kind === 'events');
+    this.#call.end(this.#passing ? { ...gone, ...this.#measured() } : gone);
+  }
+
+  interrupt(error: GatewayError): void {
+    if (this.#passing) this.#breakOff(error);
+    else this.#call.failed({ error, safeToRetry: false });
+  }
+
+  /** Between bytes of a kind that is not known nothing can be put. */
+  tick(): void {}
+
+  /** Sends what came up to now, and from here on what comes. */
+  #pass(): boolean {
+    this.#passing = true;
+    this.#letGoOfRequest();
+    const length = Number(this.#headers['content-length']);
+    const known = Number.isInteger(length) && this.#headers['content-encoding'] === undefined;
+    // The use of events and long answers is known at their end; that of sound is in the request.
+    this.#writeHead(known ? length : null, this.#kind === 'other' ? this.#asked : null);
+    this.#response.on('drain', () => this.#call.attempt?.resume());
+    const held = joined(this.#held);
+    this.#held = [];
+    return this.#response.write(held);
+  }
+
+  #sendHeld(): void {
+    const body = joined(this.#held);
+    if (body.length === 0) {
+      const message = `The upstream answered ${this.#status} with an empty body; check the connection's base URL`;
+      this.#call.failed({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
+      return;
+    }
+    this.#letGoOfRequest();
+    const { counted } = this.#meter.answer();
+    const found = this.#media.usageOfAnswer({ kind: this.#kind, head: body, tail: body, counted });
+    const measured = found ?? this.#asked ?? unknown;
+    this.#writeHead(body.length, measured);
+    this.#response.end(body);
+    this.#end('ok', null, measured);
+  }
+
+  #letGoOfRequest(): void {
+    const { body } = this.#call;
+    this.#asked = body.length === 0 ? null : this.#media.usageOfRequest(joined(body));
+    this.#call.body = [];
+  }
+
+  #measured(): Measured {
+    return this.#media.usageOfAnswer(this.#meter.answer()) ?? this.#asked ?? unknown;
+  }
+
+  #writeHead(length: number | null, measured: Measured | null): void {
+    const headers = callerHeaders(this.#status, this.#headers);
+    if (length !== null) headers.push('content-length', String(length));
+    if (this.#kind === 'events') headers.push('x-accel-buffering', 'no');
+    headers.push(...gatewayHeaders(this.#call));
+    const usd = measured === null ? null : this.#call.price(measured.usage).usd;
+    if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
+    this.#call.firstByteAt = performance.now();
+    this.#response.writeHead(this.#status, headers);
+  }
+
+  /** The caller must not take half of an answer for all of it. */
+  #breakOff(error: GatewayError): void {
+    this.#response.socket?.destroySoon();
+    this.#end('failed', error, this.#measured());
+  }
+
+  #end(outcome: CallEnd['outcome'], error: GatewayError | null, measured: Measured): void {
+    const end = error === null ? { error: null } : endOfError(error, false);
+    this.#call.end({
+      ...end,
+      status: this.#status,
+      outcome,
+      streamed: this.#kind === 'events',
+      ...measured,
+    });
+  }
+}
+
+const unknown: Measured = { usage: null, estimated: false };
+
+/** The failure that a stream ended with, in the words of whoever reported it; null when it ended well. */
+function lastError(tail: Buffer): GatewayError | null {
+  const last = splitFrames(tail).frames.findLast(({ data }) => data !== '[DONE]');
+  const data = last === undefined ? null : parseObject(last.data);
+  if (last === undefined || data === null) return null;
+  if (last.event !== 'error' && data['type'] !== 'error' && !isObject(data['error'])) return null;
+  const { message, status } = readVendorError(data);
+  return new GatewayError('upstream_error', message, { status });
+}
