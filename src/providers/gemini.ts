@@ -14,7 +14,7 @@ export const gemini: Provider = {
     'openai-chat': '/v1beta/openai/chat/completions',
     'openai-embeddings': '/v1beta/openai/embeddings',
   },
-  dialect: { schema: 'gemini-chat' },
+  dialect: { schema: 'gemini-chat', vendorMembers: true },
   preferred: 'gemini',
   counts: ['gemini'],
   modelsPath: '/v1beta/openai/models',

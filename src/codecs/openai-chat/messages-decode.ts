@@ -4,12 +4,14 @@ import type {
   ImagePart,
   Message,
   Part,
+  ReasoningPart,
   Source,
   TextPart,
   ToolCallPart,
   ToolResultPart,
 } from '../conversation.ts';
 import { sourceOfUrl } from '../data-url.ts';
+import { sealOf } from '../gemini/signature.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
 import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
@@ -158,7 +160,7 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
   for (const [index, call] of listAt(message, 'tool_calls', `${path}.tool_calls`).entries()) {
     const part = callOf(call, `${path}.tool_calls[${index}]`);
     if (part.kind === 'custom') calls.custom.add(part.id);
-    parts.push(part);
+    parts.push(...sealBefore(call), part);
   }
   const legacy = message['function_call'];
   if (isObject(legacy)) {
@@ -167,6 +169,13 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
     parts.push(callOf({ id: calls.legacy, function: legacy }, `${path}.function_call`));
   }
   return parts;
+}
+
+/** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
+function sealBefore(call: unknown): ReasoningPart[] {
+  const google = objectOf(objectOf(objectOf(call)['extra_content'])['google']);
+  const sealed = sealOf(textOf(google['thought_signature']));
+  return sealed === null ? [] : [{ type: 'reasoning', text: '', summary: false, sealed }];
 }
 
 function callOf(call: unknown, path: string): ToolCallPart {

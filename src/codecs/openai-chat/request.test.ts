@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { conversations } from '../../../test/support/arbitrary.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { splitFrames } from '../../lib/sse.ts';
 import type {
   Conversation,
   FilePart,
@@ -18,9 +19,12 @@ import { emptyConversation } from '../conversation.ts';
 import { type Dialect, plainDialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
 import { ERROR_MARK } from '../result-mark.ts';
+import type { StreamPart } from '../stream-part.ts';
 import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { assemble } from './assemble.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
+import { writer } from './writer.ts';
 
 /** The vendor itself, which knows all that the format has, with the reasoning of those who take it back. */
 const full: Dialect = {
@@ -712,5 +716,28 @@ describe('the encoder of chat requests', () => {
     assert.equal(told?.['tool_call_id'], id);
     const kept = messagesOf(encoded({ messages: [called('abcDEF123')] }, strict));
     assert.equal(objectOf(listOf(kept[0]?.['tool_calls'])[0])['id'], 'abcDEF123');
+  });
+
+  it('M-13 keeps Google’s seal on the call that it belongs to, both ways', () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
+    const extra_content = { google: { thought_signature: 'c2ln' } };
+    const { messages } = decoded({
+      messages: [{ role: 'assistant', tool_calls: [{ ...call, extra_content }] }],
+    });
+    const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
+    assert.deepEqual(messages[0]?.parts[0], { type: 'reasoning', text: '', summary: false, sealed });
+    const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} });
+    const parts: StreamPart[] = [
+      { type: 'message-start', id: 'r', model: 'm', usage: null },
+      { type: 'reasoning-start', block: 0, summary: true },
+      { type: 'reasoning-end', block: 0, sealed },
+      { type: 'tool-call-start', block: 1, id: 'call_1', name: 'look', kind: 'function' },
+      { type: 'tool-call-end', block: 1, complete: true },
+      { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null },
+    ];
+    const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+    const [choice] = listOf(assemble(frames)?.['choices']).map(objectOf);
+    const [written] = listOf(objectOf(choice?.['message'])['tool_calls']).map(objectOf);
+    assert.deepEqual(written?.['extra_content'], extra_content);
   });
 });

@@ -33,6 +33,8 @@ class ChatWriter implements PartWriter {
   #length = 0;
   readonly #textStarts = new Map<number, number>();
   #reasoned: number | null = null;
+  /** Google's seal of the thoughts before the next call, where Google's own chat surface has it. */
+  #signature: string | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -53,6 +55,9 @@ class ChatWriter implements PartWriter {
         return this.#chunk({ refusal: part.text });
       case 'reasoning-delta':
         return this.#reason(part.block, part.text);
+      case 'reasoning-end':
+        if (part.sealed?.format === 'gemini') this.#signature = part.sealed.value;
+        return '';
       case 'tool-call-start':
         return this.#open(part);
       case 'tool-call-delta':
@@ -97,7 +102,10 @@ class ChatWriter implements PartWriter {
     const said = call.custom
       ? { type: 'custom', custom: { name, input: '' } }
       : { type: 'function', function: { name, arguments: '' } };
-    return this.#chunk({ tool_calls: [{ index: call.index, id, ...said }] });
+    const signature = this.#signature;
+    this.#signature = null;
+    const sealed = signature === null ? {} : { extra_content: { google: { thought_signature: signature } } };
+    return this.#chunk({ tool_calls: [{ index: call.index, id, ...said, ...sealed }] });
   }
 
   #grow(block: number, text: string): string {
