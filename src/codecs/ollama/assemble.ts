@@ -1,6 +1,6 @@
 import type { Frame } from '../../lib/sse.ts';
-import { growObject, overlay } from '../merge.ts';
-import { isObject, type JsonObject, objectOf, parseObject } from '../values.ts';
+import { overlay } from '../merge.ts';
+import { type JsonObject, objectOf, parseObject } from '../values.ts';
 import { isErrorLine } from './error.ts';
 import { encodeLine } from './json-lines.ts';
 
@@ -15,37 +15,39 @@ export function encodeFramesOf(response: Record<string, unknown>): Buffer {
   return Buffer.from(encodeLine(first) + encodeLine({ ...base, message: emptyMessage, done, ...rest }));
 }
 
-const fixedKeys: ReadonlySet<string> = new Set(['role']);
-
 /** A complete stream as the answer it stands for. Null when it failed or was cut. */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const answer: JsonObject = {};
-  const grown: JsonObject = { message: { ...emptyMessage } };
+  const message: JsonObject = { ...emptyMessage };
+  const beside: JsonObject = {};
   for (const { data } of frames) {
     const line = parseObject(data);
     if (line === null) continue;
     if (isErrorLine(line)) return null;
-    const { logprobs, message, ...rest } = line;
+    const { logprobs, message: delta, ...rest } = line;
     overlay(answer, rest);
-    if (isObject(message)) growObject(grown, { message }, fixedKeys);
-    if (Array.isArray(logprobs)) growObject(grown, { logprobs }, fixedKeys);
-    if (line['done'] === true) return whole(answer, grown);
+    grow(message, objectOf(delta));
+    grow(beside, { logprobs });
+    if (line['done'] === true) return whole(answer, message, beside);
   }
   return null;
 }
 
+/** Adds a piece of a message: texts and lists grow, of all else the last one counts. */
+function grow(target: JsonObject, delta: JsonObject): void {
+  for (const [key, value] of Object.entries(delta)) {
+    const before = target[key];
+    if (key === '__proto__' || value === null || value === undefined) continue;
+    if (key === 'role') target[key] = value;
+    else if (typeof before === 'string' && typeof value === 'string') target[key] = before + value;
+    else if (Array.isArray(before) && Array.isArray(value)) for (const one of value) before.push(one);
+    else target[key] = Array.isArray(value) ? [...value] : value;
+  }
+}
+
 /** Members in the order of the vendor's own answers. */
-function whole(
-  { created_at, done, model, ...rest }: JsonObject,
-  { logprobs, message }: JsonObject,
-): JsonObject {
-  const { content, role, ...others } = objectOf(message);
-  return {
-    model,
-    created_at,
-    message: { role, content, ...others },
-    done,
-    ...rest,
-    ...(logprobs === undefined ? {} : { logprobs }),
-  };
+function whole(answer: JsonObject, message: JsonObject, beside: JsonObject): JsonObject {
+  const { created_at, done, model, ...rest } = answer;
+  const { content, role, ...others } = message;
+  return { model, created_at, message: { role, content, ...others }, done, ...rest, ...beside };
 }

@@ -78,10 +78,12 @@ function formatOf({ output }: Conversation): unknown {
   }
 }
 
-const levels: Readonly<Record<string, string>> = {
-  ...{ minimal: 'low', low: 'low', medium: 'medium' },
-  ...{ high: 'high', xhigh: 'high', max: 'high' },
-};
+const levels: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ minimal: 'low', low: 'low', medium: 'medium' },
+    ...{ high: 'high', xhigh: 'high', max: 'high' },
+  }),
+);
 
 /**
  * `think` (Q-18). A model that decides itself is told nothing: those that can think do so then, and those that cannot
@@ -91,6 +93,6 @@ function thinkOf(reasoning: Reasoning | null): unknown {
   if (reasoning === null) return null;
   const { budgetTokens, effort, mode } = reasoning;
   if (mode === 'off' || effort === 'none') return false;
-  const level = levels[effort ?? (budgetTokens === null ? '' : effortOfBudget(budgetTokens))];
+  const level = levels.get(effort ?? (budgetTokens === null ? '' : effortOfBudget(budgetTokens)));
   return level ?? (mode === 'adaptive' ? null : true);
 }

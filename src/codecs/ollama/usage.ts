@@ -2,7 +2,8 @@ import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } 
 import { scanValue } from '../json-scan.ts';
 import { noUsage, type Usage } from '../model.ts';
 import { isEmptyUsage } from '../token-counts.ts';
-import { byteLengthOf, countOf, type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
+import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import { argumentText } from './call-arguments.ts';
 
 /**
  * The token counters of an answer's last line (API reference, "Generate a chat message"): the whole prompt, and all
@@ -67,10 +68,10 @@ function rootMembers(bytes: Buffer, names: ReadonlySet<string>): JsonObject | nu
 
 /** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */
 export function writtenBytes(message: JsonObject): number {
-  let sum = byteLengthOf(message['content']) + byteLengthOf(message['thinking']);
+  let sum = Buffer.byteLength(textOf(message['content']) + textOf(message['thinking']));
   for (const call of listOf(message['tool_calls'])) {
     const called = objectOf(objectOf(call)['function']);
-    sum += byteLengthOf(called['name']) + byteLengthOf(called['arguments']);
+    sum += Buffer.byteLength(textOf(called['name']) + (argumentText(called['arguments']) ?? ''));
   }
   return sum;
 }

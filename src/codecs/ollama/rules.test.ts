@@ -1,0 +1,648 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { GatewayError } from '../../lib/error.ts';
+import { adapt } from '../adapt.ts';
+import { anthropicMessages } from '../anthropic-messages/codec.ts';
+import type { Codec, ConversationCodec } from '../codec.ts';
+import { type Conversation, emptyConversation, type FunctionTool, type Message } from '../conversation.ts';
+import { plainDialect } from '../dialect.ts';
+import { noUsage } from '../model.ts';
+import { openaiChat } from '../openai-chat/codec.ts';
+import type { EndReason, StreamPart } from '../stream-part.ts';
+import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { ollama } from './codec.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest } from './request-encode.ts';
+import { stream } from './stream.ts';
+import { writer } from './writer.ts';
+
+type Translating = Codec & { conversation: ConversationCodec };
+
+function translating(codec: Codec): Translating {
+  const { conversation } = codec;
+  assert.ok(conversation !== null);
+  return { ...codec, conversation };
+}
+
+const [own, chat, messages] = [ollama, openaiChat, anthropicMessages].map(translating);
+assert.ok(own && chat && messages);
+
+/** The code and the member that a refusal names; null when nothing is refused. */
+function refused(attempt: () => unknown): [string, string | null] | null {
+  try {
+    attempt();
+  } catch (error) {
+    assert.ok(error instanceof GatewayError, String(error));
+    return [error.code, error.param];
+  }
+  return null;
+}
+
+const translated = (body: JsonObject, from: Translating, to: Translating) => {
+  const asked = from.conversation.decodeRequest(body);
+  const { conversation, dropped } = adapt(asked, {
+    from,
+    to,
+    dialect: plainDialect,
+    model: 'm',
+    owner: null,
+  });
+  return { dropped, body: to.conversation.encodeRequest(conversation, plainDialect) };
+};
+const user = { role: 'user', content: 'Hi' };
+const asked = (rest: JsonObject) => decodeRequest({ model: 'm', messages: [user], ...rest });
+const said = (...list: JsonObject[]) => decodeRequest({ model: 'm', messages: list }).messages;
+const sent = (values: Partial<Conversation>) => encodeRequest({ ...emptyConversation('m'), ...values });
+const text = (words: string) => ({ type: 'text', text: words }) as const;
+const callOf = (name: string, args: unknown = {}, id?: string) => ({
+  ...(id === undefined ? {} : { id }),
+  function: { name, arguments: args },
+});
+
+describe('a request of Ollama’s clients', () => {
+  it('asks for a stream unless it says otherwise, and always for its counters (Q-16)', () => {
+    assert.equal(asked({}).stream, true);
+    assert.equal(asked({ stream: false }).stream, false);
+    assert.equal(asked({}).includeUsage, true);
+  });
+
+  it('Q-02 to Q-08: says in its options how to sample, 0 and less for no bound and for chance', () => {
+    const options = {
+      ...{ num_predict: 100, temperature: 0, top_p: 0.5, top_k: 40, seed: 0, stop: 'END' },
+      ...{ frequency_penalty: 0.5, presence_penalty: -1 },
+    };
+    const { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP } = asked(
+      {
+        options,
+      },
+    );
+    assert.deepEqual(
+      { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP },
+      {
+        ...{ frequencyPenalty: 0.5, maxOutputTokens: 100, presencePenalty: -1, seed: 0 },
+        ...{ stop: ['END'], temperature: 0, topK: 40, topP: 0.5 },
+      },
+    );
+    const none = asked({ options: { num_predict: -1, top_k: 0, seed: -1 } });
+    assert.deepEqual([none.maxOutputTokens, none.topK, none.seed], [null, null, null]);
+  });
+
+  it('Q-18: thinks or not, or as much as it says', () => {
+    const modes = [true, false, 'high', null].map((think) => asked({ think }).reasoning);
+    assert.deepEqual(
+      modes.map((reasoning) => (reasoning === null ? null : [reasoning.mode, reasoning.effort])),
+      [['on', null], ['off', null], ['on', 'high'], null],
+    );
+  });
+
+  it('V-04: wants any JSON, or what fits a schema', () => {
+    assert.deepEqual(asked({ format: '' }).output, { kind: 'text' });
+    assert.deepEqual(asked({ format: 'json' }).output, { kind: 'json' });
+    const { output } = asked({ format: { type: 'object' } });
+    assert.deepEqual(output.kind === 'schema' && output.schema, { type: 'object' });
+  });
+
+  it('M-01: has its instructions in messages, leading ones apart', () => {
+    const system = (content: string) => ({ role: 'system', content });
+    const request = { model: 'm', messages: [system('A'), system('B'), user, system('C')] };
+    const { messages: turns, system: leading } = decodeRequest(request);
+    assert.deepEqual(leading, [text('A'), text('B')]);
+    assert.deepEqual(turns.at(-1), { role: 'system', parts: [text('C')] });
+  });
+
+  it('M-05: shows images before the text beside them, each of the type that its bytes show', () => {
+    const [message] = said({
+      ...user,
+      images: ['iVBORw0KGgo=', '/9j/4A', 'data:image/webp;base64,UklGR', 'AAAA'],
+    });
+    const types = message?.parts.map((part) =>
+      part.type === 'image' && part.source.kind === 'data' ? part.source.mediaType : part.type,
+    );
+    assert.deepEqual(types, ['image/png', 'image/jpeg', 'image/webp', 'image/png', 'text']);
+  });
+
+  it('M-08: has arguments as objects, and from some clients as text', () => {
+    const inputs = said(user, {
+      role: 'assistant',
+      content: null,
+      tool_calls: [callOf('f', { a: 1 }), callOf('f', '{"a":2}'), callOf('f', null)],
+    })[1]?.parts.map((part) => part.type === 'tool-call' && part.input);
+    assert.deepEqual(inputs, ['{"a":1}', '{"a":2}', '']);
+  });
+
+  const calls = [callOf('read'), callOf('list'), callOf('read'), callOf('stop', {}, 'own')];
+  const pairs: [string, JsonObject[], string[]][] = [
+    ['by the order of the calls', [{}, {}, {}], ['call_read_0', 'call_list_0', 'call_read_1']],
+    [
+      'by the name of the tool, in the order of its calls',
+      [{ tool_name: 'list' }, { tool_name: 'read' }, { tool_name: 'read' }],
+      ['call_list_0', 'call_read_0', 'call_read_1'],
+    ],
+    ['by id before all else', [{ tool_call_id: 'own', tool_name: 'read' }, {}], ['own', 'call_read_0']],
+    ['by name where no call has the id', [{ tool_call_id: 'x', tool_name: 'list' }], ['call_list_0']],
+    [
+      'with nothing where nothing fits (M-11)',
+      [{ tool_call_id: 'x', tool_name: 'z' }, { tool_name: 'z' }],
+      ['x', 'call_z_0_result'],
+    ],
+  ];
+  for (const [how, results, ids] of pairs) {
+    it(`M-09 M-12: pairs results with calls ${how}`, () => {
+      const turns = said(
+        user,
+        { role: 'assistant', content: '', tool_calls: calls },
+        ...results.map((result) => ({ role: 'tool', content: 'x', ...result })),
+      );
+      assert.deepEqual(
+        turns[2]?.parts.map((part) => part.type === 'tool-result' && part.callId),
+        ids,
+      );
+    });
+  }
+
+  it('M-12 X-10: names the calls of earlier turns the same when the conversation goes on', () => {
+    const turn = [
+      { role: 'assistant', content: '', tool_calls: [callOf('read')] },
+      { role: 'tool', content: 'x', tool_name: 'read' },
+    ];
+    const ids = (turns: readonly Message[]) =>
+      turns.flatMap(({ parts }) =>
+        parts.flatMap((part) => (part.type === 'tool-result' ? [part.callId] : [])),
+      );
+    assert.deepEqual(ids(said(user, ...turn)), ['call_read_0']);
+    assert.deepEqual(ids(said(user, ...turn, ...turn)), ['call_read_0', 'call_read_1']);
+  });
+
+  it('M-09: leaves a call unanswered whose result did not come before the next answer', () => {
+    const turns = said(
+      user,
+      { role: 'assistant', content: '', tool_calls: [callOf('read')] },
+      user,
+      { role: 'assistant', content: '', tool_calls: [callOf('read')] },
+      { role: 'tool', content: 'x', tool_name: 'read' },
+    );
+    const [result] = turns.at(-1)?.parts ?? [];
+    assert.equal(result?.type === 'tool-result' && result.callId, 'call_read_1');
+  });
+
+  it('Q-09: that asks for probabilities is refused in its own word', () => {
+    assert.deepEqual(
+      refused(() => translated({ messages: [user], logprobs: true, top_logprobs: 2 }, own, chat)),
+      ['not_translatable', 'logprobs'],
+    );
+    assert.equal(
+      refused(() => translated({ messages: [user], logprobs: false }, own, chat)),
+      null,
+    );
+  });
+
+  it('X-02: names what is left out, options by their path', () => {
+    const body = {
+      messages: [user],
+      options: { num_ctx: 4096, mirostat: 1, top_k: 4, seed: 1, min_p: null },
+      ...{ keep_alive: -1, truncate: true, raw: null },
+    };
+    assert.deepEqual(translated(body, own, messages).dropped, [
+      ...['keep_alive', 'options.mirostat', 'options.num_ctx', 'options.seed', 'truncate'],
+    ]);
+    assert.deepEqual(encodeRequest(decodeRequest(body))['options'], {
+      ...{ top_k: 4, seed: 1, num_ctx: 4096, mirostat: 1 },
+    });
+  });
+
+  it('that shows a picture of an earlier answer is refused, for no other model takes it back', () => {
+    const body = { messages: [user, { role: 'assistant', content: '', images: ['AAAA'] }, user] };
+    assert.deepEqual(
+      refused(() => translated(body, own, chat)),
+      ['not_translatable', 'messages'],
+    );
+    assert.deepEqual(encodeRequest(decodeRequest(body))['messages'], body.messages);
+  });
+
+  const wrongs: [string, JsonObject, string][] = [
+    ['no messages, which loads a model', { messages: [] }, 'messages'],
+    ['no messages at all', { messages: undefined }, 'messages'],
+    ['a message that is none', { messages: [7] }, 'messages[0]'],
+    ['a role that is none', { messages: [{ role: 'developer', content: 'x' }] }, 'messages[0].role'],
+    ['a list for content', { messages: [{ ...user, content: [] }] }, 'messages[0].content'],
+    ['images in instructions', { messages: [{ role: 'system', images: ['x'] }] }, 'messages[0].images'],
+    ['an image that is none', { messages: [{ ...user, images: [7] }] }, 'messages[0].images[0]'],
+    ['calls of the user', { messages: [{ ...user, tool_calls: [{}] }] }, 'messages[0].tool_calls'],
+    [
+      'a call without a name',
+      { messages: [{ role: 'assistant', tool_calls: [{ function: {} }] }] },
+      'messages[0].tool_calls[0].function.name',
+    ],
+    [
+      'arguments in a list',
+      { messages: [{ role: 'assistant', tool_calls: [callOf('f', [])] }] },
+      'messages[0].tool_calls[0].function.arguments',
+    ],
+    ['options that are none', { options: 7 }, 'options'],
+    ['a word for a number', { options: { temperature: 'hot' } }, 'options.temperature'],
+    ['numbers to stop at', { options: { stop: [7] } }, 'options.stop'],
+    ['a tool without a name', { tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
+    ['a tool of another kind', { tools: [{ type: 'web_search' }] }, 'tools[0].type'],
+    ['a thought that is none', { think: 'hard' }, 'think'],
+    ['a format that is none', { format: 'yaml' }, 'format'],
+    ['a word for a flag', { stream: 'yes' }, 'stream'],
+  ];
+  for (const [what, body, param] of wrongs) {
+    it(`with ${what} is invalid`, () => {
+      assert.deepEqual(
+        refused(() => asked(body)),
+        ['invalid_request', param],
+      );
+    });
+  }
+
+  it('that is nested too deeply is invalid, and breaks nothing', () => {
+    let deep: JsonObject = {};
+    for (let depth = 0; depth < 100_000; depth += 1) deep = { a: deep };
+    assert.deepEqual(
+      refused(() => said({ role: 'assistant', tool_calls: [callOf('f', deep)] })),
+      ['invalid_request', 'messages[0].tool_calls[0].function.arguments'],
+    );
+  });
+});
+
+const tool = (name: string): FunctionTool => ({
+  kind: 'function',
+  name,
+  description: null,
+  schema: null,
+  strict: null,
+});
+
+describe('a request to a server of this format', () => {
+  it('always says whether to stream, for the format streams by default', () => {
+    assert.deepEqual(sent({}), { model: 'm', messages: [], stream: false });
+    assert.equal(sent({ stream: true })['stream'], true);
+  });
+
+  const thoughts: [Conversation['reasoning'], unknown][] = [
+    [null, undefined],
+    [{ mode: 'off', effort: null, budgetTokens: null, display: null }, false],
+    [{ mode: 'on', effort: null, budgetTokens: null, display: null }, true],
+    [{ mode: 'on', effort: 'minimal', budgetTokens: null, display: null }, 'low'],
+    [{ mode: 'on', effort: 'max', budgetTokens: null, display: null }, 'high'],
+    [{ mode: 'on', effort: null, budgetTokens: 4_096, display: null }, 'medium'],
+    [{ mode: 'adaptive', effort: null, budgetTokens: null, display: null }, undefined],
+    [{ mode: 'adaptive', effort: 'low', budgetTokens: null, display: null }, 'low'],
+    [{ mode: 'on', effort: 'constructor', budgetTokens: null, display: null }, true],
+  ];
+  for (const [reasoning, think] of thoughts) {
+    it(`Q-18: says ${JSON.stringify(think)} for ${JSON.stringify(reasoning)}`, () => {
+      assert.equal(sent({ reasoning })['think'], think);
+    });
+  }
+
+  it('T-01 T-09: offers functions with a schema, and no empty list', () => {
+    assert.deepEqual(sent({ tools: [tool('f')] })['tools'], [
+      { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
+    ]);
+    assert.equal('tools' in sent({ tools: [] }), false);
+  });
+
+  it('T-04: offers only what may be called, and tells the model what it must call', () => {
+    const offered = (toolChoice: Conversation['toolChoice']) => {
+      const body = sent({ tools: [tool('f'), tool('g')], toolChoice, system: [text('Be kind.')] });
+      const names = listOf(body['tools']).map((one) => objectOf(objectOf(one)['function'])['name']);
+      return [names, objectOf(listOf(body['messages'])[0])['content']];
+    };
+    assert.deepEqual(offered({ kind: 'none' }), [[], 'Be kind.']);
+    assert.deepEqual(offered({ kind: 'auto' }), [['f', 'g'], 'Be kind.']);
+    assert.deepEqual(offered({ kind: 'required' }), [
+      ['f', 'g'],
+      'Be kind.\n\nAnswer with a call of a tool.',
+    ]);
+    assert.deepEqual(offered({ kind: 'tool', name: 'g' }), [
+      ['g'],
+      'Be kind.\n\nAnswer with a call of the tool "g".',
+    ]);
+    assert.deepEqual(offered({ kind: 'allowed', names: ['f'], required: false }), [['f'], 'Be kind.']);
+  });
+
+  it('T-04 T-05: discloses a call that must be made and calls that must come alone, which it cannot say', () => {
+    const body = {
+      messages: [user],
+      tools: [{ type: 'function', function: { name: 'f' } }],
+      ...{ tool_choice: 'required', parallel_tool_calls: false },
+    };
+    assert.deepEqual(translated(body, chat, own).dropped, ['parallel_tool_calls', 'tool_choice']);
+  });
+
+  it('M-08: has what is no JSON as text in an object', () => {
+    const parts = ['{"path":', '', '[1]', '{"a":1}'].map((input, index) => ({
+      ...{ type: 'tool-call' as const, id: `c${index}`, name: 'f', input, kind: 'function' as const },
+    }));
+    const [answer] = listOf(sent({ messages: [{ role: 'assistant', parts }] })['messages']).map(objectOf);
+    assert.deepEqual(
+      listOf(answer?.['tool_calls']).map((call) => objectOf(objectOf(call)['function'])['arguments']),
+      [{ raw_arguments: '{"path":' }, {}, { raw_arguments: '[1]' }, { a: 1 }],
+    );
+  });
+
+  it('M-09 to M-11: has every result behind its answer, one for every call, and what has no call from the user', () => {
+    const call = (id: string) =>
+      ({ type: 'tool-call', id, name: 'f', input: '{}', kind: 'function' }) as const;
+    const result = (callId: string, isError: boolean, ...parts: ReturnType<typeof text>[]) =>
+      ({ type: 'tool-result', callId, isError, kind: 'function', parts }) as const;
+    const image = {
+      type: 'image',
+      source: { kind: 'data', mediaType: 'image/png', base64: 'AAAA' },
+    } as const;
+    const list = sent({
+      messages: [
+        { role: 'assistant', parts: [call('a'), call('b'), call('c')] },
+        { role: 'system', parts: [text('Hurry.')] },
+        {
+          role: 'user',
+          parts: [
+            result('b', true, text('no')),
+            { ...result('a', false), parts: [image] },
+            result('x', false, text('lost')),
+            text('Go on'),
+          ],
+        },
+      ],
+    })['messages'];
+    assert.deepEqual(listOf(list).slice(1), [
+      { role: 'tool', content: '[see the attachment]', tool_name: 'f', tool_call_id: 'a' },
+      { role: 'tool', content: '[tool error] no', tool_name: 'f', tool_call_id: 'b' },
+      { role: 'tool', content: '[tool error] No result was given.', tool_name: 'f', tool_call_id: 'c' },
+      { role: 'system', content: 'Hurry.' },
+      { role: 'user', content: 'Attachment of the result of f (a):\n\nlost\n\nGo on', images: ['AAAA'] },
+    ]);
+  });
+
+  it('M-04 M-13 M-14: goes on with a begun answer, with its thoughts, and a refusal as text', () => {
+    const parts = [
+      { type: 'reasoning', text: 'Hm.', summary: true, sealed: null },
+      { type: 'refusal', text: 'No' },
+    ] as const;
+    assert.deepEqual(sent({ messages: [{ role: 'assistant', parts: [...parts] }] })['messages'], [
+      { role: 'assistant', content: 'No', thinking: 'Hm.' },
+    ]);
+  });
+
+  it('M-05: that shows what the server would have to fetch is refused in the caller’s words', () => {
+    const showing = (url: string) => ({
+      messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+    });
+    assert.deepEqual(
+      refused(() => translated(showing('https://example.test/a.png'), chat, own)),
+      ['not_translatable', 'image_url.url'],
+    );
+    assert.equal(
+      refused(() => translated(showing('data:image/png;base64,iVBORw0KGgo='), chat, own)),
+      null,
+    );
+  });
+});
+
+const line = (message: JsonObject, rest: JsonObject = { done: false }) => ({
+  event: '',
+  data: JSON.stringify({ model: 'up', created_at: '2026-01-02T03:04:05Z', message, ...rest }),
+});
+const last = (rest: JsonObject = {}) => line({ role: 'assistant', content: '' }, { done: true, ...rest });
+const read = (...frames: { event: string; data: string }[]) => {
+  const source = reader();
+  return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
+};
+
+describe('an answer of a server of this format', () => {
+  const reasons: [unknown, EndReason][] = [
+    ['stop', 'stop'],
+    [undefined, 'stop'],
+    ['length', 'length'],
+    ['content_filter', 'policy'],
+    ['load', 'other'],
+    ['constructor', 'other'],
+  ];
+  for (const [word, reason] of reasons) {
+    it(`S-01 to S-10: that ended with ${word} ended with ${reason}`, () => {
+      const end = read(line({ content: 'a' }), last({ done_reason: word })).at(-1);
+      assert.deepEqual(end, { type: 'message-end', reason, stopSequence: null, usage: null });
+    });
+  }
+
+  it('S-04: that called a tool ended for that, whatever it says', () => {
+    const end = read(line({ tool_calls: [callOf('f')] }), last({ done_reason: 'stop' })).at(-1);
+    assert.equal(end?.type === 'message-end' && end.reason, 'tool-calls');
+  });
+
+  it('E-10: is one line when it came whole', () => {
+    const message = { role: 'assistant', content: 'Hi', thinking: 'Hm' };
+    const counts = { prompt_eval_count: 3, eval_count: 4 };
+    assert.deepEqual(
+      read(line(message, { done: true, done_reason: 'stop', ...counts })).filter(
+        (part) => 'text' in part || 'usage' in part,
+      ),
+      [
+        { type: 'message-start', id: '', model: 'up', usage: null },
+        { type: 'reasoning-delta', block: 0, text: 'Hm' },
+        { type: 'text-delta', block: 1, text: 'Hi' },
+        {
+          type: 'message-end',
+          reason: 'stop',
+          stopSequence: null,
+          usage: { ...noUsage, input: 3, output: 4 },
+        },
+      ],
+    );
+  });
+
+  it('M-12: has the ids that the server gave, and else some that no other answer has', () => {
+    const ids = (created_at: string) =>
+      read({
+        event: '',
+        data: JSON.stringify({
+          created_at,
+          message: { tool_calls: [callOf('f'), callOf('f'), callOf('f', {}, 'own')] },
+        }),
+      }).flatMap((part) => (part.type === 'tool-call-start' ? [part.id] : []));
+    assert.deepEqual(ids('2026-01-02T03:04:05.6Z'), [
+      'call_f_0_202601020304056',
+      'call_f_1_202601020304056',
+      'own',
+    ]);
+    assert.notDeepEqual(ids('2026-01-02T03:04:06Z'), ids('2026-01-02T03:04:05Z'));
+  });
+
+  it('keeps pictures for callers of its own format', () => {
+    const parts = read(line({ content: 'See: ' }), line({ images: ['AAAA'] }), last());
+    const natives = parts.filter(({ type }) => type === 'native');
+    assert.deepEqual(natives, [
+      { type: 'native', block: 1, format: 'ollama', name: 'images', value: { images: ['AAAA'] } },
+    ]);
+    const target = writer({ id: 'r', model: 'm', startedAt: 0, includeUsage: true, request: {} });
+    const text = parts.map((part) => target.push(part)).join('');
+    assert.deepEqual(objectOf(objectOf(stream.assemble(stream.split(Buffer.from(text)).frames))['message']), {
+      ...{ role: 'assistant', content: 'See: ', images: ['AAAA'] },
+    });
+  });
+
+  const failures: [string, { event: string; data: string }[], number, RegExp][] = [
+    ['that was cut', [line({ content: 'a' })], 502, /without its final event/],
+    ['that never came', [], 502, /without its final event/],
+    ['that reports an error (R-14)', [{ event: '', data: '{"error":"CUDA error"}' }], 502, /CUDA error/],
+    [
+      'that reports an error with its status',
+      [{ event: '', data: '{"error":"slow down","status_code":429}' }],
+      429,
+      /slow/,
+    ],
+    ['that reports an error without a word', [{ event: '', data: '{"error":""}' }], 502, /without a message/],
+    [
+      'that called without a name (S-09)',
+      [line({ tool_calls: [{ function: {} }] }), last()],
+      502,
+      /without naming it/,
+    ],
+  ];
+  for (const [what, frames, status, message] of failures) {
+    it(`${what} failed`, () => {
+      const end = read(...frames).at(-1);
+      assert.ok(end?.type === 'error');
+      assert.equal(end.error.status, status);
+      assert.match(end.error.message, message);
+    });
+  }
+
+  it('with arguments as deep as the stack goes breaks nothing', () => {
+    let text = '';
+    for (let depth = 0; depth < 100_000; depth += 1) text += '{"a":';
+    const data = `{"message":{"tool_calls":[{"function":{"name":"f","arguments":${text}1${'}'.repeat(100_000)}}}]},"done":true}`;
+    const end = read({ event: '', data }).at(-1);
+    assert.ok(end?.type === 'error' && /nested too deeply/.test(end.error.message));
+    assert.equal(stream.textBytes(Buffer.from(data)), 1);
+    assert.equal(ollama.responseTextBytes(Buffer.from(data)), 1);
+    assert.equal(ollama.readUsage(Buffer.from(data)), null);
+    assert.ok(stream.assemble([{ event: '', data }]) !== null);
+  });
+});
+
+describe('an answer to a caller of this format', () => {
+  const context = {
+    id: 'req_1',
+    model: 'asked',
+    startedAt: 1_790_000_000_000,
+    includeUsage: true,
+    request: {},
+  };
+  const lines = (...parts: StreamPart[]) => {
+    const target = writer(context);
+    const bytes = Buffer.from(parts.map((part) => target.push(part)).join(''));
+    return stream.split(bytes).frames.map(({ data }) => objectOf(JSON.parse(data)));
+  };
+  const end = (reason: EndReason, usage = noUsage): StreamPart => ({
+    ...{ type: 'message-end', reason, stopSequence: null, usage },
+  });
+  const call = (complete: boolean, input: string): StreamPart[] => [
+    { type: 'tool-call-start', block: 0, id: 'c1', name: 'f', kind: 'function' },
+    { type: 'tool-call-delta', block: 0, text: input },
+    { type: 'tool-call-end', block: 0, complete },
+  ];
+
+  it('ends with the vendor’s word, and with one that says more where a provider refused', () => {
+    const words = (
+      ['stop', 'stop-sequence', 'tool-calls', 'paused', 'other', 'length', 'context-full', 'policy'] as const
+    ).map((reason) => lines(end(reason))[0]?.['done_reason']);
+    assert.deepEqual(words, ['stop', 'stop', 'stop', 'stop', 'stop', 'length', 'length', 'content_filter']);
+  });
+
+  it('U-01 to U-05: counts the whole prompt and all that was generated', () => {
+    const usage = {
+      ...noUsage,
+      input: 1,
+      cacheRead: 2,
+      cacheWrite5m: 4,
+      cacheWrite1h: 8,
+      output: 16,
+      reasoning: 32,
+    };
+    const [last] = lines(end('stop', usage));
+    assert.deepEqual([last?.['prompt_eval_count'], last?.['eval_count']], [15, 48]);
+  });
+
+  it('M-08: has calls whole, with their arguments as an object', () => {
+    const [first] = lines(...call(true, '{"a":'), end('stop'));
+    assert.deepEqual(objectOf(first?.['message'])['tool_calls'], [
+      { id: 'c1', function: { index: 0, name: 'f', arguments: { raw_arguments: '{"a":' } } },
+    ]);
+  });
+
+  it('S-05: has no call that was cut off, which the reason of the end tells', () => {
+    assert.deepEqual(
+      lines(...call(false, '{"a":'), end('length')).map(({ done, done_reason }) => [done, done_reason]),
+      [[true, 'length']],
+    );
+  });
+
+  it('has a time that the same request would get again (X-10)', () => {
+    assert.equal(lines(end('stop'))[0]?.['created_at'], '2026-09-21T14:13:20.000Z');
+  });
+});
+
+describe('the whole answer of a server of this format', () => {
+  const body = readFileSync(new URL('fixtures/answer.json', import.meta.url));
+
+  it('U-01 is counted without being parsed, and not when it is broken', () => {
+    assert.deepEqual(ollama.readUsage(body), { ...noUsage, input: 26, output: 29 });
+    for (let at = 0; at < body.lastIndexOf('}'); at += 1)
+      assert.equal(ollama.readUsage(body.subarray(0, at)), null);
+    const nested = '{"message":{"prompt_eval_count":9},"x":"\\"eval_count\\":9"}';
+    assert.equal(ollama.readUsage(Buffer.from(nested)), null);
+  });
+
+  it('X-04 is the same after it was streamed', () => {
+    const whole = objectOf(JSON.parse(body.toString()));
+    assert.deepEqual(stream.assemble(stream.split(stream.encodeFramesOf(whole)).frames), whole);
+  });
+
+  it('U-12 has as much text as was generated', () => {
+    assert.equal(
+      ollama.responseTextBytes(body),
+      Buffer.byteLength('I will look.One file.read_file{"path":"a.ts"}'),
+    );
+    assert.equal(ollama.responseTextBytes(Buffer.from('<html>')), 0);
+  });
+});
+
+describe('a line', () => {
+  const meanings: [JsonObject | string, string][] = [
+    [{ message: { role: 'assistant', content: '' }, done: false }, 'preamble'],
+    [{ message: { role: 'assistant', content: '', thinking: '', tool_calls: [] }, done: false }, 'preamble'],
+    [{ message: { content: ' ' }, done: false }, 'content'],
+    [{ message: { content: '', thinking: 'x' }, done: false }, 'content'],
+    [{ message: { content: '', tool_calls: [{}] }, done: false }, 'content'],
+    [{ done: true }, 'end'],
+    [{ error: 'x', done: true }, 'error'],
+    ['<html>', 'content'],
+  ];
+  for (const [value, meaning] of meanings) {
+    it(`${JSON.stringify(value)} is ${meaning}`, () => {
+      const data = typeof value === 'string' ? value : JSON.stringify(value);
+      assert.equal(stream.classify({ event: '', data }), meaning);
+    });
+  }
+
+  it('X-06: after the last one is noise', () => {
+    const text = '{"message":{"content":"a"},"done":true,"eval_count":1}\n{"error":"late"}\n';
+    const facts = stream.readStream(Buffer.from(text), Buffer.from(text));
+    assert.deepEqual([facts.end, facts.usage?.output], ['complete', 1]);
+    assert.equal(read(...stream.split(Buffer.from(text)).frames).at(-1)?.type, 'message-end');
+  });
+
+  it('X-07: may end in CRLF, and blank ones and a byte order mark are no part of it', () => {
+    const { frames, rest } = stream.split(Buffer.from('\ufeff{"a":1}\r\n\r\n \n{"b":2}\n{"c"'));
+    assert.deepEqual(
+      frames.map(({ data }) => data),
+      ['{"a":1}', '{"b":2}'],
+    );
+    assert.equal(rest.toString(), '{"c"');
+  });
+});
