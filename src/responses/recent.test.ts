@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createRecent } from './recent.ts';
 
-describe('recent texts', () => {
-  it('go by length, the one that was not used for the longest time first', () => {
-    const recent = createRecent(10);
+describe('recent values', () => {
+  it('go by size, the one that was not used for the longest time first', () => {
+    const recent = createRecent<string>(10, (text) => text.length);
     recent.set('a', '1234');
     recent.set('b', '1234');
     assert.equal(recent.get('a'), '1234');
@@ -15,8 +15,8 @@ describe('recent texts', () => {
     );
   });
 
-  it('count a name once, and not at all when it is too long or deleted', () => {
-    const recent = createRecent(10);
+  it('count a name once, and not at all when it is too large or deleted', () => {
+    const recent = createRecent<string>(10, (text) => text.length);
     recent.set('a', '12345');
     recent.set('a', '1234567');
     recent.set('b', '123');

@@ -1,35 +1,37 @@
-/** Texts by name, the last used of them up to a bound. */
-export interface Recent {
-  get(name: string): string | undefined;
-  /** Larger texts than the bound are not kept. */
-  set(name: string, text: string): void;
+/** Values by name, the last used of them up to a bound. */
+export interface Recent<Value> {
+  get(name: string): Value | undefined;
+  /** A value larger than the bound is not kept. */
+  set(name: string, value: Value): void;
   delete(name: string): void;
 }
 
-/** @param maxLength of all texts together, in UTF-16 units */
-export function createRecent(maxLength: number): Recent {
+/** @param maxSize of all values together, each as large as `sizeOf` says */
+export function createRecent<Value>(maxSize: number, sizeOf: (value: Value) => number): Recent<Value> {
   // A Map keeps its order of insertion: the first one is the one that was not used for the longest time.
-  const texts = new Map<string, string>();
-  let length = 0;
+  const values = new Map<string, Value>();
+  let size = 0;
   const drop = (name: string): void => {
-    length -= texts.get(name)?.length ?? 0;
-    texts.delete(name);
+    const value = values.get(name);
+    if (value === undefined) return;
+    size -= sizeOf(value);
+    values.delete(name);
   };
   return {
     get(name) {
-      const text = texts.get(name);
-      if (text === undefined) return undefined;
-      texts.delete(name);
-      texts.set(name, text);
-      return text;
+      const value = values.get(name);
+      if (value === undefined) return undefined;
+      values.delete(name);
+      values.set(name, value);
+      return value;
     },
-    set(name, text) {
+    set(name, value) {
       drop(name);
-      if (text.length > maxLength) return;
-      texts.set(name, text);
-      length += text.length;
-      for (const oldest of texts.keys()) {
-        if (length <= maxLength) return;
+      if (sizeOf(value) > maxSize) return;
+      values.set(name, value);
+      size += sizeOf(value);
+      for (const oldest of values.keys()) {
+        if (size <= maxSize) return;
         drop(oldest);
       }
     },

@@ -7,7 +7,10 @@ import { createWriter } from '../store/writer.ts';
 import { RETENTION_MS, responseStore } from './store.ts';
 import type { StoredResponse } from './stored.ts';
 
-const found = (stored: StoredResponse) => ({ ...stored, length: JSON.stringify(stored).length });
+const found = (stored: StoredResponse) => ({
+  ...stored,
+  length: JSON.stringify(stored.input).length + JSON.stringify(stored.response).length,
+});
 const one: StoredResponse = {
   id: 'resp_1',
   createdAt: 1000,

@@ -10,8 +10,8 @@ import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts'
 export const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 /** Of all stored responses together, in characters of JSON. The oldest go first. */
 const MAX_STORED = 1024 ** 3;
-/** Of those that are found without asking the database, in UTF-16 units. */
-const MAX_RECENT = 32 * 1024 ** 2;
+/** Of those that are found without asking the database: enough for what is being talked about just now. */
+const MAX_RECENT = 16 * 1024 ** 2;
 /** Rows deleted at once, so that no request waits long for it. */
 const SWEPT_ROWS = 50;
 
@@ -40,33 +40,32 @@ export function responseStore(
   writer: Pick<Writer, 'push' | 'flush'>,
   { maxRecent = MAX_RECENT, maxStored = MAX_STORED, now = Date.now }: ResponseStoreOptions = {},
 ): ResponseStore {
-  const recent = createRecent(maxRecent);
+  const recent = createRecent<Row>(maxRecent, ({ bytes }) => bytes);
 
-  const find = async (id: string, keyId: string): Promise<FoundResponse | null> => {
-    const text = recent.get(nameOf(id, keyId));
-    if (text !== undefined) return { ...(JSON.parse(text) as StoredResponse), length: text.length };
+  const find = async (id: string, keyId: string): Promise<Row | undefined> => {
+    const name = nameOf(id, keyId);
+    const known = recent.get(name);
+    if (known !== undefined) return known;
     const row = await db
       .selectFrom('responses')
       .selectAll()
       .where('id', '=', id)
       .where('key_id', '=', keyId)
       .executeTakeFirst();
-    if (row === undefined) return null;
-    const stored = storedOf(row);
-    const read = JSON.stringify(stored);
-    recent.set(nameOf(id, keyId), read);
-    return { ...stored, length: read.length };
+    if (row !== undefined) recent.set(name, row);
+    return row;
   };
   const get = async (id: string, keyId: string): Promise<FoundResponse | null> => {
-    const found = await find(id, keyId);
-    return found === null || found.createdAt < now() - RETENTION_MS ? null : found;
+    const row = await find(id, keyId);
+    if (row === undefined || row.created_at < now() - RETENTION_MS) return null;
+    return { ...storedOf(row), length: row.bytes };
   };
 
   return {
     get,
     put(stored) {
       const row = rowOf(stored);
-      recent.set(nameOf(stored.id, stored.keyId), JSON.stringify(stored));
+      recent.set(nameOf(stored.id, stored.keyId), row);
       writer.push(
         'responses',
         columns,
