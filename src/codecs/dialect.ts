@@ -1,4 +1,4 @@
-import type { SchemaRuleName } from './schema/rules.ts';
+import type { SchemaRuleName } from './schema/targets.ts';
 
 /**
  * How an upstream departs from the format it speaks. Data on the provider; a codec reads it and never asks who the

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { FunctionTool } from '../conversation.ts';
+import { adapt } from '../adapt.ts';
+import { anthropicMessages } from '../anthropic-messages/codec.ts';
+import { emptyConversation, type FunctionTool } from '../conversation.ts';
+import { plainDialect } from '../dialect.ts';
+import { openaiChat } from '../openai-chat/codec.ts';
 import { restoreTools } from '../restore.ts';
 import type { PartReader, StreamPart } from '../stream-part.ts';
 import { nameTools } from '../tool-names.ts';
@@ -9,7 +13,7 @@ import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
 import { fitOutput, fitTools } from './conversation.ts';
 import { fitSchema } from './fit.ts';
 import { restoreArguments } from './restore.ts';
-import { schemaRules } from './rules.ts';
+import { schemaRules } from './targets.ts';
 
 const tool = (schema: JsonObject | null, strict: boolean | null = null, name = 'work'): FunctionTool => ({
   kind: 'function',
@@ -179,5 +183,48 @@ describe('arguments', () => {
       { type: 'tool-call-delta', block: 1, text: '{"level":2}' },
       parts[3],
     ]);
+  });
+});
+
+describe('a request on its way to another format', () => {
+  const [messages, chat] = [anthropicMessages, openaiChat].map(({ conversation, ...codec }) => {
+    assert.ok(conversation !== null);
+    return { ...codec, conversation };
+  });
+  assert.ok(messages && chat);
+  const adapted = (schema: JsonObject, strict: boolean | null) =>
+    adapt(
+      {
+        ...emptyConversation('m'),
+        tools: [{ ...tool(schema, strict, 'do.it'), namespace: 'n' }],
+        output: { kind: 'schema', name: null, description: null, schema, strict: null },
+      },
+      {
+        from: messages,
+        to: chat,
+        dialect: { ...plainDialect, schema: 'gemini-chat' },
+        owner: null,
+        model: 'm',
+      },
+    );
+
+  it('has schemas that the target takes, says what they lost in the caller’s names, and knows the way back', () => {
+    const schema = {
+      type: 'object',
+      properties: { a: { type: 'integer', enum: [1] } },
+      not: { required: ['a'] },
+    };
+    const { conversation, dropped, tools } = adapted(schema, null);
+    assert.deepEqual(dropped, ['output_config.format.not', 'tools.do.it.not']);
+    const [asked] = chat.conversation.encodeRequest(conversation, plainDialect)['tools'] as JsonObject[];
+    const { name, parameters } = objectOf(asked?.['function']);
+    assert.deepEqual(parameters, {
+      type: 'object',
+      properties: { a: { type: 'string', enum: ['1'] } },
+      description: '{not: {"required":["a"]}}',
+    });
+    const plan = tools.plan(String(name));
+    assert.ok(plan !== null && tools.plan('other') === null);
+    assert.equal(restoreArguments('{"a":"1"}', plan), '{"a":1}');
   });
 });

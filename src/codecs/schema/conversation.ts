@@ -2,8 +2,9 @@ import type { FunctionTool, OutputShape, Tool } from '../conversation.ts';
 import type { WireFormat } from '../model.ts';
 import { fitSchema } from './fit.ts';
 import type { RestorePlan } from './restore.ts';
-import { outputRulesFor, rulesFor, type SchemaRuleName, type SchemaRules } from './rules.ts';
+import type { SchemaRules } from './rules.ts';
 import { isStrict } from './strict.ts';
+import { outputRulesFor, rulesFor, type SchemaRuleName } from './targets.ts';
 
 export interface FittedTools {
   tools: Tool[];

@@ -8,8 +8,9 @@ import { GatewayError } from '../../lib/error.ts';
 import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { fitSchema } from './fit.ts';
 import { restoreArguments } from './restore.ts';
-import { accepts, type SchemaRuleName, type SchemaRules, schemaRules } from './rules.ts';
+import { accepts, type SchemaRules } from './rules.ts';
 import { isStrict } from './strict.ts';
+import { type SchemaRuleName, schemaRules } from './targets.ts';
 
 /** To write the files anew after a change: UPDATE_GOLDEN=1, then look at the difference. */
 const update = process.env['UPDATE_GOLDEN'] === '1';

@@ -4,7 +4,7 @@ import { annotations, mapInner, silent, typesOf, without } from './keywords.ts';
 import type { Lost } from './merge.ts';
 import { inlined, references, resolver } from './references.ts';
 import { planOf, type RestorePlan } from './restore.ts';
-import { accepts, type SchemaRules, schemaRules } from './rules.ts';
+import { accepts, full, type SchemaRules } from './rules.ts';
 import {
   asSchema,
   inclusive,
@@ -42,7 +42,7 @@ const MAX_SCHEMAS = 20_000;
  * @throws GatewayError `invalid_request` for a schema that is nested too deeply or too large
  */
 export function fitSchema(schema: JsonObject, rules: SchemaRules, path: string): FittedSchema {
-  if (rules === schemaRules.full) return { schema, lost: [], plan: null };
+  if (rules === full) return { schema, lost: [], plan: null };
   checkSize(schema, path);
   const lost: Lost = new Set();
   const plain = rules.references === 'inline' ? inlined(schema, lost) : schema;

@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../values.ts';
 
 /** Keywords whose value is one schema, or true or false. */
-export const oneSchema: ReadonlySet<string> = new Set([
+const oneSchema: ReadonlySet<string> = new Set([
   'items', 'additionalItems', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains',
   'propertyNames', 'not', 'if', 'then', 'else',
 ]); // biome-ignore format: a table
 /** Keywords whose value is a list of schemas. `items` is one in drafts before 2020-12. */
-export const schemaLists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
+const schemaLists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
 /** Keywords whose value names schemas: what stands in them are names, never keywords. */
-export const schemaMaps: ReadonlySet<string> = new Set([
+const schemaMaps: ReadonlySet<string> = new Set([
   'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas',
 ]); // biome-ignore format: a table
 

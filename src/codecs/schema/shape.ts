@@ -162,7 +162,7 @@ export function tuples(schema: JsonObject, rules: SchemaRules, lost: Lost): Json
 }
 
 /** The types of a schema that names none, by what else it says; none when it says nothing of them. */
-export function inferredTypes(schema: JsonObject): TypeName[] {
+function inferredTypes(schema: JsonObject): TypeName[] {
   if (Array.isArray(schema['enum'])) return enumTypes(schema['enum']);
   if ('const' in schema) return enumTypes([schema['const']]);
   const told = Object.keys(schema).flatMap((key) => typeOfKeyword.get(key) ?? []);
