@@ -11,9 +11,8 @@ export interface ConceptRow {
 const said = (value: unknown) => value !== null;
 const somePart = (conversation: Conversation, test: (part: Part) => boolean) =>
   conversation.messages.some(({ parts }) => parts.some(test));
-const nested = (part: Part): Part[] => (part.type === 'tool-result' ? [part, ...part.parts] : [part]);
 const deepPart = (conversation: Conversation, test: (part: Part) => boolean) =>
-  somePart(conversation, (part) => nested(part).some(test));
+  somePart(conversation, (part) => test(part) || (part.type === 'tool-result' && part.parts.some(test)));
 const isUpload = (part: Part) => 'source' in part && (part.source as Source).kind === 'file';
 const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined;
 const isCallable = ({ kind }: Tool) => kind === 'function' || kind === 'custom';
