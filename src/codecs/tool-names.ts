@@ -152,11 +152,11 @@ function asFunction({ description, grammar, name }: CustomTool): FunctionTool {
     kind: 'function',
     name,
     description: description === null || description === '' ? format : `${description}\n\n${format}`,
+    // No more than every target takes: it is not fitted.
     schema: {
       type: 'object',
       properties: { input: { type: 'string', description: 'The whole input of the tool, as text' } },
       required: ['input'],
-      additionalProperties: false,
     },
     strict: null,
   };
