@@ -14,6 +14,7 @@ import { conversationTokens } from './estimate.ts';
 import { refuseLoop } from './loop.ts';
 import { joined } from './meter.ts';
 import { requestedModel } from './request.ts';
+import { turnOf } from './responses-turn.ts';
 import { allowedTargets } from './targets.ts';
 import { conversationCodec, translateRequest } from './translate-request.ts';
 import { readUpstreamError } from './upstream-error.ts';
@@ -51,13 +52,18 @@ export async function countTokens(
 ): Promise<void> {
   refuseLoop(exchange, context.instance);
   const body = await readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
-  const model = named?.model ?? requestedModel(body, { strict: false }).value;
-  const sent = parseObject(joined(body).toString('utf8'));
+  const asked =
+    named === undefined
+      ? requestedModel(body, { strict: false })
+      : { value: named.model, start: 0, end: 0, pieces: body };
+  const allowed = allowedTargets(asked.value, format, context.snapshot(), principal);
+  const turned = await turnOf(context, principal, { format, model: asked, targets: allowed });
+  const sent = parseObject(joined(turned.model.pieces).toString('utf8'));
   const counting = countings[format];
   if (sent === null || counting === undefined)
     throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
-  const request: JsonObject = { ...countedRequest(sent), model };
-  const [target] = allowedTargets(model, format, context.snapshot(), principal);
+  const request: JsonObject = { ...countedRequest(sent), model: asked.value };
+  const [target] = turned.targets;
   const question: Question = { context, exchange, format, counting, request, target };
   const told = await ownCount(question);
   const tokens = told ?? conversationTokens(conversationOf(question));

@@ -1,13 +1,13 @@
 import type { Principal } from '../access/authenticate.ts';
 import { readBody } from '../http/body.ts';
-import type { Exchange } from '../http/server.ts';
+import type { AnyExchange, Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import { callerGone, endOfError } from './call.ts';
 import type { ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry } from './entry.ts';
 import { refuseLoop } from './loop.ts';
 import { requestedModel } from './request.ts';
-import { takeTurn } from './responses-turn.ts';
+import { turnOf } from './responses-turn.ts';
 import type { Surface } from './routes.ts';
 import { runCall } from './run.ts';
 import { allowedTargets } from './targets.ts';
@@ -17,21 +17,38 @@ export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 
   kind?: 'relay' | 'compact';
 };
 
+/** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
+export function proxyRequest(
+  context: ProxyContext,
+  exchange: Exchange,
+  surface: AskedSurface,
+  principal: Principal,
+): Promise<void> {
+  const read = () => readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
+  return proxyBody(context, { exchange, read }, surface, principal);
+}
+
+/** A model request, whatever brought it. */
+export interface Asked {
+  exchange: AnyExchange;
+  read(): Promise<readonly Buffer[]>;
+}
+
 /**
  * Serves one model request of `format`: read, resolve, attempt, relay, record. Errors before the first
  * attempt are thrown for the surface to render; later ones are answered here.
  * @throws GatewayError
  */
-export async function proxyRequest(
+export async function proxyBody(
   context: ProxyContext,
-  exchange: Exchange,
+  { exchange, read }: Asked,
   { format, kind, named }: AskedSurface,
   principal: Principal,
 ): Promise<void> {
   const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
   await recordingRefusals(context, facts, async () => {
     refuseLoop(exchange, context.instance);
-    const body = await readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
+    const body = await read();
     const model =
       named === undefined
         ? requestedModel(body, { strict: principal.models !== null })
@@ -39,13 +56,7 @@ export async function proxyRequest(
     facts.requestedModel = model.value;
     const snapshot = context.snapshot();
     const targets = allowedTargets(model.value, format, snapshot, principal);
-    const taken =
-      format === 'openai-responses'
-        ? await takeTurn({
-            ...{ model, targets, keyId: principal.keyId, memory: context.responses },
-            ...{ endpoint: kind === 'compact', limitBytes: context.config.limits.bodyBytes },
-          })
-        : { turn: null, model, targets };
+    const taken = await turnOf(context, principal, { endpoint: kind === 'compact', format, model, targets });
     runCall(context, {
       facts,
       body: taken.model.pieces,

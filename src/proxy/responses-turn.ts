@@ -1,4 +1,6 @@
+import type { Principal } from '../access/authenticate.ts';
 import type { Conversation } from '../codecs/conversation.ts';
+import type { WireFormat } from '../codecs/model.ts';
 import { SUMMARY_PREFIX } from '../codecs/openai-responses/compaction.ts';
 import { type JsonObject, parseObject } from '../codecs/values.ts';
 import { textAt } from '../codecs/wire-check.ts';
@@ -17,6 +19,7 @@ import {
 import { asksForSummary, isTrigger } from '../responses/compact.ts';
 import { continued, inputItems } from '../responses/continued.ts';
 import type { FoundResponse } from '../responses/stored.ts';
+import type { ProxyContext } from './context.ts';
 import { joined } from './meter.ts';
 import { type RequestedModel, requestedModel } from './request.ts';
 
@@ -51,6 +54,22 @@ export interface TakenTurn {
   model: RequestedModel;
   /** Those that can serve it as it is now. */
   targets: Targets;
+}
+
+interface Asked extends Pick<TurnInput, 'model' | 'targets'> {
+  format: WireFormat;
+  endpoint?: boolean;
+}
+
+/** The turn that a request is, with the gateway's memory and limits; those of other formats are none and stay as they are. */
+export async function turnOf(
+  { config, responses }: Pick<ProxyContext, 'config' | 'responses'>,
+  { keyId }: Pick<Principal, 'keyId'>,
+  { endpoint = false, format, model, targets }: Asked,
+): Promise<Pick<TakenTurn, 'model' | 'targets'> & { turn: Turn | null }> {
+  if (format !== 'openai-responses') return { turn: null, model, targets };
+  const limitBytes = config.limits.bodyBytes;
+  return takeTurn({ endpoint, keyId, limitBytes, memory: responses, model, targets });
 }
 
 /** Without any of these words a body is left unread. */

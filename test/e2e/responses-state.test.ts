@@ -139,6 +139,19 @@ for (const [name, provider] of Object.entries(providers)) {
   });
 }
 
+describe('tokens counted ahead', () => {
+  it('are those of everything that a request refers to', async () => {
+    const { model } = providers.chat;
+    upstream().always(json(200, chatAnswer()));
+    const { id } = await client().responses.create({ model, input: 'x'.repeat(4000) });
+    const count = async (more: object) =>
+      (await client().responses.inputTokens.count({ model, input: 'Hi', ...more })).input_tokens;
+    const alone = await count({});
+    assert.ok((await count({ previous_response_id: id })) > alone + 400);
+    await assert.rejects(count({ previous_response_id: 'resp_none' }), OpenAI.BadRequestError);
+  });
+});
+
 describe('what is not stored', () => {
   const { model } = providers.chat;
 
