@@ -1,6 +1,6 @@
+import { type CallIds, callIds } from '../call-ids.ts';
 import type { StreamPart } from '../stream-part.ts';
 import { type JsonObject, textOf } from '../values.ts';
-import { type CallIds, callIds } from './call-ids.ts';
 import { PartialArgs, willContinue } from './partial-args.ts';
 
 interface OpenCall {

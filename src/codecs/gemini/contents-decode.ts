@@ -1,7 +1,7 @@
+import { callIds } from '../call-ids.ts';
 import type { Message, Part, TextPart } from '../conversation.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
-import { callIds } from './call-ids.ts';
 import { type CallPairing, instructionOf, readPart } from './content-decode.ts';
 import { camel, messagesAt } from './wire-names.ts';
 

@@ -1,5 +1,5 @@
 import type { Frame } from '../../lib/sse.ts';
-import { type CallIds, callIds } from '../gemini/call-ids.ts';
+import { type CallIds, callIds } from '../call-ids.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
 import { argumentText } from './call-arguments.ts';
