@@ -1,5 +1,6 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { Outlet } from './outlet.ts';
 
 /** How much of an unread request body is discarded so that its sender gets to read the answer, and for how long. */
 const LINGER_BYTES = 8 * 1024 * 1024;
@@ -15,23 +16,24 @@ const REFUSED_SOCKET_MS = 1000;
  * to see the answer: closing a socket with unread bytes resets it and can take the answer along (RFC 9112, 9.6).
  */
 export function sendJson(
-  { id, response }: { id: string; response: ServerResponse },
+  { id, response }: { id: string; response: Outlet },
   status: number,
   body: object,
   headers?: OutgoingHttpHeaders,
 ): void {
   const payload = Buffer.from(JSON.stringify(body));
-  const lingers = mustLinger(response.req);
-  if (lingers) response.shouldKeepAlive = false;
+  const { req: request } = response;
+  const lingers = request !== undefined && mustLinger(request);
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': payload.length,
     'cache-control': 'no-store',
     'x-request-id': id,
     ...headers,
+    ...(lingers ? { connection: 'close' } : {}),
   });
-  if (response.req.method === 'HEAD') response.end();
-  else if (lingers) endAfterDiscarding(response, payload);
+  if (request?.method === 'HEAD') response.end();
+  else if (lingers) endAfterDiscarding(response, request, payload);
   else response.end(payload);
 }
 
@@ -44,8 +46,7 @@ function mustLinger(request: IncomingMessage): boolean {
 }
 
 /** Sends the whole answer at once, then reads what still arrives, within bounds, before the response ends. */
-function endAfterDiscarding(response: ServerResponse, payload: Buffer): void {
-  const request = response.req;
+function endAfterDiscarding(response: Outlet, request: IncomingMessage, payload: Buffer): void {
   let discarded = 0;
   const end = () => {
     clearTimeout(timer);
@@ -59,7 +60,7 @@ function endAfterDiscarding(response: ServerResponse, payload: Buffer): void {
   const timer = setTimeout(end, LINGER_MS);
   request.once('end', end);
   request.once('close', end);
-  response.once('close', end);
+  response.on('close', end);
   response.write(payload);
   request.on('data', onData);
   request.resume();

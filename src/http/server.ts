@@ -5,14 +5,18 @@ import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import { createRoster, type Roster, type Slotted } from '../lib/roster.ts';
 import { createDrain } from './drain.ts';
+import type { Outlet } from './outlet.ts';
 import { type RefusalOptions, refuseBrokenRequests } from './refuse.ts';
 import { createRequestIds } from './request-id.ts';
 import { sendJson } from './send.ts';
 
-/** One request and its response, from arrival until the response is closed. */
-export interface Exchange extends Slotted {
-  request: IncomingMessage;
-  response: ServerResponse;
+/** What is known of a request beside its body. */
+export type RequestHead = Pick<IncomingMessage, 'headers' | 'method' | 'rawHeaders' | 'socket'>;
+
+/** One request and where its answer goes, whatever carries the two. */
+export interface AnyExchange extends Slotted {
+  request: RequestHead;
+  response: Outlet;
   /** `req_…`, which every answer carries as `x-request-id`. */
   id: string;
   /** Path as sent, without the query. */
@@ -25,13 +29,19 @@ export interface Exchange extends Slotted {
   clock: number;
 }
 
+/** One HTTP request and its response, from arrival until the response is closed. */
+export interface Exchange extends AnyExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
 export interface HttpServerOptions extends RefusalOptions {
   /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
   onRequest(exchange: Exchange): unknown;
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
   /** Told of every handler error that is not a GatewayError, and of any error after the headers were sent. */
-  onError?(error: unknown, exchange: Exchange | null): void;
+  onError?(error: unknown, exchange: AnyExchange | null): void;
 }
 
 export interface HttpServer {

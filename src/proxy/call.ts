@@ -2,7 +2,7 @@ import type { Codec } from '../codecs/codec.ts';
 import type { Usage } from '../codecs/model.ts';
 import type { JsonObject } from '../codecs/values.ts';
 import type { Target } from '../combos/resolve.ts';
-import type { Exchange } from '../http/server.ts';
+import type { AnyExchange } from '../http/server.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
@@ -37,7 +37,7 @@ export interface NamedInPath {
 
 /** One model request on its way through the gateway. */
 export interface Call {
-  readonly exchange: Exchange;
+  readonly exchange: AnyExchange;
   readonly codec: Codec;
   /** The request's bytes; empty once a stream has begun and they cannot be needed again. */
   body: readonly Buffer[];

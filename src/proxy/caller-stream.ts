@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { Outlet } from '../http/outlet.ts';
 import { splitFrames } from '../lib/sse.ts';
 import type { Call } from './call.ts';
 
@@ -8,7 +8,7 @@ import type { Call } from './call.ts';
  */
 export class CallerStream {
   readonly contentType: string;
-  readonly #response: ServerResponse;
+  readonly #response: Outlet;
   readonly #array: JsonArray | null;
 
   constructor({ codec, exchange, named }: Call) {

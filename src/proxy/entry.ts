@@ -3,13 +3,13 @@ import { costOf } from '../catalog/cost.ts';
 import type { Catalog } from '../catalog/price.ts';
 import type { Usage, WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
-import type { Exchange } from '../http/server.ts';
+import type { AnyExchange } from '../http/server.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { Call, CallEnd, Priced } from './call.ts';
 
 /** What is known of a call before it has a target. */
 export interface LedgerFacts {
-  exchange: Exchange;
+  exchange: AnyExchange;
   format: WireFormat;
   principal: Principal;
   requestedModel: string | null;

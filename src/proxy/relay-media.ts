@@ -1,7 +1,8 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { MediaAnswer, MediaCodec } from '../codecs/media.ts';
 import { readVendorError } from '../codecs/openai-error.ts';
 import { isObject, parseObject } from '../codecs/values.ts';
+import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
 import type { AnswerReader } from './attempt.ts';
@@ -23,7 +24,7 @@ const HELD_BYTES = 8 * 1024 * 1024;
 export class MediaRelay implements AnswerReader {
   readonly #call: Call;
   readonly #media: MediaCodec;
-  readonly #response: ServerResponse;
+  readonly #response: Outlet;
   readonly #errors: Relay;
   #status = 0;
   #headers: IncomingHttpHeaders = {};

@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec } from '../codecs/codec.ts';
+import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
 import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
 import type { Failure } from './failure.ts';
@@ -28,7 +29,7 @@ export interface WholeInput {
 export class WholeRelay {
   readonly #call: Call;
   readonly #input: WholeInput;
-  readonly #response: ServerResponse;
+  readonly #response: Outlet;
   #pieces: Buffer[] = [];
   #bytes = 0;
   /** True once the answer has outgrown its bound and passes straight through. */
@@ -204,7 +205,7 @@ export class WholeRelay {
 const ONE_PIECE_BYTES = 16_384;
 
 /** Ends a response. Node joins a string with the headers, but sends a buffer as a piece of its own, at twice the price. */
-function endWith(response: ServerResponse, bytes: Buffer): void {
+function endWith(response: Outlet, bytes: Buffer): void {
   if (bytes.length > ONE_PIECE_BYTES) response.end(bytes);
   else response.end(bytes.toString('latin1'), 'latin1');
 }

@@ -3,7 +3,7 @@ import { codecOf } from '../codecs/index.ts';
 import { isLoopback } from '../config.ts';
 import { readBody } from '../http/body.ts';
 import { sendJson } from '../http/send.ts';
-import type { Exchange } from '../http/server.ts';
+import type { AnyExchange, Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
 import { countTokens } from './count.ts';
@@ -86,7 +86,12 @@ async function showOllamaModel(
   sendJson(exchange, 200, ollamaShow(snapshot(), principal, Buffer.concat(body)));
 }
 
-function principalOf(context: SurfaceContext, exchange: Exchange, { pathKey, surface }: Match): Principal {
+/** Who asks. @throws GatewayError `invalid_api_key` */
+export function principalOf(
+  context: SurfaceContext,
+  exchange: Pick<AnyExchange, 'query' | 'request'>,
+  { pathKey, surface }: Match,
+): Principal {
   const { request } = exchange;
   const presented = pathKey === null ? presentedKeys(request.headers) : [pathKey];
   // Google's clients may send it as `?key=`, and only where their format is served.
@@ -108,6 +113,6 @@ function servesGoogle(surface: Match['surface']): boolean {
 }
 
 /** The peer's address, IPv4-mapped IPv6 reduced to IPv4. */
-function address({ request }: Exchange): string {
+function address({ request }: Pick<AnyExchange, 'request'>): string {
   return (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }

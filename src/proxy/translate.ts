@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec, StreamCodec } from '../codecs/codec.ts';
 import type { Usage } from '../codecs/model.ts';
 import { noUsage } from '../codecs/model.ts';
@@ -6,6 +6,7 @@ import { restoreTools } from '../codecs/restore.ts';
 import { ownSeals } from '../codecs/seal-owner.ts';
 import type { PartReader, PartWriter, StreamPart } from '../codecs/stream-part.ts';
 import { isObject, parseObject } from '../codecs/values.ts';
+import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
 import { compactedResponse, compacting } from '../responses/compact.ts';
 import { shapeOf } from './answer-shape.ts';
@@ -33,7 +34,7 @@ export class Translation implements AnswerReader {
   readonly #keepAliveMs: number;
   readonly #upstream: Codec & { stream: StreamCodec };
   readonly #own: StreamCodec;
-  readonly #response: ServerResponse;
+  readonly #response: Outlet;
   readonly #caller: CallerStream;
   readonly #reader: PartReader;
   readonly #writer: PartWriter;

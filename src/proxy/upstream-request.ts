@@ -1,6 +1,6 @@
 import { codecOf } from '../codecs/index.ts';
 import type { Target } from '../combos/resolve.ts';
-import type { Exchange } from '../http/server.ts';
+import type { AnyExchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { UpstreamRequest } from './attempt.ts';
 import { builtinUpstream } from './builtin.ts';
@@ -42,7 +42,7 @@ function withUpload(request: UpstreamRequest, upload: Upload, model: string): Up
 }
 
 export interface RequestInput {
-  exchange: Exchange;
+  exchange: AnyExchange;
   target: Target;
   body: readonly Buffer[];
   /** The path to ask, from the one that the provider's format has. */
