@@ -16,6 +16,7 @@ const CRLF = Buffer.from('\r\n');
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
 const LF = 0x0a;
 const CR = 0x0d;
+const DASH = 0x2d;
 
 type Place = 'start' | 'delimiter' | 'head' | 'data' | 'end';
 
@@ -124,8 +125,7 @@ export class FormScanner {
   #data(): boolean {
     const found = this.#rest.indexOf(this.#mark);
     if (found === -1) {
-      // A line end and all of the boundary but its last byte may still become one.
-      const whole = this.#rest.length - this.#mark.length - 1;
+      const whole = possibleEnd(this.#rest, this.#mark.length + 1);
       if (whole > 0) this.#giveData(whole);
       return false;
     }
@@ -153,6 +153,20 @@ export class FormScanner {
     this.#give('frame', this.#rest.length);
     return false;
   }
+}
+
+/**
+ * Where in the last `length` bytes a line end with a boundary may have begun; `bytes.length` where none can have. A
+ * delimiter begins with a line end or, to be told from one, with a dash.
+ */
+function possibleEnd(bytes: Buffer, length: number): number {
+  let index = Math.max(0, bytes.length - length);
+  while (index < bytes.length) {
+    const byte = bytes[index];
+    if (byte === CR || byte === LF || byte === DASH) return index;
+    index += 1;
+  }
+  return index;
 }
 
 /** The line end before `index`; a bare one is taken for a line end by some parsers only. */

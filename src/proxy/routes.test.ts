@@ -21,6 +21,29 @@ test('every way in which tools write the chat path is understood', () => {
   }
 });
 
+test('pictures, sound, moderations and reranking stand where OpenAI and Cohere have them, in the same spellings', () => {
+  const formats = {
+    '/images/generations': 'openai-images',
+    '/images/edits': 'openai-image-edits',
+    '/audio/speech': 'openai-speech',
+    '/audio/transcriptions': 'openai-transcriptions',
+    '/audio/translations': 'openai-translations',
+    '/moderations': 'openai-moderations',
+    '/rerank': 'rerank',
+  };
+  for (const [path, format] of Object.entries(formats)) {
+    for (const spelling of [
+      `/v1${path}`,
+      path,
+      `/v1/v1${path}`,
+      `/v1${path}/`,
+      `/api/v1/editor/${key}${path}`,
+    ])
+      assert.deepEqual(matchPath(spelling)?.surface, { kind: 'relay', method: 'POST', format }, spelling);
+    assert.equal(dialectOf(`/v1${path}`), format);
+  }
+});
+
 test('the editor alias carries its key in the path, under both names and with or without /v1', () => {
   for (const path of [
     `/api/v1/editor/${key}/chat/completions`,

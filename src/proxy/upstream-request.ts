@@ -28,8 +28,7 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     body: call.translated === null ? call.body : [call.translated.body],
     pathOf: (path) => (compacts ? extendPath(path, '/compact') : withModel(path, call)),
     translated,
-    // A kept connection may be closed by its other end at the same time, and a form cannot be sent twice.
-    again: again || upload !== null,
+    again,
   });
   return upload === null ? request : withUpload(request, upload, target.model);
 }

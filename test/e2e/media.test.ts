@@ -3,10 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
-import { bearer, waitFor } from '../support/gateway.ts';
+import { formText, formType } from '../support/form.ts';
+import { bearer } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
-import { body, chunk, end, fin, head, json, stream } from '../support/steps.ts';
+import { body, chunk, end, fin, flood, head, json, stream } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
 
 const at = setting({
@@ -178,6 +180,28 @@ describe('speech', () => {
     caller.destroy();
   });
 
+  it('waits for a caller that does not read', async () => {
+    const total = 200 * 1024 * 1024;
+    at.upstream.always(
+      head(200, { 'content-type': 'audio/pcm', 'transfer-encoding': 'chunked' }),
+      flood(Buffer.alloc(65_536, 'a'), total),
+      end(),
+    );
+    const caller = await at.gateway.client();
+    caller.socket.pause();
+    const asked = { model: 'up/tts-1', input: 'x', voice: 'alloy' };
+    await caller.send({
+      path: '/v1/audio/speech',
+      headers: bearer(at.gateway.key),
+      body: JSON.stringify(asked),
+    });
+    const seen = await at.upstream.request();
+    for (let last = -1; seen.sentBytes() !== last || last === 0; await delay(400)) last = seen.sentBytes();
+    assert.ok(seen.sentBytes() < total / 8, `${seen.sentBytes()} bytes were taken`);
+    caller.destroy();
+    await seen.closed;
+  });
+
   it('that breaks off is not taken for whole', async () => {
     at.upstream.always(
       head(200, { 'content-type': 'audio/pcm', 'transfer-encoding': 'chunked' }),
@@ -290,104 +314,12 @@ describe('recorded speech', () => {
 
   it('is sent once only, unless nothing of it was asked for yet', async () => {
     at.upstream.always(fin());
-    const reply = await sendForm(formText('up/w', 'sound'));
+    const headers = { ...bearer(at.gateway.key), ...formType };
+    const body = formText('up/w', 'sound');
+    const reply = await at.gateway.send({ path: '/v1/audio/transcriptions', headers, body });
     assert.equal(reply.status, 502);
     assert.equal(at.upstream.requests.length, 1);
   });
-});
-
-const BOUNDARY = 'simple boundary';
-const formType = { 'content-type': `multipart/form-data; boundary="${BOUNDARY}"` };
-
-function formText(model: string | null, file: string, more = ''): string {
-  const field =
-    model === null ? '' : `--${BOUNDARY}\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n`;
-  return `${field}${more}--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\nContent-Type: audio/wav\r\n\r\n${file}\r\n--${BOUNDARY}--\r\n`;
-}
-
-function sendForm(text: string, key = at.gateway.key) {
-  return at.gateway.send({
-    path: '/v1/audio/transcriptions',
-    headers: { ...bearer(key), ...formType },
-    body: text,
-  });
-}
-
-describe('a form that cannot be served', () => {
-  const second = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="model"\r\n\r\nup/other\r\n`;
-  const cases: Record<string, [text: () => string, status: number, code: string]> = {
-    'names no model': [() => formText(null, 'x'), 400, 'missing_model'],
-    'names an empty model': [() => formText('', 'x'), 400, 'missing_model'],
-    'names two models': [() => formText('up/w', 'x', second), 400, 'duplicate_field'],
-    'is no form': [() => 'hello', 400, 'invalid_request'],
-    'is cut': [() => formText('up/w', 'x').slice(0, -10), 400, 'invalid_request'],
-    'names a model that nobody has': [() => formText('nobody', 'x'), 404, 'model_not_found'],
-    'asks the demo': [() => formText('demo/echo', 'x'), 400, 'format_not_supported'],
-    'is too large': [() => formText('up/w', 'x'.repeat(2_000_000)), 413, 'request_too_large'],
-  };
-  for (const [what, [text, status, code]] of Object.entries(cases)) {
-    it(`because it ${what} gets ${code}`, async () => {
-      at.upstream.always(json(200, { text: 'hi' }));
-      const reply = await sendForm(text());
-      assert.equal(reply.status, status, reply.text);
-      assert.equal((reply.json()['error'] as { code: string }).code, code, reply.text);
-      const row = await at.gateway.entry(reply.header('x-request-id'));
-      assert.deepEqual([row.status, row.error?.code, row.format], [status, code, 'openai-transcriptions']);
-    });
-  }
-
-  it('of a key that may use another model only gets model_not_allowed', async () => {
-    const added = await at.gateway.cliJson('keys', 'add', 'narrow', '--models', 'up/allowed');
-    const key = String(added['key']);
-    at.upstream.always(json(200, { text: 'hi' }));
-    await waitFor('the key', async () => (await sendForm(formText('up/allowed', 'x'), key)).status === 200);
-    const reply = await sendForm(formText('up/w', 'x'), key);
-    assert.equal(reply.status, 403, reply.text);
-  });
-
-  it('because it is JSON, or JSON that is a form, gets 415 and what the path takes', async () => {
-    for (const [path, type] of [
-      ['/v1/audio/transcriptions', 'application/json'],
-      ['/v1/audio/translations', 'text/plain'],
-      ['/v1/audio/speech', formType['content-type']],
-      ['/v1/images/generations', formType['content-type']],
-    ] as const) {
-      const reply = await at.gateway.ask(path, '{}', { 'content-type': type });
-      assert.equal(reply.status, 415, reply.text);
-      assert.match(reply.text, path.includes('trans') ? /takes a form/ : /takes JSON/);
-    }
-  });
-
-  it('because it is compressed gets 415', async () => {
-    const headers = { ...bearer(at.gateway.key), ...formType, 'content-encoding': 'gzip' };
-    const reply = await at.gateway.send({ path: '/v1/audio/transcriptions', headers, body: 'x' });
-    assert.equal(reply.status, 415, reply.text);
-  });
-});
-
-describe('a caller that leaves in the middle of its form', () => {
-  for (const [when, model] of [
-    ['after the model', 'up/w'],
-    ['before the model', null],
-  ] as const) {
-    it(`${when} ends the upstream request, and leaves one entry`, async () => {
-      at.upstream.always(json(200, {}));
-      const before = await at.gateway.entries();
-      const caller = await at.gateway.client();
-      const headers = { ...bearer(at.gateway.key), ...formType, 'content-length': '1000000' };
-      await caller.send({
-        path: '/v1/audio/transcriptions',
-        headers,
-        body: formText(model, 'x'.repeat(300_000)).slice(0, 300_000),
-      });
-      const seen = model === null ? null : await at.upstream.request();
-      caller.destroy();
-      await seen?.closed;
-      await waitFor('the entry', async () => (await at.gateway.entries()).length > before.length);
-      const row = (await at.gateway.entries()).at(-1);
-      assert.deepEqual([row?.status, row?.outcome], [499, 'aborted']);
-    });
-  }
 });
 
 describe('moderations and reranking', () => {
