@@ -10,6 +10,7 @@ const examples: Readonly<Record<string, string>> = {
   'azure-openai': 'https://name.openai.azure.com',
   'openai-compatible': 'http://host:8000/v1',
   'responses-compatible': 'http://host:8000/v1',
+  'completions-compatible': 'http://host:8000/v1',
   'anthropic-compatible': 'http://host:8000/v1',
   'gemini-compatible': 'http://host:8000',
   'ollama-compatible': 'http://host:8000',
@@ -197,6 +198,10 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
   },
   'responses-compatible': {
     'openai-responses': 'http://host:8000/v1/responses',
+    models: 'http://host:8000/v1/models',
+  },
+  'completions-compatible': {
+    'openai-completions': 'http://host:8000/v1/completions',
     models: 'http://host:8000/v1/models',
   },
   'gemini-compatible': {

@@ -2,6 +2,7 @@ import { anthropic } from './anthropic.ts';
 import { anthropicCompatible } from './anthropic-compatible.ts';
 import { azureOpenai } from './azure-openai.ts';
 import { cerebras } from './cerebras.ts';
+import { completionsCompatible } from './completions-compatible.ts';
 import { deepseek } from './deepseek.ts';
 import { demo } from './demo.ts';
 import { fireworks } from './fireworks.ts';
@@ -52,6 +53,7 @@ export const providers: readonly Provider[] = [
   vllm,
   openaiCompatible,
   responsesCompatible,
+  completionsCompatible,
   anthropicCompatible,
   geminiCompatible,
   ollamaCompatible,
