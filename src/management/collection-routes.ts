@@ -1,0 +1,66 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Caller, Resource } from '../http/resource.ts';
+import { GatewayError } from '../lib/error.ts';
+
+/** What came to a collection of the management API, after authentication. */
+export interface CollectionRequest {
+  resource: Resource;
+  /** In upper case. */
+  method: string;
+  /** The parts of the path behind the name of the collection, decoded: `[]` or `['ID']`. */
+  rest: readonly string[];
+  params: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** The body as JSON; undefined where none was sent. */
+  body: unknown;
+  caller: Caller;
+  /** What hrefs begin with: `/api`, or `/api/v1.0.0` where the caller named a version. Never made of `Host`. */
+  prefix: string;
+  /** Changes nothing, says what would be changed. */
+  dryRun: boolean;
+  /** Throws when the caller takes no JSON. Called once the caller's permission is known, before existence is (CONTRACT 3). */
+  checkAccept?(): void;
+}
+
+/** What was changed, tried or refused, for the audit log. No secret is in it. */
+export interface Change {
+  caller: Caller;
+  /** `create`, `edit`, `delete` or the action's name. */
+  action: string;
+  /** `keys`. */
+  collection: string;
+  /** The id of the member, as the caller gave it where there is no such member; null where there is none yet. */
+  target: string | null;
+  /** The member or what changed of it; null where it did not exist. */
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+  outcome: 'success' | 'failure' | 'denied';
+  /** The error's code, or what the action said; null for a success. */
+  reason: string | null;
+}
+
+export interface CollectionContext {
+  /** Called before each change is answered. When it fails, so does the request. */
+  record(change: Change): Promise<void>;
+  /** Failures inside of a bulk request that are the gateway's own, for the log: the answer says only that there was one. */
+  report(error: unknown): void;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export interface Answer {
+  status: number;
+  /** Null for no body: 204 and 304. */
+  body: object | null;
+  headers: OutgoingHttpHeaders;
+}
+
+/**
+ * Answers a request to a collection or one of its members.
+ * @throws GatewayError what is refused, in the order 400 (unknown method or action), 403, 415, 404, and then what the
+ *   input or the resource itself says
+ */
+export async function serveResource(context: CollectionContext, request: CollectionRequest): Promise<Answer> {
+  void context;
+  throw new GatewayError('method_not_allowed', `"${request.method}" is not supported here`);
+}
