@@ -5,7 +5,7 @@ import type { ConversationCodec } from '../src/codecs/codec.ts';
 import { type Concept, concepts, untranslatable } from '../src/codecs/concept.ts';
 import { codecs } from '../src/codecs/index.ts';
 import type { WireFormat } from '../src/codecs/model.ts';
-import { endpoints, intro, meanings, notes } from './translation-words.ts';
+import { endpoints, intro, meanings, models, notes, unasked } from './translation-words.ts';
 
 /**
  * Writes docs/translation.md from what the codecs say of themselves. `--check` writes nothing and exits 1 when the
@@ -54,18 +54,26 @@ function pairTable(from: Format): string {
 
 /** What callers of one format may say and requests of another cannot, in the callers' words. */
 function missing(from: Format, to: Format, without: 'drop' | 'refuse'): string {
-  const words = all.flatMap((concept) => {
-    const word = wordsOf(from.codec)[concept];
+  const words = { ...wordsOf(from.codec) };
+  for (const concept of unasked[from.format] ?? []) delete words[concept];
+  const said = new Set(all.flatMap((concept) => (isSayable(concept, to) ? (words[concept] ?? []) : [])));
+  const cells = all.flatMap((concept) => {
+    const word = words[concept];
     if (word === undefined || concepts[concept].without !== without) return [];
-    const sayable = to.codec.names[concept] !== undefined && !untranslatable.includes(concept);
-    if (!sayable) return [code(word)];
-    return to.codec.vendorOnly.includes(concept) ? [`${code(word)} ¹`] : [];
+    if (isSayable(concept, to)) return isKept(concept, to) ? [`${code(word)} ¹`] : [];
+    // A word that stands for several things is left out for some of them only.
+    return [said.has(word) ? `${code(word)} (${meanings[concept]})` : code(word)];
   });
-  // One word may stand for two concepts, of which only one is kept from other providers.
-  const distinct = [...new Set(words)].filter(
-    (word) => !word.endsWith(' ¹') || !words.includes(word.slice(0, -2)),
-  );
-  return distinct.join(', ') || '–';
+  return [...new Set(cells)].join(', ') || '–';
+}
+
+function isSayable(concept: Concept, { codec }: Format): boolean {
+  return codec.names[concept] !== undefined && !untranslatable.includes(concept);
+}
+
+/** Whether only the format's own vendor is told. */
+function isKept(concept: Concept, { codec }: Format): boolean {
+  return codec.vendorOnly.includes(concept);
 }
 
 function toolLine({ codec: { tools }, format }: Format): string {
@@ -104,6 +112,7 @@ function render(): string {
     conceptTable(),
     '¹ Only the format’s own vendor is sent it. Other providers of the format are known to refuse members that they do ' +
       'not know, so it is left out there, and named.',
+    models,
     '## Tools',
     withTools.map(toolLine).join('\n'),
     '## Format by format',

@@ -54,6 +54,17 @@ export const meanings: Readonly<Record<Concept, string>> = {
   searchDomains: 'where to search',
 };
 
+/** What requests of a format are written with for callers of others, and its own callers never ask for. */
+export const unasked: Readonly<Partial<Record<WireFormat, readonly Concept[]>>> = {
+  'anthropic-messages': ['cacheKey', 'jsonOutput'],
+};
+
+/** Below the table. */
+export const models = `Some models take less than their format: newer ones of several vendors take no temperature, older ones no word for how
+much to reason. What the gateway knows a model to lack is left out and named as well. What it does not know, a provider
+says: a request that is refused for a member that only tunes the answer is sent once more without it, and the member is
+named.`;
+
 export const intro = `A request in one format can be answered by a provider of another: the gateway reads it, says the same in the provider's
 format, and brings the answer back, streamed or whole. A provider that speaks the request's own format gets and gives the
 very bytes, and none of this page applies.
