@@ -12,7 +12,17 @@ const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password.normalize('NFKC'), salt, HASH_BYTES, options(COST));
-  return `$scrypt$ln=${COST.ln},r=${COST.r},p=${COST.p}$${unpadded(salt)}$${unpadded(hash)}`;
+  return phcOf(salt, hash);
+}
+
+/** A hash that no password has. Comparing with it takes as long as with any other, so that time tells no user names. */
+export function unmatchableHash(): string {
+  return phcOf(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+}
+
+/** Whether a hash was made with other costs than those of today. */
+export function isOutdated(phc: string): boolean {
+  return !phc.startsWith(head);
 }
 
 /** Whether `password` is the one that `phc` was made from. False for a string that is no scrypt hash. */
@@ -32,6 +42,12 @@ export async function verifyPassword(password: string, phc: string): Promise<boo
     options(cost),
   );
   return timingSafeEqual(actual, expected);
+}
+
+const head = `$scrypt$ln=${COST.ln},r=${COST.r},p=${COST.p}$`;
+
+function phcOf(salt: Buffer, hash: Buffer): string {
+  return `${head}${unpadded(salt)}$${unpadded(hash)}`;
 }
 
 function options({ ln, r, p }: typeof COST): ScryptOptions {

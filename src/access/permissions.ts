@@ -79,9 +79,32 @@ export function roleHas(role: Role, permission: string): boolean {
   return roles.indexOf(role) >= roles.indexOf(permissions[permission].from);
 }
 
+/** Whether a role has a permission, where an automation token narrows it to its scopes (null: none narrows it). */
+export function holdsPermission(role: Role, scopes: readonly string[] | null, permission: string): boolean {
+  if (!roleHas(role, permission)) return false;
+  return scopes === null || (scopes.includes(permission) && mayBeScope(permission));
+}
+
+/** Whether an automation token may hold a permission. */
+export function mayBeScope(permission: string): boolean {
+  return isPermission(permission) && permissions[permission].scope;
+}
+
 /** Whether a permission needs a password that was proven a moment ago. */
 export function needsFresh(permission: string): boolean {
   if (!isPermission(permission)) return true;
   const row: PermissionRow = permissions[permission];
   return row.fresh === true;
+}
+
+/** For how long a proven password counts as fresh. */
+const FRESH_MS = 5 * 60_000;
+
+/**
+ * Whether a caller may do now what needs a fresh password. Whoever holds the key of the run file need not: they own the
+ * data directory, where they could set any password.
+ */
+export function isFresh(caller: { via: string; passwordAt: number | null }, now: number): boolean {
+  if (caller.via === 'local') return true;
+  return caller.passwordAt !== null && now - caller.passwordAt <= FRESH_MS;
 }
