@@ -48,19 +48,19 @@ const freeOfCharge: Record<string, RegExp> = { openai: /^moderation$/ };
  */
 const notOffered: Record<string, RegExp> = {
   openai:
-    /^(ada|babbage|curie|davinci|text-davinci.*|ft:.*|.*\.ft-|gpt-3\.5-(0301|turbo-0613)|gpt-4-(32k|vision-preview)|gpt-4\.5-preview|gpt-4o:extended|o1-(mini|preview)|codex-mini|gpt-3\.5-turbo-16k|computer-use|moderation|gpt-oss.*|whisper-.*|.*(image|realtime|transcribe|tts|audio-preview).*)$/,
+    /^(ada|babbage|curie|davinci|text-davinci.*|ft:.*|.*\.ft-|gpt-3\.5-(0301|turbo-0613)|gpt-4-(32k|vision-preview)|gpt-4\.5-preview|gpt-4o:extended|o1-(mini|preview)|codex-mini|gpt-3\.5-turbo-16k|computer-use|moderation|gpt-oss.*|gpt-5.*-image.*|.*(realtime|audio-preview).*)$/,
   // https://platform.claude.com/docs/en/about-claude/model-deprecations
   anthropic: /^claude-(v1|2|3-.*|opus-4-[01]|sonnet-4-0)$/,
   // Claude on Google Cloud has another API; retired and image, speech and live models answer at other endpoints.
   google:
     /^(claude-.*|gemini-(1\.|2\.0-).*|gemini-(flash|pro)(-1\.5.*)?|gemini-3-pro-preview|gemma-(2-27b-it|3|3n)|.*(-maas|-tts|-image|-live|-flash-preview)$|.*(image|live|omni|tts)-.*)$/,
   mistral:
-    /^(.*:free|.*-instruct.*|codestral|mistral-saba|mistral-(7b|nemo|large|tiny|medium-2312|ocr-.*)|mixtral-.*|ministral-[38]b|pixtral-.*|mag.*|voxtral.*)$/,
+    /^(.*:free|.*-instruct.*|codestral|mistral-saba|mistral-(7b|nemo|large|tiny|medium-2312|ocr-.*)|mixtral-.*|ministral-[38]b|pixtral-.*|mag.*|voxtral-small.*)$/,
   // Retired on 2026-07-24: https://api-docs.deepseek.com
   deepseek: /^deepseek-(chat|reasoner|v3.*)$/,
   cerebras: /^qwen-3-coder-480b$/,
   minimax: /^(minimax-01|minimax-m1)$/,
-  groq: /^(.*-preview|.*specdec|gemma.*|llama2-.*|llama3-.*|mixtral.*|llama-3\.1-(70b|405b).*|deepseek-r1.*|mistral-saba.*|llama-guard-3.*|whisper.*)$/,
+  groq: /^(.*-preview|.*specdec|gemma.*|llama2-.*|llama3-.*|mixtral.*|llama-3\.1-(70b|405b).*|deepseek-r1.*|mistral-saba.*|llama-guard-3.*)$/,
   // Models of 2023 and 2024 that Together has retired since: https://docs.together.ai/docs/deprecations
   together: /^(?!meta-llama\/(Llama-3\.3|Llama-4))/,
   // What a caller names is a deployment, not a model.

@@ -9,6 +9,7 @@ import type { ProxyContext } from './context.ts';
 import type { LedgerFacts } from './entry.ts';
 import { refuseLoop } from './loop.ts';
 import { proxyRequest, recordingRefusals } from './proxy.ts';
+import { safePath } from './routes.ts';
 import { runCall } from './run.ts';
 import { allowedTargets } from './targets.ts';
 import { readUpload } from './upload.ts';
@@ -60,9 +61,13 @@ function boundaryOf({ path, request }: Exchange, { bodies }: MediaCodec): string
   if (type.kind === 'json' && bodies.includes('json')) return null;
   const sent = type.kind === 'other' ? type.text.replace(/[^\x20-\x7e]/g, '?') : names[type.kind];
   const wanted = bodies.map((body) => names[body]).join(' or ');
-  throw new GatewayError('unsupported_content_type', `${path} takes ${wanted}, and was sent ${sent}`, {
-    param: 'content-type',
-  });
+  throw new GatewayError(
+    'unsupported_content_type',
+    `${safePath(path)} takes ${wanted}, and was sent ${sent}`,
+    {
+      param: 'content-type',
+    },
+  );
 }
 
 const names = {

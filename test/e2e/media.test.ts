@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI, { toFile } from 'openai';
 import { formText, formType } from '../support/form.ts';
-import { bearer } from '../support/gateway.ts';
+import { bearer, startGateway } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { body, chunk, end, fin, flood, head, json, stream } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
@@ -272,7 +272,7 @@ describe('recorded speech', () => {
     at.upstream.always(body(200, 'Hello.\n', { 'content-type': 'text/plain' }));
     const file = await toFile(Buffer.from('x'), 'a.wav');
     const { data, response } = await client()
-      .audio.translations.create({ file, model: 'resp/whisper-1', response_format: 'text' })
+      .audio.translations.create({ file, model: 'whisper-1', response_format: 'text' })
       .withResponse();
     assert.equal(String(data), 'Hello.\n');
     assert.equal((await at.upstream.request()).path, '/v1/audio/translations');
@@ -319,6 +319,33 @@ describe('recorded speech', () => {
     const reply = await at.gateway.send({ path: '/v1/audio/transcriptions', headers, body });
     assert.equal(reply.status, 502);
     assert.equal(at.upstream.requests.length, 1);
+  });
+});
+
+describe('a form that stops coming', () => {
+  it('gets 408 in time, before and after its model, and ends the upstream request', async () => {
+    const gateway = await startGateway({
+      config: { limits: { body_timeout_ms: 700 } },
+      connections: [{ provider: 'openai-compatible', name: 'up', baseUrl: at.upstream.url }],
+    });
+    try {
+      for (const model of ['up/w', null]) {
+        at.upstream.always(json(200, {}));
+        const caller = await gateway.client();
+        const headers = { ...bearer(gateway.key), ...formType, 'content-length': '100000' };
+        const body = formText(model, 'x'.repeat(1000)).slice(0, 1000);
+        await caller.send({ path: '/v1/audio/transcriptions', headers, body });
+        const reply = await caller.reply();
+        assert.equal(reply.status, 408, reply.text);
+        assert.equal(at.upstream.requests.length, model === null ? 0 : 1);
+        await at.upstream.requests[0]?.closed;
+        const row = await gateway.entry(reply.header('x-request-id'));
+        assert.ok([408, 499].includes(row.status), String(row.status));
+        caller.destroy();
+      }
+    } finally {
+      await gateway.stop();
+    }
   });
 });
 
