@@ -1,0 +1,208 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { AuthRefusal } from '../access/manage-auth.ts';
+import type { Caller } from '../http/resource.ts';
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import { type Answer, serveResource } from './collection-routes.ts';
+import type { ManagementContext } from './context.ts';
+import { docsPage } from './docs-page.ts';
+import { facts, jsonBody, notAllowed } from './exchange.ts';
+import { checkAccept, checkFormOfBasic, checkHost, checkOrigin } from './guards.ts';
+import { serveLogin, serveSetup } from './login.ts';
+import { problem } from './problem.ts';
+import { entryPoint } from './root.ts';
+import { type ApiPath, apiPath, apiVersion } from './target.ts';
+import { watchLive } from './watch-live.ts';
+
+/** Every answer: never kept by caches, never framed, never guessed at by browsers. */
+const always: OutgoingHttpHeaders = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+const served: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Whether a path belongs to the management API. The editor alias, which begins alike, is looked for before. */
+export function isManagementPath(path: string): boolean {
+  return /^\/+api(\/|$)/.test(path);
+}
+
+/** Serves one request below `/api`. Never throws: every failure is answered in the API's own shape. */
+export async function serveManagement(context: ManagementContext, exchange: Exchange): Promise<void> {
+  try {
+    const answer = await respond(context, exchange);
+    if (answer !== null) send(exchange, answer);
+  } catch (error) {
+    if (!(error instanceof GatewayError)) context.report(error);
+    const known =
+      error instanceof GatewayError
+        ? error
+        : new GatewayError('internal_error', 'The gateway failed to answer this; its log has the cause');
+    if (!exchange.response.headersSent) send(exchange, refusal(known, exchange.id));
+  }
+}
+
+/** An error as an answer, with the challenge that every 401 of this API carries (spec 3, section 7). */
+function refusal(error: GatewayError, requestId: string): Answer {
+  const headers: OutgoingHttpHeaders = {};
+  if (error.status === 401) headers['www-authenticate'] = 'Basic realm="Application"';
+  if (error.retryAfter !== null) headers['retry-after'] = String(error.retryAfter);
+  return { status: error.status, body: problem(error, requestId), headers };
+}
+
+async function respond(context: ManagementContext, exchange: Exchange): Promise<Answer | null> {
+  const { request } = exchange;
+  const method = request.method ?? 'GET';
+  const path = apiPath(exchange.path);
+  const mints = path.collection === 'auth';
+  await guarded(context, exchange, () => checkHost(request, context.hosts()));
+  if (!served.has(method)) throw notAllowed(method);
+  if (path.collection === 'ping' && method === 'GET') return ping(exchange);
+  await guarded(context, exchange, () => checkOrigin(request, context.hosts(), mints));
+  if (path.collection === 'setup') return serveSetup(context, exchange, method);
+  // What may be asked for is no secret; what is there is.
+  if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined) return preflight(context, path);
+  const caller = await authenticated(context, exchange);
+  if (caller.via === 'basic') checkFormOfBasic(request);
+  if (path.version !== null && path.version !== apiVersion)
+    throw new GatewayError(
+      'invalid_request',
+      `This is version ${apiVersion} of the API, and no other is served`,
+    );
+  return dispatch(context, exchange, path, caller);
+}
+
+/** Runs a check of where the request comes from; what it refuses is noted. */
+async function guarded(context: ManagementContext, exchange: Exchange, check: () => void): Promise<void> {
+  try {
+    check();
+  } catch (error) {
+    const reason = error instanceof GatewayError ? error.code : null;
+    await context.audit({
+      kind: 'guard',
+      ...facts(exchange),
+      userId: null,
+      target: null,
+      outcome: 'denied',
+      reason,
+    });
+    throw error;
+  }
+}
+
+async function authenticated(context: ManagementContext, exchange: Exchange): Promise<Caller> {
+  const { rawHeaders } = exchange.request;
+  const result = await context.gatekeeper.authenticate({ rawHeaders, ...facts(exchange) });
+  if (!isRefusal(result)) return result;
+  const { error, reason, userId } = result;
+  await context.audit({
+    ...{ kind: 'refused', ...facts(exchange), target: null, outcome: 'denied' },
+    ...{ reason, userId },
+  });
+  throw error;
+}
+
+function isRefusal(result: Caller | AuthRefusal): result is AuthRefusal {
+  return 'error' in result;
+}
+
+/** The fixed paths, then the collections. */
+async function dispatch(
+  context: ManagementContext,
+  exchange: Exchange,
+  path: ApiPath,
+  caller: Caller,
+): Promise<Answer | null> {
+  const method = exchange.request.method ?? 'GET';
+  switch (path.collection) {
+    case '':
+      return reading(method, exchange, () => entryPoint(context, caller, path.prefix));
+    case 'auth':
+      return serveLogin(context, exchange, method, caller);
+    case 'openapi.json':
+      return reading(method, exchange, () => context.openapi());
+    case 'docs':
+      readOnly(method);
+      return docsPage(exchange, context.openapi());
+    case 'live':
+      readOnly(method);
+      return watchLive(context, exchange, caller);
+    default:
+      return collection(context, exchange, path, caller);
+  }
+}
+
+async function collection(
+  context: ManagementContext,
+  exchange: Exchange,
+  path: ApiPath,
+  caller: Caller,
+): Promise<Answer> {
+  const { request } = exchange;
+  const resource = context.resources.find(({ name }) => name === path.collection);
+  if (resource === undefined)
+    throw new GatewayError('not_found', `There is no collection "${path.collection}"`);
+  const params = new URLSearchParams(exchange.query);
+  return serveResource(
+    {
+      record: (change) => context.audit({ kind: 'change', change }),
+      report: context.report,
+      now: context.now,
+    },
+    {
+      ...{ resource, params, caller, rest: path.rest, prefix: path.prefix },
+      method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
+      headers: request.headers,
+      body: await jsonBody(exchange),
+      dryRun: params.get('dry_run') === 'true',
+      checkAccept: () => checkAccept(request),
+    },
+  );
+}
+
+function preflight({ resources }: ManagementContext, { collection: name, rest }: ApiPath): Answer {
+  const resource = resources.find((one) => one.name === name);
+  const member = rest.length > 0;
+  const verbs =
+    resource === undefined
+      ? ['GET']
+      : [
+          'GET',
+          ...(member || resource.create !== undefined || resource.actions !== undefined ? ['POST'] : []),
+          ...(member && resource.update !== undefined ? ['PUT', 'PATCH'] : []),
+          ...(member && resource.remove !== undefined ? ['DELETE'] : []),
+        ];
+  return { status: 204, body: null, headers: { allow: [...verbs, 'HEAD', 'OPTIONS'].join(', ') } };
+}
+
+function reading(method: string, exchange: Exchange, body: () => object): Answer {
+  readOnly(method);
+  checkAccept(exchange.request);
+  return { status: 200, body: body(), headers: {} };
+}
+
+function readOnly(method: string): void {
+  if (method !== 'GET' && method !== 'HEAD') throw notAllowed(method);
+}
+
+function ping({ id, response }: Exchange): null {
+  response.writeHead(200, { ...always, 'content-type': 'text/plain; charset=utf-8', 'x-request-id': id });
+  response.end('pong');
+  return null;
+}
+
+function send({ id, request, response }: Exchange, { body, headers, status }: Answer): void {
+  const text = body === null ? '' : JSON.stringify(body);
+  response.writeHead(status, {
+    ...always,
+    ...(body === null
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
+    'x-request-id': id,
+    ...headers,
+  });
+  response.end(request.method === 'HEAD' ? '' : text);
+}

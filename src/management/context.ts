@@ -1,0 +1,58 @@
+import type { AuthFacts, AuthRefusal } from '../access/manage-auth.ts';
+import type { Caller, Resource } from '../http/resource.ts';
+import type { Change } from './collection-routes.ts';
+import type { Hosts } from './guards.ts';
+import type { Live } from './live.ts';
+
+/** A new token, as `GET /api/auth` gives it. */
+export interface IssuedToken {
+  token: string;
+  /** Milliseconds since the epoch. */
+  expiresAt: number;
+  ttlSeconds: number;
+  requesterType: string;
+}
+
+/** Who lets callers in and out. */
+export interface Gatekeeper {
+  authenticate(facts: AuthFacts): Promise<Caller | AuthRefusal>;
+  /** @throws GatewayError `invalid_request` for another requester type, `forbidden` for a caller that may not */
+  issue(caller: Caller, requesterType: string): Promise<IssuedToken>;
+  /** Ends the caller's own token; nothing where it came without one. */
+  end(caller: Caller): Promise<void>;
+  /** Makes the first admin. @throws GatewayError when there is one, or the code is wrong */
+  setUp(input: { code: string; password: string }, address: string): Promise<void>;
+  /** When the caller's login ends, in milliseconds since the epoch; null where it does not. */
+  endOf(caller: Caller): number | null;
+}
+
+/** What happened, for the audit log. */
+export type AuditEvent =
+  | { kind: 'change'; change: Change }
+  | {
+      kind: 'login' | 'refused' | 'guard' | 'setup';
+      requestId: string;
+      address: string;
+      userId: string | null;
+      /** Of a login: the accessor id of the token. */
+      target: string | null;
+      outcome: 'success' | 'denied';
+      reason: string | null;
+    };
+
+/** What the management API is given. */
+export interface ManagementContext {
+  version: string;
+  hosts: () => Hosts;
+  resources: readonly Resource[];
+  gatekeeper: Gatekeeper;
+  live: Live;
+  /** Returns once the event is as safe as its kind needs. Throws when it cannot be recorded. */
+  audit(event: AuditEvent): Promise<void>;
+  /** The document of `GET /api/openapi.json`. */
+  openapi(): object;
+  /** A fault of the gateway's own, for the log. */
+  report(error: unknown): void;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}

@@ -1,0 +1,31 @@
+import { readBody } from '../http/body.ts';
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+
+/** A body of the management API is a small document. */
+const MAX_BODY_BYTES = 1_048_576;
+
+export function facts(exchange: Exchange): { requestId: string; address: string } {
+  return { requestId: exchange.id, address: addressOf(exchange) };
+}
+
+export function addressOf({ request }: Exchange): string {
+  return request.socket.remoteAddress ?? '';
+}
+
+/** The body as JSON whatever its content type says, for clients that set none; undefined for none. */
+export async function jsonBody(exchange: Exchange): Promise<unknown> {
+  const { method } = exchange.request;
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return undefined;
+  const bytes = Buffer.concat(await readBody(exchange.request, { limitBytes: MAX_BODY_BYTES }));
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    throw new GatewayError('invalid_json', 'The request body is not valid JSON');
+  }
+}
+
+export function notAllowed(method: string): GatewayError {
+  return new GatewayError('method_not_allowed', `${method} is not served here`);
+}

@@ -1,0 +1,121 @@
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+
+/** What can be watched, and the permission that it needs. */
+export const topics = {
+  requests: 'requests:read',
+  services: 'services:read',
+  logs: 'logs:read',
+} as const;
+
+export type Topic = keyof typeof topics;
+
+export function isTopic(text: string): text is Topic {
+  return Object.hasOwn(topics, text);
+}
+
+interface LiveEvent {
+  id: number;
+  topic: Topic;
+  /** JSON text. */
+  data: string;
+}
+
+interface Watcher {
+  exchange: Exchange;
+  topics: ReadonlySet<Topic>;
+  /** Events that were left out because the watcher does not read. */
+  missed: number;
+}
+
+/** What happens in the gateway, for those who watch, as server-sent events. */
+export interface Live {
+  /** Tells everybody who watches `topic`. Costs nothing while nobody does. */
+  publish(topic: Topic, event: () => object): void;
+  /**
+   * Keeps the exchange open and sends it events: `event: TOPIC`, `id: N`, `data: JSON`.
+   * @param since the id of the last event that the watcher has seen; it gets what came after, as far back as is kept
+   * @param until milliseconds since the epoch at which the watcher's login ends, and the stream with it
+   */
+  watch(exchange: Exchange, wanted: readonly Topic[], since: number | null, until: number | null): void;
+  watching(): number;
+  /** Ends every stream. */
+  close(): void;
+}
+
+const KEPT_EVENTS = 500;
+const MAX_WATCHERS = 64;
+const KEEP_ALIVE_MS = 15_000;
+/** A watcher that leaves so much unread misses events until it has caught up. */
+const MAX_BUFFERED = 1_048_576;
+
+export function createLive(now: () => number = Date.now): Live {
+  const kept: LiveEvent[] = [];
+  const watchers = new Set<Watcher>();
+  let lastId = 0;
+  let timer: NodeJS.Timeout | null = null;
+
+  const send = (watcher: Watcher, { data, id, topic }: LiveEvent): void => {
+    const { response } = watcher.exchange;
+    if (response.writableLength > MAX_BUFFERED) {
+      watcher.missed += 1;
+      return;
+    }
+    if (watcher.missed > 0) {
+      response.write(`event: missed\ndata: {"events":${watcher.missed}}\n\n`);
+      watcher.missed = 0;
+    }
+    response.write(`event: ${topic}\nid: ${id}\ndata: ${data}\n\n`);
+  };
+  const keepAlive = () => {
+    for (const { exchange } of watchers)
+      if (!exchange.response.writableNeedDrain) exchange.response.write(': keep-alive\n\n');
+  };
+  const leave = (watcher: Watcher) => {
+    watchers.delete(watcher);
+    if (watchers.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+    // Nobody is there to come back for them.
+    kept.length = 0;
+  };
+  return {
+    publish(topic, event) {
+      if (watchers.size === 0) return;
+      lastId += 1;
+      const live: LiveEvent = { id: lastId, topic, data: JSON.stringify(event()) };
+      kept.push(live);
+      if (kept.length > KEPT_EVENTS) kept.shift();
+      for (const watcher of watchers) if (watcher.topics.has(topic)) send(watcher, live);
+    },
+    watch(exchange, wanted, since, until) {
+      if (watchers.size >= MAX_WATCHERS)
+        throw new GatewayError('rate_limit_exceeded', `More than ${MAX_WATCHERS} streams are open already`, {
+          retryAfter: 30,
+        });
+      const { response } = exchange;
+      const watcher: Watcher = { exchange, topics: new Set(wanted), missed: 0 };
+      watchers.add(watcher);
+      timer ??= setInterval(keepAlive, KEEP_ALIVE_MS).unref();
+      const end =
+        until === null ? null : setTimeout(() => response.end(), Math.max(0, until - now())).unref();
+      response.on('close', () => {
+        if (end !== null) clearTimeout(end);
+        leave(watcher);
+      });
+      response.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+        'x-request-id': exchange.id,
+      });
+      response.write(': watching\n\n');
+      for (const event of since === null ? [] : kept)
+        if (event.id > (since ?? 0) && watcher.topics.has(event.topic)) send(watcher, event);
+    },
+    watching: () => watchers.size,
+    close() {
+      for (const { exchange } of watchers) exchange.response.end();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { Caller } from '../http/resource.ts';
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Answer } from './collection-routes.ts';
+import type { ManagementContext } from './context.ts';
+import { addressOf, facts, jsonBody, notAllowed } from './exchange.ts';
+import { checkAccept } from './guards.ts';
+
+/** `GET /api/auth` gives a token, `DELETE` ends the caller's own (spec 3, section 4). */
+export async function serveLogin(
+  { audit, gatekeeper }: ManagementContext,
+  exchange: Exchange,
+  method: string,
+  caller: Caller,
+): Promise<Answer> {
+  if (method === 'DELETE') {
+    await gatekeeper.end(caller);
+    return { status: 204, body: null, headers: {} };
+  }
+  // A HEAD must not hand out what its answer cannot show.
+  if (method !== 'GET') throw notAllowed(method);
+  checkAccept(exchange.request);
+  const wanted = new URLSearchParams(exchange.query).get('requester_type') ?? 'api';
+  const issued = await gatekeeper.issue(caller, wanted);
+  await audit({
+    ...{ kind: 'login', ...facts(exchange), userId: caller.userId, target: null },
+    ...{ outcome: 'success', reason: null },
+  });
+  const expires_on = `${new Date(issued.expiresAt).toISOString().slice(0, 19)}Z`;
+  return {
+    status: 200,
+    body: {
+      ...{ auth_token: issued.token, expires_on, token_ttl: issued.ttlSeconds },
+      ...(issued.requesterType === 'api' ? {} : { requester_type: issued.requesterType }),
+    },
+    headers: {},
+  };
+}
+
+/** `POST /api/setup {code, password}` makes the first admin. */
+export async function serveSetup(
+  context: ManagementContext,
+  exchange: Exchange,
+  method: string,
+): Promise<Answer> {
+  if (method !== 'POST') throw notAllowed(method);
+  const body = await jsonBody(exchange);
+  const { code, password } = Object(body) as Record<string, unknown>;
+  if (typeof code !== 'string' || typeof password !== 'string')
+    throw new GatewayError('invalid_request', 'Send {"code", "password"}: the code is printed by the server');
+  await context.gatekeeper.setUp({ code, password }, addressOf(exchange));
+  await context.audit({
+    ...{ kind: 'setup', ...facts(exchange), userId: null, target: 'admin' },
+    ...{ outcome: 'success', reason: null },
+  });
+  return { status: 200, body: { success: true, message: 'The user "admin" can log in now' }, headers: {} };
+}

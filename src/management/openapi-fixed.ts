@@ -1,0 +1,95 @@
+import type { JsonSchema, Operation, PathItem } from './reference.ts';
+
+export const text: JsonSchema = { type: 'string' };
+export const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+/** What any operation may answer instead. */
+export const failures = Object.fromEntries(
+  ['400', '401', '403', '404', '415', '429'].map((status) => [
+    status,
+    { $ref: '#/components/responses/Problem' },
+  ]),
+);
+
+/** The paths that are no collections. */
+export function fixedPaths(): Record<string, PathItem> {
+  const token: JsonSchema = {
+    type: 'object',
+    required: ['auth_token', 'expires_on', 'token_ttl'],
+    properties: {
+      auth_token: text,
+      expires_on: { type: 'string', format: 'date-time' },
+      token_ttl: { type: 'integer', description: 'Seconds' },
+      requester_type: text,
+    },
+  };
+  const plain = (operationId: string, summary: string, schema: JsonSchema, tag = 'api'): Operation => ({
+    ...{ operationId, summary, description: `${summary}.`, tags: [tag] },
+    responses: { 200: { description: 'The answer', content: json(schema) }, ...failures },
+  });
+  const setup: JsonSchema = {
+    type: 'object',
+    required: ['code', 'password'],
+    properties: { code: text, password: text },
+  };
+  return {
+    '/api': { get: plain('entry_point', 'What this is, who asks, and what there is', { type: 'object' }) },
+    '/api/auth': {
+      get: {
+        ...plain('log_in', 'Get a token for a name and a password, or a new one for a token', token, 'auth'),
+        parameters: [
+          { name: 'requester_type', in: 'query', description: '`api`, `ui` or `ws`', schema: text },
+        ],
+      },
+      delete: {
+        ...{ operationId: 'log_out', summary: 'End the token of this request', tags: ['auth'] },
+        description: 'End the token of this request.',
+        responses: { 204: { description: 'It is gone' }, ...failures },
+      },
+    },
+    '/api/setup': {
+      post: {
+        ...plain(
+          'set_up',
+          'Make the first admin, with the code that the server prints',
+          ref('Outcome'),
+          'auth',
+        ),
+        requestBody: { required: true, content: json(setup) },
+        security: [],
+      },
+    },
+    '/api/ping': {
+      get: {
+        ...{ operationId: 'ping', summary: 'Whether the API answers', tags: ['api'], security: [] },
+        description: 'Whether the API answers.',
+        responses: { 200: { description: '`pong`', content: { 'text/plain': { schema: text } } } },
+      },
+    },
+    '/api/live': {
+      get: {
+        ...{ operationId: 'watch', summary: 'What happens, as server-sent events', tags: ['api'] },
+        description: 'What happens, as server-sent events.',
+        parameters: [
+          { name: 'topics', in: 'query', description: '`requests`, `services`, `logs`', schema: text },
+          { name: 'since', in: 'query', description: 'The id of the last event that was seen', schema: text },
+        ],
+        responses: {
+          200: { description: 'Events', content: { 'text/event-stream': { schema: text } } },
+          ...failures,
+        },
+      },
+    },
+    '/api/openapi.json': { get: plain('openapi', 'This document', { type: 'object' }) },
+    '/api/docs': {
+      get: {
+        ...{ operationId: 'docs', summary: 'This document for people', tags: ['api'] },
+        description: 'This document for people.',
+        responses: {
+          200: { description: 'A page', content: { 'text/html': { schema: text } } },
+          ...failures,
+        },
+      },
+    },
+  };
+}
