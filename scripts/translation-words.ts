@@ -162,7 +162,8 @@ export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; ask
     asked: [
       'The format demands a bound on the answer: without one in the request it is 8,192 tokens.',
       '“Any JSON object” becomes an instruction. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
-      'A temperature above 1 is sent as 1.',
+      'A temperature above 1 is sent as 1. Beside thinking the vendor takes no `temperature`, no `top_k` and no narrow `top_p`, and without it `temperature` or `top_p`, not both: what is left out is named.',
+      'Nor does it think where a tool must be called, or on after a call that another model made: `thinking` is then off, and named.',
     ],
   },
 };

@@ -71,8 +71,11 @@ export interface StreamCodec {
 export interface ConversationCodec {
   /** @throws GatewayError `invalid_request` that names the member at fault in `param` */
   decodeRequest(body: JsonObject): Conversation;
-  /** The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting. */
-  encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject;
+  /**
+   * The request body. The same conversation gives the same bytes, so that the vendor's prompt cache keeps hitting.
+   * @param unsaid gets what the format has a word for and the rest of this conversation rules out
+   */
+  encodeRequest(conversation: Conversation, dialect: Dialect, unsaid?: Concept[]): JsonObject;
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;

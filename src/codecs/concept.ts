@@ -77,7 +77,8 @@ export const concepts = {
   /** At most one call an answer. */
   parallelToolCalls: {
     without: 'drop',
-    asked: ({ parallelToolCalls, tools }) => parallelToolCalls === false && tools.some(isCallable),
+    asked: ({ parallelToolCalls, toolChoice, tools }) =>
+      parallelToolCalls === false && toolChoice?.kind !== 'none' && tools.some(isCallable),
   },
   webSearch: { without: 'drop', asked: ({ tools }) => tools.some(isSearch) },
   /** A search and tools that the caller runs, in one request. */

@@ -1,6 +1,7 @@
-import { adapt } from '../codecs/adapt.ts';
+import { adapt, wordsOf } from '../codecs/adapt.ts';
 import type { Codec, ConversationCodec, StreamCodec } from '../codecs/codec.ts';
-import type { Concept } from '../codecs/concept.ts';
+import { type Concept, concepts } from '../codecs/concept.ts';
+import type { Conversation } from '../codecs/conversation.ts';
 import { plainDialect } from '../codecs/dialect.ts';
 import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
@@ -65,17 +66,25 @@ function translated(
     ...{ from, to, dialect, owner: ownerOf(target) },
     model: target.model,
   });
-  const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect);
+  const unsaid: Concept[] = [];
+  const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect, unsaid);
   const left = refused.filter((path) => hasMember(encoded, path));
   const kept = left.reduce(withoutMember, encoded);
+  const refusedWords = left.map((path) => wordFor(path, from, to));
   return {
     body: Buffer.from(JSON.stringify(kept)),
-    dropped: [...new Set([...dropped, ...left.map((path) => wordFor(path, from, to))])],
+    dropped: [...new Set([...dropped, ...wordsFor(unsaid, asked, from), ...refusedWords])].sort(),
     tools,
     request: turn === null ? request : echoOf(request, turn),
     stream: asked.stream,
     includeUsage: asked.includeUsage,
   };
+}
+
+/** What the caller calls those of the concepts that were asked for: a default that is not said is not missed. */
+function wordsFor(unsaid: readonly Concept[], asked: Conversation, { conversation }: Translating): string[] {
+  const words = wordsOf(conversation);
+  return unsaid.filter((concept) => concepts[concept].asked(asked)).map((one) => words[one] ?? one);
 }
 
 /** What the caller calls a member of the target's request; its own name where the caller has no word for it. */

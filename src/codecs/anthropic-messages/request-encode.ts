@@ -1,4 +1,4 @@
-import type { ConceptNames } from '../concept.ts';
+import type { Concept, ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import type { JsonObject } from '../values.ts';
@@ -39,7 +39,11 @@ export const names: ConceptNames = {
 const LEAST_TOP_P_THINKING = 0.95;
 
 /** A conversation as a messages request. */
-export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
+export function encodeRequest(
+  conversation: Conversation,
+  dialect: Dialect,
+  unsaid: Concept[] = [],
+): JsonObject {
   const { cacheKey, extras, maxOutputTokens } = conversation;
   const messages = messageList(conversation.messages);
   const thinking = thinkingOf(conversation, messages);
@@ -66,6 +70,7 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     metadata: conversation.userId === null ? undefined : { user_id: conversation.userId },
     stream: conversation.stream ? true : undefined,
   };
+  unsaid.push(...ruledOut(conversation, request, thinking.on));
   const said = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
   const whole = extras?.format === 'anthropic-messages' ? putBack(said, extras.members) : said;
   return cacheKey === null ? whole : marked(whole);
@@ -84,6 +89,20 @@ function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): J
     top_p: byTopP ? topP : undefined,
     top_k: topK ?? undefined,
   };
+}
+
+/** What the vendor does not take beside the rest of this very request. */
+function ruledOut(conversation: Conversation, request: JsonObject, thinks: boolean): Concept[] {
+  const { reasoning, stop, temperature, topK, topP } = conversation;
+  const lost: [Concept, boolean][] = [
+    ['temperature', temperature !== null && request['temperature'] === undefined],
+    ['topP', topP !== null && request['top_p'] === undefined],
+    ['topK', topK !== null && request['top_k'] === undefined],
+    // Blank stops are refused.
+    ['stop', stop.some((text) => text.trim() === '')],
+    ['reasoning', reasoning !== null && reasoning.mode !== 'off' && !thinks],
+  ];
+  return lost.flatMap(([concept, isLost]) => (isLost ? [concept] : []));
 }
 
 function outputConfig({ model, output, reasoning }: Conversation): JsonObject | undefined {
