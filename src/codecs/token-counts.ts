@@ -106,8 +106,8 @@ export function promptUsage(counts: JsonObject): Usage | null {
 /** Usage as chat and completions report it: the prompt with everything cached in it, the completion with reasoning (U-01 to U-05). */
 export function promptCounts(usage: Usage): JsonObject {
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
-  const prompt = usage.input + usage.cacheRead + written + usage.audioInput;
-  const completion = usage.output + usage.reasoning + usage.audioOutput;
+  const prompt = usage.input + usage.cacheRead + written + usage.audioInput + usage.imageInput;
+  const completion = usage.output + usage.reasoning + usage.audioOutput + usage.imageOutput;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,

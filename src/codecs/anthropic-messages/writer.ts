@@ -202,15 +202,15 @@ function locationOf({ native, text, title, url }: Citation): JsonObject {
   };
 }
 
-function outputOf({ audioOutput, output, reasoning }: Usage): number {
-  return output + reasoning + audioOutput;
+function outputOf({ audioOutput, imageOutput, output, reasoning }: Usage): number {
+  return output + reasoning + audioOutput + imageOutput;
 }
 
 /** Usage in the format's own way: the input without what was cached, the output with thinking (U-01 to U-05). */
 function usageOf(usage: Usage | null): JsonObject {
   if (usage === null) return { input_tokens: 0, output_tokens: 0 };
   return {
-    input_tokens: usage.input + usage.audioInput,
+    input_tokens: usage.input + usage.audioInput + usage.imageInput,
     cache_creation_input_tokens: usage.cacheWrite5m + usage.cacheWrite1h,
     cache_read_input_tokens: usage.cacheRead,
     ...(usage.cacheWrite1h === 0

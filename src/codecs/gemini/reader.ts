@@ -176,27 +176,24 @@ class GeminiReader implements PartReader {
 
   #finish(): StreamPart[] {
     const meaning = meaningOfFinish(this.#reason);
-    const fault =
-      meaning === 'error' ? `The model's answer was thrown away (${this.#reason})` : this.#calls.fault;
-    if (fault !== null) {
-      const message = this.#explanation === '' ? fault : `${fault}: ${this.#explanation}`;
+    if (meaning === 'error') {
+      const said = this.#explanation === '' ? '' : `: ${this.#explanation}`;
+      const message = `The upstream rejected its model's answer (${this.#reason})${said}`;
       return this.#fail({ status: 502, message });
     }
-    this.#ended = true;
     const parts = [
       ...citationsIn(this.#grounding, this.#cited, this.#said),
       ...this.#before(null),
       ...this.#closeProse(),
       ...this.#calls.end(),
     ];
+    if (this.#calls.fault !== null) return this.#fail({ status: 502, message: this.#calls.fault });
+    this.#ended = true;
     if (meaning === 'policy') parts.push(...this.#refusal());
     // What was called decides, for calls end with STOP too (S-04).
     const reason = meaning === 'stop' && this.#calls.any ? 'tool-calls' : meaning;
     const usage = usageOf(this.#counts, this.#grounding);
-    return [
-      ...parts,
-      { type: 'message-end', reason: reason === 'error' ? 'other' : reason, stopSequence: null, usage },
-    ];
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage }];
   }
 
   #refusal(): StreamPart[] {

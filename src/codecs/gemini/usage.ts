@@ -63,9 +63,18 @@ export function usageOf(metadata: JsonObject, grounding: JsonObject | null): Usa
     total: null,
     webSearches: listOf(grounding?.['webSearchQueries']).length,
   });
-  // Pictures that are given cost what text costs, those that are made do not.
+  const fresh =
+    tokensOf('IMAGE', metadata['promptTokensDetails']) - tokensOf('IMAGE', metadata['cacheTokensDetails']);
+  const imageInput = Math.min(usage.input, Math.max(0, fresh));
   const imageOutput = Math.min(usage.output, tokensOf('IMAGE', metadata['candidatesTokensDetails']));
-  return isEmptyUsage(usage) ? null : { ...usage, output: usage.output - imageOutput, imageOutput };
+  if (isEmptyUsage(usage)) return null;
+  return {
+    ...usage,
+    input: usage.input - imageInput,
+    imageInput,
+    output: usage.output - imageOutput,
+    imageOutput,
+  };
 }
 
 /** The tokens of one modality in a list of `{modality, tokenCount}`. */

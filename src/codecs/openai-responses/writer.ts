@@ -278,8 +278,8 @@ function partOf(kind: 'text' | 'refusal', text: string, annotations: JsonObject[
 /** Usage in the format's own way: input with everything cached in it, output with reasoning in it (U-01 to U-05). */
 function usageOf(usage: Usage): JsonObject {
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
-  const input = usage.input + usage.cacheRead + written + usage.audioInput;
-  const output = usage.output + usage.reasoning + usage.audioOutput;
+  const input = usage.input + usage.cacheRead + written + usage.audioInput + usage.imageInput;
+  const output = usage.output + usage.reasoning + usage.audioOutput + usage.imageOutput;
   return {
     input_tokens: input,
     input_tokens_details: {
