@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { keyStore } from './access/store.ts';
 import { userStore } from './access/users.ts';
 import { createCatalog } from './catalog/price.ts';
 import { type Config, isLoopback } from './config.ts';
 import { storageKey } from './connections/seal.ts';
 import { connectionStore } from './connections/store.ts';
-import { refuseUpgrade, sendJson } from './http/send.ts';
-import { createHttpServer, type Exchange } from './http/server.ts';
+import { sendJson } from './http/send.ts';
+import { type AnyExchange, createHttpServer, type Exchange } from './http/server.ts';
+import { createWebSockets } from './http/websocket.ts';
 import { createLedger } from './ledger/record.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
@@ -20,7 +19,9 @@ import type { OpenCall } from './proxy/context.ts';
 import { createPools } from './proxy/pools.ts';
 import { createRefusedMembers } from './proxy/refused-members.ts';
 import { safePath } from './proxy/routes.ts';
+import { createSessions } from './proxy/socket-session.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
+import { serveUpgrade } from './proxy/upgrade.ts';
 import { createWatch } from './proxy/watch.ts';
 import { openResponses } from './responses/open.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
@@ -92,15 +93,19 @@ async function open(input: OpenInput): Promise<{ url: string; host: string; port
   onClose(() => lock.release());
   const { context, writable } = await openContext(input);
   let draining = false;
+  const onError = (error: unknown, exchange: AnyExchange | null) => {
+    const path = exchange === null ? null : safePath(exchange.path);
+    input.log.error({ path, error: describe(error) }, 'a request failed inside the gateway');
+  };
+  const webSockets = createWebSockets({ maxBytes: config.limits.bodyBytes });
+  const sessions = createSessions(context, onError);
   const server = createHttpServer({
     limits: config.limits,
     renderError,
     onRequest: (exchange) => serve(context, exchange, { draining, writable: writable() }),
-    onUpgrade: refuseWebSocket,
-    onError: (error, exchange) => {
-      const path = exchange === null ? null : safePath(exchange.path);
-      input.log.error({ path, error: describe(error) }, 'a request failed inside the gateway');
-    },
+    onUpgrade: (request, socket, head, id) =>
+      serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
+    onError,
   });
   const { host, port } = await server
     .listen(config.host, config.port)
@@ -121,8 +126,9 @@ async function open(input: OpenInput): Promise<{ url: string; host: string; port
   onClose(() => rmSync(runFile, { force: true }));
   onClose(async () => {
     draining = true;
-    await server.drain(config.drainMs);
+    await Promise.all([server.drain(config.drainMs), webSockets.drain(config.drainMs)]);
     await interruptAll(context);
+    await webSockets.close();
     await server.close();
   });
   return { url, host, port };
@@ -182,16 +188,6 @@ async function openContext({
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
   return { context, writable: () => writer.pending() < LEDGER_BACKLOG };
-}
-
-function refuseWebSocket(request: IncomingMessage, socket: Duplex, _head: Buffer, id: string): void {
-  const error = new GatewayError(
-    'upgrade_required',
-    'WebSocket is not served yet: send this request with POST',
-  );
-  const path = request.url?.split('?', 1)[0] ?? '/';
-  const { body, headers, status } = renderError(error, path, id, request.headers);
-  refuseUpgrade(socket, status, body, { ...headers, 'x-request-id': id });
 }
 
 /** Ends what the drain left over, each with the error of its dialect, and gives the last bytes a moment to leave. */

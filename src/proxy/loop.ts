@@ -3,7 +3,7 @@ import { GatewayError } from '../lib/error.ts';
 import { viaHeader } from './headers.ts';
 
 /** @throws GatewayError `loop_detected` for a request that has passed this gateway before */
-export function refuseLoop(exchange: AnyExchange, instance: string): void {
+export function refuseLoop(exchange: Pick<AnyExchange, 'request'>, instance: string): void {
   const via = exchange.request.headers[viaHeader];
   if (typeof via !== 'string' || !via.split(',').some((hop) => hop.trim() === instance)) return;
   throw new GatewayError(

@@ -101,6 +101,11 @@ export function runCall(context: ProxyContext, prepared: Prepared): void {
     relay?.onCallerGone();
     call.attempt?.abort();
   });
+  if (exchange.response.destroyed) {
+    // It left while the request was being made ready.
+    call.end(callerGone(false));
+    return;
+  }
   context.watch.add(open);
   attempt();
 }

@@ -25,7 +25,8 @@ export interface SurfaceContext extends ProxyContext {
   owner: OwnerKey;
 }
 
-const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: null };
+/** Who asks without a key, where none is needed. */
+export const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: null };
 
 /**
  * Serves the model endpoints. Returns null for a path that is none of them.

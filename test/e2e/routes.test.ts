@@ -238,8 +238,8 @@ describe('a WebSocket upgrade', () => {
     }
   };
 
-  it('on responses is refused with 426, with a key or without', async () => {
-    for (const path of ['/v1/responses', '/responses', '/v1/v1/responses', '/v1/responses?model=x']) {
+  it('where none is served is refused with 426, with a key or without', async () => {
+    for (const path of ['/v1/chat/completions', '/v1/responses/compact', '/v1/models?limit=1', '/']) {
       for (const headers of [{}, bearer(at.gateway.key)]) {
         const reply = await upgrade(path, headers);
         assert.equal(reply.status, 426);
@@ -258,14 +258,21 @@ describe('a WebSocket upgrade', () => {
   it('with frames sent ahead, or by a client that leaves at once, does no harm', async () => {
     const lines = 'host: a\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n';
     const client = await at.gateway.client();
+    const keyed = await at.gateway.client();
     const gone = await at.gateway.client();
     try {
       await client.write(`GET /v1/responses HTTP/1.1\r\n${lines}\x81\x05hello`);
-      assert.equal((await client.reply()).status, 426);
+      assert.equal((await client.reply()).status, 401);
+      const key = `authorization: Bearer ${at.gateway.key}\r\n`;
+      await keyed.write(`GET /v1/responses HTTP/1.1\r\n${key}${lines}\x81\x05hello`);
+      const reply = await keyed.reply();
+      assert.equal(reply.status, 400, 'no proper handshake');
+      assert.match(String(errorOf(reply, 'openai')['message']), /handshake/);
       await gone.write(`GET /v1/responses HTTP/1.1\r\n${lines}`);
       gone.socket.resetAndDestroy();
     } finally {
       client.destroy();
+      keyed.destroy();
       gone.destroy();
     }
     assert.equal((await get('/healthz')).status, 200);

@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http';
+import { refuseUpgrade } from '../http/send.ts';
+import type { RequestHead } from '../http/server.ts';
+import type { Handshake, WebSockets } from '../http/websocket.ts';
+import { GatewayError } from '../lib/error.ts';
+import { renderError } from './answer-error.ts';
+import { refuseLoop } from './loop.ts';
+import { matchPath } from './routes.ts';
+import type { Sessions, Upgraded } from './socket-session.ts';
+import { anonymous, principalOf, type SurfaceContext } from './surface.ts';
+
+export interface UpgradeInput {
+  context: SurfaceContext;
+  sessions: Sessions;
+  webSockets: WebSockets;
+}
+
+/** Opens a WebSocket where requests of the responses format are served; elsewhere, and without a key, it refuses in HTTP. */
+export function serveUpgrade(
+  { context, sessions, webSockets }: UpgradeInput,
+  handshake: Pick<Handshake, 'head' | 'id' | 'request' | 'socket'>,
+): void {
+  const { id, request, socket } = handshake;
+  const { path, query } = pathOf(request.url ?? '/');
+  const refuse = (error: GatewayError): void => {
+    const { body, headers, status } = renderError(error, path, id, request.headers);
+    refuseUpgrade(socket, status, body, { ...headers, 'x-request-id': id });
+  };
+  try {
+    const upgraded = admitted(context, request, path, query);
+    webSockets.accept({
+      ...handshake,
+      open: (opened) => sessions.open(opened, upgraded),
+      refuse: (reason) => refuse(new GatewayError('invalid_request', `No WebSocket handshake: ${reason}`)),
+    });
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    refuse(error);
+  }
+}
+
+/** @throws GatewayError `upgrade_required`, `invalid_api_key`, `loop_detected` */
+function admitted(context: SurfaceContext, request: IncomingMessage, path: string, query: string): Upgraded {
+  const match = matchPath(path);
+  const surface = match?.surface;
+  if (match === null || surface?.kind !== 'relay' || surface.format !== 'openai-responses')
+    throw new GatewayError(
+      'upgrade_required',
+      'A WebSocket is served at /v1/responses alone: send this request with POST',
+    );
+  const principal = principalOf(context, { request, query }, match);
+  // Pages of any site may open a WebSocket to this machine, which no rule of the browser's keeps them from.
+  if (principal === anonymous && request.headers.origin !== undefined)
+    throw new GatewayError('invalid_api_key', 'A browser needs a gateway key, also where others need none');
+  refuseLoop({ request }, context.instance);
+  return { match, path, query, request: headOf(request) };
+}
+
+/** The head as that of each request on the connection: without what was said of the connection itself. */
+function headOf({ headers, rawHeaders, socket }: IncomingMessage): RequestHead {
+  const raw: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2);
+    const kept = name.toLowerCase() === 'openai-beta' ? withoutTransport(value) : value;
+    if (kept !== '' || value === '') raw.push(name, kept);
+  }
+  return { method: 'POST', headers, rawHeaders: raw, socket };
+}
+
+/** Codex and OpenAI's own libraries announce the transport as a beta; over POST that means nothing. */
+function withoutTransport(beta: string): string {
+  return beta
+    .split(',')
+    .filter((name) => !name.trim().startsWith('responses_websockets'))
+    .join(',')
+    .trim();
+}
+
+/** The target may be a whole URL (RFC 9112, 3.2.2). */
+function pathOf(target: string): { path: string; query: string } {
+  const origin = target.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
+  const mark = origin.indexOf('?');
+  const path = mark === -1 ? origin : origin.slice(0, mark);
+  return { path: path.startsWith('/') ? path : `/${path}`, query: mark === -1 ? '' : origin.slice(mark + 1) };
+}

@@ -1,0 +1,57 @@
+import { listOf } from '../codecs/values.ts';
+import { isCompaction, shownAfter } from './continued.ts';
+import type { Recent } from './recent.ts';
+import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts';
+
+/** What one connection knows beside what is stored: responses that are not to be kept, for as long as it lives. */
+export interface ConnectionMemory extends ResponseMemory {
+  /** Remembers a response for this connection alone. */
+  remember(stored: StoredResponse): void;
+  /** Forgets them all. */
+  forget(): void;
+}
+
+/**
+ * @param stored what all connections know
+ * @param recent where every connection's own responses are, up to a common bound
+ * @param name of this connection; no other may have it
+ */
+export function connectionMemory(
+  stored: ResponseMemory,
+  recent: Recent<string>,
+  name: string,
+): ConnectionMemory {
+  const ids = new Set<string>();
+  const own = (id: string | null, keyId: string): FoundResponse | null => {
+    const text = id !== null && ids.has(id) ? recent.get(`${name} ${id}`) : undefined;
+    if (text === undefined) return null;
+    const found = JSON.parse(text) as StoredResponse;
+    return found.keyId === keyId ? { ...found, length: text.length } : null;
+  };
+  /** A response with what this connection alone knows of those before it, so that it stands without them. */
+  const alone = (response: StoredResponse): StoredResponse => {
+    let { input, previousId } = response;
+    for (let before = own(previousId, response.keyId); before !== null; ) {
+      const output = listOf(before.response['output']);
+      input = [...shownAfter({ input: before.input, output }), ...input];
+      previousId = output.some(isCompaction) ? null : before.previousId;
+      before = own(previousId, response.keyId);
+    }
+    return { ...response, input, previousId };
+  };
+  return {
+    remember(response) {
+      // Some servers give every response the same id: it must not come to continue itself.
+      const kept = ids.has(response.id) ? alone(response) : response;
+      ids.add(response.id);
+      recent.set(`${name} ${response.id}`, JSON.stringify(kept));
+    },
+    forget() {
+      for (const id of ids) recent.delete(`${name} ${id}`);
+      ids.clear();
+    },
+    get: async (id, keyId) => own(id, keyId) ?? (await stored.get(id, keyId)),
+    remove: (id, keyId) => stored.remove(id, keyId),
+    put: (response) => stored.put(alone(response)),
+  };
+}
