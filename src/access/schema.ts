@@ -25,3 +25,52 @@ export const keyName = z
   .min(1, 'a key needs a name')
   .max(100, 'a name has at most 100 characters')
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'a name has no control characters');
+
+const key = {
+  name: keyName,
+  models: z
+    .array(
+      z
+        .string()
+        .trim()
+        .min(1, 'a model id is not empty')
+        .max(300, 'a model id has at most 300 characters')
+        .regex(/^[^\u0000-\u001f\u007f]*$/, 'a model id has no control characters'),
+    )
+    .min(1, 'name at least one model, or give null for all')
+    .max(1000, 'a key names at most 1000 models; a trailing * matches any rest')
+    .nullable(),
+  expires_at: z
+    .union([z.iso.datetime({ offset: true }), z.iso.date()], 'give a time such as 2027-01-31T12:00:00Z')
+    .nullable(),
+};
+
+/** What a new key is made of. */
+export const newKeyInput = z.strictObject({
+  name: key.name,
+  /** Models it may use, exact or with a trailing `*`; all when absent or null. */
+  models: key.models.optional(),
+  /** When it stops working; never when absent or null. */
+  expires_at: key.expires_at.optional(),
+});
+
+export type NewKeyInput = z.infer<typeof newKeyInput>;
+
+/** What may be changed of a key. */
+export const keyChange = z.strictObject({ ...key, disabled: z.boolean() }).partial();
+
+export type KeyChange = z.infer<typeof keyChange>;
+
+/** A key as it is shown. */
+export const keyRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  /** Its first and last characters, to recognise it by. */
+  prefix: z.string(),
+  models: z.array(z.string()).nullable(),
+  created_at: z.iso.datetime(),
+  expires_at: z.iso.datetime().nullable(),
+  last_used_at: z.iso.datetime().nullable(),
+  expired: z.boolean(),
+  disabled: z.boolean(),
+});

@@ -1,8 +1,8 @@
-import type { Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable, Updateable } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
-import type { KeyTable } from '../store/tables.ts';
+import type { KeyTable, Tables } from '../store/tables.ts';
 import { createKey } from './keys.ts';
 import { type KeyRecord, keyName } from './schema.ts';
 
@@ -11,6 +11,9 @@ export interface NewKey {
   models: string[] | null;
   expiresAt: number | null;
 }
+
+/** What changes of a key; the rest stays. */
+export type KeyPatch = Partial<NewKey & { disabled: boolean }>;
 
 /** The gateway keys of a store. */
 export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now) {
@@ -26,14 +29,13 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
 
     /** Adds a key. Its text is in the answer and nowhere else. @throws GatewayError for a bad or taken name */
     async add({ name, models, expiresAt }: NewKey): Promise<{ record: KeyRecord; key: string }> {
-      const checked = keyName.safeParse(name);
-      if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
-      if ((await find(checked.data)) !== null) throw nameTaken(checked.data);
+      const checked = checkedName(name);
+      if ((await find(checked)) !== null) throw nameTaken(checked);
       const { hash, key, prefix } = createKey();
       const time = now();
       const row = {
         id: newId('key', time),
-        name: checked.data,
+        name: checked,
         prefix,
         hash,
         models: models === null ? null : JSON.stringify(models),
@@ -57,6 +59,32 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
       return rows.map((row) => recordOf(row, row.last_used_at));
     },
 
+    /** Changes a key by id. False when there is none. @throws GatewayError for a bad or taken name */
+    async update(id: string, patch: KeyPatch): Promise<boolean> {
+      const change = changeOf(patch);
+      if (Object.keys(change).length === 0) return (await find(id))?.id === id;
+      const { name } = change;
+      let query = db.updateTable('keys').set(change).where('id', '=', id);
+      // In the same statement, since another process may take the name at any time.
+      if (name !== undefined)
+        query = query.where((where) => where.not(where.exists(owners(where, name, id))));
+      const { numUpdatedRows } = await query.executeTakeFirst();
+      if (numUpdatedRows > 0n) return true;
+      if (name !== undefined && (await find(id))?.id === id) throw nameTaken(name);
+      return false;
+    },
+
+    /** Gives a key another text, which is in the answer and nowhere else. The old one opens nothing any more. Null when there is no such key. */
+    async rotate(id: string): Promise<string | null> {
+      const { hash, key, prefix } = createKey();
+      const { numUpdatedRows } = await db
+        .updateTable('keys')
+        .set({ hash, prefix })
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n ? key : null;
+    },
+
     /** Removes a key by id. False when there was none. */
     async remove(id: string): Promise<boolean> {
       const { numDeletedRows } = await db.deleteFrom('keys').where('id', '=', id).executeTakeFirst();
@@ -77,6 +105,31 @@ function withLastUse(db: Store['db']) {
         .whereRef('requests.key_id', '=', 'keys.id')
         .as('last_used_at'),
     );
+}
+
+/** Other keys that go by `name`, be it their name or their id. */
+function owners(where: ExpressionBuilder<Tables, 'keys'>, name: string, own: string) {
+  return where
+    .selectFrom('keys as other')
+    .select('other.id')
+    .where('other.id', '!=', own)
+    .where((each) => each.or([each('other.name', '=', name), each('other.id', '=', name)]));
+}
+
+function changeOf({ disabled, expiresAt, models, name }: KeyPatch): Updateable<KeyTable> {
+  return {
+    ...(name === undefined ? {} : { name: checkedName(name) }),
+    ...(models === undefined ? {} : { models: models === null ? null : JSON.stringify(models) }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...(disabled === undefined ? {} : { disabled: disabled ? 1 : 0 }),
+  };
+}
+
+/** The name as it is stored. @throws GatewayError */
+function checkedName(name: string): string {
+  const checked = keyName.safeParse(name);
+  if (checked.success) return checked.data;
+  throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
 }
 
 function badName(message: string): GatewayError {

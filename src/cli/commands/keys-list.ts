@@ -1,7 +1,7 @@
+import { isExpired, rowOfKey } from '../../access/key-row.ts';
 import type { KeyRecord } from '../../access/schema.ts';
 import { keyStore } from '../../access/store.ts';
 import type { Command } from '../command.ts';
-import { isExpired, keyDocument } from '../shapes.ts';
 import { localTime } from '../text.ts';
 
 export const keysListCommand: Command = {
@@ -13,7 +13,7 @@ export const keysListCommand: Command = {
     const store = await existingStore();
     const keys = store === null ? [] : await keyStore(store).list();
     const at = now();
-    io.result({ keys: keys.map((key) => keyDocument(key, at)) }, () => {
+    io.result({ keys: keys.map((key) => rowOfKey(key, at)) }, () => {
       if (keys.length === 0) return 'No gateway keys yet: make one with `gateway keys add NAME`.';
       return io.table<KeyRecord>(
         [

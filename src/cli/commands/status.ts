@@ -1,9 +1,9 @@
+import { isExpired } from '../../access/key-row.ts';
 import { keyStore } from '../../access/store.ts';
 import { totals } from '../../ledger/report.ts';
 import type { Command } from '../command.ts';
 import { connectionRecords } from '../connect.ts';
 import type { Context } from '../context.ts';
-import { isExpired } from '../shapes.ts';
 import { count, dollars, duration, iso } from '../text.ts';
 import { version } from '../version.ts';
 
