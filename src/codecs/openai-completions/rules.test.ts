@@ -107,6 +107,11 @@ describe('a request to a provider of completions alone', () => {
     );
   });
 
+  it('has one turn for neighbours of one role (M-02)', () => {
+    const messages = ['One.', 'Two.'].map((words) => ({ role: 'user' as const, parts: [text(words)] }));
+    assert.equal(sent({ messages })['prompt'], 'User:\nOne.\n\nTwo.\n\nAssistant:\n');
+  });
+
   it('goes on with the answer that the caller began (M-04)', () => {
     const begun: Conversation['messages'] = [
       { role: 'user', parts: [text('Six times seven?')] },
