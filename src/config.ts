@@ -49,6 +49,7 @@ const priceOverride = z
 export type PriceOverride = z.infer<typeof priceOverride>;
 
 const milliseconds = z.int().min(1).max(86_400_000);
+const tokenSeconds = z.int().min(1).max(2_592_000);
 const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent']);
 
 /** `DATA_DIR/config.json`. Environment variables and flags win over it. */
@@ -76,6 +77,15 @@ export const configFile = z.strictObject({
     })
     .partial()
     .optional(),
+  api: z
+    .strictObject({
+      token_ttl_seconds: tokenSeconds,
+      ui_token_ttl_seconds: tokenSeconds,
+      token_renewal: z.enum(['fixed', 'sliding']),
+      token_max_lifetime_seconds: tokenSeconds,
+    })
+    .partial()
+    .optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
   prices: z
@@ -97,6 +107,13 @@ export interface Config {
   logLevel: z.infer<typeof logLevel>;
   limits: { headerBytes: number; headersTimeoutMs: number; bodyTimeoutMs: number; bodyBytes: number };
   timeouts: { connectMs: number; headersMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** Tokens of logins to the management API, in seconds. */
+  api: {
+    tokenTtlSeconds: number;
+    uiTokenTtlSeconds: number;
+    tokenRenewal: 'fixed' | 'sliding';
+    tokenMaxLifetimeSeconds: number;
+  };
   /** A stream that was silent for so long carries a keep-alive. */
   keepAliveMs: number;
   /** How long open requests may finish after SIGTERM. */
@@ -148,6 +165,12 @@ export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}):
       firstByteMs: file.timeouts?.first_byte_ms ?? 300_000,
       idleMs: file.timeouts?.idle_ms ?? 900_000,
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
+    },
+    api: {
+      tokenTtlSeconds: file.api?.token_ttl_seconds ?? 600,
+      uiTokenTtlSeconds: file.api?.ui_token_ttl_seconds ?? 3600,
+      tokenRenewal: file.api?.token_renewal ?? 'fixed',
+      tokenMaxLifetimeSeconds: file.api?.token_max_lifetime_seconds ?? 43_200,
     },
     keepAliveMs: file.keepalive_ms ?? 15_000,
     drainMs: file.drain_ms ?? 30_000,

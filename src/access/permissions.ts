@@ -104,7 +104,7 @@ const FRESH_MS = 5 * 60_000;
  * Whether a caller may do now what needs a fresh password. Whoever holds the key of the run file need not: they own the
  * data directory, where they could set any password.
  */
-export function isFresh(caller: { via: string; passwordAt: number | null }, now: number): boolean {
+export function hasFreshLogin(caller: { via: string; passwordAt: number | null }, now: number): boolean {
   if (caller.via === 'local') return true;
   return caller.passwordAt !== null && now - caller.passwordAt <= FRESH_MS;
 }

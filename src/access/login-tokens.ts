@@ -1,12 +1,13 @@
 import type { Caller } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { type RequesterType, requesterType } from './token-schema.ts';
-import { isoTime, wholeSecond } from './token-time.ts';
+import { wholeSecond } from './token-time.ts';
 import type { Tokens } from './tokens.ts';
 import type { UserIndex } from './user-index.ts';
+import type { UserRecord } from './user-schema.ts';
 
 /** How long tokens of logins live, in seconds. */
-export interface SessionSettings {
+export interface TokenSettings {
   tokenTtlSeconds: number;
   /** For the dashboard and its WebSockets. */
   uiTokenTtlSeconds: number;
@@ -15,79 +16,84 @@ export interface SessionSettings {
   tokenMaxLifetimeSeconds: number;
 }
 
-export interface SessionsDeps {
+export interface LoginTokensDeps {
   users: UserIndex;
   tokens: Tokens;
-  settings: SessionSettings;
+  settings: TokenSettings;
   /** Notes that a user has logged in. */
   loggedIn(userId: string): Promise<void>;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-/** The answer of `GET /api/auth`. */
-export interface TokenAnswer extends Record<string, unknown> {
-  auth_token: string;
-  /** ISO 8601, UTC, whole seconds. The token is valid strictly before. */
-  expires_on: string;
-  /** Seconds from the issue to `expires_on`. */
-  token_ttl: number;
-  /** Only when it is not `api`. */
-  requester_type?: RequesterType;
+/** A new token, whose text is shown this once. */
+export interface IssuedToken {
+  /** The accessor, for the audit. */
+  id: string;
+  token: string;
+  /** Milliseconds since the epoch, on a whole second. The token is valid strictly before. */
+  expiresAt: number;
+  /** From the issue to the expiry. */
+  ttlSeconds: number;
+  requesterType: RequesterType;
 }
 
-export interface Sessions {
+/** The tokens of logins: what `/api/auth` gives and takes back. */
+export interface LoginTokens {
   /**
    * Logs a caller in, or gives one with a valid token a further one, which goes back to the same password and the same
    * latest expiry.
-   * @param requester the query parameter `requester_type`; null when absent
+   * @param requester the query parameter `requester_type`: `api`, `ui` or `ws`
    * @throws GatewayError `invalid_request` for another requester, `forbidden` for callers without a login
    */
-  issueToken(caller: Caller, requester: string | null): Promise<TokenAnswer>;
+  issue(caller: Caller, requester: string): Promise<IssuedToken>;
   /** Ends the token that the caller came with; does nothing for one with a password. @throws GatewayError `forbidden` */
-  endToken(caller: Caller): Promise<void>;
+  end(caller: Caller): Promise<void>;
+  /** When the caller's login ends, in milliseconds since the epoch; 0 when it has ended, null when it never does. */
+  endOf(caller: Caller): number | null;
 }
 
-export function createSessions({ loggedIn, now, settings, tokens, users }: SessionsDeps): Sessions {
+export function createLoginTokens({ loggedIn, now, settings, tokens, users }: LoginTokensDeps): LoginTokens {
   return {
-    async issueToken(caller, requester) {
+    async issue(caller, requester) {
       const kind = kindOf(requester);
       const password = caller.via === 'basic';
       if (!password && caller.via !== 'token') throw noLogin('Log in with a user name and password');
       const user = (await users.current()).byId(caller.userId);
       const from = caller.tokenId === null ? null : tokens.byId(caller.tokenId);
-      if (user === null || (!password && from === null))
+      if (user === null || !isStill(caller, user) || (!password && from === null))
         throw new GatewayError('unauthorized', 'The login is not valid any more: log in again');
       const start = wholeSecond(now());
       const ttl = kind === 'api' ? settings.tokenTtlSeconds : settings.uiTokenTtlSeconds;
       const latest = from?.maxExpiresAt ?? start + settings.tokenMaxLifetimeSeconds * 1000;
       const expiresAt = Math.min(start + ttl * 1000, latest);
-      const { token } = await tokens.issue({
-        userId: user.id,
+      const { record, token } = await tokens.issue({
+        ...{ userId: user.id, kind, expiresAt, maxExpiresAt: latest, ttlSeconds: ttl },
         credentialVersion: from?.credentialVersion ?? user.credentialVersion,
-        kind,
-        expiresAt,
-        maxExpiresAt: latest,
-        ttlSeconds: ttl,
         authAt: caller.passwordAt,
       });
       if (password) await loggedIn(user.id);
-      return {
-        auth_token: token,
-        expires_on: isoTime(expiresAt),
-        token_ttl: (expiresAt - start) / 1000,
-        ...(kind === 'api' ? {} : { requester_type: kind }),
-      };
+      const ttlSeconds = (expiresAt - start) / 1000;
+      return { id: record.id, token, expiresAt, ttlSeconds, requesterType: kind };
     },
-    async endToken(caller) {
+    async end(caller) {
       if (caller.via === 'automation') throw noLogin('Remove an automation token with DELETE /api/tokens/ID');
       if (caller.via === 'token' && caller.tokenId !== null) await tokens.remove(caller.tokenId);
+    },
+    endOf(caller) {
+      if (caller.tokenId !== null) return tokens.byId(caller.tokenId)?.expiresAt ?? 0;
+      // A password is no session; what stays open on one is asked for it again after as long as the dashboard is.
+      return caller.passwordAt === null ? null : caller.passwordAt + settings.uiTokenTtlSeconds * 1000;
     },
   };
 }
 
-function kindOf(requester: string | null): RequesterType {
-  if (requester === null) return 'api';
+/** Whether nothing happened since the caller was let in that ended the login. */
+function isStill({ passwordAt }: Caller, { disabled, passwordChangedAt }: UserRecord): boolean {
+  return !disabled && !(passwordChangedAt !== null && passwordAt !== null && passwordChangedAt > passwordAt);
+}
+
+function kindOf(requester: string): RequesterType {
   const parsed = requesterType.safeParse(requester);
   if (parsed.success) return parsed.data;
   throw new GatewayError('invalid_request', 'requester_type is api, ui or ws', { param: 'requester_type' });

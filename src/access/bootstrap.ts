@@ -1,0 +1,99 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GatewayError } from '../lib/error.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import { passwordProblem } from './password-policy.ts';
+import type { Passwords } from './passwords.ts';
+import type { UserStore } from './users.ts';
+
+/** The way in while there is no admin: whoever reads the server's terminal or its files may make the first one. */
+export interface Bootstrap {
+  /** The code in force and when it ends; null when there is an admin. For the terminal only, never for the log. */
+  offer(): { code: string; expiresAt: number } | null;
+  /**
+   * Makes the user `admin`, once.
+   * @param address the peer's address, where wrong codes are counted
+   * @throws GatewayError `unauthorized` for a wrong or old code, `conflict` when there is an admin, `invalid_request`
+   *   for a password that is too weak, `too_many_logins`
+   */
+  setUp(input: { code: string; password: string }, address: string): Promise<void>;
+  /** Takes the code's file away. */
+  close(): void;
+}
+
+export interface BootstrapDeps {
+  dataDir: string;
+  users: Pick<UserStore, 'hasAdmin' | 'setAdminPassword'>;
+  passwords: Passwords;
+  throttle: LoginThrottle;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+const CODE_BYTES = 20;
+const VALID_MS = 60 * 60_000;
+/** What wrong codes are counted under; no user can have this name. */
+const ACCOUNT = 'setup code';
+
+export function setupCodePath(dataDir: string): string {
+  return join(dataDir, 'setup.code');
+}
+
+/** Makes a code when nobody can administer the gateway yet, and leaves it in `DATA_DIR/setup.code` (0600). */
+export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
+  const { dataDir, now, passwords, throttle, users } = deps;
+  const path = setupCodePath(dataDir);
+  const clear = () => rmSync(path, { force: true });
+  let offered: { code: string; expiresAt: number } | null = null;
+  if (await users.hasAdmin()) clear();
+  else {
+    offered = { code: randomBytes(CODE_BYTES).toString('base64url'), expiresAt: now() + VALID_MS };
+    writeCode(path, offered.code);
+  }
+  const current = () => (offered !== null && offered.expiresAt > now() ? offered : null);
+  return {
+    offer: current,
+    async setUp({ code, password }, address) {
+      throttle.check(ACCOUNT, address);
+      if (await users.hasAdmin())
+        throw new GatewayError(
+          'conflict',
+          'The gateway is set up already: log in, or use `gateway reset-password`',
+        );
+      const held = current();
+      if (held === null || !sameText(code, held.code)) {
+        throttle.failed(ACCOUNT, address);
+        throw new GatewayError(
+          'unauthorized',
+          'The setup code is wrong or too old: the server prints one when it starts',
+        );
+      }
+      const problem = passwordProblem(password, 'admin');
+      if (problem !== undefined) throw new GatewayError('invalid_request', problem, { param: 'password' });
+      // Used from here on, so that of two requests with the code one makes the admin.
+      offered = null;
+      try {
+        await users.setAdminPassword(await passwords.hash(password));
+      } catch (error) {
+        offered = held;
+        throw error;
+      }
+      clear();
+    },
+    close: clear,
+  };
+}
+
+/** Readable by its owner only from the first byte, and whole when it has its name. */
+function writeCode(path: string, code: string): void {
+  const temporary = `${path}.${process.pid}`;
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, `${code}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(temporary, path);
+}
+
+/** Compares digests, so that the time it takes tells nothing. */
+function sameText(a: string, b: string): boolean {
+  return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+}

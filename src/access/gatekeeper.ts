@@ -1,0 +1,68 @@
+import type { Caller } from '../http/resource.ts';
+import type { Store } from '../store/database.ts';
+import { type Bootstrap, openBootstrap } from './bootstrap.ts';
+import { openLoginThrottle } from './login-throttle.ts';
+import { createLoginTokens, type LoginTokens, type TokenSettings } from './login-tokens.ts';
+import { createLogins, type Logins } from './logins.ts';
+import { type AuthFacts, type AuthRefusal, authenticateManagement } from './manage-auth.ts';
+import { createPasswords, type Passwords } from './passwords.ts';
+import { openTokens, type Tokens } from './tokens.ts';
+import { createUserIndex, type UserIndex } from './user-index.ts';
+import { type UserStore, userStore } from './users.ts';
+
+export interface GatekeeperInput {
+  store: Pick<Store, 'db' | 'revision'>;
+  dataDir: string;
+  settings: TokenSettings;
+  /** The run file's key. */
+  ownerKey: string;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Told of what goes wrong beside the requests: a write that is tried again. */
+  onError: (error: unknown) => void;
+}
+
+/** Who lets callers in and out, and the parts that the resources `users` and `tokens` need. */
+export interface Gatekeeper extends LoginTokens, Pick<Bootstrap, 'setUp' | 'offer'> {
+  authenticate(facts: AuthFacts): Promise<Caller | AuthRefusal>;
+  parts: AccessParts;
+  /** Writes what waits. */
+  close(): Promise<void>;
+}
+
+export interface AccessParts {
+  users: UserStore;
+  index: UserIndex;
+  tokens: Tokens;
+  logins: Logins;
+  passwords: Passwords;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper> {
+  const { dataDir, now, onError, ownerKey, settings, store } = input;
+  const users = userStore(store, now);
+  const index = createUserIndex(store);
+  const passwords = createPasswords();
+  const tokens = await openTokens(store, { now, onError });
+  const throttle = await openLoginThrottle(store, { now, onError });
+  const { rehash } = users;
+  const logins = createLogins({ users: index, passwords, throttle, rehash, now, onError });
+  const bootstrap = await openBootstrap({ dataDir, users, passwords, throttle, now });
+  const renewal = settings.tokenRenewal;
+  const auth = { users: index, tokens, logins, throttle, ownerKey, renewal, now };
+  const { loggedIn } = users;
+  return {
+    ...createLoginTokens({ users: index, tokens, settings, loggedIn, now }),
+    authenticate: (facts) => authenticateManagement(facts, auth),
+    offer: bootstrap.offer,
+    setUp: bootstrap.setUp,
+    parts: { users, index, tokens, logins, passwords, now },
+    async close() {
+      bootstrap.close();
+      await tokens.close();
+      await throttle.close();
+    },
+  };
+}
