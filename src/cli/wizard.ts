@@ -1,4 +1,5 @@
 import { keyStore } from '../access/store.ts';
+import { rowOfConnection } from '../connections/connection-row.ts';
 import { providers } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { ExitCode } from './command.ts';
@@ -16,7 +17,6 @@ import {
   testNew,
 } from './install.ts';
 import { baseUrlFor, needsKey } from './provider-choice.ts';
-import { connectionDocument } from './shapes.ts';
 import { smoke } from './smoke.ts';
 
 const smokeTimeoutMs = 60_000;
@@ -35,7 +35,7 @@ export async function runWizard(context: Context): Promise<ExitCode> {
   const document = {
     data_dir: (await context.config()).dataDir,
     password_set: passwordSet,
-    connections: records.map(connectionDocument),
+    connections: records.map(rowOfConnection),
     key: key === null ? null : { id: key.record.id, name: key.record.name, key: key.key },
     next,
   };

@@ -14,12 +14,17 @@ export interface NewConnection {
   /** Null for a provider that asks for none. */
   apiKey: string | null;
   defaultModel: string | null;
+  /** Default 0. */
+  priority?: number;
+  /** Default true. */
+  active?: boolean;
 }
 
 export interface ConnectionPatch {
   name?: string;
   baseUrl?: string | null;
-  apiKey?: string;
+  /** Null takes the stored one away. */
+  apiKey?: string | null;
   defaultModel?: string | null;
   active?: boolean;
   priority?: number;
@@ -70,9 +75,17 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
     /** @throws GatewayError for a bad or taken name */
     async update(id: string, patch: ConnectionPatch): Promise<void> {
       const change = changeOf(id, patch, sealingKey);
-      if (patch.name !== undefined) change.name = await freeName(db, patch.name, id);
-      if (Object.keys(change).length > 0)
-        await db.updateTable('connections').set(change).where('id', '=', id).execute();
+      const name = patch.name === undefined ? undefined : await freeName(db, patch.name, id);
+      if (name !== undefined) change.name = name;
+      if (Object.keys(change).length === 0) return;
+      const { numUpdatedRows } = await db
+        .updateTable('connections')
+        .set(change)
+        .where('id', '=', id)
+        // Another process may have taken the name meanwhile.
+        .where((where) => where.not(where.exists(nameOwner(db, name ?? null, id))))
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n && name !== undefined) await freeName(db, name, id);
     },
 
     /** Removes a connection by id. False when there was none. */
@@ -93,21 +106,26 @@ async function freeName(db: Store['db'], name: string, own: string | null): Prom
   const checked = connectionName.safeParse(name);
   if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
   if (checked.data === 'demo') throw badName('"demo" is the built-in connection: choose another name');
-  const taken = await db
-    .selectFrom('connections')
-    .select('id')
-    .where('name', '=', checked.data)
-    .executeTakeFirst();
-  if (taken !== undefined && taken.id !== own) throw nameTaken(checked.data);
+  const taken = await nameOwner(db, checked.data, own).executeTakeFirst();
+  if (taken !== undefined) throw nameTaken(checked.data);
   return checked.data;
 }
 
+/** The connection of that name which is not `own`. */
+function nameOwner(db: Store['db'], name: string | null, own: string | null) {
+  return db
+    .selectFrom('connections as other')
+    .select('other.id')
+    .where('other.name', '=', name)
+    .where('other.id', 'is not', own);
+}
+
 function nameTaken(name: string): GatewayError {
-  return badName(`a connection named "${name}" exists already: choose another name with --name`);
+  return badName(`a connection named "${name}" exists already: choose another name`);
 }
 
 function newRow(
-  { apiKey, baseUrl, defaultModel, name, provider }: NewConnection,
+  { active = true, apiKey, baseUrl, defaultModel, name, priority = 0, provider }: NewConnection,
   sealingKey: Buffer,
   time: number,
 ): Selectable<ConnectionTable> {
@@ -120,8 +138,8 @@ function newRow(
     base_url: baseUrl,
     credential: apiKey === null ? null : seal(sealingKey, apiKey, id),
     default_model: defaultModel,
-    active: 1,
-    priority: 0,
+    active: active ? 1 : 0,
+    priority,
     models: null,
     models_at: null,
     status: 'untested',
@@ -139,8 +157,8 @@ function changeOf(id: string, patch: ConnectionPatch, sealingKey: Buffer): Updat
   if (patch.active !== undefined) change.active = patch.active ? 1 : 0;
   if (patch.priority !== undefined) change.priority = patch.priority;
   if (patch.apiKey !== undefined) {
-    change.credential = seal(sealingKey, patch.apiKey, id);
-    change.auth_type = 'api-key';
+    change.credential = patch.apiKey === null ? null : seal(sealingKey, patch.apiKey, id);
+    change.auth_type = patch.apiKey === null ? 'none' : 'api-key';
   }
   if (patch.apiKey !== undefined || patch.baseUrl !== undefined) {
     change.status = 'untested';

@@ -1,3 +1,4 @@
+import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Command, Options } from '../command.ts';
@@ -6,7 +7,6 @@ import type { Context } from '../context.ts';
 import { credentialFlags, readCredential } from '../credential.ts';
 import { usageError } from '../failure.ts';
 import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
-import { connectionDocument } from '../shapes.ts';
 
 export const providerAddCommand: Command = {
   arguments: [
@@ -52,7 +52,7 @@ export const providerAddCommand: Command = {
     const result = await testStored(record, context);
     const fresh = (await stored.find(record.id)) ?? record;
     context.io.result(
-      { ...connectionDocument(fresh), test: testDocument(fresh, result) },
+      { ...rowOfConnection(fresh), test: testDocument(fresh, result) },
       () => `Connected ${provider.name} as "${fresh.name}".\n${testLine(fresh, result)}`,
     );
     return result.valid ? 0 : 1;
@@ -60,7 +60,7 @@ export const providerAddCommand: Command = {
 };
 
 function added(record: ConnectionRecord, { io }: Context): 0 {
-  io.result(connectionDocument(record), () => `Connected ${record.provider} as "${record.name}".`);
+  io.result(rowOfConnection(record), () => `Connected ${record.provider} as "${record.name}".`);
   if (!io.json) io.note(`Test it with \`gateway providers test ${record.name}\`.`);
   return 0;
 }

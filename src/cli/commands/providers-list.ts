@@ -1,7 +1,7 @@
+import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Command } from '../command.ts';
 import { connectionRecords } from '../connect.ts';
-import { connectionDocument } from '../shapes.ts';
 import { localTime, type StyleName } from '../text.ts';
 
 const styleOfStatus: Readonly<Record<ConnectionRecord['status'], StyleName | null>> = {
@@ -20,7 +20,7 @@ export const providersListCommand: Command = {
   ],
   run: async (_, context) => {
     const records = await connectionRecords(context);
-    context.io.result({ providers: records.map(connectionDocument) }, () => {
+    context.io.result({ providers: records.map(rowOfConnection) }, () => {
       if (records.length === 0) {
         return 'No connections yet: add one with `gateway provider add PROVIDER`. The demo (demo/echo) works without.';
       }

@@ -1,4 +1,5 @@
 import { keyStore } from '../../access/store.ts';
+import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { Command, Options } from '../command.ts';
 import { connectionRecords, testDocument, testLine } from '../connect.ts';
 import type { Context } from '../context.ts';
@@ -15,7 +16,6 @@ import {
   testNew,
 } from '../install.ts';
 import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
-import { connectionDocument } from '../shapes.ts';
 import { runWizard } from '../wizard.ts';
 
 /** Where `--api-key` may stand instead, for a setup without a person. */
@@ -138,7 +138,7 @@ async function report({ passwordSet, record, tested }: Done, context: Context): 
     data_dir: dataDir,
     password_set: passwordSet,
     has_password: await hasPassword(context),
-    connection: record === null ? null : connectionDocument(record),
+    connection: record === null ? null : rowOfConnection(record),
     test: tested === null ? null : testDocument(tested.record, tested.result),
     found: offered.map(discoveryDocument),
     next,
