@@ -86,6 +86,7 @@ export const configFile = z.strictObject({
     })
     .partial()
     .optional(),
+  allowed_hosts: z.array(z.string().min(1)).optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
   prices: z
@@ -114,6 +115,8 @@ export interface Config {
     tokenRenewal: 'fixed' | 'sliding';
     tokenMaxLifetimeSeconds: number;
   };
+  /** Names of this gateway beside those of this machine, under which the management API may be spoken to. */
+  allowedHosts: readonly string[];
   /** A stream that was silent for so long carries a keep-alive. */
   keepAliveMs: number;
   /** How long open requests may finish after SIGTERM. */
@@ -166,6 +169,7 @@ export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}):
       idleMs: file.timeouts?.idle_ms ?? 900_000,
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
     },
+    allowedHosts: file.allowed_hosts ?? [],
     api: {
       tokenTtlSeconds: file.api?.token_ttl_seconds ?? 600,
       uiTokenTtlSeconds: file.api?.ui_token_ttl_seconds ?? 3600,

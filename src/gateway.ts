@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { openGatekeeper } from './access/gatekeeper.ts';
+import { keysResource } from './access/keys-resource.ts';
 import { keyStore } from './access/store.ts';
 import { userStore } from './access/users.ts';
 import { createCatalog } from './catalog/price.ts';
@@ -14,6 +16,9 @@ import { createLedger } from './ledger/record.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
 import type { Log } from './lib/log.ts';
+import { isManagementPath } from './management/app.ts';
+import { ownHosts } from './management/guards.ts';
+import { type Management, openManagement } from './management/open.ts';
 import { renderError } from './proxy/answer-error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { createPools } from './proxy/pools.ts';
@@ -36,9 +41,17 @@ const REVISION_POLL_MS = 500;
 const LEDGER_BACKLOG = 50_000;
 const LAST_BYTES_MS = 250;
 
+export interface Listening {
+  url: string;
+  host: string;
+  port: number;
+  /** Makes the first admin; null once there is one. For the terminal, never for a log. */
+  setupCode: string | null;
+}
+
 export interface Gateway {
   /** Opens everything and listens. @throws GatewayError with what to do about it */
-  start(): Promise<{ url: string; host: string; port: number }>;
+  start(): Promise<Listening>;
   /** Stops accepting, lets open requests finish for `drainMs`, ends the rest in their dialect, and flushes. */
   stop(): Promise<void>;
 }
@@ -86,12 +99,12 @@ interface OpenInput extends GatewayInput {
   onClose(close: () => Promise<void> | void): void;
 }
 
-async function open(input: OpenInput): Promise<{ url: string; host: string; port: number }> {
+async function open(input: OpenInput): Promise<Listening> {
   const { config, version, onClose } = input;
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
-  const { context, writable } = await openContext(input);
+  const { context, management, setupCode, writable } = await openContext(input);
   let draining = false;
   const onError = (error: unknown, exchange: AnyExchange | null) => {
     const path = exchange === null ? null : safePath(exchange.path);
@@ -102,7 +115,7 @@ async function open(input: OpenInput): Promise<{ url: string; host: string; port
   const server = createHttpServer({
     limits: config.limits,
     renderError,
-    onRequest: (exchange) => serve(context, exchange, { draining, writable: writable() }),
+    onRequest: (exchange) => serve({ context, management }, exchange, { draining, writable: writable() }),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
     onError,
@@ -131,15 +144,18 @@ async function open(input: OpenInput): Promise<{ url: string; host: string; port
     await webSockets.close();
     await server.close();
   });
-  return { url, host, port };
+  return { url, host, port, setupCode };
+}
+
+interface Opened {
+  context: SurfaceContext;
+  management: Management;
+  setupCode: string | null;
+  writable: () => boolean;
 }
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
-async function openContext({
-  config,
-  log,
-  onClose,
-}: OpenInput): Promise<{ context: SurfaceContext; writable: () => boolean }> {
+async function openContext({ config, log, onClose, version }: OpenInput): Promise<Opened> {
   const store = await openStore(config.dataDir, { create: true });
   onClose(() => store.close());
   const writer = createWriter(store, {
@@ -187,7 +203,21 @@ async function openContext({
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
-  return { context, writable: () => writer.pending() < LEDGER_BACKLOG };
+  const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
+  const gatekeeper = await openGatekeeper({
+    ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
+    ...{ now: context.now, onError: report },
+  });
+  onClose(() => gatekeeper.close());
+  const management = openManagement({
+    ...{ gatekeeper, version, report, now: context.now },
+    hosts: () => ownHosts(config.host, config.allowedHosts),
+    resources: [keysResource({ keys, now: context.now })],
+    audit: async () => {},
+  });
+  onClose(() => management.close());
+  const setupCode = gatekeeper.offer()?.code ?? null;
+  return { context, management, setupCode, writable: () => writer.pending() < LEDGER_BACKLOG };
 }
 
 /** Ends what the drain left over, each with the error of its dialect, and gives the last bytes a moment to leave. */
@@ -212,7 +242,7 @@ interface Health {
 
 /** Every path of the gateway. */
 function serve(
-  context: SurfaceContext,
+  { context, management }: Pick<Opened, 'context' | 'management'>,
   exchange: Exchange,
   { draining, writable }: Health,
 ): Promise<void> | true {
@@ -230,6 +260,7 @@ function serve(
       });
       return true;
     default:
+      if (isManagementPath(exchange.path)) return management.serve(exchange);
       throw new GatewayError(
         'not_found',
         `Nothing is served at ${safePath(exchange.path).slice(0, 200)}: model endpoints are below /v1`,

@@ -6,6 +6,14 @@ export interface Hosts {
   allowed: ReadonlySet<string>;
 }
 
+/** The names of this machine, the one that the gateway listens on, and those that its owner allows. */
+export function ownHosts(listening: string, allowed: readonly string[]): Hosts {
+  const names = ['localhost', '127.0.0.1', '[::1]', ...allowed];
+  if (!/^(0\.0\.0\.0|::|\[::\])$/.test(listening))
+    names.push(listening.includes(':') ? `[${listening}]` : listening);
+  return { allowed: new Set(names.flatMap((name) => hostName(name) ?? [])) };
+}
+
 /** Methods that change nothing, with the one exception that `sameOrigin` makes for logins. */
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 

@@ -23,8 +23,8 @@ export const serveCommand: Command = {
     // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
     const signalled = nextSignal();
     const gateway = createGateway({ config, log, version: version() });
-    const { url, host, port } = await gateway.start();
-    await greet(context, url);
+    const { url, host, port, setupCode } = await gateway.start();
+    await greet(context, url, setupCode);
     io.record(
       { listening: true, url, host, port, pid: process.pid },
       () => `Modelgate ${version()} listening on ${url}`,
@@ -39,11 +39,17 @@ export const serveCommand: Command = {
 };
 
 /** What a newcomer does next, said only while there is nobody who could use the gateway. */
-async function greet({ config, io }: Context, url: string): Promise<void> {
+async function greet({ config, io }: Context, url: string, setupCode: string | null): Promise<void> {
   const { authRequired, dataDir } = await config();
   if (io.json) return;
   io.record({}, () => `Data directory ${dataDir}`);
   if (!authRequired) io.record({}, () => 'Keys are not required: anyone on this machine may use the gateway');
+  if (setupCode !== null)
+    io.record(
+      {},
+      () =>
+        `No admin yet: \`gateway setup\`, or POST ${url}/api/setup with the code ${setupCode} (valid for an hour)`,
+    );
   io.record({}, () => `First steps: \`gateway keys add NAME\`, then point a tool at ${url} (or ${url}/v1)`);
 }
 
