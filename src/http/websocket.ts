@@ -48,7 +48,7 @@ export interface WebSockets {
 export interface WebSocketOptions {
   /** Most bytes of one message; a larger one closes the connection with 1009. */
   maxBytes: number;
-  /** Milliseconds between pings. A peer that answers none and takes no bytes for two of them is gone. */
+  /** Milliseconds between pings. A peer that has not answered one by the next is gone. */
   pingMs?: number;
   /** Milliseconds without a message or work until the connection is closed. */
   idleMs?: number;
@@ -67,14 +67,11 @@ const GOING_AWAY = 1001;
 interface Connection extends Slotted {
   ws: WebSocket;
   handler: TextHandler;
-  /** Whether it has been heard of since the last ping. */
+  /** False while a ping is unanswered. */
   alive: boolean;
-  /** Bytes that had left by the last ping. */
-  sent: number;
   /** performance.now() of the last message. */
   usedAt: number;
-  /** Bytes that have left for the kernel so far. */
-  sentBytes(): number;
+  socket: Duplex;
 }
 
 /** WebSockets of an HTTP server: handshakes, pings, limits and draining, and nothing of what is said on them. */
@@ -115,10 +112,9 @@ export function createWebSockets({
       },
     };
     const connection: Connection = {
-      ...{ slot: -1, ws, alive: true, sent: 0, usedAt: performance.now(), handler: open(text) },
-      sentBytes: () => ('bytesWritten' in socket ? Number(socket.bytesWritten) - socket.writableLength : 0),
+      ...{ slot: -1, ws, socket, alive: true, usedAt: performance.now(), handler: open(text) },
     };
-    listen(connection, socket);
+    listen(connection);
     connections.add(connection);
     timer ??= setInterval(beat, pingMs).unref();
     ws.on('close', () => {
@@ -194,8 +190,8 @@ function accept(server: WebSocketServer, handshake: Handshake, opened: (ws: WebS
   }
 }
 
-function listen(connection: Connection, socket: Duplex): void {
-  const { handler, ws } = connection;
+function listen(connection: Connection): void {
+  const { handler, socket, ws } = connection;
   ws.on('message', (data: RawData, isBinary: boolean) => {
     connection.alive = true;
     connection.usedAt = performance.now();
@@ -216,9 +212,10 @@ function listen(connection: Connection, socket: Duplex): void {
 
 /** Pings a peer, gives up one that is gone, and closes one that has nothing to do. */
 function ping(connection: Connection, idleMs: number): void {
-  const { handler, ws } = connection;
-  const sent = connection.sentBytes();
-  if (!connection.alive && sent === connection.sent) {
+  const { alive, handler, socket, ws } = connection;
+  // A ping would stand behind what a slow peer has yet to take; whether one is gone that has, TCP finds out.
+  if (socket.writableLength > 0) return;
+  if (!alive) {
     ws.terminate();
     return;
   }
@@ -230,7 +227,6 @@ function ping(connection: Connection, idleMs: number): void {
     ws.ping();
     connection.alive = false;
   }
-  connection.sent = connection.sentBytes();
 }
 
 function bytesOf(data: RawData): Buffer {

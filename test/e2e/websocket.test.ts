@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import OpenAI from 'openai';
+import type { Response } from 'openai/resources/responses/responses';
+import { ResponsesWS } from 'openai/resources/responses/ws';
 import { chatStream, messagesStream, responsesStream } from '../support/answers.ts';
 import { bearer, startGateway, waitFor } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
@@ -403,6 +406,37 @@ describe('a client of a WebSocket', () => {
     await waitFor('the flow to go on', () => request.sentBytes() > stalled + 10_000_000);
     client.ws.terminate();
     await request.closed;
+  });
+});
+
+describe('OpenAI’s own library over a WebSocket', () => {
+  it('goes through a tool loop that sends nothing but the result', async () => {
+    const call = { id: 'call_1', name: 'weather', arguments: '{"city":"Köln"}' };
+    at.upstream.script(
+      [stream(chatStream({ text: [], tools: [call] }).text)],
+      [stream(chatStream({ text: ['21 °C'] }).text)],
+    );
+    const client = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key });
+    const ws = new ResponsesWS(client);
+    const finish = () =>
+      new Promise<Response>((resolve, reject) => {
+        ws.once('response.completed', ({ response }) => resolve(response));
+        ws.once('error', reject);
+      });
+    const weather = { type: 'function', name: 'weather', strict: false, parameters: null } as const;
+    const common = { type: 'response.create' as const, model: 'up/m-1', store: false, tools: [weather] };
+    ws.send({ ...common, input: 'Weather?' });
+    const first = await finish();
+    assert.equal(first.output[0]?.type, 'function_call');
+    ws.send({
+      ...common,
+      previous_response_id: first.id,
+      input: [{ type: 'function_call_output', call_id: 'call_1', output: 'warm' }],
+    });
+    const last = await finish();
+    ws.close();
+    assert.equal(last.output.length, 1);
+    assert.match(JSON.stringify((await sent(1)).messages), /Weather.*Köln.*warm/);
   });
 });
 
