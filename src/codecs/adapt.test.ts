@@ -51,6 +51,19 @@ describe('what the target cannot say', () => {
     assert.deepEqual(adapted({}).dropped, []);
   });
 
+  it('is not written where it is named, not even by a codec that has a word for it (Q-14)', () => {
+    const tiered = codec('gemini', { serviceTier: 'serviceTier' });
+    tiered.conversation.vendorOnly = ['serviceTier'];
+    const tierOn = (vendorMembers: boolean) => {
+      const dialect = { ...plainDialect, vendorMembers };
+      const asked = { ...emptyConversation('m'), serviceTier: 'flex' };
+      const { conversation, dropped } = adapt(asked, { from, to: tiered, dialect, owner: null, model: 'm' });
+      return [conversation.serviceTier, dropped];
+    };
+    assert.deepEqual(tierOn(false), [null, ['serviceTier']]);
+    assert.deepEqual(tierOn(true), ['flex', []]);
+  });
+
   it('is refused when the answer would mean something else (Q-06, V-06)', () => {
     assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
     assert.equal(refusal({ candidates: 1 }), null);

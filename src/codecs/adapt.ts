@@ -37,8 +37,9 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
     if (dialect.memberNames[name] === null) delete sayable[concept];
   }
   if (!dialect.vendorMembers && dialect.memberNames['user'] === null) delete sayable.userId;
-  const lacking = to.conversation.lacks?.(model) ?? [];
+  const lacking = [...(to.conversation.lacks?.(model) ?? [])];
   for (const concept of lacking) delete sayable[concept];
+  if (!dialect.vendorMembers) lacking.push(...to.conversation.vendorOnly);
   const dropped = missingConcepts(conversation, wordsOf(from.conversation), sayable, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
@@ -72,7 +73,7 @@ export function wordsOf({ heard, names }: Pick<ConversationCodec, 'heard' | 'nam
   return { ...heard, ...names };
 }
 
-/** What a model refuses must not be written: it would answer nothing else. */
+/** What a model or a server refuses must not be written: it would answer nothing else. */
 function withoutConcepts(conversation: Conversation, lacking: readonly Concept[]): Conversation {
   const own = { ...conversation };
   for (const concept of lacking) {

@@ -255,6 +255,11 @@ describe('errors inside HTTP 200', () => {
   });
 });
 
+/** Complete streams of ten tokens in and five out. */
+function plain(format: WireFormat, ...names: string[]): typeof expectations {
+  return names.map((name) => [format, `${name}.sse`, 'complete', { input: 10, output: 5 }]);
+}
+
 const expectations: [WireFormat, string, StreamFacts['end'], Partial<Usage> | null][] = [
   [
     'openai-chat',
@@ -309,6 +314,55 @@ const expectations: [WireFormat, string, StreamFacts['end'], Partial<Usage> | nu
   ['gemini', 'grounding.sse', 'complete', { input: 240, output: 12, reasoning: 33, webSearches: 2 }],
   ['gemini', 'blocked.sse', 'complete', { input: 19 }],
   ['gemini', 'overloaded.sse', 'error', { input: 12, output: 2 }],
+  [
+    'openai-chat',
+    'usage-all.sse',
+    'complete',
+    {
+      input: 110,
+      cacheRead: 1_000,
+      cacheWrite5m: 30,
+      audioInput: 20,
+      output: 42,
+      reasoning: 20,
+      audioOutput: 8,
+    },
+  ],
+  [
+    'anthropic-messages',
+    'usage-all.sse',
+    'complete',
+    {
+      input: 100,
+      cacheRead: 1_000,
+      cacheWrite5m: 10,
+      cacheWrite1h: 20,
+      output: 30,
+      reasoning: 20,
+      webSearches: 2,
+    },
+  ],
+  [
+    'openai-responses',
+    'usage-all.sse',
+    'complete',
+    { input: 100, cacheRead: 1_000, cacheWrite5m: 30, output: 50, reasoning: 20 },
+  ],
+  [
+    'gemini',
+    'usage-all.sse',
+    'complete',
+    { input: 77, cacheRead: 1_000, audioInput: 20, imageInput: 10, output: 50, reasoning: 20 },
+  ],
+  ...plain('openai-chat', 'citations', 'custom', 'encrypted', 'interleaved', 'refusal', 'stops-context-full'),
+  ...plain('openai-chat', 'stops-error', 'stops-length-in-call', 'stops-policy', 'stops-unknown'),
+  ...plain('openai-completions', 'stops-length', 'stops-policy'),
+  ...plain('anthropic-messages', 'citations', 'encrypted', 'refusal', 'stops-context-full', 'stops-paused'),
+  ...plain('anthropic-messages', 'stops-length-in-call', 'stops-sequence', 'stops-unknown'),
+  ['openai-responses', 'citations.sse', 'complete', { input: 10, output: 5, webSearches: 1 }],
+  ...plain('openai-responses', 'custom', 'encrypted', 'refusal', 'stops-length-in-call', 'stops-policy'),
+  ...plain('openai-responses', 'stops-unknown'),
+  ...plain('gemini', 'custom', 'stops-length', 'stops-malformed', 'stops-other', 'stops-policy'),
 ];
 
 describe('readStream', () => {
@@ -327,7 +381,11 @@ describe('readStream', () => {
         '"usage":{"input',
         end === 'error' ? '"usageMetadata"' : '"finishReason"',
       ];
-      const last = Math.max(...places.map((place) => bytes.lastIndexOf(place)));
+      // This format has no count of searches but the items themselves, in the last event.
+      const counted = format === 'openai-responses' && (usage?.webSearches ?? 0) > 0;
+      const last = counted
+        ? bytes.lastIndexOf('event: ')
+        : Math.max(...places.map((place) => bytes.lastIndexOf(place)));
       const first = bytes.indexOf('"usage":{"input');
       const frameEnd = first === -1 ? 0 : bytes.indexOf('\n\n', first) + 2;
       for (let from = 0; from <= (last === -1 ? bytes.length - 400 : last); from += 1) {
@@ -347,7 +405,9 @@ describe('readStream', () => {
         'openai-chat': '"finish_reason":"',
         'openai-completions': '"finish_reason":"',
         'anthropic-messages': 'event: message_stop',
-        'openai-responses': name === 'tools.sse' ? 'event: response.completed' : 'event: response.incomplete',
+        'openai-responses': bytes.includes('event: response.incomplete')
+          ? 'event: response.incomplete'
+          : 'event: response.completed',
         gemini: name === 'blocked.sse' ? '"blockReason"' : '"finishReason"',
       };
       const at = bytes.indexOf(terminals[format] ?? '');

@@ -91,7 +91,7 @@ class MessagesWriter implements PartWriter {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: { ...usageOf(usage), output_tokens: usage === null ? 0 : Math.min(1, outputOf(usage)) },
+      usage: begunUsage(usage),
     };
     return event({ type: 'message_start', message });
   }
@@ -199,6 +199,15 @@ function locationOf({ native, text, title, url }: Citation): JsonObject {
     encrypted_index: '',
     title,
     url: url ?? '',
+  };
+}
+
+/** Of the answer no more is known than that it began. */
+function begunUsage(usage: Usage | null): JsonObject {
+  if (usage === null) return usageOf(null);
+  return {
+    ...usageOf({ ...usage, reasoning: 0, webSearches: 0 }),
+    output_tokens: Math.min(1, outputOf(usage)),
   };
 }
 

@@ -20,6 +20,11 @@ export function jsonSchemaOf(schema: JsonObject, path: string, depth = 0): JsonO
   return nullable(Object.fromEntries(result));
 }
 
+/** Whether a schema has its types in capitals. Gemini CLI writes those where JSON Schema is expected too, and Google takes them. */
+export function inCapitals({ type }: JsonObject): boolean {
+  return typeof type === 'string' && /^[A-Z]+$/.test(type);
+}
+
 /** Keywords whose values are counts, which ProtoJSON writes as strings. */
 const counts: ReadonlySet<string> = new Set([
   ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'],

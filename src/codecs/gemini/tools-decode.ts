@@ -1,7 +1,7 @@
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../conversation.ts';
 import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
-import { jsonSchemaOf } from './schema-decode.ts';
+import { inCapitals, jsonSchemaOf } from './schema-decode.ts';
 import { messageAt, messagesAt } from './wire-names.ts';
 
 /** The `tools` of a request, each of which may hold several. */
@@ -46,7 +46,7 @@ export function schemaIn(holder: JsonObject, own: string, json: string, path: st
   const isJson = holder[json] !== undefined && holder[json] !== null;
   const at = `${path}.${isJson ? json : own}`;
   if (!isObject(schema)) throw wrong(at, 'an object');
-  return isJson ? schema : jsonSchemaOf(schema, at);
+  return isJson && !inCapitals(schema) ? schema : jsonSchemaOf(schema, at);
 }
 
 function searchTool(name: string, value: unknown): WebSearchTool {

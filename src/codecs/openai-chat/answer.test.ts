@@ -404,12 +404,23 @@ describe('the reader of a chat stream', () => {
       });
     assert.deepEqual(Object.fromEntries(ends), {
       'answer.json': 'stop',
+      'citations.sse': 'stop',
       'crlf.sse': 'stop',
+      'custom.sse': 'tool-calls',
+      'encrypted.sse': 'tool-calls',
+      'interleaved.sse': 'tool-calls',
       'mistral-usage-first.json': 'tool-calls',
       'overloaded.sse': 'error',
       'reasoning-deepseek.sse': 'stop',
+      'refusal.sse': 'stop',
+      'stops-context-full.sse': 'context-full',
+      'stops-error.sse': 'error',
+      'stops-length-in-call.sse': 'length',
+      'stops-policy.sse': 'policy',
+      'stops-unknown.sse': 'other',
       'text.sse': 'stop',
       'tools.sse': 'tool-calls',
+      'usage-all.sse': 'stop',
     });
   });
 

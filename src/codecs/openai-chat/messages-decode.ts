@@ -12,7 +12,7 @@ import type {
 } from '../conversation.ts';
 import { sourceOfUrl } from '../data-url.ts';
 import { sealOf } from '../gemini/signature.ts';
-import { ERROR_MARK } from '../result-mark.ts';
+import { withoutErrorMark } from '../result-mark.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
 import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
 import { reasoningIn } from './text.ts';
@@ -193,17 +193,9 @@ function resultOf(message: JsonObject, calls: Calls, path: string): ToolResultPa
   const legacy = message['role'] === 'function' ? calls.legacy : null;
   const callId = legacy ?? textAt(message, 'tool_call_id', `${path}.tool_call_id`);
   if (callId === null) throw wrong(`${path}.tool_call_id`, 'a string');
-  const said = readContent(message['content'], `${path}.content`);
-  const [first] = said;
-  const isError = first?.type === 'text' && first.text.startsWith(ERROR_MARK);
-  const parts = isError ? [...withoutMark(first), ...said.slice(1)] : said;
+  const { isError, parts } = withoutErrorMark(readContent(message['content'], `${path}.content`));
   return {
     ...{ type: 'tool-result', callId, isError, kind: calls.custom.has(callId) ? 'custom' : 'function' },
     parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
   };
-}
-
-function withoutMark(part: TextPart): TextPart[] {
-  const text = part.text.slice(ERROR_MARK.length);
-  return text === '' ? [] : [{ ...part, text }];
 }

@@ -32,6 +32,8 @@ class ChatWriter implements PartWriter {
   /** Characters (UTF-16) of all text so far, and where each block of it began. */
   #length = 0;
   readonly #textStarts = new Map<number, number>();
+  /** Citations of a whole text, which is known at its end. */
+  #cited: Citation[] = [];
   #reasoned: number | null = null;
   /** Google's seal of the thoughts before the next call, where Google's own chat surface has it. */
   #signature: string | null = null;
@@ -51,6 +53,8 @@ class ChatWriter implements PartWriter {
       case 'text-delta':
         this.#length += part.text.length;
         return this.#chunk({ content: part.text });
+      case 'text-end':
+        return this.#citeWhole(part.block);
       case 'refusal-delta':
         return this.#chunk({ refusal: part.text });
       case 'reasoning-delta':
@@ -65,7 +69,10 @@ class ChatWriter implements PartWriter {
       case 'tool-call-end':
         return this.#close(part.block, part.complete);
       case 'citation':
-        return this.#cite(part.block, part.citation);
+        if (part.citation.end !== null || part.citation.native.format === 'openai-chat')
+          return this.#cite(part.block, part.citation);
+        this.#cited.push(part.citation);
+        return '';
       case 'message-end':
         return this.#end(part.reason, part.usage);
       default:
@@ -124,6 +131,12 @@ class ChatWriter implements PartWriter {
     return this.#grow(block, '{}');
   }
 
+  #citeWhole(block: number): string {
+    const cited = this.#cited;
+    this.#cited = [];
+    return cited.map((citation) => this.#cite(block, citation)).join('');
+  }
+
   /** The format counts in the whole content, and can name nothing but addresses. */
   #cite(block: number, { end, native, start, title, url }: Citation): string {
     if (native.format === 'openai-chat') return this.#chunk({ annotations: [native.value] });
@@ -141,7 +154,8 @@ class ChatWriter implements PartWriter {
   #end(reason: EndReason, usage: Usage | null): string {
     const shown = this.#context.includeUsage && usage !== null;
     const report = shown ? this.#frame({ choices: [], usage: promptCounts(usage) }) : '';
-    return this.#chunk({}, this.#told(reason)) + report + DONE_FRAME;
+    const cited = this.#citeWhole([...this.#textStarts.keys()].at(-1) ?? 0);
+    return cited + this.#chunk({}, this.#told(reason)) + report + DONE_FRAME;
   }
 
   /** What was called decides (S-04). */

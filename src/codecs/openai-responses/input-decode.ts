@@ -12,6 +12,7 @@ import type {
   ToolResultPart,
 } from '../conversation.ts';
 import { sourceOfUrl } from '../data-url.ts';
+import { withoutErrorMark } from '../result-mark.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
 import { summaryIn, summaryMessage } from './compaction.ts';
@@ -190,12 +191,13 @@ function callPart(item: JsonObject, path: string): Part {
 function resultPart(item: JsonObject, path: string): ToolResultPart {
   const callId = textAt(item, 'call_id', `${path}.call_id`);
   if (callId === null) throw wrong(`${path}.call_id`, 'a string');
-  const parts = contentParts(item['output'], `${path}.output`);
+  const said = contentParts(item['output'], `${path}.output`);
+  const { isError, parts } = withoutErrorMark(said);
   return {
     type: 'tool-result',
     callId,
     parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
-    isError: false,
+    isError,
     kind: item['type'] === 'custom_tool_call_output' ? 'custom' : 'function',
   };
 }

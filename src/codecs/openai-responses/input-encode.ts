@@ -10,6 +10,7 @@ import type {
 } from '../conversation.ts';
 import { urlOfSource } from '../data-url.ts';
 import type { Dialect } from '../dialect.ts';
+import { ERROR_MARK } from '../result-mark.ts';
 import type { JsonObject } from '../values.ts';
 
 export function systemItem(parts: readonly TextPart[], { systemRole }: Dialect): JsonObject {
@@ -91,11 +92,11 @@ function reasoningItem({ sealed, summary, text }: ReasoningPart): JsonObject | n
 /** A result is a text when it is one text; an error says so in words, for the format has no other place. */
 function outputOf({ isError, parts }: ToolResultPart): string | JsonObject[] {
   const [first] = parts;
-  const prefix = isError ? 'Error: ' : '';
+  const prefix = isError ? ERROR_MARK : '';
   if (first === undefined) return prefix;
   if (parts.length === 1 && first.type === 'text') return `${prefix}${first.text}`;
   const content = parts.map((part) => contentOf(part, 'user')).filter((part) => part !== null);
-  return isError ? [{ type: 'input_text', text: 'Error:' }, ...content] : content;
+  return isError ? [{ type: 'input_text', text: prefix }, ...content] : content;
 }
 
 function contentOf(part: Part, role: 'user' | 'assistant'): JsonObject | null {

@@ -187,8 +187,10 @@ class ResponsesReader implements PartReader {
     for (const [output_index, item] of listOf(response['output']).entries()) {
       parts.push(...this.#itemDone({ output_index }, objectOf(item)));
     }
+    // An item whose end was not told is as whole as its response.
     for (const item of this.#items.values())
-      for (const block of item.blocks.values()) parts.push(...this.#closed(block, {}));
+      for (const block of item.blocks.values())
+        parts.push(...this.#closed(block, { status: response['status'] }));
     this.#ended = true;
     const searches = listOf(response['output']).filter(
       (item) => objectOf(item)['type'] === 'web_search_call',

@@ -2,7 +2,7 @@ import { carrySeal } from '../carried-seal.ts';
 import type { Sealed } from '../conversation.ts';
 import { DONE, encodeFrame } from '../frames.ts';
 import type { Usage } from '../model.ts';
-import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
 import { type JsonObject, listOf } from '../values.ts';
 import { responseShell } from './shell.ts';
 
@@ -13,6 +13,8 @@ interface OpenItem {
   item: JsonObject & { id: string };
   text: string;
   annotations: JsonObject[];
+  /** Citations of the whole text, which is known at its end. */
+  cited: Citation[];
 }
 
 /** Events that carry a block's text: as it grows, and whole. */
@@ -89,7 +91,7 @@ class ResponsesWriter implements PartWriter {
   #add(block: number, kind: OpenItem['kind'], item: JsonObject & { id: string }): string {
     const index = this.#output.length;
     this.#output.push(item);
-    this.#open.set(block, { kind, index, item, text: '', annotations: [] });
+    this.#open.set(block, { kind, index, item, text: '', annotations: [], cited: [] });
     return this.#event('response.output_item.added', { output_index: index, item });
   }
 
@@ -168,10 +170,11 @@ class ResponsesWriter implements PartWriter {
   #closeMessage(block: number): string {
     const open = this.#open.get(block);
     if (open === undefined) return '';
+    const cited = open.cited.map((citation) => this.#annotation(block, open, citation)).join('');
     const part = partOf(open.kind === 'refusal' ? 'refusal' : 'text', open.text, open.annotations);
     const place = { ...this.#place(block), content_index: 0 };
     const text = this.#wholeText(block, open) + this.#event('response.content_part.done', { ...place, part });
-    return text + this.#done(block, open, { ...open.item, status: 'completed', content: [part] });
+    return cited + text + this.#done(block, open, { ...open.item, status: 'completed', content: [part] });
   }
 
   #closeReasoning(block: number, sealed: Sealed | null): string {
@@ -213,20 +216,21 @@ class ResponsesWriter implements PartWriter {
   #annotate({ block, citation }: Extract<StreamPart, { type: 'citation' }>): string {
     const open = this.#open.get(block);
     if (open?.kind !== 'text') return '';
-    const { end, native, start, title, url } = citation;
-    const annotation =
-      native.format === 'openai-responses'
-        ? native.value
-        : {
-            type: 'url_citation',
-            start_index: start ?? open.text.length,
-            end_index: end ?? open.text.length,
-            url: url ?? '',
-            title: title ?? '',
-          };
-    const place = { ...this.#place(block), content_index: 0, annotation_index: open.annotations.length };
+    if (citation.end !== null || citation.native.format === 'openai-responses')
+      return this.#annotation(block, open, citation);
+    open.cited.push(citation);
+    return '';
+  }
+
+  /** The format can name addresses, and files of its own vendor. */
+  #annotation(block: number, open: OpenItem, { end, native, start, title, url }: Citation): string {
+    const own = native.format === 'openai-responses';
+    if (!own && url === null) return '';
+    const place = { start_index: start ?? 0, end_index: end ?? open.text.length };
+    const annotation = own ? native.value : { type: 'url_citation', ...place, url, title: title ?? '' };
+    const at = { ...this.#place(block), content_index: 0, annotation_index: open.annotations.length };
     open.annotations.push(annotation);
-    return this.#event('response.output_text.annotation.added', { ...place, annotation });
+    return this.#event('response.output_text.annotation.added', { ...at, annotation });
   }
 
   #whole(item: JsonObject): string {
