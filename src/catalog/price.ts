@@ -49,7 +49,7 @@ export interface Catalog {
   /** Models that can be called at the provider under these ids, as far as the table knows. */
   models(provider: Provider): CatalogModel[];
   /** What is known of a model that the provider itself offers; null when the table has no such model. */
-  describe(provider: Provider, model: string): { contextWindow: number | null; name: string | null } | null;
+  describe(provider: Provider, model: string): Omit<CatalogModel, 'id'> | null;
 }
 
 export interface CatalogInput {
@@ -112,8 +112,7 @@ export function createCatalog({ overrides, table = loadPriceTable() }: CatalogIn
       if (provider.prices === null) return null;
       const row = prices.find(provider.prices, model, { fallback: false });
       if (row === null || (row.call === undefined && !row.old)) return null;
-      const { contextWindow, name } = about(row);
-      return { contextWindow, name };
+      return about(row);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import { allowsModel } from '../access/authenticate.ts';
+import { offeredModels } from '../catalog/offered.ts';
 import type { Route } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
@@ -21,7 +22,7 @@ export function listModels(snapshot: Snapshot, principal: Principal): ListedMode
   const listed: ListedModel[] = [];
   const seen = new Set<string>();
   for (const route of snapshot.routes.ordered) {
-    for (const model of modelsOf(route, snapshot)) {
+    for (const model of offeredModels(route.connection, route.provider, snapshot.catalog)) {
       const id = `${route.connection.name}/${model}`;
       if (seen.has(id) || !allowsModel(principal, id, [`${route.provider.id}/${model}`])) continue;
       seen.add(id);
@@ -29,13 +30,6 @@ export function listModels(snapshot: Snapshot, principal: Principal): ListedMode
     }
   }
   return listed;
-}
-
-/** What the connection was seen to offer, else its default model and what the catalogue knows of its provider. */
-function modelsOf({ connection, provider }: Route, { catalog }: Snapshot): string[] {
-  const offered = connection.models ?? catalog.models(provider).map((model) => model.id);
-  const first = connection.defaultModel;
-  return first === null || offered.includes(first) ? [...offered] : [first, ...offered];
 }
 
 function describe(

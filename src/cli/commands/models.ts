@@ -1,4 +1,6 @@
-import { type Catalog, createCatalog, type ModelPrice } from '../../catalog/price.ts';
+import { offeredModels } from '../../catalog/offered.ts';
+import { type Catalog, createCatalog } from '../../catalog/price.ts';
+import { rowOfPrice } from '../../catalog/price-row.ts';
 import type { Route } from '../../combos/resolve.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { buildSnapshot } from '../../snapshot.ts';
@@ -17,7 +19,7 @@ interface Offer {
   /** Tokens. */
   context_window: number | null;
   /** USD per million tokens; null when unknown. */
-  pricing: ReturnType<typeof pricingDocument> | null;
+  pricing: ReturnType<typeof rowOfPrice> | null;
 }
 
 export const modelsCommand: Command = {
@@ -69,18 +71,13 @@ async function offersOf(only: string | undefined, context: Context): Promise<Off
   );
   if (chosen.length > 0 || only === undefined) {
     return chosen.flatMap((route) =>
-      modelsOf(route, catalog).map((model) => offer(route, model, catalog, now)),
+      offeredModels(route.connection, route.provider, catalog).map((model) =>
+        offer(route, model, catalog, now),
+      ),
     );
   }
   const provider = providerOf(only);
   return catalog.models(provider).map(({ id }) => unconnected(provider, id, catalog, now));
-}
-
-/** What the provider itself listed when it was last tested, else what the catalogue knows; the default model always. */
-function modelsOf({ connection, provider }: Route, catalog: Catalog): string[] {
-  const listed = connection.models ?? catalog.models(provider).map(({ id }) => id);
-  const preferred = connection.defaultModel === null ? [] : [connection.defaultModel];
-  return [...new Set([...preferred, ...listed])];
 }
 
 function offer({ connection, provider }: Route, model: string, catalog: Catalog, now: number): Offer {
@@ -107,29 +104,7 @@ function facts(provider: Provider, model: string, catalog: Catalog, now: number)
     provider: provider.id,
     model,
     context_window: catalog.describe(provider, model)?.contextWindow ?? null,
-    pricing: price === null ? null : pricingDocument(price),
-  };
-}
-
-function pricingDocument(price: ModelPrice) {
-  return {
-    currency: 'USD',
-    per_tokens: 1_000_000,
-    input: price.input,
-    output: price.output,
-    cache_read: price.cacheRead ?? null,
-    cache_write_5m: price.cacheWrite5m ?? null,
-    cache_write_1h: price.cacheWrite1h ?? null,
-    reasoning: price.reasoning ?? null,
-    audio_input: price.audioInput ?? null,
-    audio_output: price.audioOutput ?? null,
-    image_input: price.imageInput ?? null,
-    image_output: price.imageOutput ?? null,
-    per_image: price.image ?? null,
-    per_audio_hour: price.audioHour ?? null,
-    per_million_characters: price.characters ?? null,
-    per_thousand_search_units: price.searchUnit ?? null,
-    source: price.source,
+    pricing: price === null ? null : rowOfPrice(price),
   };
 }
 

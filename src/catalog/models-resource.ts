@@ -1,0 +1,79 @@
+import type { Resource, Row } from '../http/resource.ts';
+import type { Provider } from '../providers/provider.ts';
+import { type Offering, offeredModels } from './offered.ts';
+import type { Catalog, Rate } from './price.ts';
+import { rowOfPrice } from './price-row.ts';
+import { modelRow } from './row-schema.ts';
+
+/** What is looked at of an active connection, and its provider. */
+export interface Offer {
+  connection: Offering & { id: string; name: string };
+  provider: Provider;
+}
+
+export interface ModelsInput {
+  /** The active connections of this moment, the preferred one first. */
+  offers(): readonly Offer[];
+  catalog: Catalog;
+  /** Milliseconds since the epoch: prices change with time. */
+  now(): number;
+}
+
+/** The models that can be asked for, as `GET /v1/models` lists them for a key that may use all. */
+export function modelsResource({ catalog, now, offers }: ModelsInput): Resource {
+  const rowsOf = (offer: Offer): Row[] => {
+    const at = now();
+    return offeredModels(offer.connection, offer.provider, catalog).map((model) =>
+      rowOf(offer, model, catalog, at),
+    );
+  };
+  return {
+    name: 'models',
+    title: 'Models',
+    summary: 'What can be asked for: the models of all active connections, with what they cost.',
+    record: modelRow,
+    read: 'models:read',
+    list: async () => distinct(offers()).flatMap(rowsOf),
+    async find(id) {
+      const slash = id.indexOf('/');
+      const name = id.slice(0, Math.max(slash, 0));
+      const offer = offers().find(({ connection }) => connection.name === name);
+      if (offer === undefined) return null;
+      const model = id.slice(slash + 1);
+      return offeredModels(offer.connection, offer.provider, catalog).includes(model)
+        ? rowOf(offer, model, catalog, now())
+        : null;
+    },
+  };
+}
+
+/** A name leads to the first connection of that name only. */
+function distinct(offers: readonly Offer[]): Offer[] {
+  return [
+    ...new Map([...offers].reverse().map((offer) => [offer.connection.name, offer])).values(),
+  ].reverse();
+}
+
+function rowOf({ connection, provider }: Offer, model: string, catalog: Catalog, at: number): Row {
+  const known = catalog.describe(provider, model);
+  const price = catalog.priceOf(provider, model, at);
+  return {
+    id: `${connection.name}/${model}`,
+    model,
+    name: known?.name ?? model,
+    provider: provider.id,
+    connection: connection.name,
+    connection_id: connection.id,
+    context_window: known?.contextWindow ?? null,
+    deprecated: known?.deprecated ?? null,
+    priced: price !== null,
+    input_usd: baseOf(price?.input),
+    output_usd: baseOf(price?.output),
+    pricing: price === null ? null : rowOfPrice(price),
+  };
+}
+
+function baseOf(rate: Rate | null | undefined): number | null {
+  if (rate === null || rate === undefined) return null;
+  return typeof rate === 'number' ? rate : rate.base;
+}

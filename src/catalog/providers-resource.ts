@@ -1,0 +1,56 @@
+import type { Resource, Row } from '../http/resource.ts';
+import { findProvider, providers } from '../providers/index.ts';
+import type { Provider } from '../providers/provider.ts';
+import { providerRow } from './row-schema.ts';
+
+/** What is looked at of a connection. */
+export interface ConnectionOfProvider {
+  provider: string;
+  name: string;
+  active: boolean;
+}
+
+export interface ProvidersInput {
+  connections(): Promise<readonly ConnectionOfProvider[]>;
+}
+
+/** The catalogue of providers, connected or not. */
+export function providersResource({ connections }: ProvidersInput): Resource {
+  return {
+    name: 'providers',
+    title: 'Providers',
+    summary: 'Who can be connected: the catalogue that comes with this version.',
+    record: providerRow,
+    read: 'providers:read',
+    async list() {
+      const existing = await connections();
+      return providers.map((provider) => rowOf(provider, existing));
+    },
+    async find(id) {
+      const provider = findProvider(id);
+      return provider === undefined ? null : rowOf(provider, await connections());
+    },
+  };
+}
+
+function rowOf(provider: Provider, connections: readonly ConnectionOfProvider[]): Row {
+  const own = connections.filter((connection) => connection.provider === provider.id);
+  const isDemo = provider.category === 'demo';
+  return {
+    id: provider.id,
+    name: provider.name,
+    category: provider.category,
+    formats: Object.keys(provider.formats),
+    base_url: isDemo ? null : provider.baseUrl,
+    needs_base_url: provider.baseUrl === null,
+    needs_key: provider.auth.kind !== 'none' && provider.auth.optional !== true,
+    key_variables: provider.keyVariables,
+    local_port: provider.localPort ?? null,
+    free: provider.unpriced === 'free',
+    suggested_model: provider.suggestedModel,
+    website: provider.website,
+    // The demo is built in.
+    connected: isDemo || own.some(({ active }) => active),
+    connections: own.map(({ name }) => name),
+  };
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod';
+
+/** A provider as it is shown: who can be connected, and what for. */
+export const providerRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  category: z.enum(['api-key', 'local', 'generic', 'demo']),
+  /** Wire formats that it speaks itself; the others are translated. */
+  formats: z.array(z.string()),
+  /** Root of its API; null when each connection names its own. */
+  base_url: z.string().nullable(),
+  needs_base_url: z.boolean(),
+  needs_key: z.boolean(),
+  /** Environment variables that commonly hold a key for it. */
+  key_variables: z.array(z.string()),
+  /** Well-known port on loopback of a local server. */
+  local_port: z.int().nullable(),
+  /** Its models cost nothing. */
+  free: z.boolean(),
+  suggested_model: z.string().nullable(),
+  website: z.string(),
+  /** Whether requests can go there now. */
+  connected: z.boolean(),
+  /** Names of its connections, disabled ones included. */
+  connections: z.array(z.string()),
+});
+
+const unitPrice = z.number().nonnegative().nullable();
+
+/** USD per million tokens: flat, or higher for the whole request once its input is more than `above` tokens. */
+const rate = z
+  .union([
+    z.number().nonnegative(),
+    z.object({
+      base: z.number().nonnegative(),
+      tiers: z.array(z.object({ above: z.int(), rate: z.number().nonnegative() })),
+    }),
+  ])
+  .nullable();
+
+const price = z.object({
+  currency: z.literal('USD'),
+  per_tokens: z.int(),
+  input: rate,
+  output: rate,
+  cache_read: rate,
+  cache_write_5m: rate,
+  cache_write_1h: rate,
+  reasoning: rate,
+  audio_input: rate,
+  audio_output: rate,
+  image_input: rate,
+  image_output: rate,
+  per_image: unitPrice,
+  per_audio_hour: unitPrice,
+  per_million_characters: unitPrice,
+  per_thousand_search_units: unitPrice,
+  /** The price table and its version, `override` or `free`. */
+  source: z.string(),
+});
+
+/** A model that can be asked for, as it is shown. */
+export const modelRow = z.object({
+  /** `connection/model`: what a request names. */
+  id: z.string(),
+  /** The provider's own id of it. */
+  model: z.string(),
+  name: z.string(),
+  provider: z.string(),
+  connection: z.string(),
+  connection_id: z.string(),
+  /** Tokens; null when not known. */
+  context_window: z.int().nullable(),
+  /** No longer offered to new callers; null when not known. */
+  deprecated: z.boolean().nullable(),
+  /** Whether a price is known. */
+  priced: z.boolean(),
+  /** USD per million tokens before any tier; null when not known. */
+  input_usd: z.number().nullable(),
+  output_usd: z.number().nullable(),
+  pricing: price.nullable(),
+});
