@@ -95,4 +95,15 @@ describe('Google’s paths', () => {
     const one = (await get(`/v1beta/${model?.name}`)).json();
     assert.equal(one['name'], model?.name);
   });
+
+  it('understand a provider that streams a list where events were asked for', async () => {
+    const chunks = geminiStream()
+      .split('\r\n\r\n')
+      .filter((frame) => frame !== '');
+    at.upstream.always(json(200, `[${chunks.map((frame) => frame.slice('data: '.length)).join(',\n')}]`));
+    const body = { model: 'goog/m-1', stream: true, messages: [{ role: 'user', content: 'Hello' }] };
+    const reply = await at.gateway.ask('/v1/chat/completions', body);
+    assert.match(reply.text, /wörld 🙂/);
+    assert.match(reply.text, /\[DONE\]/);
+  });
 });
