@@ -2,7 +2,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import type { StreamCodec } from '../codecs/codec.ts';
 import { readVendorError } from '../codecs/openai-error.ts';
 import { stream } from '../codecs/openai-responses/stream.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../codecs/values.ts';
+import { isObject, type JsonObject, listOf, parseObject, textOf } from '../codecs/values.ts';
 import type { Outlet } from '../http/outlet.ts';
 import type { TextSocket } from '../http/websocket.ts';
 import type { Frame } from '../lib/sse.ts';
@@ -142,9 +142,14 @@ export class SocketOutlet implements Outlet {
     const rest = joined(this.#pieces);
     this.#pieces = [];
     this.writableEnded = true;
-    if (!this.#told && this.#status >= 300) this.#sendFailure(rest);
-    else if (!this.#told && !this.#streams()) this.#sendWhole(rest);
-    else this.#sendRest(rest);
+    try {
+      if (this.#status >= 300) this.#sendFailure(rest);
+      else if (this.#streams()) this.#sendRest(rest);
+      else this.#sendWhole(rest);
+    } catch (error) {
+      // JSON can be read to any depth and written only as deep as the stack goes.
+      if (!(error instanceof RangeError)) throw error;
+    }
     if (!this.#told) {
       const message = 'The answer broke off before its final event';
       this.#sendError(502, { message, type: 'server_error', param: null, code: 'upstream_cut' });
@@ -166,14 +171,16 @@ export class SocketOutlet implements Outlet {
 
   #sendFailure(body: Buffer): void {
     const text = body.toString('utf8');
-    const error = parseObject(text)?.['error'];
-    this.#sendError(this.#status, isObject(error) ? error : reported(objectOf(error), text));
+    const answer = parseObject(text) ?? {};
+    const { error } = answer;
+    this.#sendError(this.#status, isObject(error) ? error : reported(answer, text));
   }
 
   #sendError(status: number, error: JsonObject): void {
+    const told = Object.entries(this.#headers).filter(([name]) => !bodyHeaders.test(name));
+    const json = JSON.stringify({ type: 'error', status, error, headers: Object.fromEntries(told) });
     this.#told = true;
-    const headers = Object.entries(this.#headers).filter(([name]) => !bodyHeaders.test(name));
-    this.#send(JSON.stringify({ type: 'error', status, error, headers: Object.fromEntries(headers) }));
+    this.#send(json);
   }
 
   #send(json: string): void {

@@ -200,12 +200,17 @@ function remembering(memory: ConnectionMemory, { request, warmUp: warms }: Creat
       const id = textOf(response['id']);
       const empty = listOf(response['output']).length === 0;
       if (asked === null || id === '' || (empty && !warms)) return;
-      memory.remember({
-        ...{ id, createdAt: asked.createdAt, keyId: asked.keyId, connectionId: '', response },
-        model: textOf(request['model']),
-        previousId: textOf(request['previous_response_id']) || null,
-        input: withIds(asked.input, id),
-      });
+      try {
+        memory.remember({
+          ...{ id, createdAt: asked.createdAt, keyId: asked.keyId, connectionId: '', response },
+          model: textOf(request['model']),
+          previousId: textOf(request['previous_response_id']) || null,
+          input: withIds(asked.input, id),
+        });
+      } catch (error) {
+        // Nested deeper than JSON can be written.
+        if (!(error instanceof RangeError)) throw error;
+      }
     },
   };
 }
