@@ -11,6 +11,7 @@ const root = resolve(import.meta.dirname, '../..');
 const packages = {
   claude: '@anthropic-ai/claude-code@2.1.329',
   codex: '@openai/codex@0.169.0',
+  copilot: '@github/copilot@1.0.102',
   gemini: '@google/gemini-cli@0.61.0',
   qwen: '@qwen-code/qwen-code@0.24.4',
   opencode: 'opencode-ai@1.18.33',
