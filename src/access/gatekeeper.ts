@@ -20,6 +20,8 @@ export interface GatekeeperInput {
   now: () => number;
   /** Told of what goes wrong beside the requests: a write that is tried again. */
   onError: (error: unknown) => void;
+  /** Default: those of `createPasswords`. */
+  passwords?: Passwords;
 }
 
 /** Who lets callers in and out, and the parts that the resources `users` and `tokens` need. */
@@ -41,10 +43,9 @@ export interface AccessParts {
 }
 
 export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper> {
-  const { dataDir, now, onError, ownerKey, settings, store } = input;
+  const { dataDir, now, onError, ownerKey, passwords = createPasswords(), settings, store } = input;
   const users = userStore(store, now);
   const index = createUserIndex(store);
-  const passwords = createPasswords();
   const tokens = await openTokens(store, { now, onError });
   const throttle = await openLoginThrottle(store, { now, onError });
   const { rehash } = users;

@@ -4,6 +4,7 @@ import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import type { LoginFailureTable } from '../store/tables.ts';
 import { clientOf } from './client-address.ts';
+import { inTurn } from './in-turn.ts';
 
 /** How many failures are let pass, and how long a subject then waits: doubled with every further failure. */
 interface Rule {
@@ -100,7 +101,7 @@ export async function openLoginThrottle(
     const subject = subjectOf(name, rule);
     if (addFailure(subject, now())) dirty.add(name);
   };
-  const flush = async (): Promise<void> => {
+  const flush = inTurn(async () => {
     for (const name of dirty) {
       dirty.delete(name);
       const subject = subjects.get(name);
@@ -110,7 +111,7 @@ export async function openLoginThrottle(
         throw error;
       });
     }
-  };
+  });
   const timer = setInterval(() => void flush().catch(onError), flushMs).unref();
   const both = (account: string, address: string): [string, Rule][] => [
     [subjectName('account', `${account}\n${clientOf(address)}`), rules.account],

@@ -175,8 +175,13 @@ function refusal(reason: RefusalReason, message: string, userId: string | null =
 function headerValues({ rawHeaders }: AuthFacts, name: string): string[] {
   const values: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === name) values.push((rawHeaders[index + 1] ?? '').trim());
+    if (rawHeaders[index]?.toLowerCase() === name) values.push(trimmed(rawHeaders[index + 1] ?? ''));
   return values;
+}
+
+/** Without the spaces and tabs that HTTP allows around a value. */
+function trimmed(value: string): string {
+  return value.replace(/^[ \t]+|[ \t]+$/g, '');
 }
 
 /** Compares digests, so that the time it takes tells nothing. */

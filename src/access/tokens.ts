@@ -2,6 +2,7 @@ import type { Selectable } from 'kysely';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { TokenTable } from '../store/tables.ts';
+import { inTurn } from './in-turn.ts';
 import type { TokenRecord } from './token-schema.ts';
 import { createToken, hashToken, isTokenText, tokenHint } from './token-text.ts';
 
@@ -70,8 +71,9 @@ export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptio
   const shelf = createShelf();
   for (const row of await db.selectFrom('tokens').selectAll().orderBy('created_at').orderBy('id').execute())
     shelf.put(row.hash, recordOf(row));
-  const { dirty, drop, flush, sweep } = upkeep(db, shelf, now);
-  const timer = setInterval(() => void sweep().catch(onError), sweepMs).unref();
+  const { dirty, drop, sweep } = upkeep(db, shelf, now);
+  const swept = inTurn(sweep);
+  const timer = setInterval(() => void swept().catch(onError), sweepMs).unref();
 
   return {
     async issue(wanted) {
@@ -106,10 +108,10 @@ export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptio
       await drop(ids);
       return ids.length;
     },
-    sweep,
+    sweep: swept,
     async close() {
       clearInterval(timer);
-      await flush();
+      await swept();
     },
   };
 }
@@ -146,7 +148,7 @@ function upkeep(db: Store['db'], shelf: ReturnType<typeof createShelf>, now: () 
     const stored = new Set((await db.selectFrom('tokens').select('id').execute()).map(({ id }) => id));
     for (const { id } of known) if (!stored.has(id)) shelf.remove(id);
   };
-  return { dirty, drop, flush, sweep };
+  return { dirty, drop, sweep };
 }
 
 /** The records in memory, by what they are asked for. */

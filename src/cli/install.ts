@@ -1,4 +1,5 @@
 import { hashPassword } from '../access/password.ts';
+import { passwordProblem as problemOf } from '../access/password-policy.ts';
 import { userStore } from '../access/users.ts';
 import type { ConnectionRecord } from '../connections/schema.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -7,14 +8,9 @@ import type { Context } from './context.ts';
 
 /** Steps that `setup` takes, with or without a person at the terminal. */
 
-const leastPasswordLength = 8;
-
-/** The sentence that says what is wrong with a password, or undefined. */
+/** The sentence that says what is wrong with a password of `admin`, or undefined. */
 export function passwordProblem(password: string): string | undefined {
-  if (password.length < leastPasswordLength)
-    return `The password needs at least ${leastPasswordLength} characters`;
-  if (password.trim() === '') return 'The password must not be blank';
-  return undefined;
+  return problemOf(password, 'admin');
 }
 
 export async function setPassword(password: string, context: Context): Promise<void> {

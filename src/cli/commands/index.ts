@@ -21,6 +21,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./setup.ts')).setupCommand,
   },
   {
+    name: 'reset-password',
+    summary: 'Set a new password for a user, on this machine',
+    load: async () => (await import('./reset-password.ts')).resetPasswordCommand,
+  },
+  {
     name: 'keys add',
     summary: 'Make a gateway key and show it once',
     load: async () => (await import('./keys-add.ts')).keysAddCommand,
