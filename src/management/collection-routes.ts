@@ -1,6 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { hasFreshLogin, needsFresh } from '../access/permissions.ts';
+import { checkDepth } from '../http/collection/input.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
+import { inBulk } from './collection-bulk.ts';
+import { acted, created, removed, updated } from './collection-change.ts';
+import { namesOf, type Operation, operationOf, permissionOf } from './collection-operation.ts';
+import { described, listed, readMany, readOne } from './collection-read.ts';
 
 /** What came to a collection of the management API, after authentication. */
 export interface CollectionRequest {
@@ -29,18 +35,20 @@ export interface Change {
   action: string;
   /** `keys`. */
   collection: string;
-  /** The id of the member, as the caller gave it where there is no such member; null where there is none yet. */
+  /** The id of the member, as the caller gave it where nobody looked for it; null where there is none yet. */
   target: string | null;
-  /** The member or what changed of it; null where it did not exist. */
+  /** The member or what changed of it; null where it did not exist, and for actions. */
   before: Record<string, unknown> | null;
   after: Record<string, unknown> | null;
+  /** What was given; null where `after` has all of it. */
+  input: Record<string, unknown> | null;
   outcome: 'success' | 'failure' | 'denied';
   /** The error's code, or what the action said; null for a success. */
   reason: string | null;
 }
 
 export interface CollectionContext {
-  /** Called before each change is answered. When it fails, so does the request. */
+  /** Called before each change is answered. When it fails, so does the request, or its part of a bulk request. */
   record(change: Change): Promise<void>;
   /** Failures inside of a bulk request that are the gateway's own, for the log: the answer says only that there was one. */
   report(error: unknown): void;
@@ -61,6 +69,53 @@ export interface Answer {
  *   input or the resource itself says
  */
 export async function serveResource(context: CollectionContext, request: CollectionRequest): Promise<Answer> {
-  void context;
-  throw new GatewayError('method_not_allowed', `"${request.method}" is not supported here`);
+  checkDepth(request.body);
+  const operation = operationOf(request);
+  await demandPermission(context, request, operation);
+  // Who deletes gets no body to take or leave.
+  if (operation.kind !== 'remove' || operation.answered) request.checkAccept?.();
+  switch (operation.kind) {
+    case 'describe':
+      return described(request);
+    case 'list':
+      return listed(request);
+    case 'read':
+      return readOne(request, operation.id);
+    case 'query':
+      return readMany(request, operation.members);
+    case 'create':
+      return created(context, request, operation);
+    case 'update':
+      return updated(context, request, operation);
+    case 'remove':
+      return removed(context, request, operation);
+    case 'act':
+      return acted(context, request, operation);
+    case 'bulk':
+      return inBulk(context, request, operation);
+  }
+}
+
+async function demandPermission(
+  context: CollectionContext,
+  request: CollectionRequest,
+  operation: Operation,
+): Promise<void> {
+  const { caller, resource } = request;
+  const permission = permissionOf(operation, resource);
+  const lacking = !caller.can(permission)
+    ? new GatewayError('forbidden', `This needs the permission ${permission}`)
+    : needsFresh(permission) && !hasFreshLogin(caller, context.now())
+      ? new GatewayError(
+          'reauthentication_required',
+          'This needs a password that was given within the last five minutes: log in again',
+        )
+      : null;
+  if (lacking === null) return;
+  const { action, target } = namesOf(operation);
+  await context.record({
+    ...{ caller, action, target, collection: resource.name, before: null, after: null, input: null },
+    ...{ outcome: 'denied', reason: lacking.code },
+  });
+  throw lacking;
 }

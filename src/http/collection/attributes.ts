@@ -1,0 +1,89 @@
+import type { z } from 'zod';
+
+/** How the values of an attribute are compared. A `time` is ISO 8601 text that compares as the instant it names. */
+export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'object';
+
+/** The attributes that a caller may name, and what they are. One member of an object is named `health.status`. */
+export type Attributes = ReadonlyMap<string, Kind>;
+
+/**
+ * The attributes of a record, from its schema.
+ * @param hidden members that the caller may not see: they are as if they did not exist
+ */
+export function attributesOf(record: z.ZodObject, hidden: ReadonlySet<string>): Attributes {
+  const attributes = new Map<string, Kind>();
+  for (const [name, member] of Object.entries(record.shape)) {
+    if (hidden.has(name)) continue;
+    const schema = unwrapped(member);
+    const kind = kindOf(schema, name);
+    attributes.set(name, kind);
+    if (schema._zod.def.type !== 'object') continue;
+    for (const [inner, value] of Object.entries(schema._zod.def.shape)) {
+      attributes.set(`${name}.${inner}`, kindOf(unwrapped(value), inner));
+    }
+  }
+  return attributes;
+}
+
+/** The value of an attribute; undefined where the row has none. */
+export function valueAt(row: Readonly<Record<string, unknown>>, attribute: string): unknown {
+  let value: unknown = row;
+  for (const name of attribute.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
+}
+
+/** The schema behind what says that a value may be absent or null. */
+export function unwrapped(schema: z.core.SomeType): z.core.$ZodTypes {
+  const known = schema as z.core.$ZodTypes;
+  const { def } = known._zod;
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'nonoptional':
+    case 'readonly':
+    case 'catch':
+      return unwrapped(def.innerType);
+    case 'pipe':
+      return unwrapped(def.out);
+    default:
+      return known;
+  }
+}
+
+function kindOf(schema: z.core.$ZodTypes, name: string): Kind {
+  const { def } = schema._zod;
+  switch (def.type) {
+    case 'string': {
+      const format = 'format' in def ? def.format : undefined;
+      return format === 'datetime' || format === 'date' || /_(?:at|on)$/.test(name) ? 'time' : 'text';
+    }
+    case 'enum':
+    case 'template_literal':
+      return 'text';
+    case 'literal':
+      return kindOfValues(def.values);
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'boolean';
+    case 'array':
+      return 'list';
+    case 'union': {
+      const [first = 'object', ...others] = def.options.map((option) => kindOf(unwrapped(option), name));
+      return others.every((kind) => kind === first) ? first : 'object';
+    }
+    default:
+      return 'object';
+  }
+}
+
+function kindOfValues(values: readonly unknown[]): Kind {
+  if (values.every((value) => typeof value === 'boolean')) return 'boolean';
+  if (values.every((value) => typeof value === 'number')) return 'number';
+  return values.every((value) => typeof value === 'string') ? 'text' : 'object';
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { GatewayError } from '../../lib/error.ts';
+
+/** Members that the gateway measures by itself: that they differ is no change which somebody else made. */
+const measured: ReadonlySet<string> = new Set([
+  'uptime_seconds',
+  'observed_at',
+  'health',
+  'last_used_at',
+  'last_used_ip',
+  'last_login_at',
+]);
+
+/** Of these not even a caller's copy grows old: they follow from the clock and the rest. */
+const clocked: ReadonlySet<string> = new Set(['uptime_seconds']);
+
+/**
+ * The strong ETag of a member as it is shown: `"REVISION.CONTENT"`. The first part is what `If-Match` looks at: it
+ * changes when somebody changes the member, and not because it is shown in another way or was used. The second is of
+ * all that is shown.
+ * @param revision the member's own count of changes, null where it has none
+ */
+export function etagOf(
+  row: Readonly<Record<string, unknown>>,
+  shown: object,
+  revision: string | null,
+): string {
+  return `"${revisionPart(row, revision)}.${digest(shown, clocked)}"`;
+}
+
+/** The strong ETag of anything that is only read. */
+export function etagOfContent(shown: object): string {
+  return `"${digest(shown, clocked)}"`;
+}
+
+/**
+ * Refuses a change of a member that is no longer what the caller has seen.
+ * @param header the value of `If-Match`
+ * @throws GatewayError `precondition_failed`
+ */
+export function checkIfMatch(
+  header: string | undefined,
+  row: Readonly<Record<string, unknown>>,
+  revision: string | null,
+): void {
+  if (header === undefined || header.trim() === '*') return;
+  const current = revisionPart(row, revision);
+  const seen = tagsIn(header).some((tag) => /^"([^".]*)\.[^".]*"$/.exec(tag)?.[1] === current);
+  if (!seen)
+    throw new GatewayError(
+      'precondition_failed',
+      'It was changed since: read it again, and repeat the change on what it is now',
+      { param: 'if-match' },
+    );
+}
+
+/** Whether the caller's copy is still what would be sent (RFC 9110, 13.1.2: weak and strong tags compare alike). */
+export function isFresh(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  if (header.trim() === '*') return true;
+  return tagsIn(header).some((tag) => tag.replace(/^W\//, '') === etag);
+}
+
+function tagsIn(header: string): string[] {
+  return header.split(',').map((tag) => tag.trim());
+}
+
+function revisionPart(row: Readonly<Record<string, unknown>>, revision: string | null): string {
+  return digest(revision === null ? row : { id: row['id'], revision }, measured);
+}
+
+/** 96 bits of the SHA-256 of a value's JSON, its members in order of their names. */
+function digest(value: object, without: ReadonlySet<string>): string {
+  const canonical = JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    const entries = Object.entries(member).filter(([name]) => !without.has(name));
+    return Object.fromEntries(entries.toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  });
+  return createHash('sha256').update(canonical).digest('hex').slice(0, 24);
+}

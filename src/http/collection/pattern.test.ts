@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { GatewayError } from '../../lib/error.ts';
+import { compilePattern, isIn } from './pattern.ts';
+
+const plenty = 50_000_000;
+
+function found(source: string, text: string, ignoreCase = false): boolean {
+  return isIn(compilePattern(source, ignoreCase), text, { steps: plenty });
+}
+
+describe('patterns', () => {
+  const cases: readonly [source: string, yes: string[], no: string[]][] = [
+    ['', ['', 'a'], []],
+    ['abc', ['abc', 'xabcx'], ['ab', 'acb']],
+    ['^a.c$', ['abc', 'a.c', 'a😀c'], ['ac', 'xabc', 'a\nc']],
+    ['^(?:a|bc)+$', ['a', 'bc', 'abca'], ['', 'b', 'ab']],
+    ['^a{2}$', ['aa'], ['a', 'aaa']],
+    ['^a{2,}$', ['aa', 'aaaa'], ['a']],
+    ['^a{0,2}?b$', ['b', 'aab'], ['aaab']],
+    ['^[a-c\\d_-]+$', ['abc', '0-_9'], ['d', '']],
+    ['^[^\\s]$', ['x'], [' ', '\t', 'xy']],
+    ['^\\w+@\\w+\\.com$', ['me@x.com'], ['me@xcom']],
+    ['\\t|\\/', ['a\tb', 'a/b'], ['t']],
+    ['^(a*)*$', ['', 'aaa'], ['b']],
+    ['^[\\]\\\\]$', [']', '\\'], ['a']],
+  ];
+  for (const [source, yes, no] of cases) {
+    it(`find /${source}/`, () => {
+      for (const text of yes) assert.ok(found(source, text), `in ${JSON.stringify(text)}`);
+      for (const text of no) assert.ok(!found(source, text), `not in ${JSON.stringify(text)}`);
+    });
+  }
+
+  it('ignore case where asked to, in classes too', () => {
+    assert.ok(found('^aB[c-d]é$', 'AbDÉ', true));
+    assert.ok(!found('[^a]', 'A', true));
+    assert.ok(!found('a', 'A'));
+  });
+
+  it('agree with those of JavaScript', () => {
+    const leaf = fc.constantFrom('a', 'b', '.', '[ab]', '[^a]', '\\d', '\\W', '^', '$', '1');
+    const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
+      pattern: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc.tuple(tie('pattern'), tie('pattern')).map(([one, other]) => one + other),
+        fc.tuple(tie('pattern'), tie('pattern')).map(([one, other]) => `(${one}|${other})`),
+        fc
+          .tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{2}', '{1,3}', '{0}', '{1,}', '*?'))
+          .map(([one, bounds]) => `(?:${one})${bounds}`),
+      ),
+    }));
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', 'A', '1', ' ', '\n'), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, text, fc.boolean(), (source, sample, ignoreCase) => {
+        const expected = new RegExp(source, ignoreCase ? 'i' : '').test(sample);
+        assert.equal(found(source, sample, ignoreCase), expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('take no time that grows faster than the text', () => {
+    const text = `${'a'.repeat(5_000)}!`;
+    const started = performance.now();
+    for (const source of ['^(a+)+$', '^(a|a)*$', '^(a|aa)+$', 'a*a*a*a*a*a*b', '(.*)*x']) {
+      assert.ok(!found(source, text));
+    }
+    assert.ok(performance.now() - started < 5_000);
+  });
+
+  it('stop when the budget of the query is spent', () => {
+    const pattern = compilePattern('(.*){50}x', false);
+    assert.throws(() => isIn(pattern, 'a'.repeat(10_000), { steps: 10_000 }), isRefusal);
+  });
+
+  const refused = [
+    '(',
+    ')',
+    'a**',
+    '*',
+    '(?=a)',
+    '(?<=a)',
+    '(?<n>a)',
+    '\\1',
+    '\\b',
+    'a{2,1}',
+    'a{',
+    '[',
+    '[b-a]',
+    '\\',
+  ];
+  const large = ['((a{1000}){1000}){1000}', 'a{5000}', 'x'.repeat(300), '('.repeat(200)];
+  for (const source of [...refused, ...large]) {
+    it(`refuse ${source.slice(0, 30)}`, () => assert.throws(() => compilePattern(source, false), isRefusal));
+  }
+
+  it('take nothing often without taking long', () => {
+    assert.ok(found('(((((){1000}){1000}){1000}){1000}){1000}', ''));
+  });
+});
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'invalid_request';
+}
