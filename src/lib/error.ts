@@ -53,6 +53,7 @@ export const errorRows = {
   loop_detected: { status: 508, kind: 'server' },
   client_closed: { status: 499, kind: 'invalid_request' },
   internal_error: { status: 500, kind: 'server' },
+  audit_unavailable: { status: 503, kind: 'server' },
   connection_unusable: { status: 503, kind: 'server' },
   shutting_down: { status: 503, kind: 'overloaded' },
   upstream_unreachable: { status: 502, kind: 'server' },

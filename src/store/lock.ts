@@ -20,7 +20,21 @@ export interface Owner {
  * @throws GatewayError that names the owner, or what keeps the file from being locked
  */
 export async function acquireDataDir(dataDir: string, owner: () => Owner | null = () => null): Promise<Lock> {
-  const path = join(dataDir, 'owner.lock');
+  const lock = tryLock(join(dataDir, 'owner.lock'));
+  if (lock !== null) return lock;
+  throw new GatewayError(
+    'invalid_request',
+    `The data directory ${dataDir} is in use by ${named(owner)}: stop that gateway, or choose another directory with --data-dir or DATA_DIR`,
+    { cause: 'the lock is held' },
+  );
+}
+
+/**
+ * Holds a lock on a file of its own, made when there is none, until it is released or the process ends, however it
+ * ends. Null when another holder, in this process or another one, has it. Never waits.
+ * @throws GatewayError when the file cannot be locked
+ */
+export function tryLock(path: string): Lock | null {
   let database: DatabaseSync | null = null;
   try {
     const opened = new DatabaseSync(path, { timeout: 0 });
@@ -30,16 +44,10 @@ export async function acquireDataDir(dataDir: string, owner: () => Owner | null 
     return { release: () => opened.close() };
   } catch (error) {
     database?.close();
-    if (!isBusy(error)) {
-      throw new GatewayError('internal_error', `${path} cannot be locked: ${(error as Error).message}`, {
-        cause: error,
-      });
-    }
-    throw new GatewayError(
-      'invalid_request',
-      `The data directory ${dataDir} is in use by ${named(owner)}: stop that gateway, or choose another directory with --data-dir or DATA_DIR`,
-      { cause: error },
-    );
+    if (isBusy(error)) return null;
+    throw new GatewayError('internal_error', `${path} cannot be locked: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 

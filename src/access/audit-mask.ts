@@ -1,0 +1,77 @@
+import type { AuditEntry } from './audit-schema.ts';
+
+/**
+ * The second line of defence: those who tell the log of a change leave secrets out, and what they overlook is masked
+ * here, by the name of the member and by how known secrets look. It also bounds what one record can hold.
+ */
+
+const MASK = '[masked]';
+const MAX_TEXT = 2000;
+const MAX_MEMBERS = 100;
+const MAX_DEPTH = 8;
+
+/** Ends of names whose values are secrets. Ids, hints, counts and times of them are none. */
+const secretName =
+  /(?:^|_)(?:password|passphrase|secret|token|api_?key|key|credential|credentials|authorization|cookie)$/i;
+const camelSecretName = /[a-z](?:Password|Secret|Token|Key|Credential|Authorization)$/;
+
+/** Keys and tokens of this gateway, keys of the large providers, and credentials in a header or a URL. */
+const secretTexts: readonly RegExp[] = [
+  /\b(?:(?:sk|pk|rk|gsk|xai|r8|hf|gh[opsu]|glpat)[-_]|AIza)[A-Za-z0-9_-]{20,}/g,
+  /\bgw[sa]_[A-Za-z0-9_-]{20,}/g,
+  /\b(?:Bearer|Basic)\s+[A-Za-z0-9+/=._~-]{8,}/gi,
+  /(?<=:\/\/)[^/\s@]+(?=@)/g,
+];
+
+export function masked(entry: AuditEntry): AuditEntry {
+  return {
+    ...entry,
+    request_id: textOrNull(entry.request_id),
+    actor: { ...entry.actor, name: textOrNull(entry.actor.name) },
+    address: textOrNull(entry.address),
+    action: text(entry.action),
+    target: textOrNull(entry.target),
+    input: members(entry.input),
+    before: members(entry.before),
+    after: members(entry.after),
+    reason: textOrNull(entry.reason),
+  };
+}
+
+function members(record: Record<string, unknown> | null): Record<string, unknown> | null {
+  return record === null ? null : (value(record, 0) as Record<string, unknown>);
+}
+
+function value(given: unknown, depth: number): unknown {
+  if (typeof given === 'string') return text(given);
+  if (typeof given === 'bigint') return String(given);
+  if (typeof given !== 'object' || given === null) return given ?? null;
+  if (depth >= MAX_DEPTH) return '[deeper]';
+  if (Array.isArray(given)) {
+    const kept = given.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1));
+    return given.length > MAX_MEMBERS ? [...kept, `[${given.length - MAX_MEMBERS} more]`] : kept;
+  }
+  const all = Object.entries(given);
+  // Not with the name by which JavaScript reaches a prototype, which readers of JSON drop.
+  const plainName = (name: string) => (name === '__proto__' ? '[__proto__]' : text(name));
+  const kept = all
+    .slice(0, MAX_MEMBERS)
+    .map(([name, member]) => [text(name), isSecret(name, member) ? MASK : value(member, depth + 1)]);
+  if (all.length > MAX_MEMBERS) kept.push(['…', `[${all.length - MAX_MEMBERS} more]`]);
+  return Object.fromEntries(kept);
+}
+
+function isSecret(name: string, member: unknown): boolean {
+  if (typeof member !== 'string' && typeof member !== 'object') return false;
+  return member !== null && (secretName.test(name) || camelSecretName.test(name));
+}
+
+function text(given: string): string {
+  // What is longer than any text kept is cut first, so that no pattern has to look through it.
+  const cut = given.length > MAX_TEXT ? `${given.slice(0, MAX_TEXT)}… [${given.length} characters]` : given;
+  return secretTexts.reduce((clean, secret) => clean.replace(secret, MASK), cut).toWellFormed();
+}
+
+function textOrNull(given: string | null): string | null {
+  return given === null ? null : text(given);
+}
