@@ -30,17 +30,11 @@ interface Route {
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
 export function adapt(conversation: Conversation, { dialect, from, model, owner, to }: Route): Adapted {
-  const sayable = { ...to.conversation.names };
-  for (const concept of untranslatable) delete sayable[concept];
-  if (!dialect.vendorMembers) for (const concept of to.conversation.vendorOnly) delete sayable[concept];
-  for (const [concept, name] of Object.entries(sayable) as [Concept, string][]) {
-    if (dialect.memberNames[name] === null) delete sayable[concept];
-  }
-  if (!dialect.vendorMembers && dialect.memberNames['user'] === null) delete sayable.userId;
-  const lacking = [...(to.conversation.lacks?.(model) ?? [])];
-  for (const concept of lacking) delete sayable[concept];
-  if (!dialect.vendorMembers) lacking.push(...to.conversation.vendorOnly);
-  const dropped = missingConcepts(conversation, wordsOf(from.conversation), sayable, to.format);
+  const lacking = [...(to.conversation.lacks?.(model) ?? []), ...refusedBy(dialect, to.conversation)];
+  const { names: theirs } = to.conversation;
+  const canSay = (concept: Concept): boolean =>
+    theirs[concept] !== undefined && !untranslatable.includes(concept) && !lacking.includes(concept);
+  const dropped = missingConcepts(conversation, wordsOf(from.conversation), canSay, to.format);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
   const target = { format: to.format, name: dialect.schema };
@@ -68,6 +62,20 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
   };
 }
 
+/** What the format can say and this server refuses. */
+function refusedBy(
+  { memberNames, vendorMembers }: Dialect,
+  { names, vendorOnly }: ConversationCodec,
+): Concept[] {
+  const refused = vendorMembers ? [] : [...vendorOnly];
+  for (const [name, other] of Object.entries(memberNames)) {
+    if (other !== null) continue;
+    if (name === 'user' && !vendorMembers) refused.push('userId');
+    for (const [concept, word] of Object.entries(names)) if (word === name) refused.push(concept as Concept);
+  }
+  return refused;
+}
+
 /** What callers of a format call what they ask for. */
 export function wordsOf({ heard, names }: Pick<ConversationCodec, 'heard' | 'names'>): ConceptNames {
   return { ...heard, ...names };
@@ -89,15 +97,17 @@ const silences = {
   ...{ seed: null, reasoning: null, verbosity: null, serviceTier: null },
 } as const satisfies Partial<Record<Concept, null>>;
 
+const rows = Object.entries(concepts) as [Concept, (typeof concepts)[Concept]][];
+
 function missingConcepts(
   conversation: Conversation,
   from: ConceptNames,
-  to: ConceptNames,
+  canSay: (concept: Concept) => boolean,
   target: WireFormat,
 ): string[] {
   const dropped: string[] = [];
-  for (const [concept, row] of Object.entries(concepts) as [Concept, (typeof concepts)[Concept]][]) {
-    if (to[concept] !== undefined || !row.asked(conversation)) continue;
+  for (const [concept, row] of rows) {
+    if (canSay(concept) || !row.asked(conversation)) continue;
     const name = from[concept] ?? concept;
     if (row.without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
     dropped.push(name);
