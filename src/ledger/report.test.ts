@@ -1,78 +1,17 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { temporaryFolder } from '../../test/support/folder.ts';
+import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
 import { openStore } from '../store/database.ts';
-import { createWriter } from '../store/writer.ts';
-import { createLedger } from './record.ts';
 import { recentRequests, totals } from './report.ts';
-import { type LedgerEntry, ledgerEntry } from './schema.ts';
-
-const usage = {
-  input: 10,
-  cacheRead: 200,
-  cacheWrite5m: 3000,
-  cacheWrite1h: 40_000,
-  output: 5,
-  reasoning: 60,
-  audioInput: 700_000,
-  audioOutput: 800,
-  imageInput: 9_000_000,
-  imageOutput: 10_000,
-  webSearches: 1,
-  images: 2,
-  audioSeconds: 1.5,
-  characters: 70,
-  searchUnits: 3,
-};
-
-function entry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
-  return ledgerEntry.parse({
-    id: 'req_1',
-    startedAt: 1000,
-    keyId: 'key_1',
-    connectionId: 'con_1',
-    connection: 'work',
-    provider: 'openai',
-    format: 'openai-chat',
-    requestedModel: 'auto',
-    model: 'gpt-5',
-    status: 200,
-    outcome: 'ok',
-    errorCode: null,
-    errorMessage: null,
-    streamed: true,
-    usage,
-    estimated: false,
-    costUsd: 0.25,
-    priceSource: 'prices 2026-11-01',
-    ttftMs: 12,
-    durationMs: 345,
-    attempts: 2,
-    upstreamRequestId: 'up-1',
-    userAgent: 'tool/1.0',
-    ...patch,
-  });
-}
-
-/** A store whose ledger holds `entries`, written as the gateway does it. */
-async function ledgerOf(test: TestContext, entries: readonly LedgerEntry[]) {
-  const store = await openStore(temporaryFolder(test));
-  test.after(() => store.close());
-  const lost: unknown[] = [];
-  const writer = createWriter(store, { onError: (error) => lost.push(error) });
-  const { record } = createLedger(writer);
-  for (const one of entries) record(one);
-  await writer.stop();
-  assert.deepEqual(lost, []);
-  return store;
-}
+import type { LedgerEntry } from './schema.ts';
 
 const ids = (rows: readonly LedgerEntry[]) => rows.map(({ id }) => id);
 
 describe('the ledger', () => {
   it('gives every field back as it was recorded', async (test) => {
-    const odd = entry({
+    const odd = madeEntry({
       id: 'req_2',
       startedAt: 2000,
       keyId: null,
@@ -94,20 +33,20 @@ describe('the ledger', () => {
       upstreamRequestId: null,
       userAgent: null,
     });
-    const store = await ledgerOf(test, [entry(), odd]);
-    assert.deepEqual(await recentRequests(store, { limit: 10 }), [entry(), odd]);
+    const store = await ledgerOf(test, [madeEntry(), odd]);
+    assert.deepEqual(await recentRequests(store, { limit: 10 }), [madeEntry(), odd]);
   });
 
   it('has an entry once, the first one, however often its id is recorded', async (test) => {
-    const store = await ledgerOf(test, [entry(), entry({ costUsd: 99 })]);
-    assert.deepEqual(await recentRequests(store, { limit: 10 }), [entry()]);
+    const store = await ledgerOf(test, [madeEntry(), madeEntry({ costUsd: 99 })]);
+    assert.deepEqual(await recentRequests(store, { limit: 10 }), [madeEntry()]);
   });
 
   it('shows the newest so many, the oldest of them first', async (test) => {
     const times = [5, 1, 4, 2, 3];
     const store = await ledgerOf(
       test,
-      times.map((at) => entry({ id: `req_${at}`, startedAt: at })),
+      times.map((at) => madeEntry({ id: `req_${at}`, startedAt: at })),
     );
     assert.deepEqual(ids(await recentRequests(store, { limit: 3 })), ['req_3', 'req_4', 'req_5']);
     assert.deepEqual(ids(await recentRequests(store, { limit: 99, since: 4 })), ['req_4', 'req_5']);
@@ -121,7 +60,7 @@ describe('the ledger', () => {
       id: 'ONE', keyId: 'two', connection: 'three', provider: 'four', format: 'five', requestedModel: 'six',
       model: 'seven', errorCode: 'eight', errorMessage: 'nine 100%', upstreamRequestId: 'ten', userAgent: 'ele_ven\\',
     }; // biome-ignore format: a record
-    const store = await ledgerOf(test, [entry(named), entry()]);
+    const store = await ledgerOf(test, [madeEntry(named), madeEntry()]);
     const found = async (search: string) => ids(await recentRequests(store, { limit: 9, search }));
     for (const text of [
       'one',
@@ -148,7 +87,7 @@ describe('the ledger', () => {
 
 describe('the totals', () => {
   it('of nothing are 0', async (test) => {
-    const store = await ledgerOf(test, [entry()]);
+    const store = await ledgerOf(test, [madeEntry()]);
     assert.deepEqual(await totals(store, { since: 1001 }), {
       requests: 0, failed: 0, aborted: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpriced: 0,
     }); // biome-ignore format: a record
@@ -156,11 +95,11 @@ describe('the totals', () => {
 
   it('count requests by outcome and tokens of every bucket, since a time', async (test) => {
     const store = await ledgerOf(test, [
-      entry({ id: 'early', startedAt: 999 }),
-      entry({ id: 'a' }),
-      entry({ id: 'b', outcome: 'failed', usage: null, costUsd: null }),
-      entry({ id: 'c', outcome: 'failed', usage: null, costUsd: 0 }),
-      entry({ id: 'd', outcome: 'aborted' }),
+      madeEntry({ id: 'early', startedAt: 999 }),
+      madeEntry({ id: 'a' }),
+      madeEntry({ id: 'b', outcome: 'failed', usage: null, costUsd: null }),
+      madeEntry({ id: 'c', outcome: 'failed', usage: null, costUsd: 0 }),
+      madeEntry({ id: 'd', outcome: 'aborted' }),
     ]);
     assert.deepEqual(await totals(store, { since: 1000 }), {
       requests: 4,
@@ -174,15 +113,15 @@ describe('the totals', () => {
   });
 
   it('have no cost when none is known, and 0 when all cost nothing', async (test) => {
-    const unknown = await ledgerOf(test, [entry({ costUsd: null })]);
+    const unknown = await ledgerOf(test, [madeEntry({ costUsd: null })]);
     const { costUsd, unpriced } = await totals(unknown, { since: 0 });
     assert.deepEqual([costUsd, unpriced], [null, 1]);
-    const free = await ledgerOf(test, [entry({ costUsd: 0 }), entry({ id: 'x', costUsd: 0 })]);
+    const free = await ledgerOf(test, [madeEntry({ costUsd: 0 }), madeEntry({ id: 'x', costUsd: 0 })]);
     assert.deepEqual((await totals(free, { since: 0 })).costUsd, 0);
   });
 
   it('of costs are exact decimals', async (test) => {
-    const tenths = await ledgerOf(test, [entry({ costUsd: 0.1 }), entry({ id: 'b', costUsd: 0.2 })]);
+    const tenths = await ledgerOf(test, [madeEntry({ costUsd: 0.1 }), madeEntry({ id: 'b', costUsd: 0.2 })]);
     assert.equal((await totals(tenths, { since: 0 })).costUsd, 0.3);
     const micro = fc.array(fc.bigInt({ min: 0n, max: 500_000_000n }), { minLength: 1, maxLength: 60 });
     await fc.assert(

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Store } from '../store/database.ts';
 import type { RequestTable } from '../store/tables.ts';
 import type { LedgerEntry } from './schema.ts';
+import { type Sums, sumsOf } from './sums.ts';
 
 /** An entry as it was kept. */
 export type LedgerRow = LedgerEntry;
@@ -45,78 +46,21 @@ export async function recentRequests(store: Pick<Store, 'db'>, query: RecentQuer
   return rows.reverse().map(entryOf);
 }
 
-export interface Totals {
-  requests: number;
-  failed: number;
-  aborted: number;
-  /** All buckets of the input, cached, written to the cache, audio and pictures included. */
-  inputTokens: number;
-  /** All buckets of the output, reasoning, audio and pictures included. */
-  outputTokens: number;
-  /** Sum of the known costs, exact to the millionth of a micro-dollar; null when there were requests and none had a known cost. */
-  costUsd: number | null;
-  /** Requests whose cost is not known. */
-  unpriced: number;
-}
+export type Totals = Pick<
+  Sums,
+  'requests' | 'failed' | 'aborted' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpriced'
+>;
 
 /** Sums over the requests since a time, in milliseconds since the epoch. */
 export async function totals(store: Pick<Store, 'db'>, { since }: { since: number }): Promise<Totals> {
-  const row = await store.db
-    .selectFrom('requests')
-    .where('started_at', '>=', since)
-    .select(({ fn, val, eb }) => [
-      fn.countAll<number>().as('requests'),
-      fn.sum<number>(eb.case().when('outcome', '=', 'failed').then(val(1)).else(val(0)).end()).as('failed'),
-      fn.sum<number>(eb.case().when('outcome', '=', 'aborted').then(val(1)).else(val(0)).end()).as('aborted'),
-      fn.sum<number>('input_tokens').as('input'),
-      fn.sum<number>('cache_read_tokens').as('cacheRead'),
-      fn.sum<number>('cache_write_5m_tokens').as('cacheWrite5m'),
-      fn.sum<number>('cache_write_1h_tokens').as('cacheWrite1h'),
-      fn.sum<number>('output_tokens').as('output'),
-      fn.sum<number>('reasoning_tokens').as('reasoning'),
-      fn.sum<number>('audio_input_tokens').as('audioInput'),
-      fn.sum<number>('audio_output_tokens').as('audioOutput'),
-      fn.sum<number | null>('image_input_tokens').as('imageInput'),
-      fn.sum<number | null>('image_output_tokens').as('imageOutput'),
-      fn.sum<number | null>('cost_usd').as('costUsd'),
-      fn.count<number>('cost_usd').as('priced'),
-    ])
-    .executeTakeFirstOrThrow();
-  return {
-    requests: row.requests,
-    failed: row.failed ?? 0,
-    aborted: row.aborted ?? 0,
-    inputTokens: sum(
-      row.input,
-      row.cacheRead,
-      row.cacheWrite5m,
-      row.cacheWrite1h,
-      row.audioInput,
-      row.imageInput,
-    ),
-    outputTokens: sum(row.output, row.reasoning, row.audioOutput, row.imageOutput),
-    costUsd: row.requests === 0 ? 0 : row.costUsd === null ? null : exact(row.costUsd),
-    unpriced: row.requests - row.priced,
-  };
+  const [sums] = await sumsOf(store, { by: null, since });
+  if (sums === undefined) throw new Error('a sum over everything has one row');
+  const { aborted, costUsd, failed, inputTokens, outputTokens, requests, unpriced } = sums;
+  return { requests, failed, aborted, inputTokens, outputTokens, costUsd, unpriced };
 }
 
-/** SQL's sum over nothing but nulls is null. */
-function sum(...parts: (number | null)[]): number {
-  return parts.reduce<number>((total, part) => total + (part ?? 0), 0);
-}
-
-/**
- * The decimal number that a sum of binary fractions stands for: 0.1 + 0.2 is 0.3. SQLite adds with compensation
- * (since 3.43), so the sum is off by no more than its own last bit, and no price has 12 decimals.
- */
-function exact(usd: number): number {
-  const scaled = Math.round(usd * PICO);
-  return Number.isSafeInteger(scaled) ? scaled / PICO : usd;
-}
-
-const PICO = 1e12;
-
-function entryOf(row: Selectable<RequestTable>): LedgerRow {
+/** An entry of its row. */
+export function entryOf(row: Selectable<RequestTable>): LedgerRow {
   return {
     id: row.id,
     startedAt: row.started_at,

@@ -57,3 +57,89 @@ export const ledgerEntry = z.object({
 });
 
 export type LedgerEntry = z.infer<typeof ledgerEntry>;
+
+const shownUsage = z.object({
+  input: count,
+  cache_read: count,
+  cache_write_5m: count,
+  cache_write_1h: count,
+  output: count,
+  reasoning: count,
+  audio_input: count,
+  audio_output: count,
+  image_input: count,
+  image_output: count,
+  web_searches: count,
+  images: count,
+  audio_seconds: count,
+  characters: count,
+  search_units: count,
+});
+
+/** A finished request as it is shown. Money in USD. */
+export const requestRow = z.object({
+  id: z.string(),
+  started_at: z.iso.datetime(),
+  status: ledgerEntry.shape.status,
+  outcome: ledgerEntry.shape.outcome,
+  key_id: z.string().nullable(),
+  provider: z.string().nullable(),
+  connection: z.string().nullable(),
+  connection_id: z.string().nullable(),
+  format: z.string(),
+  requested_model: z.string().nullable(),
+  model: z.string().nullable(),
+  streamed: z.boolean(),
+  /** All buckets of the input and of the output; null: unknown. */
+  input_tokens: count.nullable(),
+  output_tokens: count.nullable(),
+  usage: shownUsage.nullable(),
+  estimated: z.boolean(),
+  cost_usd: z.number().nullable(),
+  price_source: z.string().nullable(),
+  ttft_ms: z.number().nullable(),
+  duration_ms: z.number(),
+  attempts: z.int(),
+  error: z.object({ code: z.string(), message: z.string().nullable() }).nullable(),
+  upstream_request_id: z.string().nullable(),
+  user_agent: z.string().nullable(),
+});
+
+/** By what usage is summed up. Hours and days are those of UTC. */
+export const grouping = z.enum(
+  ['hour', 'day', 'provider', 'model', 'connection', 'key'],
+  '"by" is hour, day, provider, model, connection or key',
+);
+
+export type Grouping = z.infer<typeof grouping>;
+
+/** The sums over some requests, as they are shown. */
+export const usageRow = z.object({
+  /** `day:2026-11-21`, `model:openai/gpt-5`; `-` stands for what was not known. */
+  id: z.string(),
+  by: grouping,
+  /** The requests began from here on, and before there. */
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  /** What all of the requests have in common, by the grouping or the filter; null where they differ or had none. */
+  provider: z.string().nullable(),
+  model: z.string().nullable(),
+  connection: z.string().nullable(),
+  key_id: z.string().nullable(),
+  requests: z.int(),
+  failed: z.int(),
+  aborted: z.int(),
+  /** Requests whose usage was estimated, and whose cost is not known. */
+  estimated: z.int(),
+  unpriced: z.int(),
+  /** Sum of the known costs; null when none is known. */
+  cost_usd: z.number().nullable(),
+  input_tokens: count,
+  output_tokens: count,
+  usage: shownUsage,
+  mean_duration_ms: z.number(),
+  /** Of the requests that have a first byte. */
+  mean_ttft_ms: z.number().nullable(),
+});
+
+export type UsageRow = z.infer<typeof usageRow>;

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
+import { rowOfEntry } from '../../ledger/entry-row.ts';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
 import type { Store } from '../../store/database.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
 import { usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
-import { dollars, iso, localTime, printable } from '../text.ts';
+import { dollars, localTime, printable } from '../text.ts';
 
 /** How often `--follow` looks for new rows. The writer flushes at most 50 ms after a request ended. */
 const pollMs = 300;
@@ -85,54 +87,7 @@ async function follow(filter: Filter, limit: number, context: Context): Promise<
 }
 
 function show(row: LedgerRow, io: Io): void {
-  io.record(document(row), () => line(row, io));
-}
-
-function document(row: LedgerRow) {
-  return {
-    id: row.id,
-    started_at: iso(row.startedAt),
-    status: row.status,
-    outcome: row.outcome,
-    key_id: row.keyId,
-    provider: row.provider,
-    connection: row.connection,
-    connection_id: row.connectionId,
-    format: row.format,
-    requested_model: row.requestedModel,
-    model: row.model,
-    streamed: row.streamed,
-    usage: row.usage === null ? null : usageDocument(row.usage),
-    estimated: row.estimated,
-    cost_usd: row.costUsd,
-    price_source: row.priceSource,
-    ttft_ms: row.ttftMs,
-    duration_ms: row.durationMs,
-    attempts: row.attempts,
-    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage },
-    upstream_request_id: row.upstreamRequestId,
-    user_agent: row.userAgent,
-  };
-}
-
-function usageDocument(usage: NonNullable<LedgerRow['usage']>) {
-  return {
-    input: usage.input,
-    cache_read: usage.cacheRead,
-    cache_write_5m: usage.cacheWrite5m,
-    cache_write_1h: usage.cacheWrite1h,
-    output: usage.output,
-    reasoning: usage.reasoning,
-    audio_input: usage.audioInput,
-    audio_output: usage.audioOutput,
-    image_input: usage.imageInput,
-    image_output: usage.imageOutput,
-    web_searches: usage.webSearches,
-    images: usage.images,
-    audio_seconds: usage.audioSeconds,
-    characters: usage.characters,
-    search_units: usage.searchUnits,
-  };
+  io.record(rowOfEntry(row), () => line(row, io));
 }
 
 function line(row: LedgerRow, io: Io): string {
@@ -146,9 +101,8 @@ function line(row: LedgerRow, io: Io): string {
 
 /** Tokens, and whatever else was counted. */
 function usageCell(usage: NonNullable<LedgerRow['usage']>): string {
-  const given = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
-  const input = given + usage.audioInput + usage.imageInput;
-  const output = usage.output + usage.reasoning + usage.audioOutput + usage.imageOutput;
+  const input = inputTokens(usage);
+  const output = outputTokens(usage);
   const units: readonly (readonly [amount: number, unit: string])[] = [
     [usage.images, 'images'],
     [usage.audioSeconds, 's of audio'],

@@ -1,0 +1,206 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Condition, ListQuery } from '../http/resource.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Store } from '../store/database.ts';
+import { buckets, inputColumns, outputColumns } from './buckets.ts';
+import { entryOf, type LedgerRow } from './report.ts';
+
+/** A page of requests in the database's own words: there may be millions. */
+export interface RequestPage {
+  rows: LedgerRow[];
+  count: number;
+  filtered: number;
+}
+
+/**
+ * The requests that a query asks for; the newest first where it names no order. What is null comes last in either order.
+ * @throws GatewayError `invalid_request` for what cannot be filtered or sorted by
+ */
+export async function requestPage(store: Pick<Store, 'db'>, query: ListQuery): Promise<RequestPage> {
+  const counted = store.db.selectFrom('requests').select(({ fn }) => fn.countAll<number>().as('count'));
+  const condition = conditionOf(query.groups);
+  let select = store.db.selectFrom('requests').selectAll();
+  if (condition !== null) select = select.where(condition);
+  for (const term of orderOf(query)) select = select.orderBy(term);
+  const rows = await select.limit(query.limit).offset(query.offset).execute();
+  const { count } = await counted.executeTakeFirstOrThrow();
+  const fitting = condition === null ? null : await counted.where(condition).executeTakeFirstOrThrow();
+  return { rows: rows.map(entryOf), count, filtered: fitting?.count ?? count };
+}
+
+/** The request of an id; null when there is none. */
+export async function requestById(store: Pick<Store, 'db'>, id: string): Promise<LedgerRow | null> {
+  const row = await store.db.selectFrom('requests').selectAll().where('id', '=', id).executeTakeFirst();
+  return row === undefined ? null : entryOf(row);
+}
+
+type Expression = RawBuilder<unknown>;
+
+interface Attribute {
+  kind: 'text' | 'number' | 'boolean' | 'time';
+  value: Expression;
+  /** Whether it may be null. An order that asks for null first cannot use an index. */
+  nullable: boolean;
+}
+
+const known = (kind: Attribute['kind'], column: string): Attribute => ({
+  kind,
+  value: sql`${sql.ref(column)}`,
+  nullable: false,
+});
+const perhaps = (kind: Attribute['kind'], column: string): Attribute => ({
+  ...known(kind, column),
+  nullable: true,
+});
+/** Columns of usage that came with a later schema are null in older rows, for none. */
+const zeroed = (column: string): Expression => sql`coalesce(${sql.ref(column)}, 0)`;
+const used = (value: Expression): Attribute => ({
+  kind: 'number',
+  value: sql`iif(input_tokens is null, null, ${value})`,
+  nullable: true,
+});
+const total = (columns: readonly string[]): Attribute => used(sql.join(columns.map(zeroed), sql` + `));
+
+/** What is shown of a request, as an expression over its columns. */
+const attributes: ReadonlyMap<string, Attribute> = new Map([
+  ['id', known('text', 'id')],
+  ['started_at', known('time', 'started_at')],
+  ['status', known('number', 'status')],
+  ['outcome', known('text', 'outcome')],
+  ['key_id', perhaps('text', 'key_id')],
+  ['provider', perhaps('text', 'provider')],
+  ['connection', perhaps('text', 'connection')],
+  ['connection_id', perhaps('text', 'connection_id')],
+  ['format', known('text', 'format')],
+  ['requested_model', perhaps('text', 'requested_model')],
+  ['model', perhaps('text', 'model')],
+  ['streamed', known('boolean', 'streamed')],
+  ['input_tokens', total(inputColumns)],
+  ['output_tokens', total(outputColumns)],
+  ...buckets.map(({ column, name }) => [`usage.${name}`, used(zeroed(column))] as const),
+  ['estimated', known('boolean', 'estimated')],
+  ['cost_usd', perhaps('number', 'cost_usd')],
+  ['price_source', perhaps('text', 'price_source')],
+  ['ttft_ms', perhaps('number', 'ttft_ms')],
+  ['duration_ms', known('number', 'duration_ms')],
+  ['attempts', known('number', 'attempts')],
+  ['error.code', perhaps('text', 'error_code')],
+  ['error.message', perhaps('text', 'error_message')],
+  ['upstream_request_id', perhaps('text', 'upstream_request_id')],
+  ['user_agent', perhaps('text', 'user_agent')],
+]);
+
+function attributeOf(name: string, param: string): Attribute {
+  const attribute = attributes.get(name);
+  if (attribute === undefined) throw invalid(param, `requests have no order or filter by "${name}"`);
+  return attribute;
+}
+
+/** One order: the newer of two that sort alike first, so that pages never overlap. */
+function orderOf({ ignoreCase, sort }: ListQuery): Expression[] {
+  const asked = sort.flatMap(({ attribute, descending }) => {
+    const { kind, nullable, value } = attributeOf(attribute, 'sort_by');
+    const folded = ignoreCase && kind === 'text' ? sql`${value} collate nocase` : value;
+    const term = descending ? sql`${folded} desc` : sql`${folded} asc`;
+    return nullable ? [sql`${value} is null`, term] : [term];
+  });
+  return [...asked, sql`started_at desc`, sql`id desc`];
+}
+
+function conditionOf(groups: ListQuery['groups']): RawBuilder<boolean> | null {
+  if (groups.length === 0) return null;
+  const each = groups.map((group) => sql`(${sql.join([sql`true`, ...group.map(testOf)], sql` and `)})`);
+  return sql<boolean>`(${sql.join(each, sql` or `)})`;
+}
+
+function testOf({ attribute, operator, value }: Condition): Expression {
+  const about = attributeOf(attribute, 'filter[]');
+  switch (operator) {
+    case '=':
+      return equals(attribute, about, value, true);
+    case '==':
+      return equals(attribute, about, value, false);
+    // Also for null: what is not known does not equal anything.
+    case '!=':
+      return sql`(${equals(attribute, about, value, true)}) is not true`;
+    case '!==':
+      return sql`(${equals(attribute, about, value, false)}) is not true`;
+    case '<':
+      return sql`${about.value} < ${converted(attribute, about, value)}`;
+    case '<=':
+      return sql`${about.value} <= ${converted(attribute, about, value)}`;
+    case '>':
+      return sql`${about.value} > ${converted(attribute, about, value)}`;
+    case '>=':
+      return sql`${about.value} >= ${converted(attribute, about, value)}`;
+    case '=~':
+    case '!~':
+      throw invalid('filter[]', `requests cannot be filtered by patterns: use ${attribute}='*text*'`);
+  }
+}
+
+function equals(name: string, about: Attribute, value: Condition['value'], wildcards: boolean): Expression {
+  if (value === null) return sql`${about.value} is null`;
+  if (isList(value)) {
+    if (value.length === 0) return sql`false`;
+    return sql`${about.value} in (${sql.join(value.map((one) => converted(name, about, one)))})`;
+  }
+  if (wildcards && about.kind === 'text' && typeof value === 'string' && /[*%]/.test(value))
+    return like(name, about.value, value);
+  return sql`${about.value} = ${converted(name, about, value)}`;
+}
+
+/**
+ * Text with `*` or `%` for any characters: at its ends, in its middle or both. Made of comparisons that look at each
+ * character once; SQLite's own LIKE and GLOB can take very long with many wildcards.
+ */
+function like(name: string, value: Expression, wanted: string): Expression {
+  const parts = wanted.split(/[*%]+/);
+  const first = parts[0] ?? '';
+  const last = parts.at(-1) ?? '';
+  const [between, ...more] = parts.slice(1, -1);
+  if (more.length > 0) throw invalid('filter[]', `"${name}" takes text with at most one part between two *`);
+  const [ahead, behind] = [characters(first), characters(last)];
+  const tests = [sql`length(${value}) >= ${ahead + behind}`];
+  if (ahead > 0) tests.push(sql`substr(${value}, 1, ${ahead}) = ${first}`);
+  if (behind > 0) tests.push(sql`substr(${value}, ${-behind}) = ${last}`);
+  if (between !== undefined) {
+    const rest = sql`substr(${value}, ${ahead + 1}, length(${value}) - ${ahead + behind})`;
+    tests.push(sql`instr(${rest}, ${between}) > 0`);
+  }
+  return sql`(${sql.join(tests, sql` and `)})`;
+}
+
+/** SQLite counts code points. */
+function characters(text: string): number {
+  return [...text].length;
+}
+
+function converted(name: string, { kind }: Attribute, value: Condition['value']): string | number {
+  switch (kind) {
+    case 'text':
+      if (typeof value === 'string') return value;
+      break;
+    case 'number':
+      if (typeof value === 'number') return value;
+      break;
+    case 'boolean':
+      if (value === true || value === 'true') return 1;
+      if (value === false || value === 'false') return 0;
+      break;
+    case 'time': {
+      const at = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+      if (!Number.isNaN(at)) return at;
+      break;
+    }
+  }
+  throw invalid('filter[]', `"${name}" is compared with a ${kind}`);
+}
+
+function isList(value: Condition['value']): value is readonly (string | number)[] {
+  return Array.isArray(value);
+}
+
+function invalid(param: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', message, { param });
+}

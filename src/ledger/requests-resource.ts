@@ -1,0 +1,27 @@
+import type { Resource } from '../http/resource.ts';
+import type { Store } from '../store/database.ts';
+import { rowOfEntry } from './entry-row.ts';
+import { requestById, requestPage } from './page.ts';
+import { requestRow } from './schema.ts';
+
+/** The finished model requests, newest first. What was asked and answered is never kept. */
+export function requestsResource(store: Pick<Store, 'db'>): Resource {
+  return {
+    name: 'requests',
+    title: 'Requests',
+    summary:
+      'Finished model requests: what was used, what it cost, how it went. Prompts and answers are not kept.',
+    record: requestRow,
+    read: 'requests:read',
+    async page(query) {
+      const { count, filtered, rows } = await requestPage(store, query);
+      return { rows: rows.map(rowOfEntry), count, filtered };
+    },
+    async find(id) {
+      const entry = await requestById(store, id);
+      return entry === null ? null : rowOfEntry(entry);
+    },
+    // It ended before it was written, and nothing is changed in it.
+    revisionOf: ({ id }) => id,
+  };
+}

@@ -1,0 +1,149 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Store } from '../store/database.ts';
+import { type BucketName, buckets, inputColumns, outputColumns } from './buckets.ts';
+import type { Grouping } from './schema.ts';
+
+/** What requests can be narrowed to, and grouped by. */
+export type Dimension = 'provider' | 'model' | 'connection' | 'key_id';
+
+export interface SumsQuery {
+  /** Null: all in one. */
+  by: Grouping | null;
+  /** Requests that began at or after `since` and before `before`, in milliseconds since the epoch. */
+  since: number;
+  before?: number;
+  /** Only requests of these. */
+  only?: Partial<Record<Dimension, string>>;
+}
+
+/** The sums of one group. */
+export interface Sums {
+  /** Number of the hour or day since the epoch, where grouped by one. */
+  period: number | null;
+  /** What the group was made by; null for the other dimensions, and where it was not known. */
+  dimensions: Record<Dimension, string | null>;
+  requests: number;
+  failed: number;
+  aborted: number;
+  estimated: number;
+  /** Requests whose cost is not known. */
+  unpriced: number;
+  /** Sum of the known costs, exact to the millionth of a micro-dollar; null when there were requests and none had a known cost. */
+  costUsd: number | null;
+  inputTokens: number;
+  outputTokens: number;
+  usage: Record<BucketName, number>;
+  meanDurationMs: number;
+  meanTtftMs: number | null;
+}
+
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
+const dimensionsOf: Readonly<Record<Grouping, readonly Dimension[]>> = {
+  hour: [],
+  day: [],
+  provider: ['provider'],
+  model: ['provider', 'model'],
+  connection: ['connection'],
+  key: ['key_id'],
+};
+
+/** How many milliseconds a period has, for groupings by time. */
+export function periodMs(by: Grouping): number | null {
+  return by === 'hour' ? hourMs : by === 'day' ? dayMs : null;
+}
+
+/** Sums over requests, one for each group that there is; without a grouping exactly one. Groups of time in their order. */
+export async function sumsOf(store: Pick<Store, 'db'>, query: SumsQuery): Promise<Sums[]> {
+  const { before, by, only = {}, since } = query;
+  const keys = keyColumns(by);
+  let select = store.db
+    .selectFrom('requests')
+    .where('started_at', '>=', since)
+    .select([...keys.map(({ as, value }) => value.as(as)), ...measures.map(({ as, value }) => value.as(as))]);
+  if (before !== undefined) select = select.where('started_at', '<', before);
+  for (const [dimension, value] of Object.entries(only))
+    select = select.where(sql.ref(`requests.${dimension}`), '=', value);
+  if (keys.length > 0) {
+    const places = keys.map((_, index) => sql.lit(index + 1));
+    select = select.groupBy(places).orderBy(sql`${sql.join(places)}`);
+  }
+  const rows = await select.execute();
+  return rows.map((row) => toSums(row));
+}
+
+interface Column {
+  as: string;
+  value: RawBuilder<unknown>;
+}
+
+function keyColumns(by: Grouping | null): Column[] {
+  if (by === null) return [];
+  const ms = periodMs(by);
+  if (ms !== null) return [{ as: 'period', value: sql`started_at / ${sql.lit(ms)}` }];
+  return dimensionsOf[by].map((name) => ({ as: name, value: sql`${sql.ref(`requests.${name}`)}` }));
+}
+
+const measures: readonly Column[] = [
+  { as: 'requests', value: sql`count(*)` },
+  { as: 'failed', value: sql`sum(outcome = 'failed')` },
+  { as: 'aborted', value: sql`sum(outcome = 'aborted')` },
+  { as: 'estimated', value: sql`sum(estimated)` },
+  { as: 'priced', value: sql`count(cost_usd)` },
+  { as: 'cost', value: sql`sum(cost_usd)` },
+  { as: 'meanDuration', value: sql`avg(duration_ms)` },
+  { as: 'meanTtft', value: sql`avg(ttft_ms)` },
+  ...buckets.map(({ column }) => ({ as: column, value: sql`sum(${sql.ref(column)})` })),
+];
+
+function toSums(row: Readonly<Record<string, unknown>>): Sums {
+  const requests = numberIn(row, 'requests');
+  const cost = row['cost'];
+  const total = (columns: readonly string[]) =>
+    columns.reduce((sum, column) => sum + numberIn(row, column), 0);
+  return {
+    period: typeof row['period'] === 'number' ? row['period'] : null,
+    dimensions: {
+      provider: textIn(row, 'provider'),
+      model: textIn(row, 'model'),
+      connection: textIn(row, 'connection'),
+      key_id: textIn(row, 'key_id'),
+    },
+    requests,
+    failed: numberIn(row, 'failed'),
+    aborted: numberIn(row, 'aborted'),
+    estimated: numberIn(row, 'estimated'),
+    unpriced: requests - numberIn(row, 'priced'),
+    costUsd: requests === 0 ? 0 : typeof cost === 'number' ? exact(cost) : null,
+    inputTokens: total(inputColumns),
+    outputTokens: total(outputColumns),
+    usage: Object.fromEntries(
+      buckets.map(({ column, name }) => [name, numberIn(row, column)]),
+    ) as Sums['usage'],
+    meanDurationMs: Math.round(numberIn(row, 'meanDuration')),
+    meanTtftMs: typeof row['meanTtft'] === 'number' ? Math.round(row['meanTtft']) : null,
+  };
+}
+
+/** SQL's sum over nothing but nulls is null. */
+function numberIn(row: Readonly<Record<string, unknown>>, name: string): number {
+  const value = row[name];
+  return typeof value === 'number' ? value : 0;
+}
+
+function textIn(row: Readonly<Record<string, unknown>>, name: string): string | null {
+  const value = row[name];
+  return typeof value === 'string' ? value : null;
+}
+
+/**
+ * The decimal number that a sum of binary fractions stands for: 0.1 + 0.2 is 0.3. SQLite adds with compensation
+ * (since 3.43), so the sum is off by no more than its own last bit, and no price has 12 decimals.
+ */
+function exact(usd: number): number {
+  const scaled = Math.round(usd * PICO);
+  return Number.isSafeInteger(scaled) ? scaled / PICO : usd;
+}
+
+const PICO = 1e12;
