@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { admin } from '../../test/support/caller.ts';
+import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
+import type { Caller, Condition, ListQuery, Row } from '../http/resource.ts';
+import { type LedgerEntry, usageRow } from './schema.ts';
+import { usageResource } from './usage-resource.ts';
+
+const now = Date.UTC(2026, 10, 21, 10, 30);
+const hour = 3_600_000;
+
+async function usageOf(test: TestContext, entries: readonly LedgerEntry[]) {
+  const store = await ledgerOf(test, entries);
+  const resource = usageResource({ store, now: () => now });
+  const ask = async (conditions: Condition[], patch: Partial<ListQuery> = {}, caller: Caller = admin) => {
+    const groups = conditions.length === 0 ? [] : [conditions];
+    const page = await resource.page?.(
+      { groups, sort: [], ignoreCase: false, limit: 1000, offset: 0, ...patch },
+      caller,
+    );
+    assert.ok(page);
+    return page;
+  };
+  return { resource, ask };
+}
+
+const is = (attribute: string, value: Condition['value']): Condition => ({ attribute, operator: '=', value });
+const from = (value: string): Condition => ({ attribute: 'from', operator: '>=', value });
+const to = (value: string): Condition => ({ attribute: 'to', operator: '<=', value });
+const told = (rows: readonly Row[]) => rows.map(({ id, requests }) => [id, requests]);
+
+const entries = [
+  madeEntry({ id: 'old', startedAt: now - 40 * 24 * hour }),
+  madeEntry({ id: 'a', startedAt: Date.UTC(2026, 10, 20, 23, 59) }),
+  madeEntry({ id: 'b', startedAt: Date.UTC(2026, 10, 21, 0), model: 'mini', keyId: null, costUsd: null }),
+  madeEntry({
+    id: 'c',
+    startedAt: Date.UTC(2026, 10, 21, 0, 59),
+    outcome: 'failed',
+    usage: null,
+    costUsd: 0.1,
+    ttftMs: null,
+  }),
+  madeEntry({
+    id: 'd',
+    startedAt: Date.UTC(2026, 10, 21, 9),
+    provider: null,
+    connection: null,
+    model: null,
+    outcome: 'aborted',
+    estimated: true,
+    costUsd: 0.2,
+    durationMs: 1000,
+  }),
+];
+
+describe('the resource of usage', () => {
+  it('sums up the last 30 days by day', async (test) => {
+    const { ask, resource } = await usageOf(test, entries);
+    const { count, rows } = await ask([]);
+    assert.deepEqual(told(rows), [
+      ['day:2026-11-20', 1],
+      ['day:2026-11-21', 3],
+    ]);
+    assert.equal(count, 2);
+    const [, today] = rows;
+    assert.ok(today);
+    assert.deepEqual(usageRow.strict().parse(today), today);
+    const { cost_usd, estimated, failed, aborted, input_tokens, output_tokens, unpriced, usage } = today;
+    assert.deepEqual([failed, aborted, estimated, unpriced, cost_usd], [1, 1, 1, 1, 0.3]);
+    assert.deepEqual([input_tokens, output_tokens], [2 * 9_743_210, 2 * 10_865]);
+    assert.deepEqual([today['mean_duration_ms'], today['mean_ttft_ms']], [563, 12]);
+    assert.equal(Reflect.get(Object(usage), 'audio_seconds'), 3);
+    assert.deepEqual([today['from'], today['to']], ['2026-11-21T00:00:00.000Z', '2026-11-22T00:00:00.000Z']);
+    assert.deepEqual(await resource.find('day:2026-11-21', admin), today);
+    assert.deepEqual(told([(await resource.find('day:2026-10-12', admin)) as Row]), [['day:2026-10-12', 1]]);
+  });
+
+  it('groups by hour, provider, model, connection and key', async (test) => {
+    const { ask, resource } = await usageOf(test, entries);
+    const by = async (grouping: string) => told((await ask([is('by', grouping)])).rows);
+    assert.deepEqual(await by('hour'), [
+      ['hour:2026-11-20T23', 1],
+      ['hour:2026-11-21T00', 2],
+      ['hour:2026-11-21T09', 1],
+    ]);
+    assert.deepEqual(await by('provider'), [
+      ['provider:-', 1],
+      ['provider:openai', 3],
+    ]);
+    assert.deepEqual(await by('model'), [
+      ['model:-/-', 1],
+      ['model:openai/gpt-5', 2],
+      ['model:openai/mini', 1],
+    ]);
+    assert.deepEqual(await by('connection'), [
+      ['connection:-', 1],
+      ['connection:work', 3],
+    ]);
+    assert.deepEqual(await by('key'), [
+      ['key:-', 1],
+      ['key:key_1', 3],
+    ]);
+    for (const grouping of ['hour', 'day', 'provider', 'model', 'connection', 'key'])
+      for (const row of (await ask([is('by', grouping)])).rows) {
+        assert.deepEqual(usageRow.strict().parse(row), row, row.id);
+        assert.deepEqual((await resource.find(row.id, admin))?.['requests'], row['requests'], row.id);
+      }
+  });
+
+  it('takes a span of time, a key or a model, and says so in each row', async (test) => {
+    const { ask } = await usageOf(test, entries);
+    const span = [from('2026-11-20T23:30:00.000Z'), to('2026-11-21T00:30:00.000Z')];
+    const days = (await ask(span)).rows.map((row) => [row.id, row['requests'], row['from'], row['to']]);
+    assert.deepEqual(days, [
+      ['day:2026-11-20', 1, '2026-11-20T23:30:00.000Z', '2026-11-21T00:00:00.000Z'],
+      ['day:2026-11-21', 1, '2026-11-21T00:00:00.000Z', '2026-11-21T00:30:00.000Z'],
+    ]);
+    const { rows } = await ask([is('by', 'provider'), is('model', 'mini'), from('2020-01-01T00:00:00.000Z')]);
+    assert.deepEqual(told(rows), [['provider:openai', 1]]);
+    assert.deepEqual([rows[0]?.['model'], rows[0]?.['to']], ['mini', '2026-11-21T10:30:00.000Z']);
+    assert.deepEqual(told((await ask([is('key_id', 'key_1'), to('2026-11-21T00:00:00.000Z')])).rows), [
+      ['day:2026-11-20', 1],
+    ]);
+  });
+
+  it('filters, sorts and cuts the sums themselves', async (test) => {
+    const { ask } = await usageOf(test, entries);
+    const sort = [{ attribute: 'requests', descending: true }];
+    const most = await ask([is('by', 'model')], { sort, limit: 1 });
+    assert.deepEqual([told(most.rows), most.count], [[['model:openai/gpt-5', 2]], 3]);
+    const many = await ask([is('by', 'model'), { attribute: 'requests', operator: '>', value: 1 }]);
+    assert.deepEqual([told(many.rows), many.filtered, many.count], [[['model:openai/gpt-5', 2]], 1, 3]);
+  });
+
+  it('shows keys only to those who may see them', async (test) => {
+    const { ask, resource } = await usageOf(test, entries);
+    const viewer: Caller = { ...admin, role: 'viewer', can: (permission) => permission !== 'keys:read' };
+    for (const conditions of [[is('by', 'key')], [is('key_id', 'key_1')]])
+      await assert.rejects(ask(conditions, {}, viewer), { code: 'forbidden' });
+    await assert.rejects(resource.find('key:key_1', viewer), { code: 'forbidden' });
+    assert.equal((await ask([], {}, viewer)).count, 2);
+    assert.deepEqual(resource.guarded, { key_id: 'keys:read' });
+  });
+
+  it('refuses what it cannot sum up, and finds nothing under any other id', async (test) => {
+    const { ask, resource } = await usageOf(test, entries);
+    const refused: Condition[][] = [
+      [is('by', 'moon')],
+      [is('by', null)],
+      [{ attribute: 'by', operator: '!=', value: 'day' }],
+      [{ attribute: 'from', operator: '<', value: '2026-11-21T00:00:00.000Z' }],
+      [is('to', null)],
+      [is('model', 'gpt*')],
+      [is('model', ['a', 'b'])],
+      [is('provider', null)],
+    ];
+    for (const conditions of refused)
+      await assert.rejects(ask(conditions), { code: 'invalid_request', param: 'filter[]' });
+    const groups = [[is('by', 'day')], [is('by', 'model')]];
+    await assert.rejects(ask([], { groups }), { code: 'invalid_request', param: 'filter[]' });
+    for (const id of ['', ':', 'day', 'day:', 'day:soon', 'day:2026-11-01', 'hour:2026-11-21', 'moon:1'])
+      assert.equal(await resource.find(id, admin), null, id);
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (text) => {
+        for (const id of [text, `day:${text}`, `hour:${text}`, `model:${text}`])
+          await resource.find(id, admin);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
