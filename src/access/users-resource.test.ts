@@ -77,8 +77,10 @@ describe('users', () => {
     const names = async (caller: Caller) => ((await resource.list?.(caller)) ?? []).map((row) => row['name']);
     assert.deepEqual(await names(vic), ['vic']);
     assert.deepEqual((await names(admin)).sort(), ['alice', 'vic']);
+    await assert.rejects(resource.find('nobody', vic), { code: 'forbidden' });
+    assert.equal(await resource.find('nobody', admin), null);
     for (const selector of [alice.id, alice.guid, 'alice']) {
-      assert.equal(await resource.find(selector, vic), null);
+      await assert.rejects(resource.find(selector, vic), { code: 'forbidden' });
       assert.equal((await resource.find(selector, admin))?.['name'], 'alice');
     }
     assert.equal(JSON.stringify(await resource.list?.(admin)).includes('plain:'), false, 'no hash');

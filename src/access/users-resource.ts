@@ -56,7 +56,13 @@ export function usersResource(parts: AccessParts): Resource {
     list: async (caller) => (await users.list()).filter(visible(caller)).map(userRow),
     async find(selector, caller) {
       const user = await users.find(selector);
-      return user !== null && visible(caller)(user) ? userRow(user) : null;
+      if (user !== null && visible(caller)(user)) return userRow(user);
+      if (caller.can('users:read')) return null;
+      // The same for a user that exists and for one that does not.
+      throw new GatewayError(
+        'forbidden',
+        'To see or change other users, the permission users:read is needed',
+      );
     },
     create: {
       permission: 'users:create',
@@ -80,7 +86,7 @@ export function usersResource(parts: AccessParts): Resource {
       async run(row, input, caller) {
         demandFresh(caller, now());
         const { display_name: named, role: wanted } = change.parse(input);
-        if (wanted !== undefined && wanted !== row['role']) demandOther(row, caller, 'change the role of');
+        if (wanted !== undefined && wanted !== row['role']) demandOther(row, caller, 'change your own role');
         await users.edit(row.id, {
           ...(wanted === undefined ? {} : { role: wanted }),
           ...(named === undefined ? {} : { displayName: named === '' ? null : named }),
@@ -92,7 +98,7 @@ export function usersResource(parts: AccessParts): Resource {
       permission: 'users:delete',
       async run(row, caller) {
         demandFresh(caller, now());
-        demandOther(row, caller, 'remove');
+        demandOther(row, caller, 'remove yourself');
         await users.remove(row.id);
       },
     },
@@ -145,7 +151,7 @@ function switches({ now, users }: AccessParts): Record<'disable' | 'enable', Act
       possible: (row) => row['disabled'] === false,
       async run(row, _input, caller) {
         demandFresh(caller, now());
-        demandOther(row, caller, 'disable');
+        demandOther(row, caller, 'disable yourself');
         await users.disable(row.id);
         return done('The user is disabled, and all their tokens have ended');
       },
@@ -185,9 +191,9 @@ function demandRight(caller: Caller, now: number): void {
   demandFresh(caller, now);
 }
 
-function demandOther(row: Row, caller: Caller, verb: string): void {
+function demandOther(row: Row, caller: Caller, what: string): void {
   if (row.id === caller.userId)
-    throw new GatewayError('conflict', `You cannot ${verb} yourself: let another admin do it`);
+    throw new GatewayError('conflict', `You cannot ${what}: let another admin do it`);
 }
 
 async function existing({ users }: AccessParts, id: string): Promise<UserRecord> {
