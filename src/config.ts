@@ -86,6 +86,7 @@ export const configFile = z.strictObject({
     })
     .partial()
     .optional(),
+  audit: z.strictObject({ retention_months: z.int().min(1).max(1200).nullable() }).optional(),
   allowed_hosts: z.array(z.string().min(1)).optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
@@ -115,6 +116,8 @@ export interface Config {
     tokenRenewal: 'fixed' | 'sliding';
     tokenMaxLifetimeSeconds: number;
   };
+  /** Months for which the audit log is kept; null for ever. */
+  auditMonths: number | null;
   /** Names of this gateway beside those of this machine, under which the management API may be spoken to. */
   allowedHosts: readonly string[];
   /** A stream that was silent for so long carries a keep-alive. */
@@ -169,6 +172,7 @@ export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}):
       idleMs: file.timeouts?.idle_ms ?? 900_000,
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
     },
+    auditMonths: file.audit === undefined ? 6 : file.audit.retention_months,
     allowedHosts: file.allowed_hosts ?? [],
     api: {
       tokenTtlSeconds: file.api?.token_ttl_seconds ?? 600,

@@ -9,6 +9,8 @@ const MASK = '[masked]';
 const MAX_TEXT = 2000;
 const MAX_MEMBERS = 100;
 const MAX_DEPTH = 8;
+/** Characters of each of input, before and after. */
+const MAX_SIZE = 65_536;
 
 /** Ends of names whose values are secrets. Ids, hints, counts and times of them are none. */
 const secretName =
@@ -39,7 +41,10 @@ export function masked(entry: AuditEntry): AuditEntry {
 }
 
 function members(record: Record<string, unknown> | null): Record<string, unknown> | null {
-  return record === null ? null : (value(record, 0) as Record<string, unknown>);
+  if (record === null) return null;
+  const kept = value(record, 0) as Record<string, unknown>;
+  const size = JSON.stringify(kept).length;
+  return size > MAX_SIZE ? { '…': `[${size} characters]` } : kept;
 }
 
 function value(given: unknown, depth: number): unknown {
@@ -52,13 +57,16 @@ function value(given: unknown, depth: number): unknown {
     return given.length > MAX_MEMBERS ? [...kept, `[${given.length - MAX_MEMBERS} more]`] : kept;
   }
   const all = Object.entries(given);
-  // Not with the name by which JavaScript reaches a prototype, which readers of JSON drop.
-  const plainName = (name: string) => (name === '__proto__' ? '[__proto__]' : text(name));
   const kept = all
     .slice(0, MAX_MEMBERS)
-    .map(([name, member]) => [text(name), isSecret(name, member) ? MASK : value(member, depth + 1)]);
+    .map(([name, member]) => [plainName(name), isSecret(name, member) ? MASK : value(member, depth + 1)]);
   if (all.length > MAX_MEMBERS) kept.push(['…', `[${all.length - MAX_MEMBERS} more]`]);
   return Object.fromEntries(kept);
+}
+
+/** Not the name by which JavaScript reaches a prototype: readers of JSON drop such members. */
+function plainName(name: string): string {
+  return name === '__proto__' ? '[__proto__]' : text(name);
 }
 
 function isSecret(name: string, member: unknown): boolean {
