@@ -50,6 +50,8 @@ export function nameTools(
   const planned = new Map<string, RestorePlan>();
   const byWire = new Map<string, KnownTool>();
   const byKey = new Map<string, string>();
+  /** The number to try next for a name that is taken: trying all of them anew would take its time with many tools. */
+  const suffixes = new Map<string, number>();
   const keyOf = ({ name, namespace }: { name: string; namespace?: string }) =>
     `${namespace ?? ''}\u0000${name}`;
   const add = (tool: KnownTool): string => {
@@ -57,9 +59,11 @@ export function nameTools(
     if (taken !== undefined) return taken;
     const flat =
       tool.namespace === undefined || keepNamespaces ? tool.name : `${tool.namespace}__${tool.name}`;
-    let wire = legalName(flat, rule);
-    for (let suffix = 2; byWire.has(wire); suffix += 1) {
-      wire = `${legalName(flat, rule).slice(0, rule.maxName - 4)}_${suffix}`;
+    const legal = legalName(flat, rule);
+    let wire = legal;
+    for (let suffix = suffixes.get(legal) ?? 2; byWire.has(wire); suffix += 1) {
+      wire = `${legal.slice(0, rule.maxName - `_${suffix}`.length)}_${suffix}`;
+      suffixes.set(legal, suffix + 1);
     }
     byWire.set(wire, tool);
     byKey.set(keyOf(tool), wire);

@@ -31,13 +31,15 @@ export function ownMembers(body: JsonObject): JsonObject | null {
     for (const [key, value] of Object.entries(extraMembers(objectOf(body[name]), names) ?? {}))
       members.set(`${name}.${key}`, value);
   }
+  const ofTools = new Map<string, Map<string, unknown>>();
   for (const tool of listOf(body['tools']).map(objectOf)) {
     if (!isFunction(tool)) continue;
     for (const [key, value] of Object.entries(extraMembers(tool, knownOfTool) ?? {})) {
-      const path = `${TOOLS}${key}`;
-      members.set(path, { ...objectOf(members.get(path)), [tool['name']]: value });
+      const byName = ofTools.get(key) ?? new Map<string, unknown>();
+      ofTools.set(key, byName.set(tool['name'], value));
     }
   }
+  for (const [key, byName] of ofTools) members.set(TOOLS + key, Object.fromEntries(byName));
   return members.size === 0 ? null : Object.fromEntries(members);
 }
 

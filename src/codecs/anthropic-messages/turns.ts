@@ -52,7 +52,7 @@ function remindersOf({ parts }: Message): JsonObject[] {
 /** Puts a result behind every call, and makes words of a result that answers none. */
 function paired(turns: readonly Turn[]): Turn[] {
   const result: Turn[] = [];
-  const used = new Set<string>();
+  const used: UsedIds = { ids: new Set(), suffixes: new Map() };
   let open: OpenCall[] = [];
   for (const { content, role } of turns) {
     if (role === 'user') {
@@ -68,12 +68,21 @@ function paired(turns: readonly Turn[]): Turn[] {
   return result;
 }
 
-function calledOnce(block: JsonObject, used: Set<string>, calls: OpenCall[]): JsonObject {
+interface UsedIds {
+  ids: Set<string>;
+  /** The number to try next for an id that is taken: trying all of them anew would take its time with many calls. */
+  suffixes: Map<string, number>;
+}
+
+function calledOnce(block: JsonObject, { ids, suffixes }: UsedIds, calls: OpenCall[]): JsonObject {
   if (block['type'] !== 'tool_use') return block;
   const id = String(block['id']);
   let wireId = id;
-  for (let suffix = 2; used.has(wireId); suffix += 1) wireId = `${id}_${suffix}`;
-  used.add(wireId);
+  for (let suffix = suffixes.get(id) ?? 2; ids.has(wireId); suffix += 1) {
+    wireId = `${id}_${suffix}`;
+    suffixes.set(id, suffix + 1);
+  }
+  ids.add(wireId);
   calls.push({ id: block['id'], wireId, answered: false });
   return wireId === id ? block : { ...block, id: wireId };
 }
@@ -81,12 +90,14 @@ function calledOnce(block: JsonObject, used: Set<string>, calls: OpenCall[]): Js
 function answering(content: readonly JsonObject[], open: readonly OpenCall[]): JsonObject[] {
   const results: JsonObject[] = [];
   const words: JsonObject[] = [];
+  // Last first, so that the first one to wait is at hand.
+  const waiting = Map.groupBy(open.toReversed(), ({ id }) => id);
   for (const block of content) {
     if (block['type'] !== 'tool_result') {
       words.push(block);
       continue;
     }
-    const call = open.find(({ answered, id }) => !answered && id === block['tool_use_id']);
+    const call = waiting.get(block['tool_use_id'])?.pop();
     if (call === undefined) {
       words.push(...wordsOfResult(block['content']));
       continue;

@@ -20,14 +20,14 @@ export function messageList({ messages, system }: Conversation, dialect: Dialect
  */
 function messagesOfRun({ answers, rest }: Run, dialect: Dialect): JsonObject[] {
   const results = rest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'));
-  const waiting = new Map<string, ToolResultPart[]>();
-  for (const result of results) waiting.set(result.callId, [...(waiting.get(result.callId) ?? []), result]);
+  // Last first, so that the first one to wait is at hand.
+  const waiting = Map.groupBy(results.toReversed(), ({ callId }) => callId);
   const list: JsonObject[] = [];
   const answered = new Set<Part>();
   for (const { parts } of answers) {
     list.push(...assistantMessage(parts, dialect));
     for (const { id } of parts.filter((part) => part.type === 'tool-call')) {
-      const result = waiting.get(id)?.shift();
+      const result = waiting.get(id)?.pop();
       if (result !== undefined) answered.add(result);
       list.push({ role: 'tool', tool_call_id: wireId(id, dialect), content: textOfResult(result) });
     }
