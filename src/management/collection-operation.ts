@@ -89,7 +89,7 @@ export function namesOf(operation: Operation): { action: string; target: string 
   }
 }
 
-export function verbName(verb: BulkVerb): string {
+function verbName(verb: BulkVerb): string {
   switch (verb.kind) {
     case 'update':
       return 'edit';

@@ -96,7 +96,7 @@ export async function memberOf(request: CollectionRequest, id: string): Promise<
   return row;
 }
 
-export function noMember({ resource }: CollectionRequest, id: string): GatewayError {
+function noMember({ resource }: CollectionRequest, id: string): GatewayError {
   return new GatewayError('not_found', `There is no "${id.slice(0, 100)}" in "${resource.name}"`);
 }
 

@@ -21,6 +21,7 @@ const input = z.object({
   size: z.number().nullable().optional(),
   labels: z.record(z.string(), z.string()).optional(),
   api_key: z.string().optional(),
+  credentials: z.object({ parts: z.array(z.string()) }).optional(),
 });
 
 const record = z.object({
@@ -59,7 +60,7 @@ function things(rows: Map<string, Row>): Resource {
     },
     update: {
       permission: permission('services:update'),
-      input: input.partial(),
+      input: input.partial().extend({ process: z.object({ pid: z.number() }).optional() }),
       async run(row, { api_key: _, ...members }) {
         const after = { ...row, ...members };
         rows.set(row.id, after);
@@ -93,7 +94,7 @@ function things(rows: Map<string, Row>): Resource {
 
 function thing(id: string): Row {
   const row = { id, guid: `guid-${id}`, name: id, size: 1, labels: {}, process: { pid: 7 } };
-  return { ...row, created_at: '2026-11-21T10:00:00Z', hash: 'never shown' };
+  return { ...row, created_at: '2026-11-21T10:00:00Z', hash: 'never shown', href: 'nowhere' };
 }
 
 function setUp(...ids: string[]) {
@@ -159,6 +160,7 @@ describe('reading a collection', () => {
     const chosen = await ask('GET', '?expand=resources&attributes=name,process.pid');
     const href = '/api/things/mcp';
     assert.deepEqual(bodyOf(chosen)['resources'], [{ href, id: 'mcp', name: 'mcp', process: { pid: 7 } }]);
+    assert.equal(bodyOf(await ask('GET', 'mcp?attributes=href,name'))['href'], href);
     const whole = await ask('GET', '?expand=resources');
     const [first] = bodyOf(whole)['resources'] as Record<string, unknown>[];
     assert.equal(first?.['guid'], 'guid-mcp');
@@ -365,11 +367,14 @@ describe('making members', () => {
 
   it('is recorded, without secrets', async () => {
     const { ask, changes } = setUp();
+    const credentials = { parts: ['hush'] };
     await ask('POST', '', { name: 'a', api_key: 'hush', labels: { token: 'hush' } });
+    await ask('POST', '', { name: 'taken', api_key: 'hush', credentials }).catch(() => undefined);
     const [change] = changes;
     assert.deepEqual([change?.action, change?.target, change?.outcome], ['create', 'new-0', 'success']);
     assert.equal(change?.after?.['name'], 'a');
-    assert.doesNotMatch(JSON.stringify(change), /hush|shown-once|never shown/);
+    assert.deepEqual(changes[1]?.input, { name: 'taken', api_key: '***', credentials: { parts: ['***'] } });
+    assert.doesNotMatch(JSON.stringify(changes), /hush|shown-once|never shown/);
   });
 
   it('is refused where it cannot be recorded', async () => {
@@ -558,6 +563,14 @@ describe('a dry run', () => {
       assert.deepEqual([status, headers], [200, { 'x-dry-run': 'true' }]);
     assert.equal(JSON.stringify([...rows]), before);
     assert.deepEqual(changes, []);
+  });
+
+  it('tells nobody what they may not see', async () => {
+    const { ask } = setUp('mcp');
+    const can = (name: string) => name === 'services:update' || name === 'services:read';
+    const body = { process: { pid: 8 } };
+    const answer = await ask('PATCH', 'mcp', body, { dryRun: true, caller: { ...callerOf('admin'), can } });
+    assert.deepEqual(bodyOf(answer)['changes'], { process: { from: null, to: { pid: 8 } } });
   });
 
   it('is refused like the real thing', async () => {

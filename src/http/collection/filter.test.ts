@@ -178,6 +178,21 @@ describe('filters', () => {
     );
   });
 
+  it('have wildcards that stand for any characters', () => {
+    const unit = fc.constantFrom('a', 'b', '*', '%');
+    const pattern = fc.string({ unit, minLength: 1, maxLength: 6 });
+    const text = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 6 });
+    fc.assert(
+      fc.property(pattern, text, (wanted, name) => {
+        const groups = parseFilters([`name='${wanted}'`], attributes);
+        const query = { groups, sort: [], ignoreCase: false, limit: 1, offset: 0 };
+        const expected = new RegExp(`^${wanted.replaceAll(/[*%]/g, '.*')}$`).test(name);
+        assert.equal(select([{ id: 'x', name }], query, attributes).filtered === 1, expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it('find what a comparison by hand finds', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', "'", '"', ',', ']', ' ', '/'), maxLength: 4 });
     const holds: Record<string, (one: string | number, other: string | number) => boolean> = {

@@ -19,7 +19,7 @@ export interface Listing {
 }
 
 /** The most members of a page, and how many it has when nothing is asked for. */
-export const MAX_LIMIT = 1_000;
+const MAX_LIMIT = 1_000;
 
 /** Attributes that the engine adds to every member. */
 const added: ReadonlySet<string> = new Set(['href', 'actions']);

@@ -110,7 +110,7 @@ function matches(written: string, budget: Budget): Test {
 /**
  * Compares text with one where `*` and `%` stand for any characters; null for a text that has neither.
  */
-export function wildcardTest(wanted: string): ((text: string) => boolean) | null {
+function wildcardTest(wanted: string): ((text: string) => boolean) | null {
   const parts = wanted.split(/[*%]+/);
   const first = parts[0] ?? '';
   const last = parts.at(-1) ?? '';
