@@ -157,6 +157,17 @@ describe('the login throttle', () => {
     assert.equal((await store.db.selectFrom('login_failures').selectAll().execute()).length, 0);
   });
 
+  it('removes from the store what is forgotten, while it runs', async (test) => {
+    const { clock, store, throttle } = await opened(test);
+    fail(throttle, 3);
+    await throttle.flush();
+    clock.time += 3_600_000;
+    throttle.failed('bob', '10.0.0.9');
+    await throttle.flush();
+    const rows = await store.db.selectFrom('login_failures').select('last_at').execute();
+    assert.deepEqual(new Set(rows.map((row) => row.last_at)), new Set([clock.time]));
+  });
+
   it('keeps a bounded number of subjects, and rather the blocked ones', async (test) => {
     const { throttle } = await opened(test, 20);
     fail(throttle, 5, 'alice', '10.0.0.1');

@@ -1,46 +1,22 @@
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import type { LoginFailureTable } from '../store/tables.ts';
 import { clientOf } from './client-address.ts';
 import { inTurn } from './in-turn.ts';
-
-/** How many failures are let pass, and how long a subject then waits: doubled with every further failure. */
-interface Rule {
-  limit: number;
-  /** Failures are counted together that happen within so long of the first. */
-  windowMs: number;
-  firstWaitMs: number;
-  maxWaitMs: number;
-}
-
-const MINUTE_MS = 60_000;
-
-/**
- * Only failures count, and none are forgiven for a success: on an address that several people share, the success of
- * one would give another new tries.
- */
-const rules = {
-  /** An account from one client. Other clients and every token go on, so that nobody can lock a user out. */
-  account: { limit: 5, windowMs: MINUTE_MS, firstWaitMs: 30_000, maxWaitMs: 15 * MINUTE_MS },
-  /** All accounts from one client. */
-  client: { limit: 50, windowMs: 10 * MINUTE_MS, firstWaitMs: 30_000, maxWaitMs: 15 * MINUTE_MS },
-  /** Unknown tokens from one client. They cannot be guessed; this is for the load. Valid ones are not asked about. */
-  token: { limit: 100, windowMs: MINUTE_MS, firstWaitMs: 30_000, maxWaitMs: 30_000 },
-} as const satisfies Record<string, Rule>;
-
-type RuleName = keyof typeof rules;
-
-interface Subject {
-  rule: Rule;
-  failures: number;
-  firstAt: number;
-  lastAt: number;
-  blockedUntil: number;
-  /** Tries whose outcome is not known yet. They count as failures until it is. */
-  pending: number;
-}
+import {
+  addFailure,
+  FORGET_MS,
+  isIdle,
+  isRuleName,
+  lapse,
+  type Rule,
+  type RuleName,
+  refuseBlocked,
+  refuseCrowd,
+  rules,
+  type Subject,
+} from './login-failures.ts';
 
 export interface LoginThrottle {
   /** Lets a login be tried, or not. @throws GatewayError `too_many_logins` with the seconds to wait */
@@ -68,8 +44,8 @@ export interface ThrottleOptions {
   onError?: (error: unknown) => void;
 }
 
-/** How long a subject that was blocked must be quiet until its failures are forgotten. */
-const FORGET_MS = 15 * MINUTE_MS;
+/** How often what is forgotten is removed from the store too. */
+const PRUNE_MS = 60 * 60_000;
 
 /**
  * Slows down guessing. Counted in memory and written a moment later, so that a failure costs the disk nothing and a
@@ -80,10 +56,8 @@ export async function openLoginThrottle(
   options: ThrottleOptions = {},
 ): Promise<LoginThrottle> {
   const { flushMs = 1000, maxSubjects = 10_000, now = Date.now, onError = () => {} } = options;
-  await db
-    .deleteFrom('login_failures')
-    .where('last_at', '<', now() - 2 * FORGET_MS)
-    .execute();
+  await forgetOld(db, now());
+  let pruned = now();
   const subjects = new Map<string, Subject>();
   for (const row of await db.selectFrom('login_failures').selectAll().limit(maxSubjects).execute())
     restore(subjects, row, now());
@@ -111,12 +85,11 @@ export async function openLoginThrottle(
         throw error;
       });
     }
+    if (now() - pruned < PRUNE_MS) return;
+    pruned = now();
+    await forgetOld(db, now());
   });
   const timer = setInterval(() => void flush().catch(onError), flushMs).unref();
-  const both = (account: string, address: string): [string, Rule][] => [
-    [subjectName('account', `${account}\n${clientOf(address)}`), rules.account],
-    [subjectName('client', clientOf(address)), rules.client],
-  ];
 
   return {
     check(account, address) {
@@ -152,53 +125,17 @@ export async function openLoginThrottle(
   };
 }
 
+/** What a login is counted under. */
+function both(account: string, address: string): [string, Rule][] {
+  return [
+    [subjectName('account', `${account}\n${clientOf(address)}`), rules.account],
+    [subjectName('client', clientOf(address)), rules.client],
+  ];
+}
+
 /** A digest: what was typed as a name may have been a password, and is no text to be kept. */
 function subjectName(rule: RuleName, text: string): string {
   return `${rule}:${hash('sha256', text, 'hex').slice(0, 32)}`;
-}
-
-/** Forgets failures whose time is over. */
-function lapse(subject: Subject, now: number): Subject {
-  const { blockedUntil, failures, firstAt, lastAt, rule } = subject;
-  const over =
-    failures < rule.limit
-      ? now - firstAt >= rule.windowMs
-      : now - Math.max(lastAt, blockedUntil) >= FORGET_MS;
-  if (over && failures > 0) Object.assign(subject, { failures: 0, firstAt: now, blockedUntil: 0 });
-  return subject;
-}
-
-/** False when the subject is blocked already: tries that were under way together are not punished one by one. */
-function addFailure(subject: Subject, now: number): boolean {
-  if (subject.blockedUntil > now) return false;
-  const { rule } = subject;
-  if (subject.failures === 0) subject.firstAt = now;
-  subject.failures += 1;
-  subject.lastAt = now;
-  const beyond = subject.failures - rule.limit;
-  if (beyond >= 0)
-    subject.blockedUntil = now + Math.min(rule.firstWaitMs * 2 ** Math.min(beyond, 20), rule.maxWaitMs);
-  return true;
-}
-
-function isIdle(subject: Subject | undefined): boolean {
-  return subject?.failures === 0 && subject.pending === 0;
-}
-
-function refuseBlocked({ blockedUntil }: Subject, now: number): void {
-  if (blockedUntil > now) throw tooMany(Math.ceil((blockedUntil - now) / 1000));
-}
-
-function refuseCrowd({ failures, pending, rule }: Subject): void {
-  if (pending > 0 && failures + pending >= rule.limit) throw tooMany(1);
-}
-
-function tooMany(retryAfter: number): GatewayError {
-  return new GatewayError(
-    'too_many_logins',
-    `Too many logins failed: try again in ${retryAfter} s. Valid tokens go on working`,
-    { retryAfter },
-  );
 }
 
 /** The oldest that is not blocked goes; where all of the oldest are, the first. */
@@ -233,10 +170,6 @@ function restore(subjects: Map<string, Subject>, row: Selectable<LoginFailureTab
   });
 }
 
-function isRuleName(text: string): text is RuleName {
-  return Object.hasOwn(rules, text);
-}
-
 async function write(db: Store['db'], subject: string, state: Subject): Promise<void> {
   const values = {
     failures: state.failures,
@@ -248,5 +181,12 @@ async function write(db: Store['db'], subject: string, state: Subject): Promise<
     .insertInto('login_failures')
     .values({ subject, ...values })
     .onConflict((conflict) => conflict.column('subject').doUpdateSet(values))
+    .execute();
+}
+
+async function forgetOld(db: Store['db'], now: number): Promise<void> {
+  await db
+    .deleteFrom('login_failures')
+    .where('last_at', '<', now - 2 * FORGET_MS)
     .execute();
 }

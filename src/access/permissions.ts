@@ -65,7 +65,7 @@ export const permissions = {
 
 export type Permission = keyof typeof permissions;
 
-export function isPermission(text: string): text is Permission {
+function isPermission(text: string): text is Permission {
   return Object.hasOwn(permissions, text);
 }
 

@@ -1,6 +1,6 @@
 import type { Store } from '../store/database.ts';
+import { readUsers } from './user-rows.ts';
 import type { UserRecord } from './user-schema.ts';
-import { readUsers } from './users.ts';
 
 /** All users of one moment. */
 export interface UserTable {

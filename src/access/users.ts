@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import type { ExpressionBuilder, Selectable } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
-import type { Tables, UserTable } from '../store/tables.ts';
+import type { Tables } from '../store/tables.ts';
 import type { Role } from './permissions.ts';
+import { readUsers, recordOf } from './user-rows.ts';
 import type { UserRecord } from './user-schema.ts';
 
 export interface NewUser {
@@ -20,12 +21,6 @@ type Db = Store['db'];
 
 /** How often a login is noted; each note is a change of the users, which the gateway then reads again. */
 const LOGIN_NOTED_MS = 60_000;
-
-/** Reads all users, oldest first. */
-export async function readUsers({ db }: Pick<Store, 'db'>): Promise<UserRecord[]> {
-  const rows = await db.selectFrom('users').selectAll().orderBy('created_at').orderBy('id').execute();
-  return rows.map(recordOf);
-}
 
 /** The people who may manage the gateway. The first is `admin`. */
 export function userStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now) {
@@ -236,22 +231,5 @@ function blank(time: number) {
     updated_at: time,
     password_changed_at: time,
     last_login_at: null,
-  };
-}
-
-function recordOf(row: Selectable<UserTable>): UserRecord {
-  return {
-    id: row.id,
-    guid: row.guid ?? row.id,
-    name: row.name,
-    displayName: row.display_name,
-    role: row.role,
-    password: row.password,
-    disabled: row.disabled === 1,
-    credentialVersion: row.credential_version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    passwordChangedAt: row.password_changed_at,
-    lastLoginAt: row.last_login_at,
   };
 }
