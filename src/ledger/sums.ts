@@ -33,8 +33,11 @@ export interface Sums {
   inputTokens: number;
   outputTokens: number;
   usage: Record<BucketName, number>;
-  meanDurationMs: number;
-  meanTtftMs: number | null;
+  /** Of all requests together. */
+  durationMs: number;
+  /** Of those that had a first byte, and how many did. */
+  ttftMs: number;
+  ttftCount: number;
 }
 
 export const hourMs = 3_600_000;
@@ -54,7 +57,10 @@ export function periodMs(by: Grouping): number | null {
   return by === 'hour' ? hourMs : by === 'day' ? dayMs : null;
 }
 
-/** Sums over requests, one for each group that there is; without a grouping exactly one. Groups of time in their order. */
+/**
+ * Sums over requests, one for each group that there is; without a grouping exactly one. The process does nothing else
+ * meanwhile: a million requests take seconds.
+ */
 export async function sumsOf(store: Pick<Store, 'db'>, query: SumsQuery): Promise<Sums[]> {
   const { before, by, only = {}, since } = query;
   const keys = keyColumns(by);
@@ -92,8 +98,9 @@ const measures: readonly Column[] = [
   { as: 'estimated', value: sql`sum(estimated)` },
   { as: 'priced', value: sql`count(cost_usd)` },
   { as: 'cost', value: sql`sum(cost_usd)` },
-  { as: 'meanDuration', value: sql`avg(duration_ms)` },
-  { as: 'meanTtft', value: sql`avg(ttft_ms)` },
+  { as: 'duration', value: sql`sum(duration_ms)` },
+  { as: 'ttft', value: sql`sum(ttft_ms)` },
+  { as: 'ttftCount', value: sql`count(ttft_ms)` },
   ...buckets.map(({ column }) => ({ as: column, value: sql`sum(${sql.ref(column)})` })),
 ];
 
@@ -121,8 +128,9 @@ function toSums(row: Readonly<Record<string, unknown>>): Sums {
     usage: Object.fromEntries(
       buckets.map(({ column, name }) => [name, numberIn(row, column)]),
     ) as Sums['usage'],
-    meanDurationMs: Math.round(numberIn(row, 'meanDuration')),
-    meanTtftMs: typeof row['meanTtft'] === 'number' ? Math.round(row['meanTtft']) : null,
+    durationMs: numberIn(row, 'duration'),
+    ttftMs: numberIn(row, 'ttft'),
+    ttftCount: numberIn(row, 'ttftCount'),
   };
 }
 
@@ -141,7 +149,7 @@ function textIn(row: Readonly<Record<string, unknown>>, name: string): string | 
  * The decimal number that a sum of binary fractions stands for: 0.1 + 0.2 is 0.3. SQLite adds with compensation
  * (since 3.43), so the sum is off by no more than its own last bit, and no price has 12 decimals.
  */
-function exact(usd: number): number {
+export function exact(usd: number): number {
   const scaled = Math.round(usd * PICO);
   return Number.isSafeInteger(scaled) ? scaled / PICO : usd;
 }

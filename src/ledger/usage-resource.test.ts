@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { admin } from '../../test/support/caller.ts';
 import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
 import type { Caller, Condition, ListQuery, Row } from '../http/resource.ts';
-import { type LedgerEntry, usageRow } from './schema.ts';
+import { grouping, type LedgerEntry, usageRow } from './schema.ts';
+import { slicedSums } from './sliced-sums.ts';
+import { sumsOf } from './sums.ts';
 import { usageResource } from './usage-resource.ts';
 
 const now = Date.UTC(2026, 10, 21, 10, 30);
@@ -24,6 +26,17 @@ async function usageOf(test: TestContext, entries: readonly LedgerEntry[]) {
   };
   return { resource, ask };
 }
+
+/** Requests of 300 days, some of them in the same hour. */
+const spread = fc.array(
+  fc.record({
+    startedAt: fc.integer({ min: 0, max: 300 * 24 }).map((hours) => now - hours * (hour - 7)),
+    model: fc.constantFrom('a', 'b', null),
+    costUsd: fc.constantFrom(null, 0.1, 0.2, 0.7),
+    ttftMs: fc.constantFrom(null, 5, 8),
+  }),
+  { maxLength: 15 },
+);
 
 const is = (attribute: string, value: Condition['value']): Condition => ({ attribute, operator: '=', value });
 const from = (value: string): Condition => ({ attribute: 'from', operator: '>=', value });
@@ -123,6 +136,23 @@ describe('the resource of usage', () => {
     assert.deepEqual(told((await ask([is('key_id', 'key_1'), to('2026-11-21T00:00:00.000Z')])).rows), [
       ['day:2026-11-20', 1],
     ]);
+  });
+
+  it('is summed up slice by slice without another outcome', async (test) => {
+    await fc.assert(
+      fc.asyncProperty(
+        spread,
+        fc.constantFrom('hour', 'day', 'model', 'key'),
+        fc.integer({ min: 1, max: 6 }),
+        async (drafts, by, rows) => {
+          const made = drafts.map((draft, index) => madeEntry({ ...draft, id: `req_${index}` }));
+          const store = await ledgerOf(test, made);
+          const query = { by: grouping.parse(by), since: now - 200 * 24 * hour, before: now - 5 };
+          assert.deepEqual(await slicedSums(store, query, rows), await sumsOf(store, query));
+        },
+      ),
+      { numRuns: 30 },
+    );
   });
 
   it('filters, sorts and cuts the sums themselves', async (test) => {

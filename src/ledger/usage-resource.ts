@@ -4,7 +4,8 @@ import type { Caller, Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import { type Grouping, type UsageRow, usageRow } from './schema.ts';
-import { periodMs, type Sums, type SumsQuery, sumsOf } from './sums.ts';
+import { slicedSums } from './sliced-sums.ts';
+import { periodMs, type Sums, type SumsQuery } from './sums.ts';
 import { usageQuery, usageQueryOf } from './usage-query.ts';
 
 export interface UsageInput {
@@ -23,7 +24,7 @@ export function usageResource({ now, store }: UsageInput): Resource {
   const rowsOf = async (query: SumsQuery & { by: Grouping }, caller: Caller): Promise<UsageRow[]> => {
     checkKeys(query, caller);
     const end = query.before ?? now();
-    return (await sumsOf(store, query)).map((sums) => rowOf(sums, query, end));
+    return (await slicedSums(store, query)).map((sums) => rowOf(sums, query, end));
   };
   return {
     name: 'usage',
@@ -74,8 +75,8 @@ function rowOf(sums: Sums, query: SumsQuery & { by: Grouping }, end: number): Us
     input_tokens: sums.inputTokens,
     output_tokens: sums.outputTokens,
     usage: sums.usage,
-    mean_duration_ms: sums.meanDurationMs,
-    mean_ttft_ms: sums.meanTtftMs,
+    mean_duration_ms: Math.round(sums.durationMs / Math.max(sums.requests, 1)),
+    mean_ttft_ms: sums.ttftCount === 0 ? null : Math.round(sums.ttftMs / sums.ttftCount),
   };
 }
 

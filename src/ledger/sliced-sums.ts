@@ -1,0 +1,81 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Store } from '../store/database.ts';
+import { type BucketName, buckets } from './buckets.ts';
+import { exact, type Sums, type SumsQuery, sumsOf } from './sums.ts';
+
+/** Requests summed up in one go: some milliseconds. */
+const SLICE_ROWS = 2_000;
+
+/**
+ * The same as `sumsOf`, made of the sums of few requests at a time with room for other work between them: a gateway
+ * that sums up a month must go on answering. Sorted by what the groups were made by.
+ */
+export async function slicedSums(
+  store: Pick<Store, 'db'>,
+  query: SumsQuery,
+  sliceRows: number = SLICE_ROWS,
+): Promise<Sums[]> {
+  const groups = new Map<string, Sums>();
+  for (let since: number | null = query.since; since !== null; ) {
+    const cut = await startOfNext(store, since, sliceRows);
+    const next: number | null = cut !== null && cut < (query.before ?? Number.POSITIVE_INFINITY) ? cut : null;
+    const slice = next === null ? query : { ...query, before: next };
+    for (const sums of await sumsOf(store, { ...slice, since })) {
+      const key = JSON.stringify([sums.period, ...Object.values(sums.dimensions)]);
+      const sofar = groups.get(key);
+      groups.set(key, sofar === undefined ? sums : added(sofar, sums));
+    }
+    since = next;
+    await setImmediate();
+  }
+  return [...groups.values()].sort(byGroup);
+}
+
+/** When the slice ends that begins at `since`: after so many requests, and all of the last one's millisecond. Null: never. */
+async function startOfNext(store: Pick<Store, 'db'>, since: number, rows: number): Promise<number | null> {
+  const last = await store.db
+    .selectFrom('requests')
+    .select('started_at')
+    .where('started_at', '>=', since)
+    .orderBy('started_at')
+    .offset(rows - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return last === undefined ? null : last.started_at + 1;
+}
+
+function added(one: Sums, other: Sums): Sums {
+  const usage = Object.fromEntries(
+    buckets.map(({ name }) => [name, one.usage[name] + other.usage[name]]),
+  ) as Record<BucketName, number>;
+  return {
+    period: one.period,
+    dimensions: one.dimensions,
+    requests: one.requests + other.requests,
+    failed: one.failed + other.failed,
+    aborted: one.aborted + other.aborted,
+    estimated: one.estimated + other.estimated,
+    unpriced: one.unpriced + other.unpriced,
+    costUsd:
+      one.costUsd === null && other.costUsd === null
+        ? null
+        : exact((one.costUsd ?? 0) + (other.costUsd ?? 0)),
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    usage,
+    durationMs: one.durationMs + other.durationMs,
+    ttftMs: one.ttftMs + other.ttftMs,
+    ttftCount: one.ttftCount + other.ttftCount,
+  };
+}
+
+/** Time as it goes by, names by their letters; what was not known comes first. */
+function byGroup(one: Sums, other: Sums): number {
+  if (one.period !== null && other.period !== null) return one.period - other.period;
+  const [a, b] = [one, other].map(({ dimensions }) => Object.values(dimensions).map((name) => name ?? ''));
+  for (const [index, name] of (a ?? []).entries()) {
+    const against = b?.[index] ?? '';
+    if (name !== against) return name < against ? -1 : 1;
+  }
+  return 0;
+}
