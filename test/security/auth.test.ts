@@ -233,12 +233,13 @@ describe('logging in', () => {
     challenged(await enter({ basic: ['admin', key] }));
     challenged(await at.call('GET', '/api/services', { token: key }));
     const { token } = at.admin;
+    const places: Record<string, string>[] = [
+      { authorization: `Bearer ${token}` },
+      { 'x-api-key': token },
+      { 'x-auth-token': token },
+    ];
     for (const path of ['/v1/models', '/v1beta/models']) {
-      for (const headers of [
-        { authorization: `Bearer ${token}` },
-        { 'x-api-key': token },
-        { 'x-auth-token': token },
-      ]) {
+      for (const headers of places) {
         const reply = await at.call('GET', path, { headers });
         assert.equal(reply.status, 401, `${path} with ${Object.keys(headers)}`);
         assert.doesNotMatch(reply.header('www-authenticate') ?? '', /Basic/);
