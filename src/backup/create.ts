@@ -1,0 +1,212 @@
+import { createHash, hash } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import {
+  chmod,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { type StorageKey, seal } from '../connections/seal.ts';
+import { GatewayError } from '../lib/error.ts';
+import { databasePath } from '../store/database.ts';
+import { unpackBackup } from './read.ts';
+import type { Manifest, Member, MemberName } from './schema.ts';
+import { databaseFault, schemaOf, snapshotDatabase } from './snapshot.ts';
+import { tarEnd, tarHeader, tarPadding } from './tar.ts';
+
+/** What the text of a key's check is bound to. */
+export const KEY_CHECK = 'modelgate backup';
+
+export interface BackupInput {
+  dataDir: string;
+  /** Where it goes; null for the folder of backups. */
+  output: string | null;
+  storageKey: StorageKey;
+  /** Whether `storage.key` goes in. A key from the environment never does. */
+  includeKey: boolean;
+  version: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+export interface Made {
+  path: string;
+  bytes: number;
+  manifest: Manifest;
+}
+
+export function backupFolder(dataDir: string): string {
+  return join(dataDir, 'backups');
+}
+
+/**
+ * Makes a backup of the configuration and the database while a gateway may be running, reads it back, and only then
+ * gives it its name. It is readable by its owner only, and overwrites nothing.
+ * @throws GatewayError when there is nothing to back up, the database is damaged, or the output exists
+ */
+export async function createBackup(input: BackupInput): Promise<Made> {
+  const { dataDir, now } = input;
+  const folder = backupFolder(dataDir);
+  const path =
+    input.output ?? join(folder, `modelgate-${new Date(now).toISOString().replace(/[:.]/g, '-')}.tar.gz`);
+  await refuseExisting(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const work = await mkdtemp(join(folder, '.making-'));
+  const partial = `${path}.partial`;
+  try {
+    const manifest = await gather(input, work);
+    await refuseExisting(partial);
+    await pipeline(
+      packed(manifest, work, now),
+      createGzip(),
+      createWriteStream(partial, { mode: 0o600, flags: 'wx' }),
+    );
+    await unpackBackup(partial, null);
+    await synced(partial);
+    await named(partial, path);
+    return { path, bytes: (await stat(path)).size, manifest };
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('internal_error', `The backup ${path} could not be made: ${String(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    await rm(partial, { force: true });
+  }
+}
+
+/** Copies what goes into the backup to `work`, and says what it is. */
+async function gather(
+  { dataDir, includeKey, now, storageKey, version }: BackupInput,
+  work: string,
+): Promise<Manifest> {
+  const database = databasePath(dataDir);
+  if (!(await exists(database)))
+    throw new GatewayError('not_found', `There is no database at ${database}, so nothing to back up`);
+  const copy = join(work, 'modelgate.db');
+  await snapshotDatabase(database, copy);
+  const fault = databaseFault(copy);
+  if (fault !== null)
+    throw new GatewayError(
+      'internal_error',
+      `The database ${database} is damaged, and was not backed up: ${fault}`,
+    );
+  const included = includeKey && storageKey.source !== 'environment';
+  const others: MemberName[] = [
+    'config.json',
+    'events.yaml',
+    ...(included ? (['storage.key'] as const) : []),
+  ];
+  const members = [await memberOf('modelgate.db', copy)];
+  for (const name of others) {
+    const bytes = await readIfThere(join(dataDir, name));
+    if (bytes === null) continue;
+    await writeFile(join(work, name), bytes, { mode: 0o600 });
+    members.push({ name, bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') });
+  }
+  return {
+    format: 1,
+    created_at: new Date(now).toISOString(),
+    modelgate: version,
+    schema: schemaOf(copy),
+    key: {
+      source: storageKey.source === 'environment' ? 'environment' : 'file',
+      included: members.some(({ name }) => name === 'storage.key'),
+      check: seal(storageKey.key, KEY_CHECK, KEY_CHECK),
+    },
+    members,
+  };
+}
+
+async function memberOf(name: MemberName, path: string): Promise<Member> {
+  const digest = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of createReadStream(path)) {
+    digest.update(chunk);
+    bytes += chunk.length;
+  }
+  return { name, bytes, sha256: digest.digest('hex') };
+}
+
+async function* packed(manifest: Manifest, work: string, now: number): AsyncGenerator<Buffer> {
+  const seconds = Math.floor(now / 1000);
+  const text = Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+  yield tarHeader('manifest.json', text.length, seconds);
+  yield text;
+  yield tarPadding(text.length);
+  for (const { bytes, name } of manifest.members) {
+    yield tarHeader(name, bytes, seconds);
+    yield* createReadStream(join(work, name)) as AsyncIterable<Buffer>;
+    yield tarPadding(bytes);
+  }
+  yield tarEnd();
+}
+
+async function synced(path: string): Promise<void> {
+  await chmod(path, 0o600);
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives a file its name unless another one has it. */
+async function named(partial: string, path: string): Promise<void> {
+  try {
+    await link(partial, path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') throw existing(path);
+    // A file system without hard links.
+    await refuseExisting(path);
+    await rename(partial, path);
+  }
+}
+
+async function refuseExisting(path: string): Promise<void> {
+  if (await exists(path)) throw existing(path);
+  if (!(await exists(dirname(path))) && !dirname(path).endsWith('backups'))
+    throw new GatewayError('invalid_request', `There is no folder ${dirname(path)}`, { param: 'output' });
+}
+
+function existing(path: string): GatewayError {
+  return new GatewayError(
+    'conflict',
+    `${path} exists already, and no backup overwrites anything: choose another name`,
+  );
+}
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return false;
+    throw error;
+  }
+}
+
+async function readIfThere(path: string): Promise<Buffer | null> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : null;
+}

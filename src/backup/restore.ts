@@ -1,0 +1,166 @@
+import { chmod, constants, copyFile, link, mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { storageKey as storageKeyOf, open as unseal } from '../connections/seal.ts';
+import { GatewayError } from '../lib/error.ts';
+import { databasePath, openStore } from '../store/database.ts';
+import { acquireDataDir, type Owner } from '../store/lock.ts';
+import { openDatabase } from '../store/sqlite.ts';
+import { backupFolder, exists, KEY_CHECK } from './create.ts';
+import { unpackBackup } from './read.ts';
+import type { Manifest, MemberName } from './schema.ts';
+import { databaseFault } from './snapshot.ts';
+
+export interface RestoreInput {
+  dataDir: string;
+  file: string;
+  /** STORAGE_ENCRYPTION_KEY, where it is set: it is what the gateway will use. */
+  secret: string | null;
+  /** Milliseconds since the epoch. */
+  now: number;
+  owner(): Owner | null;
+  /** Called when the backup is proven good, before anything is changed. What it throws ends the restore. */
+  confirmed(manifest: Manifest): Promise<void>;
+}
+
+export interface Restored {
+  manifest: Manifest;
+  /** The folder that has the files as they were before; null where there were none. */
+  previous: string | null;
+  /** Whether the credentials of the backup can be decrypted here. */
+  keyMatches: boolean;
+}
+
+/**
+ * Puts a backup in the place of the present state, while no gateway runs. The backup is unpacked, compared with its
+ * manifest, opened and brought to this version's schema in a folder of its own before anything is touched, and what was
+ * there before is kept. Files that the backup has not stay as they are. Logins that were open then are ended.
+ * @throws GatewayError when a gateway runs, or the backup is damaged or of a newer version
+ */
+export async function restoreBackup(input: RestoreInput): Promise<Restored> {
+  const { dataDir, file, now, owner } = input;
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const lock = await acquireDataDir(dataDir, owner);
+  const work = await mkdtemp(join(dataDir, '.restoring-'));
+  try {
+    const manifest = await unpackBackup(file, work);
+    await prove(work, file);
+    const keyMatches = await hasKey(input, work, manifest);
+    await input.confirmed(manifest);
+    const previous = await keepPrevious(dataDir, now);
+    // The database comes last: with the files of the backup and the old database, a restore can be begun again.
+    const names = manifest.members.map(({ name }) => name).sort((one, other) => order(one) - order(other));
+    for (const name of names) {
+      await rename(join(work, name), join(dataDir, name));
+      await chmod(join(dataDir, name), 0o600);
+    }
+    await syncFolder(dataDir);
+    return { manifest, previous, keyMatches };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    lock.release();
+  }
+}
+
+function order(name: MemberName): number {
+  return name === 'modelgate.db' ? 1 : 0;
+}
+
+/** Opens the database of the backup as a gateway would, which brings its schema up to date. */
+async function prove(work: string, file: string): Promise<void> {
+  const path = databasePath(work);
+  const fault = databaseFault(path);
+  if (fault !== null) throw unusable(file, `its database is damaged: ${fault}`);
+  try {
+    const store = await openStore(work, { create: false });
+    try {
+      await store.db.deleteFrom('tokens').where('kind', '!=', 'automation').execute();
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.replaceAll(work, 'the backup') : String(error);
+    throw unusable(file, reason);
+  }
+  if (await exists(`${path}-wal`)) throw unusable(file, 'its database could not be closed');
+  const again = databaseFault(path);
+  if (again !== null) throw unusable(file, `its database did not survive the update of its schema: ${again}`);
+}
+
+function unusable(file: string, reason: string): GatewayError {
+  return new GatewayError('invalid_request', `${file} cannot be restored: ${reason}. Nothing was changed`, {
+    cause: reason,
+  });
+}
+
+/** Whether the key that will be in force opens what the backup's key has sealed. */
+async function hasKey({ dataDir, secret }: RestoreInput, work: string, { key }: Manifest): Promise<boolean> {
+  const folder = key.included ? work : dataDir;
+  if (secret === null && !(await exists(join(folder, 'storage.key')))) return false;
+  const inForce = await storageKeyOf(folder, secret);
+  return unseal(inForce.key, key.check, KEY_CHECK) === KEY_CHECK;
+}
+
+const kept = [
+  'modelgate.db',
+  'modelgate.db-wal',
+  'modelgate.db-shm',
+  'config.json',
+  'events.yaml',
+  'storage.key',
+];
+
+/** Keeps the present files in a folder of the backups, and each in its place. Null where there are none. */
+async function keepPrevious(dataDir: string, now: number): Promise<string | null> {
+  await foldLog(dataDir);
+  const present: string[] = [];
+  for (const name of kept) if (await exists(join(dataDir, name))) present.push(name);
+  if (present.length === 0) return null;
+  const time = new Date(now).toISOString().replace(/[:.]/g, '-');
+  await mkdir(backupFolder(dataDir), { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(backupFolder(dataDir), `replaced-${time}-`));
+  for (const name of present) await keep(join(dataDir, name), join(folder, name));
+  await syncFolder(folder);
+  // A log that belongs to the old database must not be taken for one of the new.
+  for (const name of ['modelgate.db-wal', 'modelgate.db-shm']) await rm(join(dataDir, name), { force: true });
+  return folder;
+}
+
+/** The database, which may be large and is replaced, gets a second name; what may stay in its place is copied. */
+async function keep(from: string, to: string): Promise<void> {
+  if (from.endsWith('modelgate.db')) {
+    try {
+      return await link(from, to);
+    } catch {
+      // A file system without hard links.
+    }
+  }
+  await copyFile(from, to, constants.COPYFILE_EXCL);
+}
+
+/** Folds the log of the present database into it. One that cannot be opened any more is kept with its log as it is. */
+async function foldLog(dataDir: string): Promise<void> {
+  const path = databasePath(dataDir);
+  if (!(await exists(path)) || (await stat(path)).size === 0 || databaseFault(path) !== null) return;
+  const database = openDatabase(path, { busyMs: 2000 });
+  let busy: unknown;
+  try {
+    busy = database.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'];
+  } finally {
+    database.close();
+  }
+  if (busy === 0 && !(await exists(`${path}-wal`))) return;
+  throw new GatewayError(
+    'conflict',
+    `Another command is using ${path}: wait until it has ended, and begin again. Nothing was changed`,
+  );
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
+
+const workerSource = `
+  const { DatabaseSync } = require('node:sqlite');
+  const { workerData } = require('node:worker_threads');
+  const database = new DatabaseSync(workerData.from, { readOnly: true, timeout: 5000 });
+  database.prepare('vacuum into ?').run(workerData.to);
+  database.close();
+`;
+
+/**
+ * Copies a database as it is at one moment, whoever writes to it meanwhile, without holding up this thread.
+ * @throws SQLite's error
+ */
+export async function snapshotDatabase(from: string, to: string): Promise<void> {
+  // SQLite writes into an empty file that exists, which keeps the mode.
+  writeFileSync(to, '', { mode: 0o600, flag: 'wx' });
+  await new Promise<void>((resolve, reject) => {
+    const worker = new Worker(workerSource, { eval: true, workerData: { from, to } });
+    worker.on('error', reject);
+    worker.on('exit', () => resolve());
+  });
+}
+
+/** What is wrong with a database file; null when it is sound. */
+export function databaseFault(path: string): string | null {
+  let database: DatabaseSync | null = null;
+  try {
+    database = new DatabaseSync(path, { readOnly: true });
+    const said = String(database.prepare('pragma integrity_check(1)').get()?.['integrity_check']);
+    return said === 'ok' ? null : said;
+  } catch (error) {
+    return String(error);
+  } finally {
+    database?.close();
+  }
+}
+
+/** The last migration of a database. */
+export function schemaOf(path: string): string {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return String(database.prepare('select max(name) as name from kysely_migration').get()?.['name']);
+  } finally {
+    database.close();
+  }
+}
