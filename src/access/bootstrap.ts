@@ -51,16 +51,13 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
     offered = { code: randomBytes(CODE_BYTES).toString('base64url'), expiresAt: now() + VALID_MS };
     writeCode(path, offered.code);
   }
+  let taken = false;
   const current = () => (offered !== null && offered.expiresAt > now() ? offered : null);
   return {
     offer: current,
     async setUp({ code, password }, address) {
       throttle.check(ACCOUNT, address);
-      if (await users.hasAdmin())
-        throw new GatewayError(
-          'conflict',
-          'The gateway is set up already: log in, or use `gateway reset-password`',
-        );
+      if (await users.hasAdmin()) throw alreadySetUp();
       const held = current();
       if (held === null || !sameText(code, held.code)) {
         throttle.failed(ACCOUNT, address);
@@ -71,18 +68,26 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
       }
       const problem = passwordProblem(password, 'admin');
       if (problem !== undefined) throw new GatewayError('invalid_request', problem, { param: 'password' });
-      // Used from here on, so that of two requests with the code one makes the admin.
-      offered = null;
+      // Of several requests with the code, one makes the admin.
+      if (taken) throw alreadySetUp();
+      taken = true;
       try {
         await users.setAdminPassword(await passwords.hash(password));
-      } catch (error) {
-        offered = held;
-        throw error;
+      } finally {
+        taken = false;
       }
+      offered = null;
       clear();
     },
     close: clear,
   };
+}
+
+function alreadySetUp(): GatewayError {
+  return new GatewayError(
+    'conflict',
+    'The gateway is set up already: log in, or use `gateway reset-password`',
+  );
 }
 
 /** Readable by its owner only from the first byte, and whole when it has its name. */
