@@ -16,6 +16,7 @@ import { createLedger } from './ledger/record.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
 import type { Log } from './lib/log.ts';
+import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath } from './management/app.ts';
 import { ownHosts } from './management/guards.ts';
 import { type Management, openManagement } from './management/open.ts';
@@ -30,8 +31,10 @@ import { serveUpgrade } from './proxy/upgrade.ts';
 import { createWatch } from './proxy/watch.ts';
 import { openResponses } from './responses/open.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
+import { openServices, type Services } from './services/open.ts';
+import type { WriteFault } from './services/store-part.ts';
 import { buildSnapshot, type Snapshot } from './snapshot.ts';
-import { openStore } from './store/database.ts';
+import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
 import { createWriter } from './store/writer.ts';
 
@@ -104,7 +107,8 @@ async function open(input: OpenInput): Promise<Listening> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
-  const { context, management, setupCode, writable } = await openContext(input);
+  let address: Address | null = null;
+  const { context, management, services, setupCode } = await openContext(input, () => address);
   let draining = false;
   const onError = (error: unknown, exchange: AnyExchange | null) => {
     const path = exchange === null ? null : safePath(exchange.path);
@@ -115,7 +119,7 @@ async function open(input: OpenInput): Promise<Listening> {
   const server = createHttpServer({
     limits: config.limits,
     renderError,
-    onRequest: (exchange) => serve({ context, management }, exchange, { draining, writable: writable() }),
+    onRequest: (exchange) => serve({ context, management, services }, exchange, draining),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
     onError,
@@ -125,6 +129,7 @@ async function open(input: OpenInput): Promise<Listening> {
     .catch((error: NodeJS.ErrnoException) => {
       throw listenError(error, config);
     });
+  address = { host, port };
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const started = new Date(context.now()).toISOString();
   const runFile = writeRunFile(config.dataDir, {
@@ -147,63 +152,64 @@ async function open(input: OpenInput): Promise<Listening> {
   return { url, host, port, setupCode };
 }
 
+interface Address {
+  host: string;
+  port: number;
+}
+
 interface Opened {
   context: SurfaceContext;
   management: Management;
+  services: Services;
   setupCode: string | null;
-  writable: () => boolean;
 }
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
-async function openContext({ config, log, onClose, version }: OpenInput): Promise<Opened> {
+async function openContext(
+  { config, log, onClose, version }: OpenInput,
+  listening: () => Address | null,
+): Promise<Opened> {
   const store = await openStore(config.dataDir, { create: true });
   onClose(() => store.close());
-  const writer = createWriter(store, {
-    onError: (error, lost) => log.error({ error: describe(error), lost }, 'the ledger cannot be written'),
-  });
-  onClose(() => writer.stop());
+  const ledger = openLedger(store, log);
+  onClose(() => ledger.close());
   const responses = openResponses(store, (error, lost) =>
     log.error({ error: describe(error), lost }, 'responses cannot be stored'),
   );
   onClose(() => responses.close());
-  const sealing = await storageKey(config.dataDir, config.storageKey);
-  if (sealing.source === 'generated') {
-    const file = join(config.dataDir, 'storage.key');
-    log.warn({ file }, 'a key for stored credentials was generated; keep a copy of it with your backups');
-  }
+  const sealing = await sealingKey(config, log);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
-  const catalog = createCatalog({ overrides: config.prices });
   const keys = keyStore(store);
-  const connections = connectionStore(store, sealing.key);
-  const load = async (): Promise<Snapshot> => {
-    const revision = store.revision();
-    return buildSnapshot({
-      keys: await keys.list(),
-      connections: await connections.listOpen(),
-      catalog,
-      revision,
-    });
-  };
-  let snapshot = await load();
-  const reload = async () => {
-    snapshot = await load();
-  };
-  onClose(pollRevision({ store, current: () => snapshot.revision, reload, log }));
+  const connections = connectionStore(store, sealing);
+  const schedule = createSchedule();
+  const snapshots = await openSnapshots({ store, keys, connections, config, schedule, log });
+  onClose(snapshots.close);
   const pools = createPools(config.timeouts.connectMs);
   onClose(() => pools.close());
+  const watch = createWatch<OpenCall>();
+  const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
+  let publish = (_event: object): void => {};
+  const services = await openServices({
+    ...{ store, config, version, connections, schedule, ledger, listening, report, now: Date.now },
+    ...{ calls: watch.members, reload: snapshots.reload },
+    usable: () =>
+      snapshots.current().routes.ordered.filter(({ provider }) => provider.category !== 'demo').length,
+    publish: (event) => publish(event),
+  });
+  onClose(() => services.close());
   const context: SurfaceContext = {
     config,
-    snapshot: () => snapshot,
+    snapshot: snapshots.current,
     pools,
-    watch: createWatch<OpenCall>(),
+    watch,
     refused: createRefusedMembers(),
-    record: createLedger(writer).record,
+    record: ledger.record,
+    gate: services.gate,
     responses: responses.memory,
     instance: randomBytes(9).toString('base64url'),
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
-  const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
   const gatekeeper = await openGatekeeper({
     ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
     ...{ now: context.now, onError: report },
@@ -212,12 +218,83 @@ async function openContext({ config, log, onClose, version }: OpenInput): Promis
   const management = openManagement({
     ...{ gatekeeper, version, report, now: context.now },
     hosts: () => ownHosts(config.host, config.allowedHosts),
-    resources: [keysResource({ keys, now: context.now })],
+    resources: [keysResource({ keys, now: context.now }), ...services.resources],
     audit: async () => {},
   });
+  publish = (event) => management.live.publish('services', () => event);
   onClose(() => management.close());
-  const setupCode = gatekeeper.offer()?.code ?? null;
-  return { context, management, setupCode, writable: () => writer.pending() < LEDGER_BACKLOG };
+  return { context, management, services, setupCode: gatekeeper.offer()?.code ?? null };
+}
+
+/** The ledger of a store, and how writing it goes. */
+function openLedger(store: Store, log: Log) {
+  let fault: WriteFault | null = null;
+  const writer = createWriter(store, {
+    onError(error, lost) {
+      fault = { message: error instanceof Error ? error.message : String(error), at: Date.now() };
+      log.error({ error: describe(error), lost }, 'the ledger cannot be written');
+    },
+  });
+  return {
+    record: createLedger(writer).record,
+    pending: writer.pending,
+    backlog: LEDGER_BACKLOG,
+    fault: () => fault,
+    close: writer.stop,
+  };
+}
+
+/** The key that opens stored credentials. */
+async function sealingKey({ dataDir, storageKey: given }: Config, log: Log): Promise<Buffer> {
+  const { key, source } = await storageKey(dataDir, given);
+  if (source === 'generated') {
+    const file = join(dataDir, 'storage.key');
+    log.warn({ file }, 'a key for stored credentials was generated; keep a copy of it with your backups');
+  }
+  return key;
+}
+
+interface SnapshotsInput {
+  store: Pick<Store, 'revision'>;
+  keys: ReturnType<typeof keyStore>;
+  connections: ReturnType<typeof connectionStore>;
+  config: Pick<Config, 'prices'>;
+  schedule: Schedule;
+  log: Log;
+}
+
+/** Rebuilds the snapshot soon after any process changed keys or connections. A failed rebuild keeps the old one. */
+async function openSnapshots({ config, connections, keys, log, schedule, store }: SnapshotsInput) {
+  const catalog = createCatalog({ overrides: config.prices });
+  const load = async (): Promise<Snapshot> => {
+    const revision = store.revision();
+    const open = await connections.listOpen();
+    return buildSnapshot({ keys: await keys.list(), connections: open, catalog, revision });
+  };
+  let snapshot = await load();
+  let turn: Promise<unknown> = Promise.resolve();
+  // One after the other, so that none puts an older state in a newer one's place.
+  const reload = (): Promise<number> => {
+    const loaded = turn.then(load).then((next) => {
+      snapshot = next;
+      return next.revision;
+    });
+    turn = loaded.catch(() => {});
+    return loaded;
+  };
+  const close = schedule.every({
+    name: 'changed settings',
+    everyMs: REVISION_POLL_MS,
+    async run() {
+      if (store.revision() !== snapshot.revision) await reload();
+    },
+    onError: (error) =>
+      log.error(
+        { error: describe(error) },
+        'changed settings cannot be read; the earlier ones stay in force',
+      ),
+  });
+  return { current: () => snapshot, reload, close };
 }
 
 /** Ends what the drain left over, each with the error of its dialect, and gives the last bytes a moment to leave. */
@@ -235,16 +312,11 @@ function openToAll(host: string): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'host' });
 }
 
-interface Health {
-  draining: boolean;
-  writable: boolean;
-}
-
 /** Every path of the gateway. */
 function serve(
-  { context, management }: Pick<Opened, 'context' | 'management'>,
+  { context, management, services }: Pick<Opened, 'context' | 'management' | 'services'>,
   exchange: Exchange,
-  { draining, writable }: Health,
+  draining: boolean,
 ): Promise<void> | true {
   const served = serveModels(context, exchange);
   if (served !== null) return served;
@@ -253,12 +325,14 @@ function serve(
     case '/api/hello':
       sendJson(exchange, 200, { status: 'ok' });
       return true;
-    case '/readyz':
-      sendJson(exchange, draining || !writable ? 503 : 200, {
-        status: draining ? 'draining' : writable ? 'ok' : 'ledger behind',
-        revision: context.snapshot().revision,
-      });
+    case '/readyz': {
+      const failing = services.failing();
+      const ready = !draining && failing.length === 0;
+      const status = draining ? 'draining' : ready ? 'ok' : 'not ready';
+      const { revision } = context.snapshot();
+      sendJson(exchange, ready ? 200 : 503, { status, revision, ...(failing.length > 0 ? { failing } : {}) });
       return true;
+    }
     default:
       if (isManagementPath(exchange.path)) return management.serve(exchange);
       throw new GatewayError(
@@ -266,33 +340,6 @@ function serve(
         `Nothing is served at ${safePath(exchange.path).slice(0, 200)}: model endpoints are below /v1`,
       );
   }
-}
-
-interface PollInput {
-  store: { revision(): number };
-  current(): number;
-  reload(): Promise<void>;
-  log: Log;
-}
-
-/** Rebuilds the snapshot soon after any process changed keys or connections. A failed rebuild keeps the old one. */
-function pollRevision({ store, current, reload, log }: PollInput): () => void {
-  let busy = false;
-  const timer = setInterval(async () => {
-    if (busy) return;
-    busy = true;
-    try {
-      if (store.revision() !== current()) await reload();
-    } catch (error) {
-      log.error(
-        { error: describe(error) },
-        'changed settings could not be read; the earlier ones stay in force',
-      );
-    } finally {
-      busy = false;
-    }
-  }, REVISION_POLL_MS);
-  return () => clearInterval(timer);
 }
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: Config): GatewayError {

@@ -3,9 +3,10 @@ import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import { newConnectionOf, patchOf } from './checked-input.ts';
 import { rowOfConnection } from './connection-row.ts';
+import { probeConnection } from './probe.ts';
 import { connectionChange, connectionRow, newConnectionInput } from './schema.ts';
 import type { connectionStore } from './store.ts';
-import { type ConnectionTest, testConnection } from './test.ts';
+import type { ConnectionTest } from './test.ts';
 
 export interface ConnectionsInput {
   connections: ReturnType<typeof connectionStore>;
@@ -20,13 +21,8 @@ type Probe = (row: Row) => Promise<ConnectionTest>;
 /** The accounts and keys at providers. A credential goes in and never comes out. */
 export function connectionsResource({ connections, testTimeoutMs = 15_000 }: ConnectionsInput): Resource {
   const probe: Probe = async (row) => {
-    const open = await connections.findOpen(row.id);
-    if (open === null) throw gone(row);
-    const provider = findProvider(open.provider);
-    if (provider === undefined)
-      throw new GatewayError('conflict', `This version knows no provider "${open.provider}"`);
-    const test = await testConnection(open, provider, { timeoutMs: testTimeoutMs });
-    await connections.saveTest(open.id, test);
+    const test = await probeConnection(connections, row.id, testTimeoutMs);
+    if (test === null) throw gone(row);
     return test;
   };
   return {

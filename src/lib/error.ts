@@ -56,6 +56,7 @@ export const errorRows = {
   audit_unavailable: { status: 503, kind: 'server' },
   connection_unusable: { status: 503, kind: 'server' },
   shutting_down: { status: 503, kind: 'overloaded' },
+  data_plane_stopped: { status: 503, kind: 'overloaded' },
   upstream_unreachable: { status: 502, kind: 'server' },
   upstream_redirect: { status: 502, kind: 'server' },
   upstream_protocol: { status: 502, kind: 'server' },

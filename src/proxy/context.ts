@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { AnyExchange } from '../http/server.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { ResponseMemory } from '../responses/stored.ts';
@@ -15,6 +16,11 @@ export interface ProxyContext {
   watch: Watch<OpenCall>;
   refused: RefusedMembers;
   record(entry: LedgerEntry): void;
+  /**
+   * Lets a model request in, and counts it until its answer is closed.
+   * @throws GatewayError `data_plane_stopped` while the model endpoints are stopped
+   */
+  gate(exchange: Pick<AnyExchange, 'response'>): void;
   responses: ResponseMemory;
   /** Names this process in `x-gateway-via`. */
   instance: string;

@@ -144,6 +144,7 @@ async function serve(
     throw new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
       retryAfter: 5,
     });
+  context.gate(exchange);
   // The key may have been removed since the connection was opened.
   const principal = principalOf(context, exchange, upgraded.match);
   const here = { ...context, responses: memory };

@@ -39,6 +39,7 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
   const { surface } = match;
   if (!methodsServed(surface).includes(method ?? ''))
     throw new GatewayError('method_not_allowed', `${method} is not served here: use ${surface.method}`);
+  context.gate(exchange);
   const principal = principalOf(context, exchange, match);
   const snapshot = context.snapshot();
   switch (surface.kind) {

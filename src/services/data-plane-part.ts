@@ -1,0 +1,60 @@
+import type { DataPlane } from './data-plane.ts';
+import { iso, type Part } from './part.ts';
+import type { Check, Endpoint } from './schema.ts';
+
+export interface DataPlanePartInput {
+  plane: DataPlane;
+  version: string;
+  /** How long open requests may finish when nothing else is said, in milliseconds. */
+  drainMs(): number;
+  endpoints(): Endpoint[];
+  /** Active connections that can serve, beside the demo. */
+  connections(): number;
+  /** Reads keys and connections anew. @returns the revision that is in force then */
+  reload(): Promise<number>;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** The model endpoints: `/v1/…`, and what Gemini's and Ollama's clients call. */
+export function dataPlanePart(input: DataPlanePartInput): Part {
+  const { now, plane } = input;
+  return {
+    ...{ key: 'data-plane', id: 'data-plane', kind: 'data_plane', critical: true },
+    name: 'Data plane',
+    description: 'The model endpoints. Stopped, they answer 503, and the management API goes on.',
+    dependsOn: ['store'],
+    version: input.version,
+    status: plane.status,
+    endpoints: input.endpoints,
+    options: { drain_seconds: Math.round(input.drainMs() / 1000) },
+    checks: () => [accepting(plane, now()), connected(input.connections(), now())],
+    lifeCycle: {
+      ...{ confirm: true, restarts: true },
+      openRequests: plane.openRequests,
+      start: async () => plane.start(),
+      stop: (ms = input.drainMs(), again) => plane.stop(ms, again),
+    },
+    reload: async () => `Keys and connections were read anew, at revision ${await input.reload()}`,
+  };
+}
+
+function accepting(plane: DataPlane, now: number): Check {
+  const { state } = plane.status();
+  const open = plane.openRequests();
+  return {
+    name: 'accepting',
+    status: state === 'running' ? 'pass' : 'fail',
+    observed_at: iso(now),
+    output: `${state}, ${open} open ${open === 1 ? 'request' : 'requests'}`,
+  };
+}
+
+function connected(count: number, now: number): Check {
+  return {
+    name: 'connections',
+    status: count > 0 ? 'pass' : 'warn',
+    observed_at: iso(now),
+    output: count > 0 ? `${count} in use` : 'none in use: only the built-in demo answers',
+  };
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { AnyExchange } from '../http/server.ts';
+import type { GatewayError } from '../lib/error.ts';
+import { createDataPlane, type DataPlane } from './data-plane.ts';
+
+interface Guest {
+  exchange: Pick<AnyExchange, 'response'>;
+  leave(): void;
+  cut(): boolean;
+}
+
+function guest(): Guest {
+  const events = new EventEmitter();
+  let cut = false;
+  const destroySoon = () => {
+    cut = true;
+    events.emit('close');
+  };
+  const response = Object.assign(events, { socket: { destroySoon } });
+  return {
+    exchange: { response: response as unknown as AnyExchange['response'] },
+    leave: () => void events.emit('close'),
+    cut: () => cut,
+  };
+}
+
+function opened(running = true) {
+  const told: string[] = [];
+  const interrupted: GatewayError[] = [];
+  const calls = [{ slot: 0, tick() {}, interrupt: (error: GatewayError) => interrupted.push(error) }];
+  const plane: DataPlane = createDataPlane({
+    running,
+    calls: () => calls,
+    now: () => 1000,
+    changed: () => told.push(plane.status().state),
+  });
+  return { plane, told, interrupted };
+}
+
+describe('the data plane', () => {
+  it('counts who is in, and stops when the last has left', async () => {
+    const { interrupted, plane, told } = opened();
+    const [one, two] = [guest(), guest()];
+    plane.gate(one.exchange);
+    plane.gate(two.exchange);
+    assert.equal(plane.openRequests(), 2);
+    const stopped = plane.stop(60_000, false);
+    assert.equal(plane.status().state, 'draining');
+    assert.equal(plane.status().desired, 'stopped');
+    assert.throws(() => plane.gate(guest().exchange), {
+      code: 'data_plane_stopped',
+      status: 503,
+      retryAfter: 30,
+    });
+    one.leave();
+    await delay(5);
+    assert.equal(plane.status().state, 'draining');
+    two.leave();
+    assert.deepEqual(await stopped, { interrupted: 0 });
+    assert.deepEqual(interrupted, []);
+    assert.deepEqual([plane.status().state, plane.status().startedAt], ['stopped', null]);
+    plane.start();
+    plane.gate(guest().exchange);
+    assert.deepEqual(told, ['draining', 'stopped', 'running']);
+  });
+
+  it('ends what is left in its dialect, and cuts what has no dialect yet', async () => {
+    const { interrupted, plane } = opened();
+    const left = guest();
+    plane.gate(left.exchange);
+    assert.deepEqual(await plane.stop(10, false), { interrupted: 1 });
+    assert.deepEqual(
+      interrupted.map(({ code }) => code),
+      ['data_plane_stopped'],
+    );
+    assert.equal(left.cut(), true);
+    assert.equal(plane.openRequests(), 0);
+  });
+
+  it('says that it comes back when it is restarted', async () => {
+    const { plane } = opened();
+    const open = guest();
+    plane.gate(open.exchange);
+    const stopped = plane.stop(60_000, true);
+    assert.equal(plane.status().desired, 'running');
+    assert.throws(() => plane.gate(guest().exchange), { retryAfter: 5 });
+    open.leave();
+    await stopped;
+    plane.start();
+    assert.deepEqual([plane.status().state, plane.status().reason], ['running', null]);
+  });
+
+  it('stays stopped when it is opened so', () => {
+    const { plane, told } = opened(false);
+    assert.throws(() => plane.gate(guest().exchange), { code: 'data_plane_stopped' });
+    plane.start();
+    plane.start();
+    assert.deepEqual(told, ['running']);
+  });
+});

@@ -1,0 +1,148 @@
+import { isIP } from 'node:net';
+import { type Config, isLoopback } from '../config.ts';
+import { probeConnection } from '../connections/probe.ts';
+import type { connectionStore } from '../connections/store.ts';
+import type { Resource } from '../http/resource.ts';
+import type { Schedule } from '../lib/schedule.ts';
+import type { OpenCall } from '../proxy/context.ts';
+import type { Store } from '../store/database.ts';
+import { connectionPart } from './connection-part.ts';
+import { createDataPlane, type DataPlane } from './data-plane.ts';
+import { dataPlanePart } from './data-plane-part.ts';
+import { createHealthBoard } from './health.ts';
+import { createLifeCycles } from './life-cycle.ts';
+import { managementPart } from './management-part.ts';
+import type { Part } from './part.ts';
+import { servicesResource } from './resource.ts';
+import { schedulerPart } from './scheduler-part.ts';
+import type { Endpoint } from './schema.ts';
+import { openServiceRecords } from './store.ts';
+import { storePart, type WriteFault } from './store-part.ts';
+import { openTasks, type Tasks } from './tasks.ts';
+import { tasksResource } from './tasks-resource.ts';
+import { unbuiltParts } from './unbuilt.ts';
+
+export interface ServicesInput {
+  store: Pick<Store, 'db' | 'revision'>;
+  config: Pick<Config, 'dataDir' | 'drainMs'>;
+  version: string;
+  connections: ReturnType<typeof connectionStore>;
+  schedule: Schedule;
+  /** Model requests on their way to an upstream. */
+  calls(): readonly OpenCall[];
+  /** Reads keys and connections anew, and returns the revision that is in force then. */
+  reload(): Promise<number>;
+  /** Connections in use, beside the demo. */
+  usable(): number;
+  ledger: { pending(): number; backlog: number; fault(): WriteFault | null };
+  /** Where the gateway listens; null as long as it does not. */
+  listening(): { host: string; port: number } | null;
+  /** Tells who watches what happened. */
+  publish(event: object): void;
+  /** A fault of the gateway's own, for the log. */
+  report(error: unknown): void;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export interface Services {
+  gate: DataPlane['gate'];
+  resources: Resource[];
+  tasks: Tasks;
+  /** Ids of the parts without which the gateway is not ready and that fail; none when it is ready. */
+  failing(): string[];
+  /** Resolves when nothing is under way any more. */
+  close(): Promise<void>;
+}
+
+const TASK_SWEEP_MS = 3_600_000;
+const TEST_TIMEOUT_MS = 15_000;
+
+/** The parts of a gateway, as services. One that was stopped before the gateway ended stays stopped. */
+export async function openServices(input: ServicesInput): Promise<Services> {
+  const { now, publish, report, schedule, store } = input;
+  const records = await openServiceRecords(store, now);
+  const tasks = await openTasks(store, now);
+  const plane: DataPlane = createDataPlane({
+    running: (await records.of('data-plane')).desired === 'running',
+    calls: input.calls,
+    now,
+    changed: () => publish({ id: 'data-plane', state: plane.status().state }),
+  });
+  const drainMs = (): number => {
+    const seconds = records.known('data-plane')?.options.drain_seconds ?? null;
+    return seconds === null ? input.config.drainMs : seconds * 1000;
+  };
+  const fixed = fixedParts(input, plane, drainMs);
+  const parts = async () => [...fixed(), ...(await connectionParts(input))];
+  const health = createHealthBoard(now);
+  const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
+  const sweep = { name: 'old tasks', everyMs: TASK_SWEEP_MS, run: tasks.sweep, onError: report };
+  const stopSweeping = schedule.every(sweep);
+  await tasks.sweep();
+  return {
+    gate: plane.gate,
+    tasks,
+    resources: [servicesResource({ parts, records, health, cycles, now }), tasksResource({ tasks })],
+    failing: () =>
+      fixed()
+        .filter((part) => part.critical && health.of(part).status === 'fail')
+        .map(({ id }) => id),
+    async close() {
+      stopSweeping();
+      await cycles.settled();
+    },
+  };
+}
+
+/** The parts of every gateway. Made anew each time, for they carry the options of the moment. */
+function fixedParts(input: ServicesInput, plane: DataPlane, drainMs: () => number): () => Part[] {
+  const { ledger, now, schedule, store, version } = input;
+  const since = now();
+  const at = (path: string) => () => endpointsAt(input.listening(), path);
+  const steady = [
+    managementPart({ version, since, now, endpoints: at('/api') }),
+    storePart({
+      ...{ version, since, now, dataDir: input.config.dataDir, read: store.revision },
+      ...{ pending: ledger.pending, backlog: ledger.backlog, fault: ledger.fault },
+    }),
+    schedulerPart({ schedule, version, since, now }),
+    ...unbuiltParts(),
+  ];
+  return () => [
+    dataPlanePart({
+      ...{ plane, version, drainMs, now, reload: input.reload },
+      ...{ endpoints: at('/v1'), connections: input.usable },
+    }),
+    ...steady,
+  ];
+}
+
+async function connectionParts({ connections, reload }: ServicesInput): Promise<Part[]> {
+  return (await connections.list()).map((connection) =>
+    connectionPart({
+      connection,
+      async setActive(id, active) {
+        await connections.update(id, { active });
+        await reload();
+      },
+      test: (id) => probeConnection(connections, id, TEST_TIMEOUT_MS),
+    }),
+  );
+}
+
+function endpointsAt(listening: { host: string; port: number } | null, path: string): Endpoint[] {
+  if (listening === null) return [];
+  const { host, port } = listening;
+  return [{ protocol: 'http', host, port, path, visibility: visibilityOf(host), tls: false }];
+}
+
+/** From where an address can be reached, as far as it says so itself. */
+export function visibilityOf(host: string): Endpoint['visibility'] {
+  if (isLoopback(host)) return 'loopback';
+  const address = host.replace(/^\[(.*)\]$/, '$1');
+  const near = /^(0\.0\.0\.0$|10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|::$|f[cd]|fe[89ab])/i.test(
+    address,
+  );
+  return near || isIP(address) === 0 ? 'lan' : 'public';
+}

@@ -1,0 +1,114 @@
+import { statfsSync, statSync } from 'node:fs';
+import { databasePath } from '../store/database.ts';
+import { alwaysRunning, iso, type Part, type PartStatus } from './part.ts';
+import type { Check } from './schema.ts';
+
+/** A write that failed, e.g. for a full disk. */
+export interface WriteFault {
+  message: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+export interface StorePartInput {
+  dataDir: string;
+  version: string;
+  since: number;
+  /** A cheap read. @throws the database's error */
+  read(): number;
+  /** Rows of the ledger that wait to be written. */
+  pending(): number;
+  /** As many of them are too many. */
+  backlog: number;
+  /** The last write that failed; null when none has. */
+  fault(): WriteFault | null;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+const MEGABYTE = 1024 * 1024;
+/** The log is folded into the database beyond 8 MB; so much more says that folding does not get through. */
+const LARGE_LOG = 256 * MEGABYTE;
+const LITTLE_SPACE = 512 * MEGABYTE;
+const RECENT_MS = 60_000;
+
+/** The database: settings, ledger and kept responses. */
+export function storePart(input: StorePartInput): Part {
+  const { fault, now, since } = input;
+  const recent = () => {
+    const last = fault();
+    return last !== null && now() - last.at < RECENT_MS ? last : null;
+  };
+  const status = (): PartStatus => {
+    const last = fault();
+    const error = last === null ? null : { code: 'write_failed', message: last.message, at: last.at };
+    const base = { ...alwaysRunning(since), error };
+    if (recent() === null) return base;
+    const message = 'A write failed within the last minute';
+    return { ...base, state: 'degraded', reason: { code: 'write_failed', message } };
+  };
+  const look = (name: string, measure: () => Pick<Check, 'output' | 'status'>): Check => ({
+    ...{ name, observed_at: iso(now()) },
+    ...measured(measure),
+  });
+  return {
+    ...{ key: 'store', id: 'store', kind: 'store', critical: true },
+    name: 'Store',
+    description: 'The database of settings, ledger and kept responses, in the data directory.',
+    dependsOn: [],
+    version: input.version,
+    status,
+    checks: () => [
+      look('read', () => timed(input.read)),
+      look('write_queue', () => queue(input.pending(), input.backlog)),
+      look('writes', () => writes(recent())),
+      look('files', () => files(input.dataDir)),
+      look('disk', () => disk(input.dataDir)),
+    ],
+    endpoints: () => [],
+  };
+}
+
+type Finding = Pick<Check, 'output' | 'status'>;
+
+function measured(measure: () => Finding): Finding {
+  try {
+    return measure();
+  } catch (error) {
+    return { status: 'fail', output: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function timed(read: () => number): Finding {
+  const start = performance.now();
+  read();
+  return { status: 'pass', output: `${(performance.now() - start).toFixed(1)} ms` };
+}
+
+function queue(pending: number, backlog: number): Finding {
+  return { status: pending < backlog ? 'pass' : 'fail', output: `${pending} rows wait to be written` };
+}
+
+function writes(recent: WriteFault | null): Finding {
+  return recent === null
+    ? { status: 'pass', output: 'none failed within the last minute' }
+    : { status: 'warn', output: recent.message };
+}
+
+function files(dataDir: string): Finding {
+  const path = databasePath(dataDir);
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    status: log < LARGE_LOG ? 'pass' : 'warn',
+    output: `database ${statSync(path).size} bytes, log ${log} bytes`,
+  };
+}
+
+function disk(dataDir: string): Finding {
+  const { bavail, bsize } = statfsSync(dataDir);
+  const free = bavail * bsize;
+  return {
+    status: free < LITTLE_SPACE ? 'warn' : 'pass',
+    output: `${Math.floor(free / MEGABYTE)} MB free`,
+  };
+}
