@@ -24,6 +24,9 @@ export type Operation =
 /** More would keep everybody else waiting. */
 const MAX_MEMBERS = 200;
 
+const changeParameters: ReadonlySet<string> = new Set(['dry_run']);
+const shownParameters: ReadonlySet<string> = new Set(['attributes', 'expand', 'dry_run']);
+
 /**
  * What a request asks for.
  * @throws GatewayError `invalid_request` for what the resource does not do, `not_found` for a path that leads further
@@ -64,6 +67,24 @@ export function permissionOf(operation: Operation, resource: Resource): string {
       const { verb } = operation;
       return verb.kind === 'act' ? verb.action.permission : (resource[verb.kind]?.permission ?? '');
     }
+  }
+}
+
+/** The parameters that mean something to a request; null for a page, which knows its own. */
+export function parametersOf(operation: Operation): ReadonlySet<string> | null {
+  switch (operation.kind) {
+    case 'list':
+      return null;
+    case 'read':
+    case 'query':
+      return shownParameters;
+    case 'describe':
+    case 'create':
+    case 'update':
+    case 'remove':
+    case 'act':
+    case 'bulk':
+      return changeParameters;
   }
 }
 

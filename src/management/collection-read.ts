@@ -32,12 +32,6 @@ export async function listed(request: CollectionRequest): Promise<Answer> {
 export async function readOne(request: CollectionRequest, id: string): Promise<Answer> {
   const { headers, params } = request;
   const attributes = visibleAttributes(request);
-  for (const name of params.keys()) {
-    if (name !== 'attributes' && name !== 'expand' && name !== 'dry_run')
-      throw new GatewayError('invalid_request', `There is no parameter "${name.slice(0, 60)}"`, {
-        param: name.slice(0, 60),
-      });
-  }
   const only = attributesIn(params, attributes);
   const row = await memberOf(request, id);
   const body = shownRow(request, row, attributes, only);

@@ -578,6 +578,10 @@ describe('a dry run', () => {
     const dry = { dryRun: true };
     await refused(ask('PATCH', 'mcp', { colour: 'red' }, dry), 400, 'colour');
     await refused(ask('DELETE', 'nope', undefined, dry), 404);
+    await refused(ask('DELETE', 'mcp?dryrun=true'), 400, 'dryrun');
+    await refused(ask('DELETE', 'mcp?dry_run=yes'), 400, 'dry_run');
+    await refused(ask('DELETE', 'mcp?dry_run=false&dry_run=true'), 400, 'dry_run');
+    await refused(ask('GET', 'mcp?limit=1'), 400, 'limit');
     await refused(ask('DELETE', 'mcp', undefined, { ...dry, caller: callerOf('viewer') }), 403);
   });
 });

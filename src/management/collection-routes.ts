@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { hasFreshLogin, needsFresh } from '../access/permissions.ts';
 import { checkDepth } from '../http/collection/input.ts';
+import { checkParameters } from '../http/collection/query.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { inBulk } from './collection-bulk.ts';
 import { acted, created, removed, updated } from './collection-change.ts';
-import { namesOf, type Operation, operationOf, permissionOf } from './collection-operation.ts';
+import { namesOf, type Operation, operationOf, parametersOf, permissionOf } from './collection-operation.ts';
 import { described, listed, readMany, readOne } from './collection-read.ts';
 
 /** What came to a collection of the management API, after authentication. */
@@ -74,6 +75,8 @@ export async function serveResource(context: CollectionContext, request: Collect
   await demandPermission(context, request, operation);
   // Who deletes gets no body to take or leave.
   if (operation.kind !== 'remove' || operation.answered) request.checkAccept?.();
+  const parameters = parametersOf(operation);
+  if (parameters !== null) checkParameters(request.params, parameters);
   switch (operation.kind) {
     case 'describe':
       return described(request);

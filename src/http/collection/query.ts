@@ -45,11 +45,7 @@ const repeatable: ReadonlySet<string> = new Set(['filter[]', 'filter']);
  * @throws GatewayError `invalid_request` with the parameter at fault
  */
 export function parseListQuery(params: URLSearchParams, attributes: Attributes): Listing {
-  for (const name of params.keys()) {
-    if (!parameters.has(name)) throw wrong(name, `There is no parameter "${name.slice(0, 60)}"`);
-    if (!repeatable.has(name) && params.getAll(name).length > 1)
-      throw wrong(name, `"${name}" is given more than once`);
-  }
+  checkParameters(params, parameters);
   const filters = [...params.getAll('filter[]'), ...params.getAll('filter')];
   const groups = parseFilters(filters, attributes);
   const limit = wholeNumber(params, 'limit') ?? MAX_LIMIT;
@@ -80,6 +76,20 @@ export function attributesIn(params: URLSearchParams, attributes: Attributes): r
     if (!attributes.has(name) && !added.has(name)) throw unknownAttribute(name, 'attributes');
   }
   return names.length === 0 ? null : names;
+}
+
+/**
+ * Refuses parameters that nothing would come of: who misspells `dry_run` does not want what would be done.
+ * @throws GatewayError `invalid_request`
+ */
+export function checkParameters(params: URLSearchParams, known: ReadonlySet<string>): void {
+  for (const name of params.keys()) {
+    if (!known.has(name)) throw wrong(name.slice(0, 60), `There is no parameter "${name.slice(0, 60)}" here`);
+    if (!repeatable.has(name) && params.getAll(name).length > 1)
+      throw wrong(name, `"${name}" is given more than once`);
+  }
+  const dryRun = params.get('dry_run') ?? 'false';
+  if (dryRun !== 'true' && dryRun !== 'false') throw wrong('dry_run', '"dry_run" is true or false');
 }
 
 function sortOf(params: URLSearchParams, attributes: Attributes): ListQuery['sort'] {
