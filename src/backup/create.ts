@@ -21,7 +21,7 @@ import { GatewayError } from '../lib/error.ts';
 import { databasePath } from '../store/database.ts';
 import { unpackBackup } from './read.ts';
 import type { Manifest, Member, MemberName } from './schema.ts';
-import { databaseFault, schemaOf, snapshotDatabase } from './snapshot.ts';
+import { schemaOf, snapshotDatabase } from './snapshot.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
 /** What the text of a key's check is bound to. */
@@ -96,12 +96,6 @@ async function gather(
     throw new GatewayError('not_found', `There is no database at ${database}, so nothing to back up`);
   const copy = join(work, 'modelgate.db');
   await snapshotDatabase(database, copy);
-  const fault = databaseFault(copy);
-  if (fault !== null)
-    throw new GatewayError(
-      'internal_error',
-      `The database ${database} is damaged, and was not backed up: ${fault}`,
-    );
   const included = includeKey && storageKey.source !== 'environment';
   const others: MemberName[] = [
     'config.json',

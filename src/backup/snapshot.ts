@@ -8,11 +8,16 @@ const workerSource = `
   const database = new DatabaseSync(workerData.from, { readOnly: true, timeout: 5000 });
   database.prepare('vacuum into ?').run(workerData.to);
   database.close();
+  const copy = new DatabaseSync(workerData.to, { readOnly: true });
+  const said = copy.prepare('pragma integrity_check(1)').get().integrity_check;
+  copy.close();
+  if (said !== 'ok') throw new Error('the database is damaged: ' + said);
 `;
 
 /**
- * Copies a database as it is at one moment, whoever writes to it meanwhile, without holding up this thread.
- * @throws SQLite's error
+ * Copies a database as it is at one moment, whoever writes to it meanwhile, without holding up this thread, and checks
+ * the copy.
+ * @throws SQLite's error, or one that says that the database is damaged
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
   // SQLite writes into an empty file that exists, which keeps the mode.
