@@ -136,17 +136,22 @@ export type ConfigSource = 'flag' | 'environment' | 'file' | 'default';
 export interface ConfigInput {
   env?: Readonly<Record<string, string | undefined>>;
   flags?: { host?: string; port?: string | number; dataDir?: string };
+  /** What `config.json` would say, to see what would come of it; absent to read the file. */
+  file?: unknown;
 }
 
 /**
  * The configuration of this process: flags, then environment, then `DATA_DIR/config.json`, then defaults.
  * @throws GatewayError `invalid_request` that names the setting, where it stands and what it may be.
  */
-export function loadConfig({ env = process.env, flags = {} }: ConfigInput = {}): Config {
+export function loadConfig({ env = process.env, file: candidate, flags = {} }: ConfigInput = {}): Config {
   if (flags.host === '') throw emptyFlag('--host');
   if (flags.dataDir === '') throw emptyFlag('--data-dir');
   const dataDir = dataDirectory(env, flags.dataDir);
-  const file = readConfigFile(join(dataDir.value, 'config.json'));
+  const file =
+    candidate === undefined
+      ? readConfigFile(join(dataDir.value, 'config.json'))
+      : parseWith(configFile, candidate, 'config.json');
   const host = pick(flags.host, env['GATEWAY_HOST'], file.host, '127.0.0.1');
   const port = pick(flags.port, env['GATEWAY_PORT'], file.port, 20_128);
   const auth = pick(undefined, booleanVariable(env, 'GATEWAY_AUTH_REQUIRED'), file.auth?.required, true);

@@ -1,0 +1,53 @@
+import type { Config, ConfigSource } from '../config.ts';
+import { type SettingsFile, valueIn } from './file.ts';
+
+/** One setting of the configuration. */
+export interface Setting {
+  /** In `config.json`, where it can stand there: `limits.body_bytes`. */
+  name: string;
+  /** What is in force. Never a secret. */
+  read(config: Config): unknown;
+  /** Set where something else than `config.json` may decide. */
+  source?: keyof Config['sources'];
+  /** Where it can be set from: everything but these two can stand in `config.json`. */
+  outside?: true;
+}
+
+/** Every setting, in the order in which they are shown. */
+export const settings: readonly Setting[] = [
+  { name: 'data_dir', read: ({ dataDir }) => dataDir, source: 'dataDir', outside: true },
+  { name: 'host', read: ({ host }) => host, source: 'host' },
+  { name: 'port', read: ({ port }) => port, source: 'port' },
+  { name: 'auth.required', read: ({ authRequired }) => authRequired, source: 'authRequired' },
+  {
+    name: 'storage_encryption_key',
+    read: ({ storageKey }) => (storageKey === null ? null : '(set)'),
+    source: 'storageKey',
+    outside: true,
+  },
+  { name: 'log_level', read: ({ logLevel }) => logLevel, source: 'logLevel' },
+  { name: 'limits.header_bytes', read: ({ limits }) => limits.headerBytes },
+  { name: 'limits.headers_timeout_ms', read: ({ limits }) => limits.headersTimeoutMs },
+  { name: 'limits.body_timeout_ms', read: ({ limits }) => limits.bodyTimeoutMs },
+  { name: 'limits.body_bytes', read: ({ limits }) => limits.bodyBytes },
+  { name: 'timeouts.connect_ms', read: ({ timeouts }) => timeouts.connectMs },
+  { name: 'timeouts.headers_ms', read: ({ timeouts }) => timeouts.headersMs },
+  { name: 'timeouts.first_byte_ms', read: ({ timeouts }) => timeouts.firstByteMs },
+  { name: 'timeouts.idle_ms', read: ({ timeouts }) => timeouts.idleMs },
+  { name: 'timeouts.total_ms', read: ({ timeouts }) => timeouts.totalMs },
+  { name: 'api.token_ttl_seconds', read: ({ api }) => api.tokenTtlSeconds },
+  { name: 'api.ui_token_ttl_seconds', read: ({ api }) => api.uiTokenTtlSeconds },
+  { name: 'api.token_renewal', read: ({ api }) => api.tokenRenewal },
+  { name: 'api.token_max_lifetime_seconds', read: ({ api }) => api.tokenMaxLifetimeSeconds },
+  { name: 'audit.retention_months', read: ({ auditMonths }) => auditMonths },
+  { name: 'allowed_hosts', read: ({ allowedHosts }) => allowedHosts },
+  { name: 'keepalive_ms', read: ({ keepAliveMs }) => keepAliveMs },
+  { name: 'drain_ms', read: ({ drainMs }) => drainMs },
+  { name: 'prices', read: ({ prices }) => prices },
+];
+
+/** Where the value in force comes from. `file` is what the process was started with. */
+export function sourceOf({ name, source }: Setting, config: Config, file: SettingsFile): ConfigSource {
+  if (source !== undefined) return config.sources[source];
+  return valueIn(file, name) === undefined ? 'default' : 'file';
+}
