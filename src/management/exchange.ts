@@ -4,6 +4,7 @@ import { GatewayError } from '../lib/error.ts';
 
 /** A body of the management API is a small document. */
 const MAX_BODY_BYTES = 1_048_576;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export function facts(exchange: Exchange): { requestId: string; address: string } {
   return { requestId: exchange.id, address: addressOf(exchange) };
@@ -20,10 +21,17 @@ export async function jsonBody(exchange: Exchange): Promise<unknown> {
   const bytes = Buffer.concat(await readBody(exchange.request, { limitBytes: MAX_BODY_BYTES }));
   if (bytes.length === 0) return undefined;
   try {
-    return JSON.parse(bytes.toString('utf8')) as unknown;
+    return JSON.parse(utf8.decode(bytes), onlyText) as unknown;
   } catch {
-    throw new GatewayError('invalid_json', 'The request body is not valid JSON');
+    throw new GatewayError('invalid_json', 'The request body is not valid JSON in UTF-8');
   }
+}
+
+/** Halves of characters (lone surrogates) cannot be stored, and would come back as other text. */
+function onlyText(name: string, value: unknown): unknown {
+  if (!name.isWellFormed() || (typeof value === 'string' && !value.isWellFormed()))
+    throw new SyntaxError('half a character');
+  return value;
 }
 
 export function notAllowed(method: string): GatewayError {
