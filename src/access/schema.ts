@@ -54,12 +54,8 @@ export const newKeyInput = z.strictObject({
   expires_at: key.expires_at.optional(),
 });
 
-export type NewKeyInput = z.infer<typeof newKeyInput>;
-
 /** What may be changed of a key. */
 export const keyChange = z.strictObject({ ...key, disabled: z.boolean() }).partial();
-
-export type KeyChange = z.infer<typeof keyChange>;
 
 /** A key as it is shown. */
 export const keyRow = z.object({

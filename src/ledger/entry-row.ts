@@ -33,7 +33,7 @@ export function rowOfEntry(entry: LedgerEntry) {
 }
 
 /** The buckets under the names with which they are shown. */
-export function namedBuckets(usage: Usage): Record<BucketName, number> {
+function namedBuckets(usage: Usage): Record<BucketName, number> {
   return Object.fromEntries(buckets.map(({ member, name }) => [name, usage[member]])) as Record<
     BucketName,
     number

@@ -40,7 +40,7 @@ export interface Sums {
   ttftCount: number;
 }
 
-export const hourMs = 3_600_000;
+const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
 const dimensionsOf: Readonly<Record<Grouping, readonly Dimension[]>> = {
