@@ -177,6 +177,8 @@ class MessagesReader implements PartReader {
 
   #finish(): StreamPart[] {
     this.#ended = true;
+    if (this.#next === 0 && this.#reason === null)
+      return [{ type: 'error', error: { status: 502, message: 'The upstream sent an empty message' } }];
     const parts = [
       ...this.#begin({}),
       ...[...this.#open.values()].flatMap(closed),

@@ -1,6 +1,6 @@
 import type { Frame } from '../../lib/sse.ts';
 import { overlay } from '../merge.ts';
-import { type JsonObject, objectOf, parseObject } from '../values.ts';
+import { isObject, type JsonObject, objectOf, parseObject } from '../values.ts';
 import { isErrorLine } from './error.ts';
 import { encodeLine } from './json-lines.ts';
 
@@ -8,10 +8,11 @@ const emptyMessage = { role: 'assistant', content: '' } as const;
 
 /** A complete answer as a stream: a line with its whole message, then the one that ends it and counts. */
 export function encodeFramesOf(response: Record<string, unknown>): Buffer {
-  if (isErrorLine(response)) return Buffer.from(encodeLine(response));
+  // Without a message it is no answer of this format, and must not look like one.
+  if (isErrorLine(response) || !isObject(response['message'])) return Buffer.from(encodeLine(response));
   const { model, created_at, logprobs, message, done = true, ...rest } = response;
   const base = { model, created_at };
-  const first = { ...base, message: message ?? emptyMessage, done: false, ...(logprobs ? { logprobs } : {}) };
+  const first = { ...base, message, done: false, ...(logprobs ? { logprobs } : {}) };
   return Buffer.from(encodeLine(first) + encodeLine({ ...base, message: emptyMessage, done, ...rest }));
 }
 

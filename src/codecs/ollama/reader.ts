@@ -34,7 +34,10 @@ class OllamaReader implements PartReader {
       return [{ type: 'error', error: readError(frame) }];
     }
     const done = line['done'] === true;
-    if (!done && !isObject(line['message'])) return [];
+    if (!isObject(line['message'])) {
+      if (!done) return [];
+      if (this.#ids === null) return this.#fail('The upstream sent an answer without a message');
+    }
     const parts = [...this.#begin(line), ...this.#message(objectOf(line['message']))];
     if (done && !this.#ended) parts.push(...this.#finish(line));
     return parts;

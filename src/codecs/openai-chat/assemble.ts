@@ -13,7 +13,9 @@ export function encodeFramesOf(response: Record<string, unknown>): Buffer {
   let text = '';
   for (const [position, value] of listOf(choices).entries()) {
     const { message, finish_reason, logprobs, index = position, ...others } = objectOf(value);
-    const { opening, content } = splitMessage(objectOf(message));
+    // Without a message it is no answer of this format.
+    if (!isObject(message)) continue;
+    const { opening, content } = splitMessage(message);
     text += chunk({ index, delta: opening, logprobs: null, finish_reason: null });
     text += chunk({ index, delta: content, logprobs: logprobs ?? null, finish_reason: null });
     text += chunk({ ...others, index, delta: {}, logprobs: null, finish_reason: finish_reason ?? null });

@@ -15,6 +15,8 @@ export class CallReader {
   readonly #slots: CallSlot[] = [];
   readonly #blocks = new Map<CallSlot, number>();
   readonly #open = new Set<CallSlot>();
+  /** Open calls that have grown since it was last looked whether they are whole: to look at all of them takes too long. */
+  readonly #grown = new Set<CallSlot>();
 
   constructor(numbering: Numbering) {
     this.#numbering = numbering;
@@ -30,6 +32,7 @@ export class CallReader {
 
   #add(delta: JsonObject): StreamPart[] {
     const slot = addToolCall(this.#slots, delta);
+    if (this.#open.has(slot)) this.#grown.add(slot);
     const block = this.#blocks.get(slot);
     if (block === undefined) return nameIn(slot.call) === '' ? [] : this.#start(slot);
     const text = inputIn(delta);
@@ -43,6 +46,7 @@ export class CallReader {
     const block = this.#numbering.nextBlock();
     this.#blocks.set(slot, block);
     this.#open.add(slot);
+    this.#grown.add(slot);
     parts.push({ type: 'tool-call-start', block, id, name: nameIn(slot.call), kind });
     const text = inputIn(slot.call);
     if (text !== '') parts.push({ type: 'tool-call-delta', block, text });
@@ -54,7 +58,11 @@ export class CallReader {
    * Others may still grow: calls come interleaved.
    */
   #closeWhole(): StreamPart[] {
-    return [...this.#open].filter(({ call }) => isWhole(call)).map((slot) => this.#close(slot, true));
+    const whole = [...this.#grown].filter(({ call }) => isWhole(call));
+    this.#grown.clear();
+    // In the order of their start, whichever grew last.
+    whole.sort((one, other) => (this.#blocks.get(one) ?? 0) - (this.#blocks.get(other) ?? 0));
+    return whole.map((slot) => this.#close(slot, true));
   }
 
   #close(slot: CallSlot, complete: boolean): StreamPart {

@@ -11,12 +11,14 @@ export function encodeFramesOf(response: Record<string, unknown>): Buffer {
   let text = '';
   for (const [position, value] of listOf(choices).entries()) {
     const {
-      text: written = '',
+      text: written,
       index = position,
       logprobs = null,
       finish_reason = null,
       ...others
     } = objectOf(value);
+    // Without a text it is no answer of this format.
+    if (typeof written !== 'string') continue;
     text += chunk({ text: written, index, logprobs, finish_reason: null });
     text += chunk({ ...others, text: '', index, logprobs: null, finish_reason });
   }

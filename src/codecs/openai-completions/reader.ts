@@ -69,7 +69,8 @@ class CompletionReader implements PartReader {
       .filter(isObject)
       .find(({ index }) => typeof index !== 'number' || index === 0);
     if (choice === undefined) return parts;
-    this.#answered = true;
+    // Some end with a choice that says nothing more; one that never says anything is no answer of this format.
+    this.#answered ||= typeof choice['text'] === 'string';
     const text = textOf(choice['text']);
     if (text !== '') {
       if (!this.#open) parts.push({ type: 'text-start', block: 0 });
@@ -86,6 +87,7 @@ class CompletionReader implements PartReader {
   }
 
   #finish(): StreamPart[] {
+    if (!this.#answered) return this.#fail({ status: 502, message: 'The upstream sent an empty stream' });
     const said = this.#reason ?? 'stop';
     if (said === 'error')
       return this.#fail({ status: 502, message: 'The upstream ended its answer with an error' });

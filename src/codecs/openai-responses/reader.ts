@@ -183,6 +183,12 @@ class ResponsesReader implements PartReader {
   }
 
   #finish(response: JsonObject): StreamPart[] {
+    if (!Array.isArray(response['output']) && this.#items.size === 0 && this.#done.size === 0) {
+      this.#ended = true;
+      return [
+        { type: 'error', error: { status: 502, message: 'The upstream sent a response without output' } },
+      ];
+    }
     const parts = this.#begin(response);
     for (const [output_index, item] of listOf(response['output']).entries()) {
       parts.push(...this.#itemDone({ output_index }, objectOf(item)));
