@@ -106,6 +106,8 @@ export interface Resource {
   };
   remove?: {
     permission: string;
+    /** Whether the member can be removed at all; it is advertised only then. */
+    possible?(row: Row): boolean;
     run(row: Row, caller: Caller): Promise<void>;
   };
   /** Of one member, by name: `start`. */

@@ -147,7 +147,9 @@ export async function removed(
   const { dryRun, headers, resource } = request;
   checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
   if (dryRun) {
-    const outcome = { success: true, message: `"${row.id}" would be deleted` };
+    const possible = resource.remove?.possible?.(row) ?? true;
+    const message = possible ? `"${row.id}" would be deleted` : `"${row.id}" cannot be deleted`;
+    const outcome = { success: possible, message };
     return { status: 200, body: shownOutcome(request, row.id, outcome), headers: dryRunHeaders };
   }
   const outcome = await removeOne(context, request, row);

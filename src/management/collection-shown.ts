@@ -60,7 +60,9 @@ function actionsOf(view: View, row: Row): Advertised[] {
   const href = hrefOf(view, row.id);
   return [
     ...offered(view.caller, update?.permission, 'edit', ['post', 'put', 'patch'], href),
-    ...offered(view.caller, remove?.permission, 'delete', ['post', 'delete'], href),
+    ...(remove?.possible?.(row) === false
+      ? []
+      : offered(view.caller, remove?.permission, 'delete', ['post', 'delete'], href)),
     ...Object.entries(actions)
       .filter(([, { possible }]) => possible === undefined || possible(row))
       .flatMap(([name, { permission }]) => offered(view.caller, permission, name, ['post'], href)),

@@ -9,12 +9,13 @@ export interface ConnectionPartInput {
   connection: ConnectionRecord;
   /** Takes it in or out of use, and returns once requests know. */
   setActive(id: string, active: boolean): Promise<void>;
+  remove(id: string): Promise<boolean>;
   /** Asks the upstream; null when the connection is gone. */
   test(id: string): Promise<ConnectionTest | null>;
 }
 
 /** An account at a provider: running means that requests may be sent to it. */
-export function connectionPart({ connection, setActive, test }: ConnectionPartInput): Part {
+export function connectionPart({ connection, remove, setActive, test }: ConnectionPartInput): Part {
   const { id, name, provider } = connection;
   return {
     // The connection's own id, so that another connection of the same name is another service.
@@ -36,6 +37,7 @@ export function connectionPart({ connection, setActive, test }: ConnectionPartIn
         return { interrupted: 0 };
       },
     },
+    remove: () => remove(id),
     async probe() {
       const came = await test(id);
       if (came === null)

@@ -126,6 +126,11 @@ async function connectionParts({ connections, reload }: ServicesInput): Promise<
         await connections.update(id, { active });
         await reload();
       },
+      async remove(id) {
+        const removed = await connections.remove(id);
+        await reload();
+        return removed;
+      },
       test: (id) => probeConnection(connections, id, TEST_TIMEOUT_MS),
     }),
   );

@@ -62,6 +62,8 @@ export interface Part {
   lifeCycle?: LifeCycle;
   /** Reads its settings anew. @returns what it came to */
   reload?(): Promise<string>;
+  /** Takes it away for ever, where it was made by somebody. False when it was gone already. */
+  remove?(): Promise<boolean>;
   /** Tries it, where looking is not enough. */
   probe?(): Promise<Probe>;
 }

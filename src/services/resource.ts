@@ -44,6 +44,11 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
       input: serviceChange,
       run: (row, input, caller) => change(deps, row, serviceChange.parse(input), caller),
     },
+    remove: {
+      permission: 'services:update',
+      possible: ({ kind }) => kind === 'provider_connection',
+      run: (row, caller) => remove(deps, row, caller),
+    },
     actions: {
       start: order(deps, {
         summary: 'Starts it; what runs already goes on',
@@ -116,6 +121,20 @@ async function change(
   return changed;
 }
 
+/** @throws GatewayError `conflict` for a part of every gateway */
+async function remove(deps: Deps, row: Row, caller: Caller): Promise<void> {
+  const { part } = await partOf(deps, row, caller);
+  if (part.remove === undefined)
+    throw new GatewayError('conflict', `${part.name} is a part of every gateway: it cannot be deleted`);
+  if (part.domain !== undefined) checkDomain(caller, `${part.domain}:delete`);
+  if (!(await part.remove())) throw gone(row);
+}
+
+function checkDomain(caller: Caller, permission: string): void {
+  if (!caller.can(permission))
+    throw new GatewayError('forbidden', `This needs the permission ${permission} as well`);
+}
+
 async function partOf(deps: Deps, row: Row, caller: Caller): Promise<{ part: Part; parts: Part[] }> {
   const parts = await visibleParts(deps, caller);
   const part = parts.find(({ key }) => deps.records.known(key)?.guid === row['guid']);
@@ -127,8 +146,7 @@ async function partOf(deps: Deps, row: Row, caller: Caller): Promise<{ part: Par
 async function operated(deps: Deps, row: Row, caller: Caller): Promise<{ part: Part; parts: Part[] }> {
   const found = await partOf(deps, row, caller);
   const { domain } = found.part;
-  if (domain !== undefined && !caller.can(`${domain}:operate`))
-    throw new GatewayError('forbidden', `This needs the permission ${domain}:operate as well`);
+  if (domain !== undefined) checkDomain(caller, `${domain}:operate`);
   return found;
 }
 
