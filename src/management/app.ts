@@ -25,9 +25,9 @@ const always: OutgoingHttpHeaders = {
 
 const served: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Whether a path belongs to the management API. The editor alias, which begins alike, is looked for before. */
+/** Whether a path belongs to the management API. The editor alias begins alike and is the data plane's, also where it is none. */
 export function isManagementPath(path: string): boolean {
-  return /^\/+api(\/|$)/.test(path);
+  return /^\/+api(\/|$)(?!\/*v1\/+(editor|vscode)(\/|$))/.test(path);
 }
 
 /** Serves one request below `/api`. Never throws: every failure is answered in the API's own shape. */

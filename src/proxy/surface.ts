@@ -26,7 +26,7 @@ export interface SurfaceContext extends ProxyContext {
 }
 
 /** Who asks without a key, where none is needed. */
-export const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: null };
+const anonymous: Principal = { keyId: 'anonymous', name: 'anonymous', models: null };
 
 /**
  * Serves the model endpoints. Returns null for a path that is none of them.
@@ -102,7 +102,11 @@ export function principalOf(
   const principal = authenticate(context.snapshot().keys, presented, context.now());
   if (principal !== null) return principal;
   if (presented.includes(context.owner.key) && isLoopback(address(exchange))) return context.owner.principal;
-  if (!context.config.authRequired) return anonymous;
+  if (!context.config.authRequired) {
+    // Any page may post to this machine, or open a WebSocket to it, without being able to read what comes of it.
+    if (request.headers.origin === undefined) return anonymous;
+    throw new GatewayError('invalid_api_key', 'A browser needs a gateway key, also where others need none');
+  }
   const message =
     presented.length === 0
       ? 'No API key was sent: send a gateway key as "Authorization: Bearer sk-…" or "x-api-key: sk-…" (create one with `gateway keys add NAME`)'

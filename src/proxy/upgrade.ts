@@ -7,7 +7,7 @@ import { renderError } from './answer-error.ts';
 import { refuseLoop } from './loop.ts';
 import { matchPath } from './routes.ts';
 import type { Sessions, Upgraded } from './socket-session.ts';
-import { anonymous, principalOf, type SurfaceContext } from './surface.ts';
+import { principalOf, type SurfaceContext } from './surface.ts';
 
 export interface UpgradeInput {
   context: SurfaceContext;
@@ -48,10 +48,7 @@ function admitted(context: SurfaceContext, request: IncomingMessage, path: strin
       'upgrade_required',
       'A WebSocket is served at /v1/responses alone: send this request with POST',
     );
-  const principal = principalOf(context, { request, query }, match);
-  // Pages of any site may open a WebSocket to this machine, which no rule of the browser's keeps them from.
-  if (principal === anonymous && request.headers.origin !== undefined)
-    throw new GatewayError('invalid_api_key', 'A browser needs a gateway key, also where others need none');
+  principalOf(context, { request, query }, match);
   refuseLoop({ request }, context.instance);
   return { match, path, query, request: headOf(request) };
 }

@@ -143,7 +143,7 @@ describe('a model path', () => {
 describe('a path that is not served', () => {
   const unknown = [
     '/', '/v1', '/v1/', '/v1/nothing', '/v1/chat', '/v1/chat/completion', '/v1/responses/x/y/z', '/v2/chat/completions',
-    '/api/v1/editor', '/api', '/favicon.ico', '/v1/../etc/passwd', '/%2e%2e/%2e%2e/etc/passwd', '/v1/%00', '/v1/%ff%zz',
+    '/api/v1/editor', '/apis', '/favicon.ico', '/v1/../etc/passwd', '/%2e%2e/%2e%2e/etc/passwd', '/v1/%00', '/v1/%ff%zz',
     '/<script>alert(1)</script>', '/constructor', '/v1/__proto__', `/v1/${'x'.repeat(4000)}`, '*',
   ]; // biome-ignore format: a list
 

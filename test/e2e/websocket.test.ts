@@ -522,11 +522,18 @@ describe('a key that is removed while its connection is open', () => {
 });
 
 describe('a gateway without keys', () => {
-  it('takes WebSockets from programs and not from pages', async () => {
+  it('takes requests and WebSockets from programs and not from pages', async () => {
     const gateway = await startGateway({ config: { auth: { required: false } } });
     try {
       const refused = await refusedSocket(gateway, '/v1/responses', { origin: 'https://example.com' });
       assert.equal(refused.status, 401);
+      const body = JSON.stringify({ model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] });
+      const post = (headers: Record<string, string>) =>
+        gateway.send({ method: 'POST', path: '/v1/chat/completions', headers, body });
+      // What a form of any page can send without asking.
+      const form = { 'content-type': 'text/plain' };
+      assert.equal((await post({ ...form, origin: 'https://example.com' })).status, 401);
+      assert.equal((await post(form)).status, 200);
       const client = await openSocket(gateway, {
         headers: {} as Record<string, string> & { authorization: string },
       });
