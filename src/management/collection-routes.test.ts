@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { z } from 'zod';
 import { type Permission, roleHas } from '../access/permissions.ts';
 import type { Caller, Resource, Row } from '../http/resource.ts';
@@ -583,5 +584,66 @@ describe('a dry run', () => {
     await refused(ask('DELETE', 'mcp?dry_run=false&dry_run=true'), 400, 'dry_run');
     await refused(ask('GET', 'mcp?limit=1'), 400, 'limit');
     await refused(ask('DELETE', 'mcp', undefined, { ...dry, caller: callerOf('viewer') }), 403);
+  });
+});
+
+describe('whatever is sent', () => {
+  it('is answered or refused, and never fails in another way', async () => {
+    const reference = fc.oneof(fc.constantFrom('mcp', 'built-in', 'nope', ''), fc.string({ maxLength: 5 }));
+    const value = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('mcp', 1, null, true));
+    const member = fc.dictionary(
+      fc.constantFrom(
+        'id',
+        'href',
+        'name',
+        'size',
+        'labels',
+        'force',
+        'path',
+        'value',
+        'action',
+        '__proto__',
+      ),
+      value,
+    );
+    const edit = fc.record({
+      action: fc.constantFrom('add', 'edit', 'remove', 'x'),
+      path: fc.constantFrom('name', 'labels/a', 'labels/a/b', 'process/pid', '__proto__/x', 'id', '/'),
+      value,
+    });
+    const body = fc.oneof(
+      value,
+      fc.array(edit, { maxLength: 3 }),
+      fc.record(
+        {
+          action: fc.oneof(fc.constantFrom('create', 'query', 'edit', 'delete', 'start', 'toString'), value),
+          resource: fc.oneof(member, value),
+          resources: fc.oneof(fc.array(fc.oneof(member, value), { maxLength: 3 }), value),
+          name: value,
+        },
+        { requiredKeys: [] },
+      ),
+    );
+    const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE');
+    const header = fc.option(fc.string(), { nil: undefined });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({ method, reference, body, header, dryRun: fc.boolean() }),
+        async ({ body: sent, dryRun, header: tag, method: verb, reference: id }) => {
+          const { ask, resource } = setUp('mcp', 'built-in');
+          const headers = tag === undefined ? {} : { 'if-match': tag, 'if-none-match': tag };
+          const rest = id === '' ? [] : [id];
+          try {
+            const answer = await ask(verb, '', structuredClone(sent), { rest, headers, dryRun, resource });
+            assert.ok(answer.status < 500);
+            assert.doesNotMatch(JSON.stringify(answer.body), /never shown/);
+          } catch (error) {
+            assert.ok(error instanceof GatewayError && error.status < 500, String(error));
+          }
+        },
+      ),
+      { numRuns: 2_000 },
+    );
+    assert.ok(!Object.hasOwn(Object.prototype, 'x'));
   });
 });
