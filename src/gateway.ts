@@ -173,7 +173,8 @@ async function openContext(
   onClose(() => store.close());
   const ledger = openLedger(store, log);
   onClose(() => ledger.close());
-  const responses = openResponses(store, (error, lost) =>
+  const schedule = createSchedule();
+  const responses = openResponses(store, schedule, (error, lost) =>
     log.error({ error: describe(error), lost }, 'responses cannot be stored'),
   );
   onClose(() => responses.close());
@@ -181,7 +182,6 @@ async function openContext(
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const keys = keyStore(store);
   const connections = connectionStore(store, sealing);
-  const schedule = createSchedule();
   const snapshots = await openSnapshots({ store, keys, connections, config, schedule, log });
   onClose(snapshots.close);
   const pools = createPools(config.timeouts.connectMs);
@@ -212,7 +212,7 @@ async function openContext(
   };
   const gatekeeper = await openGatekeeper({
     ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
-    ...{ now: context.now, onError: report },
+    ...{ now: context.now, onError: report, schedule },
   });
   onClose(() => gatekeeper.close());
   const management = openManagement({

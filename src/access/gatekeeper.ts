@@ -1,4 +1,5 @@
 import type { Caller } from '../http/resource.ts';
+import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { type Bootstrap, openBootstrap } from './bootstrap.ts';
 import { openLoginThrottle } from './login-throttle.ts';
@@ -20,6 +21,8 @@ export interface GatekeeperInput {
   now: () => number;
   /** Told of what goes wrong beside the requests: a write that is tried again. */
   onError: (error: unknown) => void;
+  /** Runs what comes back by the clock. Default: one of each part's own. */
+  schedule?: Schedule;
   /** Default: those of `createPasswords`. */
   passwords?: Passwords;
 }
@@ -46,8 +49,9 @@ export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper
   const { dataDir, now, onError, ownerKey, passwords = createPasswords(), settings, store } = input;
   const users = userStore(store, now);
   const index = createUserIndex(store);
-  const tokens = await openTokens(store, { now, onError });
-  const throttle = await openLoginThrottle(store, { now, onError });
+  const clockwork = { now, onError, ...(input.schedule === undefined ? {} : { schedule: input.schedule }) };
+  const tokens = await openTokens(store, clockwork);
+  const throttle = await openLoginThrottle(store, clockwork);
   const { rehash } = users;
   const logins = createLogins({ users: index, passwords, throttle, rehash, now, onError });
   const bootstrap = await openBootstrap({ dataDir, users, passwords, throttle, now });

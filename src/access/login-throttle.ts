@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Selectable } from 'kysely';
+import { createSchedule, type Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import type { LoginFailureTable } from '../store/tables.ts';
 import { clientOf } from './client-address.ts';
@@ -42,6 +43,8 @@ export interface ThrottleOptions {
   /** Subjects kept in memory; the oldest beyond it that are not blocked are forgotten. */
   maxSubjects?: number;
   onError?: (error: unknown) => void;
+  /** Runs the writing. Default: one of its own. */
+  schedule?: Pick<Schedule, 'every'>;
 }
 
 /** How often what is forgotten is removed from the store too. */
@@ -56,6 +59,7 @@ export async function openLoginThrottle(
   options: ThrottleOptions = {},
 ): Promise<LoginThrottle> {
   const { flushMs = 1000, maxSubjects = 10_000, now = Date.now, onError = () => {} } = options;
+  const { schedule = createSchedule(now) } = options;
   await forgetOld(db, now());
   let pruned = now();
   const subjects = new Map<string, Subject>();
@@ -89,7 +93,7 @@ export async function openLoginThrottle(
     pruned = now();
     await forgetOld(db, now());
   });
-  const timer = setInterval(() => void flush().catch(onError), flushMs).unref();
+  const stop = schedule.every({ name: 'failed logins', everyMs: flushMs, run: flush, onError });
 
   return {
     check(account, address) {
@@ -119,7 +123,7 @@ export async function openLoginThrottle(
     },
     flush,
     async close() {
-      clearInterval(timer);
+      stop();
       await flush();
     },
   };

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 import { newId } from '../lib/id.ts';
+import { createSchedule, type Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import type { TokenTable } from '../store/tables.ts';
 import { inTurn } from './in-turn.ts';
@@ -58,6 +59,8 @@ export interface TokensOptions {
   sweepMs?: number;
   /** Told when a sweep failed; the next one tries again. */
   onError?: (error: unknown) => void;
+  /** Runs the sweeps. Default: one of its own. */
+  schedule?: Pick<Schedule, 'every'>;
 }
 
 /** An expired token is known for so long as one that expired, which is no guess and counts as none. */
@@ -67,13 +70,13 @@ const MAX_SESSIONS = 1000;
 
 /** Opens the tokens of a store. Lookups go to memory; the text of a token is in neither. */
 export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptions = {}): Promise<Tokens> {
-  const { now = Date.now, sweepMs = 5000, onError = () => {} } = options;
+  const { now = Date.now, sweepMs = 5000, onError = () => {}, schedule = createSchedule(now) } = options;
   const shelf = createShelf();
   for (const row of await db.selectFrom('tokens').selectAll().orderBy('created_at').orderBy('id').execute())
     shelf.put(row.hash, recordOf(row));
   const { dirty, drop, sweep } = upkeep(db, shelf, now);
   const swept = inTurn(sweep);
-  const timer = setInterval(() => void swept().catch(onError), sweepMs).unref();
+  const stop = schedule.every({ name: 'used and expired tokens', everyMs: sweepMs, run: swept, onError });
 
   return {
     async issue(wanted) {
@@ -110,7 +113,7 @@ export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptio
     },
     sweep: swept,
     async close() {
-      clearInterval(timer);
+      stop();
       await swept();
     },
   };

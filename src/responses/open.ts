@@ -1,3 +1,4 @@
+import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';
 import { responseStore } from './store.ts';
@@ -16,24 +17,29 @@ export interface OpenResponses {
 
 /**
  * The stored responses of a running gateway, with a writer of their own so that the ledger never waits for them.
+ * @param schedule runs the deleting of expired and surplus responses, which comes first at once
  * @param onError is told of what could not be written or deleted, and of how many responses were lost so far
  */
 export function openResponses(
   store: Pick<Store, 'db' | 'insertMany'>,
+  schedule: Pick<Schedule, 'every'>,
   onError: (error: unknown, lost: number) => void,
 ): OpenResponses {
   const writer = createWriter(store, { ...WRITER, onError });
   const memory = responseStore(store, writer);
   let sweeping: Promise<unknown> = Promise.resolve();
-  const sweep = () => {
-    sweeping = memory.sweep().catch((error: unknown) => onError(error, 0));
+  const sweep = (): Promise<unknown> => {
+    const swept = memory.sweep();
+    sweeping = swept.catch(() => {});
+    return swept;
   };
-  sweep();
-  const timer = setInterval(sweep, SWEEP_MS).unref();
+  const failed = (error: unknown) => onError(error, 0);
+  sweep().catch(failed);
+  const stop = schedule.every({ name: 'old responses', everyMs: SWEEP_MS, run: sweep, onError: failed });
   return {
     memory,
     async close() {
-      clearInterval(timer);
+      stop();
       await sweeping;
       await writer.stop();
     },

@@ -104,6 +104,34 @@ describe('the collection of services', () => {
     assert.equal((await service())['state'], 'running');
   });
 
+  it('shows each role exactly its members', async () => {
+    const everybody = [
+      ...['href', 'id', 'guid', 'name', 'description', 'kind', 'desired_state', 'state', 'power_state'],
+      ...['state_reason', 'state_changed_at', 'health', 'started_at', 'created_at', 'updated_at'],
+      ...['uptime_seconds', 'restarts', 'endpoints', 'depends_on', 'dependents', 'critical'],
+      ...['config_revision', 'labels', 'last_error'],
+    ];
+    const more = { viewer: [], operator: ['version', 'actions'], admin: ['version', 'options', 'actions'] };
+    for (const [role, members] of Object.entries(more)) {
+      const { token } = role === 'admin' ? at.admin : await at.person(`one-${role}`, role as 'viewer');
+      const row = (await at.call('GET', '/api/services/scheduler', { token })).json();
+      assert.deepEqual(Object.keys(row).sort(), [...everybody, ...members].sort(), role);
+    }
+  });
+
+  it('has the jobs that there are', async () => {
+    const { checks } = (await service('scheduler'))['health'] as { checks: { name: string }[] };
+    const names = checks.map(({ name }) => name);
+    for (const name of [
+      'changed settings',
+      'failed logins',
+      'old responses',
+      'old tasks',
+      'used and expired tokens',
+    ])
+      assert.ok(names.includes(name), name);
+  });
+
   it('carries no key, and is found by its guid', async () => {
     const connection = await service('connection-up');
     assert.doesNotMatch(JSON.stringify(connection), /upstream-secret|apiKey|api_key/i);
