@@ -94,6 +94,25 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
       return numDeletedRows > 0n;
     },
 
+    /** The connections that have a stored credential, and whether the key opens it. */
+    async listSealed(): Promise<{ id: string; provider: string; name: string; decrypts: boolean }[]> {
+      return (await rows())
+        .filter(({ credential }) => credential !== null)
+        .map((row) => ({
+          ...{ id: row.id, provider: row.provider, name: row.name },
+          decrypts: opened(row).credential !== null,
+        }));
+    },
+
+    /** Removes all stored credentials. The connections stay, and need them again. */
+    async clearCredentials(): Promise<void> {
+      await db
+        .updateTable('connections')
+        .set({ credential: null })
+        .where('credential', 'is not', null)
+        .execute();
+    },
+
     /** Keeps the outcome of a test. The models listed earlier stay when this test listed none. */
     async saveTest(id: string, test: ConnectionTest): Promise<void> {
       await db.updateTable('connections').set(testChange(test, now())).where('id', '=', id).execute();

@@ -2,6 +2,8 @@ import type { CommandEntry } from '../command.ts';
 
 /** What a first word with commands below it is about. */
 export const groups: Readonly<Record<string, string>> = {
+  audit: 'The audit log: who changed, tried or was refused what',
+  auth: 'The credentials of providers',
   keys: 'Gateway keys: what tools and agents log in with',
   provider: 'Connect providers',
   providers: 'The provider catalogue and the connections made from it',
@@ -94,6 +96,36 @@ export const commandList: readonly CommandEntry[] = [
     name: 'config show',
     summary: 'Show every setting in effect and where it comes from',
     load: async () => (await import('./config-show.ts')).configShowCommand,
+  },
+  {
+    name: 'audit list',
+    summary: 'Show the records of the audit log',
+    load: async () => (await import('./audit-list.ts')).auditListCommand,
+  },
+  {
+    name: 'audit verify',
+    summary: 'Check that the audit log is what was written',
+    load: async () => (await import('./audit-verify.ts')).auditVerifyCommand,
+  },
+  {
+    name: 'backup',
+    summary: 'Back up the configuration and the database',
+    load: async () => (await import('./backup.ts')).backupCommand,
+  },
+  {
+    name: 'restore',
+    summary: 'Restore a backup',
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  {
+    name: 'auth export',
+    summary: 'Print the stored credentials in plain text',
+    load: async () => (await import('./auth-export.ts')).authExportCommand,
+  },
+  {
+    name: 'reset-encrypted-columns',
+    summary: 'Remove the stored credentials when their key is lost',
+    load: async () => (await import('./reset-encrypted-columns.ts')).resetEncryptedColumnsCommand,
   },
   {
     name: 'test',

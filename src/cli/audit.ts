@@ -1,0 +1,47 @@
+import { userInfo } from 'node:os';
+import { openAudit } from '../access/audit.ts';
+import type { AuditEntry } from '../access/audit-schema.ts';
+import type { Context } from './context.ts';
+import { reportOf } from './failure.ts';
+
+/** What a command did, or is about to do. Secrets stay out of it. */
+export type CommandEntry = Pick<AuditEntry, 'action' | 'target'> &
+  Partial<Pick<AuditEntry, 'input' | 'before' | 'after' | 'outcome' | 'reason'>>;
+
+/**
+ * Records in the audit log what a command does, for the owner of the machine. It is on the disk when this returns, in
+ * one chain with what a running gateway writes.
+ * @throws GatewayError `audit_unavailable`: the command must not go on then
+ */
+export async function recordCommand({ config, now }: Context, entry: CommandEntry): Promise<void> {
+  const { dataDir } = await config();
+  const log = openAudit({ dataDir, retentionMonths: null, now, onError: () => {} });
+  await log.writeNow({
+    ...{ request_id: null, address: null, input: null, before: null, after: null },
+    ...{ outcome: 'success', reason: null },
+    ...entry,
+    actor: { id: null, name: userName(), role: null, via: 'cli', token_id: null },
+  });
+  await log.close();
+}
+
+/** Does something that is in the audit log before it happens, and once more when it fails. */
+export async function audited<T>(context: Context, entry: CommandEntry, run: () => Promise<T>): Promise<T> {
+  await recordCommand(context, entry);
+  try {
+    return await run();
+  } catch (error) {
+    const reason = reportOf(error).code;
+    await recordCommand(context, { ...entry, after: null, outcome: 'failure', reason });
+    throw error;
+  }
+}
+
+/** The system's user; null where it has no name, as in some containers. */
+function userName(): string | null {
+  try {
+    return userInfo().username;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createBackup } from '../../backup/create.ts';
+import { databasePath } from '../../store/database.ts';
+import { audited } from '../audit.ts';
+import type { Command } from '../command.ts';
+import { failure } from '../failure.ts';
+import { version } from '../version.ts';
+
+export const backupCommand: Command = {
+  arguments: [],
+  flags: [
+    {
+      name: 'output',
+      short: 'o',
+      value: 'FILE',
+      summary: 'where it goes (default: DATA_DIR/backups, named by the time)',
+    },
+    { name: 'without-key', summary: 'leave out storage.key, which decrypts the credentials in the backup' },
+  ],
+  needs: 'store',
+  about:
+    'One file, readable by you only, and consistent while the gateway runs: the database, config.json and events.yaml. It overwrites nothing and is read back before it gets its name. With storage.key in it, it opens every stored credential: guard it as such. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it.',
+  examples: [
+    { command: 'gateway backup', does: 'a file in DATA_DIR/backups' },
+    { command: 'gateway backup --output /mnt/safe/modelgate.tar.gz --without-key', does: 'without the key' },
+  ],
+  run: async (options, context) => {
+    const { io, now } = context;
+    const { dataDir } = await context.config();
+    if (!existsSync(databasePath(dataDir)))
+      throw failure(1, 'not_found', `There is no database in ${dataDir}, so nothing to back up`);
+    const output = options.text('output');
+    const storageKey = await context.sealingKey();
+    const includeKey = !options.on('without-key');
+    const entry = {
+      action: 'backups.create',
+      target: output === undefined ? null : resolve(output),
+      input: { include_key: includeKey },
+    };
+    io.note('Copying the database …');
+    const { bytes, manifest, path } = await audited(context, entry, () =>
+      createBackup({
+        ...{ dataDir, output: entry.target, storageKey, includeKey },
+        ...{ version: version(), now: now() },
+      }),
+    );
+    io.note(keyNote(manifest.key));
+    const members = manifest.members.map(({ name }) => name);
+    const { created_at, key, schema } = manifest;
+    io.result(
+      { file: path, bytes, created_at, schema, members, includes_key: key.included, key_source: key.source },
+      () => path,
+    );
+    return 0;
+  },
+};
+
+function keyNote({ included, source }: { included: boolean; source: 'environment' | 'file' }): string {
+  if (included) return 'storage.key is in it: whoever has the file has every stored credential.';
+  return source === 'environment'
+    ? 'The key is not in it: the credentials in it are of use only with the same STORAGE_ENCRYPTION_KEY.'
+    : 'The key is not in it: the credentials in it are of use only with storage.key, so keep a copy of that.';
+}

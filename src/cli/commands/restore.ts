@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { backupFolder } from '../../backup/create.ts';
+import { restoreBackup } from '../../backup/restore.ts';
+import { readRunFile } from '../../run-file.ts';
+import { recordCommand } from '../audit.ts';
+import type { Command } from '../command.ts';
+import { confirmDestruction } from '../confirm.ts';
+import { printable } from '../text.ts';
+
+export const restoreCommand: Command = {
+  arguments: [{ name: 'file', summary: 'a backup, or the name of one in DATA_DIR/backups', required: true }],
+  flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
+  needs: 'store',
+  about:
+    'Needs the gateway stopped. The backup is checked, opened and brought to the schema of this version before anything is touched, and what was there before is kept in DATA_DIR/backups. Keys, users and automation tokens are again what they were then, also those removed since; logins have ended. Files that the backup does not have, and the audit log, stay as they are.',
+  examples: [
+    { command: 'gateway restore modelgate-2026-11-21T10-00-00-000Z.tar.gz', does: 'from DATA_DIR/backups' },
+    { command: 'gateway restore /mnt/safe/modelgate.tar.gz --yes --json', does: 'in a script' },
+  ],
+  run: async (options, context) => {
+    const { io, now } = context;
+    const { dataDir, storageKey } = await context.config();
+    const given = options.argument('file') ?? '';
+    const file = fileOf(given, dataDir);
+    io.note('Checking the backup …');
+    const { keyMatches, manifest, previous } = await restoreBackup({
+      ...{ dataDir, file, secret: storageKey, now: now() },
+      owner: () => readRunFile(dataDir),
+      confirmed: async ({ created_at, modelgate }) => {
+        const question = `Replace the state in ${dataDir} by the backup of ${created_at} (Modelgate ${printable(modelgate)})?`;
+        await confirmDestruction(question, options, io);
+        await recordCommand(context, { action: 'backups.restore', target: file, after: { created_at } });
+      },
+    });
+    if (!keyMatches)
+      io.note(
+        'The stored credentials cannot be decrypted with the key that is in force here: set the STORAGE_ENCRYPTION_KEY of then, put its storage.key in place, or enter them again.',
+      );
+    if (previous !== null) io.note(`What was there before is in ${previous}.`);
+    const { created_at, members, modelgate, schema } = manifest;
+    io.result(
+      {
+        ...{ restored: true, file, created_at, version: modelgate, schema, previous },
+        ...{ members: members.map(({ name }) => name), key_matches: keyMatches },
+      },
+      () => `Restored the backup of ${created_at}.`,
+    );
+    return 0;
+  },
+};
+
+/** A path, or where there is nothing, the name of a backup in the data directory. */
+function fileOf(given: string, dataDir: string): string {
+  const inFolder = join(backupFolder(dataDir), given);
+  return !existsSync(given) && given === basename(given) && existsSync(inFolder) ? inFolder : resolve(given);
+}
