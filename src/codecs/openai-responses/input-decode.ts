@@ -67,8 +67,17 @@ function readItem(result: Input, item: JsonObject, path: string): void {
       else readMessage(result, summaryMessage(summary), path);
       return;
     }
-    default:
-      add(result.messages, roleOfNative(textOf(item['type'])), [nativePart(item, path)]);
+    case 'tool_search_output':
+      // What the search found may be called from here on (T-08).
+      result.tools.push(...readTools(listOf(item['tools']), `${path}.tools`));
+      add(result.messages, 'user', [ownResult(item, path)]);
+      return;
+    default: {
+      const type = textOf(item['type']);
+      if (ownCalls.has(type)) add(result.messages, 'assistant', [ownCall(item, path)]);
+      else if (ownResults.has(type)) add(result.messages, 'user', [ownResult(item, path)]);
+      else add(result.messages, roleOfNative(type), [nativePart(item, path)]);
+    }
   }
 }
 
@@ -200,6 +209,33 @@ function resultPart(item: JsonObject, path: string): ToolResultPart {
     isError,
     kind: item['type'] === 'custom_tool_call_output' ? 'custom' : 'function',
   };
+}
+
+/** Calls of tools that the format knows by their type, which the caller runs as it runs functions (M-17). */
+const ownCalls: ReadonlySet<string> = new Set([
+  ...['local_shell_call', 'shell_call', 'apply_patch_call', 'tool_search_call'],
+]);
+const ownResults: ReadonlySet<string> = new Set([
+  ...['local_shell_call_output', 'shell_call_output', 'apply_patch_call_output'],
+]);
+
+/** Such a call as one of a function: in words, models would write the like instead of calling. */
+function ownCall(item: JsonObject, path: string): Part {
+  const { arguments: given, call_id: _, execution: __, id, status: ___, type, ...said } = item;
+  const callId = textAt(item, 'call_id', `${path}.call_id`) ?? textOf(id);
+  if (callId === '') throw wrong(`${path}.call_id`, 'a string');
+  const name = textOf(type).replace(/_call$/, '');
+  const input = typeof given === 'string' ? given : JSON.stringify(isObject(given) ? given : said);
+  return { type: 'tool-call', id: callId, name, input, kind: 'function' };
+}
+
+function ownResult(item: JsonObject, path: string): ToolResultPart {
+  const { call_id: _, execution: __, id, output, status, type: ___, ...said } = item;
+  const callId = textAt(item, 'call_id', `${path}.call_id`) ?? textOf(id);
+  if (callId === '') throw wrong(`${path}.call_id`, 'a string');
+  const text = typeof output === 'string' ? output : JSON.stringify(output ?? said);
+  const parts: TextPart[] = text === '' ? [] : [{ type: 'text', text }];
+  return { type: 'tool-result', callId, parts, isError: status === 'failed', kind: 'function' };
 }
 
 /** Items that stand for something that only the provider of this format has. */

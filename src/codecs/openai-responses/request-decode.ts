@@ -1,5 +1,11 @@
 import { GatewayError } from '../../lib/error.ts';
-import { type Conversation, emptyConversation, type OutputShape, type Reasoning } from '../conversation.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type OutputShape,
+  type Reasoning,
+  type Tool,
+} from '../conversation.ts';
 import { type JsonObject, objectOf, textOf } from '../values.ts';
 import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../wire-check.ts';
 import { readInput } from './input-decode.ts';
@@ -27,7 +33,7 @@ export function decodeRequest(body: JsonObject): Conversation {
       ...input.system,
     ],
     messages: input.messages,
-    tools: [...readTools(listAt(body, 'tools'), 'tools'), ...input.tools],
+    tools: withBrought(readTools(listAt(body, 'tools'), 'tools'), input.tools),
     toolChoice: readChoice(body['tool_choice']),
     parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
     maxOutputTokens: numberAt(body, 'max_output_tokens'),
@@ -46,6 +52,18 @@ export function decodeRequest(body: JsonObject): Conversation {
     includeUsage: true,
     extras: members === null ? null : { format: 'openai-responses', members },
   };
+}
+
+/** Tools that items brought, each once: a search finds what it found before. */
+function withBrought(tools: readonly Tool[], brought: readonly Tool[]): Tool[] {
+  const keyOf = (tool: Tool) =>
+    tool.kind === 'function' || tool.kind === 'custom' ? `${tool.namespace ?? ''}\u0000${tool.name}` : tool;
+  const known = new Set(tools.map(keyOf));
+  const fresh = brought.filter((tool) => {
+    const key = keyOf(tool);
+    return !known.has(key) && known.add(key);
+  });
+  return [...tools, ...fresh];
 }
 
 /** What needs memory of earlier answers, which a translated request does not have. */

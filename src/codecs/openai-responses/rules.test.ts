@@ -5,9 +5,11 @@ import { plainDialect } from '../dialect.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import type { StreamPart } from '../stream-part.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
+import { writer } from './writer.ts';
 
 const decoded = (...input: JsonObject[]) => decodeRequest({ model: 'm', input });
 const resent = (...input: JsonObject[]) => listOf(encodeRequest(decoded(...input), plainDialect)['input']);
@@ -40,6 +42,105 @@ describe('a responses request', () => {
     }
     const [, plain] = partsIn(call, answered('Error: 0 problems'));
     assert.equal(plain?.type === 'tool-result' && plain.isError, false);
+  });
+});
+
+describe('a responses request of Codex', () => {
+  const found = { type: 'function', name: 'route', parameters: { type: 'object' } };
+  const search = { type: 'tool_search', execution: 'client', description: 'Finds tools', parameters: {} };
+
+  it('M-17: has calls of the tools that the format knows by type as calls, and failed ones as failed', () => {
+    const pairs: [JsonObject, JsonObject, string, string, boolean][] = [
+      [
+        {
+          type: 'local_shell_call',
+          id: 'lsh_1',
+          call_id: 'c1',
+          status: 'completed',
+          action: { command: ['ls'] },
+        },
+        { type: 'local_shell_call_output', call_id: 'c1', output: 'a.ts' },
+        ...(['local_shell', 'a.ts', false] as const),
+      ],
+      [
+        { type: 'shell_call', call_id: 'c2', action: { commands: ['ls'] } },
+        { type: 'shell_call_output', call_id: 'c2', output: [{ stdout: 'a.ts' }] },
+        ...(['shell', '[{"stdout":"a.ts"}]', false] as const),
+      ],
+      [
+        { type: 'apply_patch_call', call_id: 'c3', operation: { path: 'a.ts' } },
+        { type: 'apply_patch_call_output', call_id: 'c3', status: 'failed', output: 'no' },
+        ...(['apply_patch', 'no', true] as const),
+      ],
+    ];
+    for (const [item, output, name, text, isError] of pairs) {
+      const [call, result] = partsIn(item, output);
+      assert.deepEqual([call?.type, objectOf(call)['name']], ['tool-call', name]);
+      assert.ok(JSON.parse(String(objectOf(call)['input'])));
+      const { callId, parts, ...rest } = objectOf(result);
+      assert.deepEqual(
+        [callId, parts, rest['isError']],
+        [item['call_id'], [{ type: 'text', text }], isError],
+      );
+    }
+  });
+
+  it('M-17: tells what its vendor’s servers did in words, for no caller can do it', () => {
+    const [told] = partsIn({ type: 'mcp_call', id: 'mcp_1', server_label: 'docs', output: 'words' });
+    assert.equal(objectOf(told)['text'], '[mcp_call] {"server_label":"docs","output":"words"}');
+  });
+
+  it('T-08: offers the search for tools as a function, and what it found once, from then on', () => {
+    const items = [
+      { type: 'additional_tools', role: 'developer', tools: [search, { ...search, execution: 'server' }] },
+      { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'maps' } },
+      { type: 'tool_search_output', call_id: 'c1', execution: 'client', tools: [found] },
+      { type: 'tool_search_call', call_id: 'c2', execution: 'client', arguments: '{"query":"maps"}' },
+      { type: 'tool_search_output', call_id: 'c2', execution: 'client', tools: [found] },
+    ];
+    const { messages, tools } = decoded(...items);
+    assert.deepEqual(
+      tools.map((tool) => [tool.kind, 'name' in tool && tool.name]),
+      [
+        ['function', 'tool_search'],
+        ['native', 'tool_search'],
+        ['function', 'route'],
+      ],
+    );
+    const inputs = messages.flatMap(({ parts }) => parts).filter(({ type }) => type === 'tool-call');
+    assert.deepEqual(
+      inputs.map((part) => JSON.parse(String(objectOf(part)['input']))),
+      [{ query: 'maps' }, { query: 'maps' }],
+    );
+  });
+
+  it('T-08: gets a call of that function as the item that it searches on, and as a function’s where it offered none', () => {
+    const called = (request: JsonObject) => {
+      const target = writer({ ...{ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true }, request });
+      const parts: StreamPart[] = [
+        { type: 'message-start', id: '', model: '', usage: null },
+        { type: 'tool-call-start', block: 0, id: 'c1', name: 'tool_search', kind: 'function' },
+        { type: 'tool-call-delta', block: 0, text: '{"query":' },
+        { type: 'tool-call-delta', block: 0, text: '"maps"}' },
+        { type: 'tool-call-end', block: 0, complete: true },
+        { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null },
+      ];
+      const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+      return {
+        events: frames.map(({ event }) => event),
+        item: listOf(objectOf(assemble(frames))['output'])[0],
+      };
+    };
+    const searched = called({ input: [{ type: 'additional_tools', tools: [search] }] });
+    assert.deepEqual(searched.item, {
+      ...{ id: 'tsc_1_0', type: 'tool_search_call', status: 'completed', call_id: 'c1', execution: 'client' },
+      arguments: { query: 'maps' },
+    });
+    assert.equal(
+      searched.events.some((event) => event.includes('arguments')),
+      false,
+    );
+    assert.equal(objectOf(called({ tools: [] }).item)['type'], 'function_call');
   });
 });
 

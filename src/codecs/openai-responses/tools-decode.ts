@@ -24,12 +24,37 @@ function readTool(tool: unknown, path: string, namespace: string | undefined): T
     }
     case 'custom':
       return [{ kind: 'custom', ...named(), grammar: grammarOf(objectOf(tool['format'])), ...inside }];
+    case TOOL_SEARCH:
+      // The vendor's own search finds tools that only the vendor was told of.
+      if (tool['execution'] !== 'client') return [nativeTool(type, tool)];
+      return [
+        {
+          ...{ kind: 'function', name: TOOL_SEARCH, strict: null },
+          description: textAt(tool, 'description', `${path}.description`),
+          schema: objectAt(tool, 'parameters', `${path}.parameters`),
+        },
+      ];
     case 'namespace':
       return readTools(listAt(tool, 'tools', `${path}.tools`), `${path}.tools`, named().name);
     default:
       if (type.startsWith('web_search')) return [searchTool(tool)];
-      return [{ kind: 'native', format: 'openai-responses', name: type, value: tool }];
+      return [nativeTool(type, tool)];
   }
+}
+
+function nativeTool(name: string, value: JsonObject): Tool {
+  return { kind: 'native', format: 'openai-responses', name, value };
+}
+
+/** The tool that finds tools. Where the caller runs it, it is a function to other formats (T-08). */
+export const TOOL_SEARCH = 'tool_search';
+
+/** Whether a request offers a search for tools that the caller runs; newer models get their tools as an item. */
+export function searchesTools(request: JsonObject): boolean {
+  const items = listOf(request['input']).map(objectOf);
+  const lists = items.filter(({ type }) => type === 'additional_tools').map(({ tools }) => tools);
+  const tools = [request['tools'], ...lists].flatMap(listOf).map(objectOf);
+  return tools.some(({ execution, type }) => type === TOOL_SEARCH && execution === 'client');
 }
 
 function grammarOf(format: JsonObject): { syntax: string; definition: string } | null {

@@ -3,12 +3,13 @@ import type { Sealed } from '../conversation.ts';
 import { DONE, encodeFrame } from '../frames.ts';
 import type { Usage } from '../model.ts';
 import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf } from '../values.ts';
+import { type JsonObject, listOf, parseObject } from '../values.ts';
 import { responseShell } from './shell.ts';
+import { searchesTools, TOOL_SEARCH } from './tools-decode.ts';
 
 /** A block of the answer as the output item that it becomes. */
 interface OpenItem {
-  kind: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'custom';
+  kind: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'custom' | 'search';
   index: number;
   item: JsonObject & { id: string };
   text: string;
@@ -35,12 +36,15 @@ class ResponsesWriter implements PartWriter {
   readonly #id: string;
   readonly #open = new Map<number, OpenItem>();
   readonly #output: JsonObject[] = [];
+  /** Whether calls of that name are no function's but of the search for tools. */
+  readonly #searches: boolean;
   #sequence = 0;
   #cut = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#id = context.id.replace(/^[a-z]+_/, '');
+    this.#searches = searchesTools(context.request);
   }
 
   push(part: StreamPart): string {
@@ -121,6 +125,8 @@ class ResponsesWriter implements PartWriter {
 
   #openCall(part: Extract<StreamPart, { type: 'tool-call-start' }>): string {
     const custom = part.kind === 'custom';
+    if (this.#searches && part.name === TOOL_SEARCH && part.namespace === undefined)
+      return this.#openSearch(part);
     return this.#add(part.block, custom ? 'custom' : 'tool-call', {
       id: this.#itemId(custom ? 'ctc' : 'fc'),
       type: custom ? 'custom_tool_call' : 'function_call',
@@ -129,6 +135,13 @@ class ResponsesWriter implements PartWriter {
       ...(part.namespace === undefined ? {} : { namespace: part.namespace }),
       name: part.name,
       ...(custom ? { input: '' } : { arguments: '' }),
+    });
+  }
+
+  #openSearch({ block, id }: Extract<StreamPart, { type: 'tool-call-start' }>): string {
+    return this.#add(block, 'search', {
+      ...{ id: this.#itemId('tsc'), type: 'tool_search_call', status: 'in_progress' },
+      ...{ call_id: id, execution: 'client', arguments: {} },
     });
   }
 
@@ -146,6 +159,11 @@ class ResponsesWriter implements PartWriter {
   #grow(block: number, delta: string): string {
     const open = this.#open.get(block);
     if (open === undefined || delta === '') return '';
+    if (open.kind === 'search') {
+      // Its arguments are an object, told when it is whole.
+      open.text += delta;
+      return '';
+    }
     const { extra, type } = textEvents[open.kind];
     const place = { ...this.#place(block), ...this.#within(open) };
     const first =
@@ -161,6 +179,7 @@ class ResponsesWriter implements PartWriter {
 
   /** The `.done` event of a block's text. */
   #wholeText(block: number, open: OpenItem): string {
+    if (open.kind === 'search') return '';
     const { extra, member, type } = textEvents[open.kind];
     const name = open.kind === 'tool-call' ? { name: open.item['name'] } : {};
     const place = { ...this.#place(block), ...this.#within(open) };
@@ -203,7 +222,8 @@ class ResponsesWriter implements PartWriter {
     // A function without arguments has none written; clients parse what they get.
     if (open.kind === 'tool-call' && open.text === '') open.text = '{}';
     const member = open.kind === 'custom' ? 'input' : 'arguments';
-    const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [member]: open.text };
+    const input = open.kind === 'search' ? (parseObject(open.text) ?? {}) : open.text;
+    const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [member]: input };
     return this.#wholeText(block, open) + this.#done(block, open, item);
   }
 
