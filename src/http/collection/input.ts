@@ -59,6 +59,8 @@ function unknownMember(schema: z.core.SomeType, value: unknown, at: string): str
   }
   if (def.type === 'record' && isObject(value)) {
     for (const [name, member] of Object.entries(value)) {
+      // Which a schema leaves out without a word.
+      if (name === '__proto__') return joined(at, name);
       const found = unknownMember(def.valueType, member, joined(at, name));
       if (found !== null) return found;
     }

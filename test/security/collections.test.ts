@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict';
+import { before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { firstResult, managed, type Person, refused } from '../support/management.ts';
+
+interface Listed {
+  name: string;
+  count: number;
+  subcount: number;
+  subquery_count?: number;
+  pages: number;
+  resources?: Record<string, unknown>[];
+  links: Record<string, string>;
+}
+
+describe('collections', () => {
+  const at = managed();
+  const people: { op?: Person; vic?: Person } = {};
+  const get = (query: string, token = at.admin.token) => at.call('GET', `/api/keys${query}`, { token });
+  const list = async (query: string): Promise<Listed> => {
+    const reply = await get(query);
+    assert.equal(reply.status, 200, reply.text);
+    return reply.json() as unknown as Listed;
+  };
+  const namesOf = ({ resources = [] }: Listed) => resources.map(({ name }) => name);
+  const post = (path: string, body: unknown, token = at.admin.token) =>
+    at.call('POST', path, { token, body });
+
+  before(async () => {
+    // With the gateway's own, `test`, seven.
+    for (const name of ['alpha', 'beta', 'gamma', 'delta', 'epsilon', 'zeta'])
+      assert.equal((await post('/api/keys', { name })).status, 200);
+    people.op = await at.person('op', 'operator');
+    people.vic = await at.person('vic', 'viewer');
+  });
+
+  it('AC-61 have a name, counts, members and links', async () => {
+    const all = await list('');
+    assert.equal(all.name, 'keys');
+    assert.equal(all.count, 7);
+    assert.equal(all.subcount, 7);
+    assert.equal(all.pages, 1);
+    assert.equal(all.resources?.length, 7);
+    for (const row of all.resources ?? []) assert.deepEqual(Object.keys(row), ['href']);
+    assert.ok(all.links['self'] && all.links['first'] && all.links['last']);
+  });
+
+  it('AC-62 and AC-63 show the attributes that are asked for, where there are such', async () => {
+    const { resources = [] } = await list('?expand=resources&attributes=name,disabled');
+    for (const row of resources)
+      assert.deepEqual(Object.keys(row).sort(), ['disabled', 'href', 'id', 'name']);
+    for (const name of ['nope', 'hash', 'name,nope', '__proto__', 'constructor', 'name.length', '*'])
+      refused(await get(`?attributes=${name}`), 400, 'bad_request');
+  });
+
+  it('AC-64 come in pages', async () => {
+    const page = await list('?limit=2&offset=2&sort_by=name&expand=resources');
+    assert.equal(page.subcount, 2);
+    assert.equal(page.count, 7);
+    assert.equal(page.pages, 4);
+    assert.deepEqual(namesOf(page), ['delta', 'epsilon']);
+    for (const link of ['self', 'next', 'previous', 'first', 'last']) {
+      const there = await at.call('GET', page.links[link] ?? '', { token: at.admin.token });
+      assert.equal(there.status, 200, link);
+    }
+    const seen: unknown[] = [];
+    let next: string | undefined = '/api/keys?limit=2&sort_by=name&expand=resources';
+    while (next !== undefined) {
+      const reply = (await at.call('GET', next, { token: at.admin.token })).json() as unknown as Listed;
+      seen.push(...namesOf(reply));
+      next = reply.links['next'];
+    }
+    assert.deepEqual(seen, ['alpha', 'beta', 'delta', 'epsilon', 'gamma', 'test', 'zeta']);
+  });
+
+  it('AC-65, AC-66 and SC-39 bound their pages', async () => {
+    for (const query of [
+      'limit=0',
+      'limit=-1',
+      "offset=0'",
+      'offset=-1',
+      'limit=1e3',
+      'limit=',
+      'limit=9'.repeat(30),
+      'limit=2&limit=3',
+      'limit=%00',
+      'limit=0x10',
+      'limit=١',
+    ])
+      refused(await get(`?${query}`), 400, 'bad_request');
+    assert.equal((await list('?limit=100000')).subcount, 7);
+    assert.equal((await list('?offset=999999999999')).subcount, 0);
+  });
+
+  it('AC-67 the last page has members', async () => {
+    const { resources: [user] = [] } = await list('?limit=1');
+    assert.ok(user);
+    const page = await list('?limit=7');
+    const last = await at.call('GET', page.links['last'] ?? '', { token: at.admin.token });
+    assert.equal(last.json()['subcount'], 7);
+    const narrow = await list("?limit=2&filter[]=name!='zeta'");
+    const end = await at.call('GET', narrow.links['last'] ?? '', { token: at.admin.token });
+    assert.equal(end.json()['subcount'], 2);
+  });
+
+  it('AC-68 are filtered', async () => {
+    const some = async (...filters: string[]) => {
+      const query = filters.map((filter) => `filter[]=${encodeURIComponent(filter)}`).join('&');
+      const page = await list(`?expand=resources&sort_by=name&${query}`);
+      assert.equal(page.subquery_count, page.subcount);
+      assert.equal(page.count, 7);
+      return namesOf(page);
+    };
+    assert.deepEqual(await some("name='alpha'"), ['alpha']);
+    assert.deepEqual(await some("name='alpha'", "or name='beta'"), ['alpha', 'beta']);
+    assert.deepEqual(await some("name='%eta'"), ['beta', 'zeta']);
+    assert.deepEqual(await some("name='*eta'", "name!='zeta'"), ['beta']);
+    assert.deepEqual(await some('name=[alpha,zeta]'), ['alpha', 'zeta']);
+    assert.deepEqual(await some('expires_at=NULL', "name='nobody'"), []);
+    assert.equal((await some("created_at>'2020-01-01T00:00:00Z'")).length, 7);
+  });
+
+  it('AC-69 tell nothing of what may not be seen', async () => {
+    for (const attribute of ['secret', 'hash', 'key', 'key_hash', 'password', '__proto__', 'constructor'])
+      refused(await get(`?filter[]=${attribute}='x'`), 400, 'bad_request');
+    const users = (query: string, token = at.admin.token) => at.call('GET', `/api/users?${query}`, { token });
+    for (const name of ['password', 'credential_version', 'passwordHash'])
+      for (const query of [`filter[]=${name}='x'`, `sort_by=${name}`, `attributes=${name}`])
+        refused(await users(query), 400, 'bad_request');
+    const words = async (name: string) => {
+      const reply = await at.call('GET', `/api/services?filter[]=${name}='x'`, {
+        token: people.vic?.token ?? '',
+      });
+      refused(reply, 400, 'bad_request');
+      return reply.text.replaceAll(name, 'NAME').replaceAll(/req_[\w-]+/g, 'ID');
+    };
+    assert.equal(await words('version'), await words('nothing'), 'guarded is as unknown as absent');
+  });
+
+  it('AC-70 show only counts where that is asked for', async () => {
+    const { resources } = await list('?hide=resources');
+    assert.equal(resources, undefined);
+  });
+
+  it('AC-72 and SC-40 do what is asked to several at once, each with its result, up to a bound', async () => {
+    const made = firstResult(await post('/api/keys', { name: 'bulk' }));
+    const reply = await post('/api/keys', {
+      action: 'disable',
+      resources: [{ id: made['id'] }, { id: 'nope' }],
+    });
+    assert.equal(reply.status, 200, reply.text);
+    const results = reply.json()['results'] as { success: boolean }[];
+    assert.deepEqual(results.map(({ success }) => success), [true, false]); // biome-ignore format: short
+    const many = Array.from({ length: 10_000 }, () => ({ id: made['id'] }));
+    for (const action of ['query', 'disable', 'delete', 'edit']) {
+      const bulk = await post('/api/keys', { action, resources: many });
+      assert.ok(bulk.status === 400 || bulk.status === 413, `${action}: ${bulk.status}`);
+    }
+    const gone = await post('/api/keys', { action: 'delete', resources: [{ id: made['id'] }] });
+    assert.equal(gone.status, 200);
+    for (const resources of [
+      null,
+      'x',
+      {},
+      [null],
+      [7],
+      [[]],
+      [{}],
+      [{ id: {} }],
+      [{ href: 'https://evil.example/api/keys/1' }],
+      [{ href: '/api/users/1' }],
+      [{ href: '/api/keys/../users/1' }],
+    ]) {
+      const bad = await post('/api/keys', { action: 'disable', resources });
+      assert.ok(
+        bad.status === 400 ||
+          (bad.json()['results'] as { success: boolean }[])?.every(({ success }) => !success),
+        bad.text,
+      );
+    }
+  });
+
+  it('AC-73 refuse what they cannot do', async () => {
+    const [{ id } = { id: '' }] = (await list('?expand=resources')).resources ?? [];
+    for (const action of ['explode', '', '__proto__', 'constructor', 'toString', 7, null, {}, ['disable']])
+      refused(await post(`/api/keys/${id}`, { action }), 400, 'bad_request');
+  });
+
+  it('AC-75 are changed by an object and by a list of edits', async () => {
+    const made = firstResult(await post('/api/keys', { name: 'patched' }));
+    const path = `/api/keys/${made['id']}`;
+    const patch = (body: unknown) => at.call('PATCH', path, { token: at.admin.token, body });
+    assert.equal((await patch({ name: 'patched once' })).json()['name'], 'patched once');
+    const listed = await patch([{ action: 'edit', path: 'name', value: 'patched twice' }]);
+    assert.equal(listed.json()['name'], 'patched twice');
+    for (const edit of [
+      { action: 'edit', path: '__proto__', value: {} },
+      { action: 'edit', path: 'constructor/prototype', value: {} },
+      { action: 'edit', path: 'id', value: '1' },
+      { action: 'add', path: 'hash', value: 'x' },
+      { action: 'move', path: 'name' },
+      null,
+      7,
+      'x',
+      {},
+    ])
+      refused(await patch([edit]), 400, 'bad_request');
+    assert.equal((await at.call('DELETE', path, { token: at.admin.token })).status, 204);
+    refused(await at.call('GET', path, { token: at.admin.token }), 404, 'not_found');
+  });
+
+  it('AC-76 and SC-33 are given no id, and nothing else that is the gateway’s to say', async () => {
+    for (const extra of [
+      { id: '7' },
+      { href: '/api/keys/7' },
+      { guid: 'x' },
+      { hash: 'x' },
+      { key: 'sk-mine' },
+      { prefix: 'sk-' },
+      { created_at: 'x' },
+      { is_admin: true },
+      { role: 'admin' },
+      { owner: 'x' },
+      { state: 'x' },
+    ])
+      refused(await post('/api/keys', { name: 'extra', ...extra }), 400, 'bad_request');
+    assert.deepEqual(namesOf(await list("?expand=resources&filter[]=name='extra'")), []);
+  });
+
+  it('SC-35 show a secret once, when it is made', async () => {
+    const made = firstResult(await post('/api/keys', { name: 'once' }));
+    const key = String(made['key']);
+    assert.match(key, /^sk-/);
+    for (const path of [`/api/keys/${made['id']}`, '/api/keys?expand=resources', '/api'])
+      assert.equal((await at.call('GET', path, { token: at.admin.token })).text.includes(key), false);
+    const { stderr, stdout } = at.gateway.output();
+    assert.equal(`${stderr}${stdout}`.includes(key), false);
+  });
+
+  it('SC-36 are not reached behind their objects', async () => {
+    const bodies = [
+      '{"__proto__":{"name":"x"}}',
+      '{"name":"x","__proto__":{"models":null}}',
+      '{"constructor":{"prototype":{"x":1}}}',
+      '{"name":"x","constructor":1}',
+      '{"action":"create","resource":{"__proto__":{"name":"x"}}}',
+    ];
+    for (const body of bodies) refused(await post('/api/keys', body), 400, 'bad_request');
+    for (const query of [
+      'sort_by=__proto__',
+      'expand=__proto__',
+      'hide=constructor',
+      'filter[__proto__]=x',
+      '__proto__=x',
+      'constructor=x',
+    ])
+      refused(await get(`?${query}`), 400, 'bad_request');
+    assert.equal((await list('')).name, 'keys');
+  });
+
+  it('SC-37 take each value in its own kind', async () => {
+    for (const name of [7, true, null, ['x'], { a: 1 }, [], {}])
+      refused(await post('/api/keys', { name }), 400, 'bad_request');
+    for (const models of ['x', 7, { 0: 'x' }, [7], [null], [['x']]])
+      refused(await post('/api/keys', { name: 'kinds', models }), 400, 'bad_request');
+    for (const body of ['[]', '7', '"x"', 'null', 'true', '[{"name":7}]'])
+      refused(await post('/api/keys', body), 400, 'bad_request');
+    for (const query of [
+      'sort_by=name&sort_by=id',
+      'attributes=name&attributes=id',
+      'sort_order=up',
+      'sort_by=name&sort_order=asc,desc',
+      'expand=everything',
+      'unknown=1',
+    ])
+      refused(await get(`?${query}`), 400, 'bad_request');
+  });
+
+  it('SC-39 match patterns in time', async () => {
+    const patterns = [
+      '(a+)+$',
+      '(a|a)*b',
+      '^(([a-z])+.)+[A-Z]([a-z])+$',
+      '(.*a){25}',
+      'a{1,1000}{1,1000}',
+      '('.repeat(500),
+      '[',
+      '\\',
+      '(?=a)',
+      'x'.repeat(1900),
+    ];
+    assert.equal((await post('/api/keys', { name: `${'a'.repeat(60)}!` })).status, 200);
+    for (const pattern of patterns) {
+      const start = performance.now();
+      const reply = await get(`?filter[]=${encodeURIComponent(`name=~'${pattern}'`)}`);
+      assert.ok(reply.status === 200 || reply.status === 400, `${pattern.slice(0, 40)}: ${reply.status}`);
+      assert.ok(performance.now() - start < 1000, pattern.slice(0, 40));
+    }
+    const many = Array.from({ length: 500 }, () => 'filter[]=name=x').join('&');
+    refused(await get(`?${many}`), 400, 'bad_request');
+  });
+
+  it('SC-41 take every text for a text', async () => {
+    const evil = [
+      "' OR '1'='1",
+      "'; DROP TABLE keys; --",
+      '" OR 1=1',
+      '%',
+      '*',
+      '\u0000',
+      '../../etc/passwd',
+      '%2e%2e',
+      '\r\nset-cookie: x=1',
+      '${7*7}',
+      '{{7*7}}',
+      '\u001b[31m',
+      '𝄞',
+      '\ufeff',
+      '<script>',
+    ];
+    const text = fc.oneof(fc.constantFrom(...evil), fc.string({ unit: 'binary', maxLength: 60 }));
+    const before = (await list('')).count;
+    await fc.assert(
+      fc.asyncProperty(
+        text,
+        fc.constantFrom('id', 'filter', 'sort', 'attributes', 'query'),
+        async (given, place) => {
+          const escaped = encodeURIComponent(given.toWellFormed());
+          const paths = {
+            id: `/${escaped}`,
+            filter: `?filter[]=${encodeURIComponent(`name='${given.toWellFormed()}'`)}`,
+            sort: `?sort_by=${escaped}`,
+            attributes: `?attributes=${escaped}`,
+            query: `?${escaped}=${escaped}`,
+          };
+          const reply = await get(paths[place]);
+          assert.ok(
+            [200, 400, 404].includes(reply.status),
+            `${place} ${JSON.stringify(given)}: ${reply.status}`,
+          );
+          assert.doesNotMatch(reply.text, /SQLITE|sqlite|near "/);
+          assert.equal(reply.header('set-cookie'), undefined);
+          if (place === 'filter' && reply.status === 200 && !/[%*]/.test(given) && !['alpha'].includes(given))
+            assert.ok(Number(reply.json()['subcount']) <= 1, JSON.stringify(given));
+        },
+      ),
+      { numRuns: 250 },
+    );
+    for (const name of evil) {
+      const reply = await post('/api/keys', { name });
+      assert.ok(reply.status === 200 || reply.status === 400, reply.text);
+      if (reply.status === 200) assert.equal(firstResult(reply)['name'], name.trim());
+    }
+    assert.ok((await list('')).count >= before);
+  });
+
+  it('SC-50 of many who change the same with If-Match, one does', async () => {
+    const made = firstResult(await post('/api/keys', { name: 'raced' }));
+    const path = `/api/keys/${made['id']}`;
+    const etag = (await at.call('GET', path, { token: at.admin.token })).header('etag');
+    assert.ok(etag);
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        at.call('PATCH', path, {
+          token: at.admin.token,
+          body: { name: `raced ${index}` },
+          headers: { 'if-match': etag },
+        }),
+      ),
+    );
+    const statuses = replies.map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 200).length, 1, statuses.join());
+    assert.equal(statuses.filter((status) => status === 412).length, 19);
+  });
+
+  it('SC-50 of many who remove the same, one does', async () => {
+    const made = firstResult(await post('/api/keys', { name: 'removed' }));
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        at.call('DELETE', `/api/keys/${made['id']}`, { token: at.admin.token }),
+      ),
+    );
+    const statuses = replies.map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 204).length, 1, statuses.join());
+    assert.ok(
+      statuses.every((status) => status === 204 || status === 404),
+      statuses.join(),
+    );
+  });
+
+  it('a dry run changes nothing', async () => {
+    const count = async () => (await list('')).count;
+    const before = await count();
+    const [{ id } = { id: '' }] = (await list("?expand=resources&filter[]=name='alpha'")).resources ?? [];
+    for (const [method, path, body] of [
+      ['POST', '/api/keys', { name: 'dry' }],
+      ['DELETE', `/api/keys/${id}`, undefined],
+      ['PATCH', `/api/keys/${id}`, { name: 'dry' }],
+      ['POST', `/api/keys/${id}`, { action: 'rotate' }],
+      ['POST', `/api/keys/${id}`, { action: 'delete' }],
+    ] as const) {
+      const reply = await at.call(method, `${path}?dry_run=true`, {
+        token: at.admin.token,
+        ...(body === undefined ? {} : { body }),
+      });
+      assert.ok(reply.status < 300, `${method} ${path}: ${reply.text}`);
+      assert.doesNotMatch(reply.text, /"key":"sk-/);
+    }
+    assert.equal(await count(), before);
+    assert.deepEqual(namesOf(await list("?expand=resources&filter[]=name='dry'")), []);
+  });
+});
