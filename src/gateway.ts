@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openGatekeeper } from './access/gatekeeper.ts';
-import { keysResource } from './access/keys-resource.ts';
 import { keyStore } from './access/store.ts';
 import { userStore } from './access/users.ts';
 import { createCatalog } from './catalog/price.ts';
@@ -20,6 +19,7 @@ import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath } from './management/app.ts';
 import { ownHosts } from './management/guards.ts';
 import { type Management, openManagement } from './management/open.ts';
+import { gatewayResources } from './management/resources.ts';
 import { renderError } from './proxy/answer-error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { createPools } from './proxy/pools.ts';
@@ -218,7 +218,13 @@ async function openContext(
   const management = openManagement({
     ...{ gatekeeper, version, report, now: context.now },
     hosts: () => ownHosts(config.host, config.allowedHosts),
-    resources: [keysResource({ keys, now: context.now }), ...services.resources],
+    resources: [
+      ...gatewayResources({
+        ...{ store, config, keys, connections, now: context.now },
+        ...{ snapshot: snapshots.current, reload: snapshots.reload },
+      }),
+      ...services.resources,
+    ],
     audit: async () => {},
   });
   publish = (event) => management.live.publish('services', () => event);
