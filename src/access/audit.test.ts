@@ -116,6 +116,28 @@ describe('the audit log', () => {
     assert.equal((await verify()).ok, true);
   });
 
+  it('counts a flood of refusals instead of keeping each, and keeps all that users do', async (test) => {
+    const { clock, log, records } = opened(test);
+    const nobody = { id: null, name: null, role: null, via: 'none', token_id: null } as const;
+    const refused = (address: string) =>
+      entry({ actor: nobody, action: 'auth.refused', outcome: 'denied', reason: 'unauthorized', address });
+    for (let n = 0; n < 500; n++) log.write(refused('10.0.0.1'));
+    log.write(refused('10.0.0.2'));
+    for (let n = 0; n < 30; n++)
+      log.write(entry({ action: 'users.edit', outcome: 'denied', reason: 'forbidden' }));
+    clock.now += 61_000;
+    log.write(refused('10.0.0.1'));
+    for (let n = 0; n < 5000; n++) log.write(refused(`10.1.${n >> 8}.${n & 255}`));
+    await log.close();
+    const from = (address: string | null) => records().filter((record) => record.address === address);
+    assert.equal(from('10.0.0.1').length, 22);
+    assert.deepEqual(from('10.0.0.1')[20]?.after, { repeated: 480 });
+    assert.equal(from('10.0.0.2').length, 1);
+    assert.equal(records().filter(({ action }) => action === 'users.edit').length, 30);
+    assert.ok(records().length < 1100);
+    assert.equal(from(null)[0]?.after?.['repeated'], 5000 - 998 - 20);
+  });
+
   it('goes on after a restart, and with another month in another file', async (test) => {
     const { clock, log, make, records, verify } = opened(test);
     await log.writeNow(entry());

@@ -4,13 +4,17 @@ import { GatewayError } from '../lib/error.ts';
 import { createAppender, ownEntry, type Waiting } from './audit-append.ts';
 import { parseRecord } from './audit-chain.ts';
 import { auditFileOf, auditFiles, auditFolder, linesBackwards } from './audit-files.ts';
+import { createFlood } from './audit-flood.ts';
 import { masked } from './audit-mask.ts';
 import type { AuditEntry } from './audit-schema.ts';
 
 export interface AuditLog {
   /** Where the files are. */
   folder: string;
-  /** Records soon, beside the request. What cannot be written yet waits and is tried again. */
+  /**
+   * Records soon, beside the request. What cannot be written yet waits and is tried again. Of many refusals of one kind
+   * the first are recorded, and the number of the rest.
+   */
   write(entry: AuditEntry): void;
   /**
    * Returns once the record is on the disk.
@@ -98,12 +102,17 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
     return true;
   };
 
+  const enqueue = (entry: AuditEntry) => {
+    if (queue.length >= MAX_WAITING) lost += 1;
+    else queue.push({ entry: masked(entry), time: now(), settle: null });
+    plan(BATCH_MS);
+  };
+  const flood = createFlood(now, enqueue);
+
   return {
     folder,
     write(entry) {
-      if (queue.length >= MAX_WAITING) lost += 1;
-      else queue.push({ entry: masked(entry), time: now(), settle: null });
-      plan(BATCH_MS);
+      if (flood.lets(entry)) enqueue(entry);
     },
     writeNow(entry) {
       return new Promise((resolve, reject) => {
@@ -112,6 +121,7 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
       });
     },
     async close() {
+      flood.finish();
       if (timer !== null) clearTimeout(timer);
       timer = null;
       await running;
