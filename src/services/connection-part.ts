@@ -47,7 +47,7 @@ export function connectionPart({ connection, remove, setActive, test }: Connecti
   };
 }
 
-export function connectionServiceId({ name }: Pick<ConnectionRecord, 'name'>): string {
+function connectionServiceId({ name }: Pick<ConnectionRecord, 'name'>): string {
   return `connection-${name}`;
 }
 

@@ -52,6 +52,8 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
   const carryOut = async (task: string, part: Part, order: Order, cycle: LifeCycle): Promise<Outcome> => {
     try {
       const changed = order.action === 'restart' || part.status().desired !== wanted(order);
+      const open = changed && order.action !== 'start' ? cycle.openRequests() : null;
+      if (open !== null && open > 0) await tasks.progress(task, 0, `Open requests may finish: ${open}`);
       const done = changed ? await move(part, order, cycle) : { interrupted: 0 };
       const message = sentence(part, order, changed, done.interrupted);
       const result = { changed, ...(order.action === 'start' ? {} : done) };
@@ -161,6 +163,6 @@ function wanted({ action }: Order): 'running' | 'stopped' {
 function sentence({ name }: Part, order: Order, changed: boolean, interrupted: number): string {
   const now = wanted(order);
   if (!changed) return `${name} is ${now} already`;
-  const cut = interrupted === 0 ? '' : `; ${interrupted} open requests were ended before they were done`;
+  const cut = interrupted === 0 ? '' : `; open requests that were ended: ${interrupted}`;
   return order.action === 'restart' ? `${name} was restarted${cut}` : `${name} is ${now}${cut}`;
 }

@@ -143,7 +143,7 @@ function endpointsAt(listening: { host: string; port: number } | null, path: str
 }
 
 /** From where an address can be reached, as far as it says so itself. */
-export function visibilityOf(host: string): Endpoint['visibility'] {
+function visibilityOf(host: string): Endpoint['visibility'] {
   if (isLoopback(host)) return 'loopback';
   const address = host.replace(/^\[(.*)\]$/, '$1');
   const near = /^(0\.0\.0\.0$|10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|::$|f[cd]|fe[89ab])/i.test(

@@ -178,7 +178,7 @@ function foreseen(part: Part, parts: readonly Part[], asked: Order): Outcome {
   const changed = asked.action === 'restart' || desired !== (asked.action === 'stop' ? 'stopped' : 'running');
   const open = lifeCycle.openRequests();
   const affected = asked.action === 'start' ? [] : dependentsOf(part, parts).map(({ id }) => id);
-  const requests = open === null || asked.action === 'start' ? '' : `; ${open} requests are open`;
+  const requests = open === null || asked.action === 'start' ? '' : `; open requests: ${open}`;
   return {
     success: true,
     message: changed

@@ -152,6 +152,12 @@ describe('stopping the model endpoints', () => {
     const stop = await operate('stop', confirmed);
     assert.deepEqual([stop.status, stop.json()['success']], [200, true], stop.text);
     assert.equal((await service())['state'], 'draining');
+    const { token: operator } = await at.person('op', 'operator');
+    const task = await at.call('GET', String(stop.json()['task_href']), { token: operator });
+    assert.deepEqual(
+      [task.json()['state'], task.json()['message']],
+      ['Active', 'Open requests may finish: 1'],
+    );
     for (const format of formats) {
       const reply = await ask(format);
       assert.equal(reply.status, 503, reply.text);
@@ -235,6 +241,19 @@ describe('stopping the model endpoints', () => {
 });
 
 describe('a connection as a service', () => {
+  it('is told of to those who watch', async () => {
+    const client = await at.gateway.client();
+    clients.push(client);
+    const headers = { host: `127.0.0.1:${at.gateway.port}`, 'x-auth-token': at.admin.token };
+    await client.send({ method: 'GET', path: '/api/live?topics=services', headers });
+    const stream = await client.open();
+    await stream.until('watching');
+    await operate('stop', {}, 'connection-anth');
+    await stream.until('"id":"connection-anth","action":"stop"');
+    await operate('start', {}, 'connection-anth');
+    await stream.until('"id":"connection-anth","action":"start"');
+  });
+
   it('can be deleted, which the parts of every gateway cannot', async () => {
     const { token } = at.admin;
     await at.gateway.connect({ provider: 'openai-compatible', name: 'gone', baseUrl: upstream.url });
