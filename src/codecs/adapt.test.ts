@@ -51,6 +51,22 @@ describe('what the target cannot say', () => {
     assert.deepEqual(adapted({}).dropped, []);
   });
 
+  it('has a key where marks are for a cache that is found by one (Q-12)', () => {
+    const keyed = codec('openai-responses', { cacheKey: 'prompt_cache_key' });
+    const keyOf = (conversation: Partial<Conversation>, target = keyed) => {
+      const route = { from, to: target, dialect: plainDialect, owner: null, model: 'm' };
+      return adapt({ ...emptyConversation('m'), ...conversation }, route).conversation.cacheKey;
+    };
+    const marked = {
+      system: [{ type: 'text' as const, text: 's', cache: { ttl: null } }],
+      userId: 'session',
+    };
+    assert.equal(keyOf(marked), 'session');
+    assert.equal(keyOf({ ...marked, cacheKey: 'own' }), 'own');
+    assert.equal(keyOf({ userId: 'session' }), null);
+    assert.equal(keyOf(marked, to), null);
+  });
+
   it('is not written where it is named, not even by a codec that has a word for it (Q-14)', () => {
     const tiered = codec('gemini', { serviceTier: 'serviceTier' });
     tiered.conversation.vendorOnly = ['serviceTier'];

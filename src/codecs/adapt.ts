@@ -44,6 +44,7 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
   const names = nameTools(tools, { name, maxName }, namespaces, plans);
   const own: Conversation = {
     ...withoutConcepts(conversation, lacking),
+    cacheKey: conversation.cacheKey ?? keyForMarks(conversation, canSay),
     tools,
     output: fitOutput(conversation.output, target, from.conversation.names.schemaOutput ?? 'output', dropped),
     messages: conversation.messages.flatMap((message) =>
@@ -79,6 +80,15 @@ function refusedBy(
 /** What callers of a format call what they ask for. */
 export function wordsOf({ heard, names }: Pick<ConversationCodec, 'heard' | 'names'>): ConceptNames {
   return { ...heard, ...names };
+}
+
+/**
+ * Where a cache is found by a key and has no marks, a caller that marks what to keep has its key in its user: agents
+ * name their session there, whose requests begin alike (Q-12).
+ */
+function keyForMarks(conversation: Conversation, canSay: (concept: Concept) => boolean): string | null {
+  const keyed = canSay('cacheKey') && !canSay('cacheMarks');
+  return keyed && concepts.cacheMarks.asked(conversation) ? conversation.userId : null;
 }
 
 /** What a model or a server refuses must not be written: it would answer nothing else. */

@@ -106,6 +106,14 @@ export function shortened(text: string, whole: string, max: number): string {
   return text.length <= max ? text : `${text.slice(0, max - 9)}_${digest(whole)}`;
 }
 
+/** Longest name of a user or a cache that OpenAI takes (API reference, `safety_identifier`, `prompt_cache_key`). */
+const MAX_IDENTIFIER = 64;
+
+/** A name of a user or a cache in the length that OpenAI takes. */
+export function identifier(text: string | null): string | null {
+  return text === null ? null : shortened(text, text, MAX_IDENTIFIER);
+}
+
 /** Nine letters and digits for `text`, the same every time. */
 export function nineLetters(text: string): string {
   return `c${digest(text)}`;

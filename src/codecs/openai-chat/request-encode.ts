@@ -2,7 +2,7 @@ import type { Concept, ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
-import { shortened } from '../tool-names.ts';
+import { identifier } from '../tool-names.ts';
 import type { JsonObject } from '../values.ts';
 import { messageList } from './messages-encode.ts';
 import { toolMembers } from './tools-encode.ts';
@@ -66,8 +66,7 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
     reasoning_effort: dialect.reasoningEffort ? effortOf(conversation) : null,
     response_format: formatOf(conversation),
-    [dialect.vendorMembers ? 'safety_identifier' : 'user']:
-      userId === null ? null : shortened(userId, userId, MAX_USER_ID),
+    [dialect.vendorMembers ? 'safety_identifier' : 'user']: identifier(userId),
     ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
     stream: stream ? true : null,
     // The gateway needs the usage, whether the caller wants to see it or not (Q-16).
@@ -82,12 +81,9 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
   );
 }
 
-/** The vendor takes no longer name of a user (OpenAI API reference, `safety_identifier`). */
-const MAX_USER_ID = 64;
-
 function vendorMembers({ cacheKey, metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
   return {
-    ...{ verbosity, prompt_cache_key: cacheKey, metadata },
+    ...{ verbosity, prompt_cache_key: identifier(cacheKey), metadata },
     // Anthropic's word for the ordinary tier (Q-14).
     service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
     store: store === true ? true : null,

@@ -2,6 +2,7 @@ import type { ConceptNames } from '../concept.ts';
 import type { Conversation } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
+import { identifier } from '../tool-names.ts';
 import type { JsonObject } from '../values.ts';
 import { items, systemItem } from './input-encode.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
@@ -62,8 +63,8 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     text: Object.keys(text).length === 0 ? undefined : text,
     // Only with this the reasoning can be given back in the next turn.
     include: conversation.store === true ? undefined : ['reasoning.encrypted_content'],
-    safety_identifier: conversation.userId,
-    prompt_cache_key: conversation.cacheKey,
+    safety_identifier: identifier(conversation.userId),
+    prompt_cache_key: identifier(conversation.cacheKey),
     service_tier: conversation.serviceTier,
     metadata: conversation.metadata,
     store: conversation.store ?? false,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { splitFrames } from '../../lib/sse.ts';
+import { emptyConversation } from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import type { StreamPart } from '../stream-part.ts';
@@ -42,6 +43,20 @@ describe('a responses request', () => {
     }
     const [, plain] = partsIn(call, answered('Error: 0 problems'));
     assert.equal(plain?.type === 'tool-result' && plain.isError, false);
+  });
+});
+
+describe('a responses request for a caller of another format', () => {
+  it('Q-11, Q-12: names users and caches as long as the vendor takes it, and the same every time', () => {
+    const long = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) });
+    const encoded = () =>
+      encodeRequest({ ...emptyConversation('m'), userId: long, cacheKey: long }, plainDialect);
+    const { prompt_cache_key, safety_identifier } = encoded();
+    assert.equal(String(safety_identifier).length, 64);
+    assert.equal(prompt_cache_key, safety_identifier);
+    assert.deepEqual(encoded(), encoded());
+    const short = encodeRequest({ ...emptyConversation('m'), userId: 'u1' }, plainDialect);
+    assert.equal(short['safety_identifier'], 'u1');
   });
 });
 
