@@ -57,12 +57,13 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
   const { request } = exchange;
   const method = request.method ?? 'GET';
   const path = apiPath(exchange.path);
+  const fixed = fixedPath(path);
   const mints = path.collection === 'auth';
   await guarded(context, exchange, () => checkHost(request, context.hosts()));
   if (!served.has(method)) throw notAllowed(method);
-  if (path.collection === 'ping' && method === 'GET') return ping(exchange);
+  if (fixed === 'ping' && method === 'GET') return ping(exchange);
   await guarded(context, exchange, () => checkOrigin(request, context.hosts(), mints));
-  if (path.collection === 'setup') return serveSetup(context, exchange, method);
+  if (fixed === 'setup') return serveSetup(context, exchange, method);
   // What may be asked for is no secret; what is there is.
   if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined) return preflight(context, path);
   const caller = await authenticated(context, exchange);
@@ -73,6 +74,11 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
       `This is version ${apiVersion} of the API, and no other is served`,
     );
   return dispatch(context, exchange, path, caller);
+}
+
+/** The name of a path that may be no collection: with nothing below it. */
+function fixedPath({ collection, rest }: ApiPath): string | null {
+  return rest.length === 0 ? collection : null;
 }
 
 /** Runs a check of where the request comes from; what it refuses is noted. */
@@ -117,7 +123,7 @@ async function dispatch(
   caller: Caller,
 ): Promise<Answer | null> {
   const method = exchange.request.method ?? 'GET';
-  switch (path.collection) {
+  switch (fixedPath(path)) {
     case '':
       return reading(method, exchange, () => entryPoint(context, caller, path.prefix));
     case 'auth':

@@ -45,12 +45,13 @@ export interface Operation {
 export interface PathItem {
   parameters?: Parameter[];
   get?: Operation;
+  put?: Operation;
   post?: Operation;
   patch?: Operation;
   delete?: Operation;
 }
 
-const verbs = ['get', 'post', 'patch', 'delete'] as const;
+const verbs = ['get', 'post', 'put', 'patch', 'delete'] as const;
 
 /** The document as one page of HTML, without scripts, with everything escaped. */
 export function renderReference({ components, info, paths, tags }: ApiDocument): string {

@@ -311,7 +311,7 @@ describe('collections', () => {
       '../../etc/passwd',
       '%2e%2e',
       '\r\nset-cookie: x=1',
-      '${7*7}',
+      '$' + '{7*7}',
       '{{7*7}}',
       '\u001b[31m',
       '𝄞',

@@ -1,0 +1,213 @@
+import { z } from 'zod';
+import { needsFresh, permissions, roleHas, roles } from '../access/permissions.ts';
+import type { Resource } from '../http/resource.ts';
+import { failures, json, ref, text } from './openapi-fixed.ts';
+import type { JsonSchema, Operation, PathItem } from './reference.ts';
+
+/** What the schema of a collection's members is called: `Key`. */
+export function schemaName({ name }: Resource): string {
+  return name
+    .replace(/(^|[^a-z])([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
+    .replace(/s$/, '');
+}
+
+export function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest as JsonSchema;
+}
+
+/** Who may, in words: the permission, the roles that have it, and whether the password must be proven anew. */
+function whoMay(permission: string): Pick<Operation, 'x-permission' | 'x-roles' | 'description'> {
+  const having = roles.filter((role) => roleHas(role, permission));
+  const fresh = Object.hasOwn(permissions, permission) && needsFresh(permission);
+  return {
+    'x-permission': permission,
+    'x-roles': having,
+    description: `Needs \`${permission}\`: ${having.join(', ')}.${fresh ? ' The password must have been proven within five minutes.' : ''}`,
+  };
+}
+
+function operation(
+  resource: Resource,
+  id: string,
+  summary: string,
+  permission: string,
+  rest: Partial<Operation> = {},
+): Operation {
+  return {
+    operationId: `${id}_${resource.name}`,
+    tags: [resource.name],
+    summary,
+    ...whoMay(permission),
+    ...rest,
+    responses: { ...(rest.responses ?? {}), ...failures },
+  };
+}
+
+const query = (name: string, description: string) => ({ name, in: 'query', description, schema: text });
+
+const listParameters = [
+  query('expand', 'Show whole members with `resources`, else only their href'),
+  query('attributes', 'Show only these, separated by commas'),
+  query('hide', 'Show only the counts with `resources`'),
+  query(
+    'filter[]',
+    'A condition: `state = "running"`; several are joined by and, or by or where one begins with `or `',
+  ),
+  query('sort_by', 'Members to sort by, separated by commas'),
+  query('sort_order', '`asc` or `desc`'),
+  query('sort_options', '`ignore_case`'),
+  query('limit', 'At most so many, up to 1000'),
+  query('offset', 'Leave out so many first'),
+];
+/** Of all that changes something. */
+const changeParameters = [query('dry_run', '`true` changes nothing and says what would be changed')];
+
+/** The two paths of a collection, with every verb that is served there. */
+export function pathsOf(resource: Resource): [string, PathItem][] {
+  const { name } = resource;
+  return [
+    [`/api/${name}`, collectionItem(resource)],
+    [`/api/${name}/{id}`, memberItem(resource)],
+  ];
+}
+
+function collectionItem(resource: Resource): PathItem {
+  const { name, read } = resource;
+  const number: JsonSchema = { type: 'integer' };
+  const list: JsonSchema = {
+    type: 'object',
+    required: ['name', 'count', 'subcount'],
+    properties: {
+      ...{ name: text, count: number, subcount: number, subquery_count: number, pages: number },
+      resources: { type: 'array', items: ref(schemaName(resource)) },
+      links: { type: 'object' },
+    },
+  };
+  return {
+    get: operation(resource, 'list', `List ${name}`, read, {
+      parameters: listParameters,
+      responses: { 200: { description: 'The collection', content: json(list) } },
+    }),
+    post: postToCollection(resource),
+  };
+}
+
+function memberItem(resource: Resource): PathItem {
+  const { name, read, remove, update } = resource;
+  const shown = { 200: { description: 'The member', content: json(ref(schemaName(resource))) } };
+  const item: PathItem = {
+    parameters: [{ name: 'id', in: 'path', required: true, description: 'Its id', schema: text }],
+    get: operation(resource, 'get', `Show one of ${name}`, read, { responses: shown }),
+  };
+  if (update !== undefined) {
+    const change = {
+      parameters: changeParameters,
+      requestBody: { required: true, content: json(schemaOf(update.input, 'input')) },
+      responses: shown,
+    };
+    item.patch = operation(resource, 'edit', `Change one of ${name}`, update.permission, change);
+    item.put = operation(resource, 'put', `Change one of ${name}, as PATCH does`, update.permission, change);
+  }
+  const things = thingsDone(resource);
+  if (things.length > 0) item.post = postToMember(resource, things);
+  if (remove !== undefined)
+    item.delete = operation(resource, 'delete', `Delete one of ${name}`, remove.permission, {
+      parameters: changeParameters,
+      responses: { 204: { description: 'It is gone' } },
+    });
+  return item;
+}
+
+/** Something that `action` names. */
+interface Thing {
+  action: string;
+  summary: string;
+  permission: string;
+  input: z.ZodObject | null;
+}
+
+/** What can be done to a member by POST. */
+function thingsDone({ actions = {}, name, remove, update }: Resource): Thing[] {
+  const things: Thing[] = Object.entries(actions).map(([action, { input = null, permission, summary }]) => ({
+    ...{ action, input, permission, summary },
+  }));
+  if (update !== undefined) things.push({ action: 'edit', summary: `Changes one of ${name}`, ...update });
+  if (remove !== undefined)
+    things.push({
+      action: 'delete',
+      summary: `Deletes one of ${name}`,
+      permission: remove.permission,
+      input: null,
+    });
+  return things;
+}
+
+/** The names and permissions of what a POST can do, in words and for programs. */
+function choices(things: readonly Thing[]): Pick<Operation, 'description' | 'x-actions'> {
+  const lines = things.map(
+    ({ action, permission, summary }) => `- \`${action}\`: ${summary}. ${whoMay(permission).description}`,
+  );
+  return {
+    description: lines.join('\n'),
+    'x-actions': Object.fromEntries(things.map(({ action, permission }) => [action, permission])),
+  };
+}
+
+function postToMember(resource: Resource, things: readonly Thing[]): Operation {
+  const variants = things.map(({ action, input, summary }): JsonSchema => {
+    const members: Record<string, JsonSchema> = input === null ? {} : { resource: schemaOf(input, 'input') };
+    return {
+      type: 'object',
+      title: action,
+      description: summary,
+      required: ['action'],
+      properties: { action: { const: action }, ...members },
+    };
+  });
+  const permission = things[0]?.permission ?? '';
+  return {
+    ...operation(resource, 'act_on', `Do something with one of ${resource.name}`, permission, {
+      parameters: changeParameters,
+      requestBody: { required: true, content: json({ oneOf: variants }) },
+      responses: { 200: { description: 'What came of it', content: json(ref('Outcome')) } },
+    }),
+    ...choices(things),
+  };
+}
+
+/** One is made, or the same is done to several: each has its result. */
+function postToCollection(resource: Resource): Operation {
+  const { create, name, read } = resource;
+  const making: Thing[] =
+    create === undefined
+      ? []
+      : [{ action: 'create', summary: `Makes one of ${name}, also without an action`, ...create }];
+  const asking = { action: 'query', summary: 'Shows several', permission: read, input: null };
+  const things = [...making, asking, ...thingsDone(resource)];
+  const several: JsonSchema = {
+    type: 'object',
+    title: 'several',
+    required: ['action', 'resources'],
+    properties: {
+      action: { enum: things.map(({ action }) => action) },
+      resources: { type: 'array', maxItems: 200, items: { type: 'object' } },
+    },
+  };
+  const made = making.map(({ input }) => (input === null ? {} : schemaOf(input, 'input')));
+  const summary = create === undefined ? `Look at several of ${name}` : `Create one of ${name}`;
+  return {
+    ...operation(resource, create === undefined ? 'query' : 'create', summary, create?.permission ?? read, {
+      parameters: changeParameters,
+      requestBody: { required: true, content: json({ oneOf: [...made, several] }) },
+      responses: { 200: { description: 'The results', content: json(results) } },
+    }),
+    ...choices(things),
+  };
+}
+
+const results: JsonSchema = {
+  type: 'object',
+  required: ['results'],
+  properties: { results: { type: 'array', items: { type: 'object' } } },
+};
