@@ -1,23 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { type AuditLog, openAudit } from './access/audit.ts';
+import { auditResource } from './access/audit-resource.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
 import { keyStore } from './access/store.ts';
 import { userStore } from './access/users.ts';
-import { createCatalog } from './catalog/price.ts';
+import { backupsResource } from './backup/resource.ts';
 import { type Config, isLoopback } from './config.ts';
-import { storageKey } from './connections/seal.ts';
 import { connectionStore } from './connections/store.ts';
 import { sendJson } from './http/send.ts';
 import { type AnyExchange, createHttpServer, type Exchange } from './http/server.ts';
 import { createWebSockets } from './http/websocket.ts';
-import { createLedger } from './ledger/record.ts';
+import { rowOfEntry } from './ledger/entry-row.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
 import type { Log } from './lib/log.ts';
-import { createSchedule, type Schedule } from './lib/schedule.ts';
+import { createSchedule } from './lib/schedule.ts';
 import { isManagementPath } from './management/app.ts';
+import { auditEvents } from './management/audit-events.ts';
 import { ownHosts } from './management/guards.ts';
+import { createLive } from './management/live.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { gatewayResources } from './management/resources.ts';
 import { renderError } from './proxy/answer-error.ts';
@@ -32,16 +34,10 @@ import { createWatch } from './proxy/watch.ts';
 import { openResponses } from './responses/open.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 import { openServices, type Services } from './services/open.ts';
-import type { WriteFault } from './services/store-part.ts';
-import { buildSnapshot, type Snapshot } from './snapshot.ts';
-import { openStore, type Store } from './store/database.ts';
+import { describe, openLedger, openSnapshots, sealingKey } from './state.ts';
+import { openStore } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
-import { createWriter } from './store/writer.ts';
 
-/** How often changes made by other processes (the CLI) are looked for. */
-const REVISION_POLL_MS = 500;
-/** Ledger rows that may wait to be written before /readyz says so. */
-const LEDGER_BACKLOG = 50_000;
 const LAST_BYTES_MS = 250;
 
 export interface Listening {
@@ -57,6 +53,8 @@ export interface Gateway {
   start(): Promise<Listening>;
   /** Stops accepting, lets open requests finish for `drainMs`, ends the rest in their dialect, and flushes. */
   stop(): Promise<void>;
+  /** Shows a line of the log, as JSON, to those who watch. */
+  logged(line: string): void;
 }
 
 export interface GatewayInput {
@@ -68,12 +66,13 @@ export interface GatewayInput {
 /** Puts the parts together. The only file that knows them all. */
 export function createGateway({ config, log, version }: GatewayInput): Gateway {
   const closers: (() => Promise<void> | void)[] = [];
+  let logged = (_line: string): void => {};
   const onClose = (close: () => Promise<void> | void) => closers.unshift(close);
 
   return {
     async start() {
       try {
-        return await open({ config, log, version, onClose });
+        return await open({ config, log, version, onClose, onLive: (listener) => (logged = listener) });
       } catch (error) {
         await closeAll(closers.splice(0)).catch(() => {});
         throw error;
@@ -82,6 +81,7 @@ export function createGateway({ config, log, version }: GatewayInput): Gateway {
     async stop() {
       await closeAll(closers.splice(0));
     },
+    logged: (line) => logged(line),
   };
 }
 
@@ -99,6 +99,8 @@ async function closeAll(closers: readonly (() => Promise<void> | void)[]): Promi
 }
 
 interface OpenInput extends GatewayInput {
+  /** Is given who shows lines of the log. */
+  onLive(listener: (line: string) => void): void;
   onClose(close: () => Promise<void> | void): void;
 }
 
@@ -166,7 +168,7 @@ interface Opened {
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
 async function openContext(
-  { config, log, onClose, version }: OpenInput,
+  { config, log, onClose, onLive, version }: OpenInput,
   listening: () => Address | null,
 ): Promise<Opened> {
   const store = await openStore(config.dataDir, { create: true });
@@ -181,20 +183,22 @@ async function openContext(
   const sealing = await sealingKey(config, log);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const keys = keyStore(store);
-  const connections = connectionStore(store, sealing);
+  const connections = connectionStore(store, sealing.key);
   const snapshots = await openSnapshots({ store, keys, connections, config, schedule, log });
   onClose(snapshots.close);
   const pools = createPools(config.timeouts.connectMs);
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
-  let publish = (_event: object): void => {};
+  const live = createLive();
+  onClose(() => live.close());
+  onLive((line) => live.publish('logs', () => Object(JSON.parse(line))));
   const services = await openServices({
     ...{ store, config, version, connections, schedule, ledger, listening, report, now: Date.now },
     ...{ calls: watch.members, reload: snapshots.reload },
     usable: () =>
       snapshots.current().routes.ordered.filter(({ provider }) => provider.category !== 'demo').length,
-    publish: (event) => publish(event),
+    publish: (event) => live.publish('services', () => event),
   });
   onClose(() => services.close());
   const context: SurfaceContext = {
@@ -203,20 +207,25 @@ async function openContext(
     pools,
     watch,
     refused: createRefusedMembers(),
-    record: ledger.record,
+    record(entry) {
+      ledger.record(entry);
+      live.publish('requests', () => rowOfEntry(entry));
+    },
     gate: services.gate,
     responses: responses.memory,
     instance: randomBytes(9).toString('base64url'),
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
+  const audit = openAuditLog(config, log);
+  onClose(() => audit.close());
   const gatekeeper = await openGatekeeper({
     ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
     ...{ now: context.now, onError: report, schedule },
   });
   onClose(() => gatekeeper.close());
   const management = openManagement({
-    ...{ gatekeeper, version, report, now: context.now },
+    ...{ gatekeeper, live, version, report, now: context.now },
     hosts: () => ownHosts(config.host, config.allowedHosts),
     resources: [
       ...gatewayResources({
@@ -224,83 +233,19 @@ async function openContext(
         ...{ snapshot: snapshots.current, reload: snapshots.reload },
       }),
       ...services.resources,
+      auditResource(audit),
+      backupsResource({ dataDir: config.dataDir, storageKey: sealing, version, now: context.now }),
     ],
-    audit: async () => {},
+    audit: auditEvents(audit),
   });
-  publish = (event) => management.live.publish('services', () => event);
-  onClose(() => management.close());
   return { context, management, services, setupCode: gatekeeper.offer()?.code ?? null };
 }
 
-/** The ledger of a store, and how writing it goes. */
-function openLedger(store: Store, log: Log) {
-  let fault: WriteFault | null = null;
-  const writer = createWriter(store, {
-    onError(error, lost) {
-      fault = { message: error instanceof Error ? error.message : String(error), at: Date.now() };
-      log.error({ error: describe(error), lost }, 'the ledger cannot be written');
-    },
+function openAuditLog({ auditMonths, dataDir }: Config, log: Log): AuditLog {
+  return openAudit({
+    ...{ dataDir, retentionMonths: auditMonths, now: Date.now },
+    onError: (error) => log.error({ error: describe(error) }, 'the audit log has a fault'),
   });
-  return {
-    record: createLedger(writer).record,
-    pending: writer.pending,
-    backlog: LEDGER_BACKLOG,
-    fault: () => fault,
-    close: writer.stop,
-  };
-}
-
-/** The key that opens stored credentials. */
-async function sealingKey({ dataDir, storageKey: given }: Config, log: Log): Promise<Buffer> {
-  const { key, source } = await storageKey(dataDir, given);
-  if (source === 'generated') {
-    const file = join(dataDir, 'storage.key');
-    log.warn({ file }, 'a key for stored credentials was generated; keep a copy of it with your backups');
-  }
-  return key;
-}
-
-interface SnapshotsInput {
-  store: Pick<Store, 'revision'>;
-  keys: ReturnType<typeof keyStore>;
-  connections: ReturnType<typeof connectionStore>;
-  config: Pick<Config, 'prices'>;
-  schedule: Schedule;
-  log: Log;
-}
-
-/** Rebuilds the snapshot soon after any process changed keys or connections. A failed rebuild keeps the old one. */
-async function openSnapshots({ config, connections, keys, log, schedule, store }: SnapshotsInput) {
-  const catalog = createCatalog({ overrides: config.prices });
-  const load = async (): Promise<Snapshot> => {
-    const revision = store.revision();
-    const open = await connections.listOpen();
-    return buildSnapshot({ keys: await keys.list(), connections: open, catalog, revision });
-  };
-  let snapshot = await load();
-  let turn: Promise<unknown> = Promise.resolve();
-  // One after the other, so that none puts an older state in a newer one's place.
-  const reload = (): Promise<number> => {
-    const loaded = turn.then(load).then((next) => {
-      snapshot = next;
-      return next.revision;
-    });
-    turn = loaded.catch(() => {});
-    return loaded;
-  };
-  const close = schedule.every({
-    name: 'changed settings',
-    everyMs: REVISION_POLL_MS,
-    async run() {
-      if (store.revision() !== snapshot.revision) await reload();
-    },
-    onError: (error) =>
-      log.error(
-        { error: describe(error) },
-        'changed settings cannot be read; the earlier ones stay in force',
-      ),
-  });
-  return { current: () => snapshot, reload, close };
 }
 
 /** Ends what the drain left over, each with the error of its dialect, and gives the last bytes a moment to leave. */
@@ -359,8 +304,4 @@ function listenError(error: NodeJS.ErrnoException, { host, port }: Config): Gate
     param: 'port',
     cause: error,
   });
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -22,6 +22,7 @@ const rows: Readonly<Record<string, number>> = {
   connections: 2,
   catalog: 2,
   management: 6,
+  'state.ts': 5,
   services: 6,
   providers: 1,
   codecs: 0,

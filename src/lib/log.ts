@@ -8,11 +8,18 @@ export interface LogOptions {
   write(line: string): void;
   /** Readable lines for a terminal instead of JSON. */
   pretty: boolean;
+  /** Gets each line too, always as JSON. */
+  tee?(line: string): void;
 }
 
 /** The process's own log: JSON lines as pino writes them, or short readable ones. It never carries a key or a body. */
-export function createLog({ level, write, pretty }: LogOptions): Log {
-  const destination: DestinationStream = { write: pretty ? (line) => write(readable(line)) : write };
+export function createLog({ level, pretty, tee = () => {}, write }: LogOptions): Log {
+  const destination: DestinationStream = {
+    write(line) {
+      write(pretty ? readable(line) : line);
+      tee(line);
+    },
+  };
   return pino(
     {
       level,

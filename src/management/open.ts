@@ -5,11 +5,10 @@ import type { Resource } from '../http/resource.ts';
 import type { Exchange } from '../http/server.ts';
 import { serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
-import { createLive, type Live } from './live.ts';
 import { openApiDocument } from './openapi.ts';
 
 export interface ManagementInput
-  extends Pick<ManagementContext, 'audit' | 'hosts' | 'now' | 'report' | 'version'> {
+  extends Pick<ManagementContext, 'audit' | 'hosts' | 'live' | 'now' | 'report' | 'version'> {
   gatekeeper: Gatekeeper;
   /** What the other units show, beside users and tokens. */
   resources: readonly Resource[];
@@ -17,25 +16,16 @@ export interface ManagementInput
 
 export interface Management {
   serve(exchange: Exchange): Promise<void>;
-  live: Live;
-  resources: readonly Resource[];
-  close(): void;
 }
 
 /** Puts the management API together. */
 export function openManagement(input: ManagementInput): Management {
   const { gatekeeper, version } = input;
-  const live = createLive(input.now);
   const resources = [usersResource(gatekeeper.parts), tokensResource(gatekeeper.parts), ...input.resources];
   const document = openApiDocument(resources, version);
   const context: ManagementContext = {
-    ...{ audit: input.audit, gatekeeper, hosts: input.hosts, live, now: input.now },
+    ...{ audit: input.audit, gatekeeper, hosts: input.hosts, live: input.live, now: input.now },
     ...{ openapi: () => document, report: input.report, resources, version },
   };
-  return {
-    serve: (exchange) => serveManagement(context, exchange),
-    live,
-    resources,
-    close: live.close,
-  };
+  return { serve: (exchange) => serveManagement(context, exchange) };
 }

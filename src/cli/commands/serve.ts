@@ -1,4 +1,4 @@
-import { createGateway } from '../../gateway.ts';
+import { createGateway, type Gateway } from '../../gateway.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -19,10 +19,14 @@ export const serveCommand: Command = {
   run: async (_, context) => {
     const config = await context.config();
     const { io } = context;
-    const log = createLog({ level: config.logLevel, write: (line) => io.note(line), pretty: io.interactive });
+    let gateway: Gateway | null = null;
+    const log = createLog({
+      ...{ level: config.logLevel, write: (line: string) => io.note(line), pretty: io.interactive },
+      tee: (line) => gateway?.logged(line),
+    });
     // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
     const signalled = nextSignal();
-    const gateway = createGateway({ config, log, version: version() });
+    gateway = createGateway({ config, log, version: version() });
     const { url, host, port, setupCode } = await gateway.start();
     await greet(context, url, setupCode);
     io.record(
