@@ -37,6 +37,17 @@ export async function audited<T>(context: Context, entry: CommandEntry, run: () 
   }
 }
 
+/** What is recorded of a connection that is about to be made: all but its key. */
+export function newConnectionEntry(wanted: {
+  provider: string;
+  name: string;
+  baseUrl: string | null;
+  defaultModel: string | null;
+}): CommandEntry {
+  const { baseUrl: base_url, defaultModel: default_model, name, provider } = wanted;
+  return { action: 'connections.create', target: name, input: { provider, name, base_url, default_model } };
+}
+
 /** The system's user; null where it has no name, as in some containers. */
 function userName(): string | null {
   try {

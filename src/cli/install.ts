@@ -3,6 +3,7 @@ import { passwordProblem as problemOf } from '../access/password-policy.ts';
 import { userStore } from '../access/users.ts';
 import type { ConnectionRecord } from '../connections/schema.ts';
 import type { Provider } from '../providers/provider.ts';
+import { audited, newConnectionEntry } from './audit.ts';
 import { connections, testStored } from './connect.ts';
 import type { Context } from './context.ts';
 
@@ -14,7 +15,11 @@ export function passwordProblem(password: string): string | undefined {
 }
 
 export async function setPassword(password: string, context: Context): Promise<void> {
-  await userStore(await context.store()).setAdminPassword(await hashPassword(password));
+  const users = userStore(await context.store());
+  const hash = await hashPassword(password);
+  await audited(context, { action: 'users.reset_password', target: 'admin' }, () =>
+    users.setAdminPassword(hash),
+  );
 }
 
 export async function hasPassword(context: Context): Promise<boolean> {
@@ -33,7 +38,9 @@ export async function connect(
   { provider, ...rest }: NewConnection,
   context: Context,
 ): Promise<ConnectionRecord> {
-  return (await connections(context)).add({ provider: provider.id, ...rest });
+  const stored = await connections(context);
+  const wanted = { provider: provider.id, ...rest };
+  return audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
 }
 
 export interface Tested {

@@ -71,8 +71,10 @@ describe('providers', () => {
   });
 
   it('stores no credential in clear text', async () => {
-    for (const file of readdirSync(sandbox.dataDir)) {
-      assert.equal(readFileSync(join(sandbox.dataDir, file)).includes(upstreamKey), false, file);
+    for (const entry of readdirSync(sandbox.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const file = join(entry.parentPath, entry.name);
+      assert.equal(readFileSync(file).includes(upstreamKey), false, file);
     }
   });
 

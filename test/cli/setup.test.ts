@@ -57,8 +57,10 @@ describe('setup without a terminal', () => {
     assert.match(ran.stderr, /visible to other users; --password-stdin/);
     assert.equal(`${ran.stdout}${ran.stderr}`.includes(upstreamKey), false);
     assert.equal(`${ran.stdout}${ran.stderr}`.includes(password), false);
-    for (const file of readdirSync(sandbox.dataDir)) {
-      const bytes = readFileSync(join(sandbox.dataDir, file));
+    for (const entry of readdirSync(sandbox.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const file = join(entry.parentPath, entry.name);
+      const bytes = readFileSync(file);
       assert.equal(bytes.includes(upstreamKey) || bytes.includes(password), false, file);
     }
   });

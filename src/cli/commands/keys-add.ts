@@ -1,4 +1,5 @@
 import { keyStore } from '../../access/store.ts';
+import { audited } from '../audit.ts';
 import type { Command, Flag, Options } from '../command.ts';
 import { usageError } from '../failure.ts';
 import { iso } from '../text.ts';
@@ -37,7 +38,11 @@ export const keysAddCommand: Command = {
     if (name === '') throw usageError('A key needs a name, e.g. `gateway keys add laptop`');
     const models = modelList(options.text('models'));
     const expiresAt = expiry(options, context.now());
-    const { record, key } = await keyStore(await context.store()).add({ name, models, expiresAt });
+    const keys = keyStore(await context.store());
+    const input = { name, models, expires_at: iso(expiresAt) };
+    const { record, key } = await audited(context, { action: 'keys.create', target: name, input }, () =>
+      keys.add({ name, models, expiresAt }),
+    );
     const document = {
       id: record.id,
       name: record.name,

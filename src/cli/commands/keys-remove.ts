@@ -1,4 +1,5 @@
 import { keyStore } from '../../access/store.ts';
+import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
 import { confirmDestruction } from '../confirm.ts';
 import { failure } from '../failure.ts';
@@ -10,7 +11,8 @@ export const keysRemoveCommand: Command = {
   examples: [
     { command: 'gateway keys remove laptop --yes', does: 'whoever uses that key gets 401 from now on' },
   ],
-  run: async (options, { io, existingStore }) => {
+  run: async (options, context) => {
+    const { io, existingStore } = context;
     const selector = options.argument('key') ?? '';
     const store = await existingStore();
     const keys = store === null ? null : keyStore(store);
@@ -23,7 +25,8 @@ export const keysRemoveCommand: Command = {
       );
     }
     await confirmDestruction(`Remove the key "${record.name}" (${record.prefix})?`, options, io);
-    if (!(await keys.remove(record.id))) {
+    const entry = { action: 'keys.delete', target: record.id, before: { name: record.name } };
+    if (!(await audited(context, entry, () => keys.remove(record.id)))) {
       throw failure(1, 'not_found', `The key "${record.name}" was removed by someone else meanwhile.`);
     }
     io.result({ removed: true, id: record.id, name: record.name }, () => `Removed the key "${record.name}".`);

@@ -1,6 +1,7 @@
 import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Provider } from '../../providers/provider.ts';
+import { audited, newConnectionEntry } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
 import { connections, testDocument, testLine, testStored } from '../connect.ts';
 import type { Context } from '../context.ts';
@@ -41,13 +42,14 @@ export const providerAddCommand: Command = {
     const baseUrl = baseUrlFor(provider, options.text('base-url'), '--base-url');
     const apiKey = await keyFor(provider, options, context);
     const stored = await connections(context);
-    const record = await stored.add({
+    const wanted = {
       provider: provider.id,
       name: options.text('name') ?? provider.id,
       baseUrl,
       apiKey,
       defaultModel: options.text('default-model') ?? null,
-    });
+    };
+    const record = await audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
     if (!options.on('test')) return added(record, context);
     const result = await testStored(record, context);
     const fresh = (await stored.find(record.id)) ?? record;

@@ -1,6 +1,7 @@
 import { hashPassword } from '../../access/password.ts';
 import { passwordProblem } from '../../access/password-policy.ts';
 import { userStore } from '../../access/users.ts';
+import { audited } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
 import { failure, usageError } from '../failure.ts';
@@ -28,7 +29,9 @@ export const resetPasswordCommand: Command = {
       throw failure(1, 'not_found', `There is no user "${selector}": ${advice}`);
     }
     const password = await newPassword(user.name, options, context);
-    if (!(await users.setPassword(user.id, await hashPassword(password))))
+    const hash = await hashPassword(password);
+    const entry = { action: 'users.reset_password', target: user.id };
+    if (!(await audited(context, entry, () => users.setPassword(user.id, hash))))
       throw failure(1, 'not_found', `The user "${user.name}" was removed by someone else meanwhile.`);
     if (user.disabled)
       context.io.note(`"${user.name}" is disabled, and stays so until an admin enables the user again.`);
