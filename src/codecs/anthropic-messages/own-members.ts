@@ -16,6 +16,9 @@ const knownOfTool: ReadonlySet<string> = new Set([
 const knownThinking: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled']);
 
 const TOOLS = 'tools.';
+/** What stands on a message applies from there on (`output_config`, `safeguards`); there is no other place for it. */
+const MESSAGES = 'messages.';
+const knownOfMessage: ReadonlySet<string> = new Set(['role', 'content']);
 
 /**
  * What only this format can say: members of the request, and by their path those of its parts. What a member of
@@ -30,6 +33,10 @@ export function ownMembers(body: JsonObject): JsonObject | null {
   for (const [name, names] of Object.entries(knownInside)) {
     for (const [key, value] of Object.entries(extraMembers(objectOf(body[name]), names) ?? {}))
       members.set(`${name}.${key}`, value);
+  }
+  for (const message of listOf(body['messages']).map(objectOf)) {
+    for (const [key, value] of Object.entries(extraMembers(message, knownOfMessage) ?? {}))
+      members.set(MESSAGES + key, value);
   }
   const ofTools = new Map<string, Map<string, unknown>>();
   for (const tool of listOf(body['tools']).map(objectOf)) {
@@ -55,6 +62,7 @@ function isFunction(tool: JsonObject): tool is NamedTool {
 export function putBack(request: JsonObject, members: JsonObject): JsonObject {
   const result: JsonObject = { ...request };
   for (const [path, value] of Object.entries(members)) {
+    if (path.startsWith(MESSAGES)) continue;
     const [name = '', key = ''] = split(path);
     if (name === 'tools')
       result['tools'] = listOf(result['tools']).map((tool) => withMember(tool, key, value));

@@ -291,6 +291,7 @@ describe('a messages request', () => {
       context_management: { edits: [] },
       service_tier: 'standard_only',
       thinking: { type: 'between_tools' },
+      'messages.safeguards': {},
       'output_config.task_budget': { total: 5 },
       'tools.defer_loading': { Placeholder: true },
     });

@@ -16,7 +16,7 @@ const known: ReadonlySet<string> = new Set([
   'model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature',
   'top_p', 'top_logprobs', 'reasoning', 'text', 'user', 'safety_identifier', 'prompt_cache_key', 'service_tier',
   'metadata', 'store', 'stream', 'stream_options', 'include', 'previous_response_id', 'conversation', 'background',
-  'prompt', 'truncation',
+  'prompt',
 ]); // biome-ignore format: a table
 
 /** A responses request (OpenAI API reference, "Create a model response") as a conversation. */
@@ -25,7 +25,9 @@ export function decodeRequest(body: JsonObject): Conversation {
   const input = readInput(body['input']);
   const instructions = textAt(body, 'instructions');
   const text = objectAt(body, 'text');
-  const members = extraMembers(body, known);
+  // What is not to be cut short is what every format does unasked (OR-09).
+  const asked = body['truncation'] === 'disabled' ? { ...body, truncation: null } : body;
+  const members = extraMembers(asked, known);
   return {
     ...emptyConversation(textOf(body['model'])),
     system: [
