@@ -34,6 +34,7 @@ import { createWatch } from './proxy/watch.ts';
 import { openResponses } from './responses/open.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 import { openServices, type Services } from './services/open.ts';
+import type { Snapshot } from './snapshot.ts';
 import { describe, openLedger, openSnapshots, sealingKey } from './state.ts';
 import { openStore } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
@@ -196,8 +197,7 @@ async function openContext(
   const services = await openServices({
     ...{ store, config, version, connections, schedule, ledger, listening, report, now: Date.now },
     ...{ calls: watch.members, reload: snapshots.reload },
-    usable: () =>
-      snapshots.current().routes.ordered.filter(({ provider }) => provider.category !== 'demo').length,
+    usable: () => connectionsIn(snapshots.current()),
     publish: (event) => live.publish('services', () => event),
   });
   onClose(() => services.close());
@@ -218,7 +218,7 @@ async function openContext(
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
   const audit = openAuditLog(config, log);
-  onClose(() => audit.close());
+  onClose(audit.close);
   const gatekeeper = await openGatekeeper({
     ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
     ...{ now: context.now, onError: report, schedule },
@@ -239,6 +239,11 @@ async function openContext(
     audit: auditEvents(audit),
   });
   return { context, management, services, setupCode: gatekeeper.offer()?.code ?? null };
+}
+
+/** Connections in use, beside the demo. */
+function connectionsIn({ routes }: Snapshot): number {
+  return routes.ordered.filter(({ provider }) => provider.category !== 'demo').length;
 }
 
 function openAuditLog({ auditMonths, dataDir }: Config, log: Log): AuditLog {
