@@ -183,8 +183,7 @@ async function openContext(
   onClose(() => responses.close());
   const sealing = await sealingKey(config, log);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
-  const keys = keyStore(store);
-  const connections = connectionStore(store, sealing.key);
+  const [keys, connections] = [keyStore(store), connectionStore(store, sealing.key)];
   const snapshots = await openSnapshots({ store, keys, connections, config, schedule, log });
   onClose(snapshots.close);
   const pools = createPools(config.timeouts.connectMs);

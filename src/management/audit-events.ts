@@ -7,6 +7,7 @@ import type { AuditEvent } from './context.ts';
 /** Actions of what is no change of a collection. */
 const actions = {
   login: 'auth.login',
+  logout: 'auth.logout',
   refused: 'auth.refused',
   guard: 'request.refused',
   setup: 'auth.setup',
@@ -24,6 +25,7 @@ export function auditEvents(log: AuditLog): (event: AuditEvent) => Promise<void>
       case 'setup':
         return log.writeNow(entry);
       case 'login':
+      case 'logout':
       case 'refused':
       case 'guard':
         return log.write(entry);
@@ -33,10 +35,13 @@ export function auditEvents(log: AuditLog): (event: AuditEvent) => Promise<void>
 
 function entryOf(event: AuditEvent): AuditEntry {
   if (event.kind === 'change') return entryOfChange(event.change);
-  const { address, kind, outcome, reason, requestId, target, userId } = event;
+  const { address, caller, kind, outcome, reason, requestId, target, userId } = event;
   return {
     request_id: requestId,
-    actor: { id: userId, name: null, role: null, via: 'none', token_id: null },
+    actor:
+      caller === undefined
+        ? { id: userId, name: null, role: null, via: 'none', token_id: null }
+        : actorOf(caller),
     ...{ address, action: actions[kind], target, outcome, reason },
     ...{ input: null, before: null, after: null },
   };

@@ -6,6 +6,8 @@ import type { Live } from './live.ts';
 
 /** A new token, as `GET /api/auth` gives it. */
 export interface IssuedToken {
+  /** The accessor, for the audit log. */
+  id: string;
   token: string;
   /** Milliseconds since the epoch. */
   expiresAt: number;
@@ -30,11 +32,13 @@ export interface Gatekeeper {
 export type AuditEvent =
   | { kind: 'change'; change: Change }
   | {
-      kind: 'login' | 'refused' | 'guard' | 'setup';
+      kind: 'login' | 'logout' | 'refused' | 'guard' | 'setup';
+      /** Who did it, where that was proven. */
+      caller?: Caller;
       requestId: string;
       address: string;
       userId: string | null;
-      /** Of a login: the accessor id of the token. */
+      /** Of a login and its end: the accessor id of the token. */
       target: string | null;
       outcome: 'success' | 'denied';
       reason: string | null;

@@ -18,7 +18,7 @@ export function ownHosts(listening: string, allowed: readonly string[]): Hosts {
 const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 /** Every value of a header, as sent: Node keeps only the first of some and joins others. */
-export function valuesOf(request: IncomingMessage, name: string): string[] {
+function valuesOf(request: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   const { rawHeaders } = request;
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
@@ -28,7 +28,7 @@ export function valuesOf(request: IncomingMessage, name: string): string[] {
 }
 
 /** The host of a `Host` header's value or an origin, in lower case and without the port; null when it is none. */
-export function hostName(authority: string): string | null {
+function hostName(authority: string): string | null {
   const url = URL.parse(`http://${authority}`);
   if (url === null || url.pathname !== '/' || url.search !== '' || url.username !== '') return null;
   return /[/?#@\s]/.test(authority) ? null : url.hostname.toLowerCase();

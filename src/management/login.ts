@@ -2,30 +2,31 @@ import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Answer } from './collection-routes.ts';
-import type { ManagementContext } from './context.ts';
+import type { AuditEvent, ManagementContext } from './context.ts';
 import { addressOf, facts, jsonBody, notAllowed } from './exchange.ts';
 import { checkAccept } from './guards.ts';
 
 /** `GET /api/auth` gives a token, `DELETE` ends the caller's own (spec 3, section 4). */
 export async function serveLogin(
-  { audit, gatekeeper }: ManagementContext,
+  context: ManagementContext,
   exchange: Exchange,
   method: string,
   caller: Caller,
 ): Promise<Answer> {
+  const { audit, gatekeeper } = context;
+  const who = { ...facts(exchange), caller, userId: caller.userId };
+  const done = { outcome: 'success', reason: null } as const;
   if (method === 'DELETE') {
-    await gatekeeper.end(caller);
+    await refusalsNoted(context, who, () => gatekeeper.end(caller));
+    await audit({ kind: 'logout', ...who, target: caller.tokenId, ...done });
     return { status: 204, body: null, headers: {} };
   }
   // A HEAD must not hand out what its answer cannot show.
   if (method !== 'GET') throw notAllowed(method);
   checkAccept(exchange.request);
   const wanted = new URLSearchParams(exchange.query).get('requester_type') ?? 'api';
-  const issued = await gatekeeper.issue(caller, wanted);
-  await audit({
-    ...{ kind: 'login', ...facts(exchange), userId: caller.userId, target: null },
-    ...{ outcome: 'success', reason: null },
-  });
+  const issued = await refusalsNoted(context, who, () => gatekeeper.issue(caller, wanted));
+  await audit({ kind: 'login', ...who, target: issued.id, ...done });
   const expires_on = `${new Date(issued.expiresAt).toISOString().slice(0, 19)}Z`;
   return {
     status: 200,
@@ -48,10 +49,28 @@ export async function serveSetup(
   const { code, password } = Object(body) as Record<string, unknown>;
   if (typeof code !== 'string' || typeof password !== 'string')
     throw new GatewayError('invalid_request', 'Send {"code", "password"}: the code is printed by the server');
-  await context.gatekeeper.setUp({ code, password }, addressOf(exchange));
+  const who = { ...facts(exchange), userId: null };
+  await refusalsNoted(context, who, () => context.gatekeeper.setUp({ code, password }, addressOf(exchange)));
   await context.audit({
-    ...{ kind: 'setup', ...facts(exchange), userId: null, target: 'admin' },
+    ...{ kind: 'setup', ...who, target: 'admin' },
     ...{ outcome: 'success', reason: null },
   });
   return { status: 200, body: { success: true, message: 'The user "admin" can log in now' }, headers: {} };
 }
+
+/** Runs what lets somebody in or out; that it was refused is noted. */
+async function refusalsNoted<T>(
+  { audit }: ManagementContext,
+  who: Pick<LoginEvent, 'address' | 'caller' | 'requestId' | 'userId'>,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    const reason = error instanceof GatewayError ? error.code : 'internal_error';
+    await audit({ kind: 'refused', ...who, target: null, outcome: 'denied', reason });
+    throw error;
+  }
+}
+
+type LoginEvent = Exclude<AuditEvent, { kind: 'change' }>;

@@ -15,7 +15,7 @@ import { allowedTargets } from './targets.ts';
 import { readUpload } from './upload.ts';
 
 /** Where large uploads are put by, below the data directory. */
-export const UPLOADS = 'uploads';
+const UPLOADS = 'uploads';
 
 /**
  * Serves one request of a media format: JSON like any other request, a form as a stream.

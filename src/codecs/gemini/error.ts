@@ -66,7 +66,7 @@ export function readError(frame: Pick<Frame, 'data'>): ReportedError {
 }
 
 /** The failure in Google's error object. A key that is not valid is said with 400 there. */
-export function readGoogleError(error: JsonObject | string): ReportedError {
+function readGoogleError(error: JsonObject | string): ReportedError {
   const read = readVendorError(error);
   if (typeof error === 'string') return read;
   if (detailsOf(error).invalidKey) return { ...read, status: 401 };

@@ -12,7 +12,7 @@ export function toolList({ tools }: Conversation): JsonObject[] {
  * A search that the caller asked for in another format. Next to functions it is left out: models before Gemini 3
  * refuse the two together, and the later ones send calls of the search that such a caller could not give back.
  */
-export function isForeignSearch(tool: Tool): boolean {
+function isForeignSearch(tool: Tool): boolean {
   return tool.kind === 'web-search' && tool.native.format !== 'gemini';
 }
 
