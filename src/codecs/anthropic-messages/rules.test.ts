@@ -565,6 +565,14 @@ const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): St
 });
 
 describe('a messages stream that is written', () => {
+  it('U-13: does not begin with more thinking than it says was written', () => {
+    const usage = { ...noUsage, input: 10, output: 5, reasoning: 20, webSearches: 1 };
+    const start = writer(context).push({ type: 'message-start', id: '', model: '', usage });
+    const { message } = JSON.parse(start.slice(start.indexOf('{')));
+    assert.equal(message.usage.output_tokens, 1);
+    assert.equal('output_tokens_details' in message.usage || 'server_tool_use' in message.usage, false);
+  });
+
   it('makes a message with all members, the caller’s name of the model, and usage in the vendor’s way (U-01 to U-08)', () => {
     assert.deepEqual(whole(end('stop')), {
       id: 'msg_7',

@@ -539,6 +539,17 @@ describe('a generateContent request of a caller', () => {
     assert.deepEqual(output({ responseMimeType: 'text/plain' }), { kind: 'text' });
   });
 
+  it('V-04: reads types in capitals also where JSON Schema is expected, as Gemini CLI writes them', () => {
+    const inner = { complexity_score: { type: 'INTEGER', minimum: 1 } };
+    const responseJsonSchema = { type: 'OBJECT', properties: inner, required: ['complexity_score'] };
+    const { output } = decoded({ generationConfig: { responseJsonSchema } });
+    assert.deepEqual(output.kind === 'schema' && output.schema, {
+      type: 'object',
+      properties: { complexity_score: { type: 'integer', minimum: 1 } },
+      required: ['complexity_score'],
+    });
+  });
+
   it('Q-12, Q-20: is refused where another provider would answer something else', () => {
     refused({ cachedContent: 'cachedContents/a' }, 'cachedContent');
     refused(

@@ -174,3 +174,25 @@ describe('a responses stream', () => {
     assert.equal(objectOf(ended('completed'))['complete'], true);
   });
 });
+
+describe('a responses stream for a caller', () => {
+  it('E-07, V-03: has sources of a whole text at its end, with its length, and none without an address', () => {
+    const native = { format: 'anthropic-messages' as const, value: {} };
+    const source = { title: 'T', text: null, start: null, end: null, native };
+    const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} });
+    const parts: StreamPart[] = [
+      { type: 'message-start', id: '', model: '', usage: null },
+      { type: 'text-start', block: 0 },
+      { type: 'citation', block: 0, citation: { ...source, url: 'https://example.org/' } },
+      { type: 'citation', block: 0, citation: { ...source, url: null } },
+      { type: 'text-delta', block: 0, text: 'Green.' },
+      { type: 'text-end', block: 0 },
+      { type: 'message-end', reason: 'stop', stopSequence: null, usage: null },
+    ];
+    const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+    const [message] = listOf(objectOf(assemble(frames))['output']);
+    assert.deepEqual(objectOf(listOf(objectOf(message)['content'])[0])['annotations'], [
+      { type: 'url_citation', start_index: 0, end_index: 6, url: 'https://example.org/', title: 'T' },
+    ]);
+  });
+});
