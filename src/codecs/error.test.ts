@@ -114,7 +114,8 @@ describe('encodeErrorFrame', () => {
         const [frame, ...more] = frames;
         assert.ok(frame !== undefined && more.length === 0, format);
         assert.equal(stream.classify(frame), 'error');
-        assert.equal(stream.readError(frame).message, 'broke: "x"\nand more');
+        // Anthropic's clients know one error by words before it.
+        assert.ok(stream.readError(frame).message.endsWith('broke: "x"\nand more'));
         assert.equal(stream.readStream(bytes, bytes).end, 'error');
         assert.equal(stream.assemble(frames), null);
       }

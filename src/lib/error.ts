@@ -27,6 +27,7 @@ export const errorRows = {
   duplicate_field: { status: 400, kind: 'invalid_request' },
   format_not_supported: { status: 400, kind: 'invalid_request' },
   not_translatable: { status: 400, kind: 'invalid_request' },
+  context_length_exceeded: { status: 400, kind: 'invalid_request' },
   previous_response_not_found: { status: 400, kind: 'invalid_request' },
   no_combo_configured: { status: 400, kind: 'invalid_request' },
   unsupported_encoding: { status: 415, kind: 'invalid_request' },

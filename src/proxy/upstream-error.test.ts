@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
 import { readUpstreamError, type UpstreamError } from './upstream-error.ts';
@@ -82,5 +83,67 @@ describe('an HTTP error of Google', () => {
       const { error } = read('gemini', 400, { error: { ...invalidKey.error, details } });
       assert.deepEqual([error.status, error.retryAfter], [400, null]);
     }
+  });
+});
+
+describe('a conversation that is too long for its model', () => {
+  const said: [WireFormat, unknown, RegExp][] = [
+    [
+      'openai-chat',
+      {
+        error: {
+          message:
+            "This model's maximum context length is 128000 tokens. However, your messages resulted in 150000 tokens.",
+          type: 'invalid_request_error',
+          code: 'context_length_exceeded',
+        },
+      },
+      /^prompt is too long: 150000 tokens > 128000 maximum/,
+    ],
+    [
+      'anthropic-messages',
+      {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'prompt is too long: 208310 tokens > 200000 maximum',
+        },
+      },
+      /^prompt is too long: 208310 tokens > 200000 maximum$/,
+    ],
+    [
+      'gemini',
+      {
+        error: {
+          code: 400,
+          message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+          status: 'INVALID_ARGUMENT',
+        },
+      },
+      /^prompt is too long: 1200000 tokens > 1048576 maximum/,
+    ],
+    [
+      'openai-chat',
+      { error: { message: 'the request exceeds the available context size' } },
+      /^prompt is too long: the/,
+    ],
+  ];
+  for (const [format, json, sentence] of said) {
+    it(`R-02: is told by ${format}, and to every caller in the words that make it compact`, () => {
+      const { error } = read(format, 400, json);
+      assert.deepEqual([error.code, error.status], ['context_length_exceeded', 400]);
+      const errorOf = (to: WireFormat) =>
+        codecOf(to).encodeError(error, 'req_1')['error'] as Record<string, unknown>;
+      assert.equal(errorOf('openai-responses')['code'], 'context_length_exceeded');
+      assert.equal(errorOf('gemini')['status'], 'INVALID_ARGUMENT');
+      assert.match(String(errorOf('anthropic-messages')['message']), sentence);
+    });
+  }
+
+  it('R-02: is not every request that is refused', () => {
+    for (const message of ['max_tokens is too large', 'The model does not support this length of name'])
+      assert.equal(read('openai-chat', 400, { error: { message } }).error.code, 'upstream_error');
+    const code = read('openai-chat', 500, { error: { message: 'maximum context length' } }).error.code;
+    assert.equal(code, 'upstream_error');
   });
 });

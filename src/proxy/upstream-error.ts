@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { detailsOf } from '../codecs/gemini/error.ts';
 import type { WireFormat } from '../codecs/model.ts';
+import { saysOverflow } from '../codecs/overflow.ts';
 import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
 
@@ -34,6 +35,12 @@ export function readUpstreamError({
   const message = messageIn(json) ?? describe({ status, headers, target }, clean, json);
   const google = googleDetails(json);
   const told = google?.retryAfter ? { retryAfter: google.retryAfter } : {};
+  const tooLong = (status === 400 || status === 413) && saysOverflow(`${codeIn(json)} ${message}`);
+  if (tooLong)
+    return {
+      error: new GatewayError('context_length_exceeded', message),
+      body: properBody(format, json, clean),
+    };
   const error = new GatewayError('upstream_error', message, {
     // Google answers 400 for a key that is not valid (R-03).
     status: status === 400 && google?.invalidKey === true ? 401 : status,
@@ -78,6 +85,12 @@ function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | n
     return typeof error['code'] === 'number' && typeof error['status'] === 'string' ? body : null;
   if (typeof error['code'] !== 'number') return body;
   return Buffer.from(JSON.stringify({ ...json, error: { ...error, code: String(error['code']) } }));
+}
+
+function codeIn(json: unknown): string {
+  const error = isObject(json) ? json['error'] : undefined;
+  const code = isObject(error) ? error['code'] : undefined;
+  return typeof code === 'string' ? code : '';
 }
 
 /** The sentence inside the shapes that are seen in practice. */

@@ -2,6 +2,7 @@ import type { ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
 import { encodeFrame } from '../frames.ts';
 import { readVendorError } from '../openai-error.ts';
+import { promptIsTooLong } from '../overflow.ts';
 
 /** Anthropic API reference, "Errors". */
 const typeOfKind: Readonly<Record<ErrorKind, string>> = {
@@ -18,9 +19,10 @@ const typeOfKind: Readonly<Record<ErrorKind, string>> = {
 };
 
 export function encodeError(error: GatewayError, requestId: string): Record<string, unknown> {
+  const message = error.code === 'context_length_exceeded' ? promptIsTooLong(error.message) : error.message;
   return {
     type: 'error',
-    error: { type: typeOfKind[error.kind], message: error.message },
+    error: { type: typeOfKind[error.kind], message },
     request_id: requestId,
   };
 }
