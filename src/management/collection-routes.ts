@@ -77,6 +77,29 @@ export async function serveResource(context: CollectionContext, request: Collect
   if (operation.kind !== 'remove' || operation.answered) request.checkAccept?.();
   const parameters = parametersOf(operation);
   if (parameters !== null) checkParameters(request.params, parameters);
+  let noted = false;
+  const noting: CollectionContext = {
+    ...context,
+    record(change) {
+      noted ||= change.outcome === 'denied';
+      return context.record(change);
+    },
+  };
+  try {
+    return await carriedOut(noting, request, operation);
+  } catch (error) {
+    // What a resource refuses by itself, before anything of it was to be changed.
+    if (error instanceof GatewayError && error.kind === 'permission' && !noted)
+      await context.record(denied(request, operation, error));
+    throw error;
+  }
+}
+
+async function carriedOut(
+  context: CollectionContext,
+  request: CollectionRequest,
+  operation: Operation,
+): Promise<Answer> {
   switch (operation.kind) {
     case 'describe':
       return described(request);
@@ -115,10 +138,14 @@ async function demandPermission(
         )
       : null;
   if (lacking === null) return;
-  const { action, target } = namesOf(operation);
-  await context.record({
-    ...{ caller, action, target, collection: resource.name, before: null, after: null, input: null },
-    ...{ outcome: 'denied', reason: lacking.code },
-  });
+  await context.record(denied(request, operation, lacking));
   throw lacking;
+}
+
+function denied({ caller, resource }: CollectionRequest, operation: Operation, error: GatewayError): Change {
+  const { action, target } = namesOf(operation);
+  return {
+    ...{ caller, action, target, collection: resource.name, before: null, after: null, input: null },
+    ...{ outcome: 'denied', reason: error.code },
+  };
 }
