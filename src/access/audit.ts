@@ -42,7 +42,7 @@ interface Queued extends Waiting {
 
 /** How long a record may wait for others, to be written with them. */
 const BATCH_MS = 50;
-const RETRY_MS = 1000;
+const RETRY_MS = 5000;
 /** Records that may wait for a disk that takes none. Those beyond are counted, and the count is recorded. */
 const MAX_WAITING = 10_000;
 

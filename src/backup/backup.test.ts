@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../test/support/folder.ts';
+import { runScript } from '../../test/support/process.ts';
 import { storageKey } from '../connections/seal.ts';
 import { connectionStore } from '../connections/store.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -193,6 +195,37 @@ describe('a restore', () => {
     await assert.rejects(restore(target.dataDir, path, { confirmed }), /no/);
     assert.deepEqual(await connectionsOf(target.dataDir), [['second', 'secret-of-second']]);
     assert.equal(existsSync(join(target.dataDir, 'backups')), false);
+  });
+
+  it('that is killed leaves a whole database, the one of before or the one of the backup', async (test) => {
+    const one = (await (await filled(test, 'first', 'a secret')).backup()).path;
+    const other = (await (await filled(test, 'second', 'a secret')).backup()).path;
+    const place = temporaryFolder(test);
+    await restore(place, one, { secret: 'a secret' });
+    for (let round = 0; round < 4; round++) {
+      const script = runScript(
+        import.meta.dirname,
+        `const { restoreBackup } = await import('./restore.ts');
+         say('ready');
+         for (let n = 0; ; n++)
+           await restoreBackup({
+             dataDir: ${JSON.stringify(place)}, file: [${JSON.stringify(other)}, ${JSON.stringify(one)}][n % 2],
+             secret: 'a secret', now: Date.now(), owner: () => null, confirmed: async () => {},
+           });`,
+      );
+      await script.line();
+      await delay(150 + 70 * round);
+      await script.kill();
+      const [[name, credential] = []] = await connectionsOf(place, 'a secret');
+      assert.ok(name === 'first' || name === 'second');
+      assert.equal(credential, `secret-of-${name}`);
+      await restore(place, one, { secret: 'a secret' });
+      assert.deepEqual(await connectionsOf(place, 'a secret'), [['first', 'secret-of-first']]);
+      assert.deepEqual(
+        readdirSync(place).filter((file) => file.startsWith('.')),
+        [],
+      );
+    }
   });
 
   it('refuses a newer schema', async (test) => {

@@ -7,6 +7,7 @@ import {
   mkdir,
   mkdtemp,
   open,
+  readdir,
   readFile,
   rename,
   rm,
@@ -61,6 +62,7 @@ export async function createBackup(input: BackupInput): Promise<Made> {
     input.output ?? join(folder, `modelgate-${new Date(now).toISOString().replace(/[:.]/g, '-')}.tar.gz`);
   await refuseExisting(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  await removeLeftOver(folder, now);
   const work = await mkdtemp(join(folder, '.making-'));
   const partial = `${path}.partial`;
   try {
@@ -83,6 +85,18 @@ export async function createBackup(input: BackupInput): Promise<Made> {
   } finally {
     await rm(work, { recursive: true, force: true });
     await rm(partial, { force: true });
+  }
+}
+
+const LEFT_OVER_MS = 24 * 3_600_000;
+
+/** What a backup left that was killed. One that goes on just now is younger. */
+async function removeLeftOver(folder: string, now: number): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith('.making-')) continue;
+    const found = await stat(join(folder, name)).catch(() => null);
+    if (found !== null && now - found.mtimeMs > LEFT_OVER_MS)
+      await rm(join(folder, name), { recursive: true, force: true });
   }
 }
 

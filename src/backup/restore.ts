@@ -1,4 +1,16 @@
-import { chmod, constants, copyFile, link, mkdir, mkdtemp, open, rename, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  constants,
+  copyFile,
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { storageKey as storageKeyOf, open as unseal } from '../connections/seal.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -40,6 +52,7 @@ export async function restoreBackup(input: RestoreInput): Promise<Restored> {
   const { dataDir, file, now, owner } = input;
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = await acquireDataDir(dataDir, owner);
+  await removeLeftOver(dataDir);
   const work = await mkdtemp(join(dataDir, '.restoring-'));
   try {
     const manifest = await unpackBackup(file, work);
@@ -59,6 +72,12 @@ export async function restoreBackup(input: RestoreInput): Promise<Restored> {
     await rm(work, { recursive: true, force: true });
     lock.release();
   }
+}
+
+/** What a killed restore left. Nobody else restores while the lock is held. */
+async function removeLeftOver(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir))
+    if (name.startsWith('.restoring-')) await rm(join(dataDir, name), { recursive: true, force: true });
 }
 
 function order(name: MemberName): number {

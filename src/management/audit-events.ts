@@ -22,6 +22,8 @@ export function auditEvents(log: AuditLog): (event: AuditEvent) => Promise<void>
     const entry = entryOf(event);
     switch (event.kind) {
       case 'change':
+        // Nothing has happened that must not be without its record.
+        return event.change.outcome === 'denied' ? log.write(entry) : log.writeNow(entry);
       case 'setup':
         return log.writeNow(entry);
       case 'login':
