@@ -14,7 +14,7 @@ export const chainStart: ChainEnd = { seq: 0, hash: '0'.repeat(64) };
  * terminal's cursor or ends a line for some reader (C1 controls, line separators, marks of writing direction); JSON
  * itself escapes the rest. What JSON does not know is left out, as JSON does.
  */
-export function canonicalJson(value: unknown): string {
+function canonicalJson(value: unknown): string {
   return spelled(value).replace(
     /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

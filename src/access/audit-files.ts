@@ -117,6 +117,6 @@ export async function sizeOf(path: string): Promise<number> {
   }
 }
 
-export function isMissing(error: unknown): boolean {
+function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
