@@ -106,51 +106,44 @@ describe('tokens that end at a fixed time', () => {
   });
 });
 
-describe('tokens whose life is configured', () => {
-  const at = managed({ config: { api: { token_ttl_seconds: 1234 } } });
-
-  it('AC-10 end at the time that was set', async () => {
-    const now = Date.now() / 1000;
-    const reply = await at.call('GET', '/api/auth', { token: at.admin.token });
-    const { expires_on, token_ttl } = reply.json();
-    assert.equal(token_ttl, 1234);
-    assert.ok(Math.abs(Date.parse(String(expires_on)) / 1000 - now - 1234) <= 2);
-    at.advance(1230);
-    assert.equal(await statusOf(at, String(reply.json()['auth_token'])), 200);
-  });
-});
-
 describe('tokens that are renewed by use', () => {
   const at = managed({
     config: {
-      api: { token_ttl_seconds: 30, token_renewal: 'sliding', token_max_lifetime_seconds: 300 },
+      api: { token_ttl_seconds: 1234, token_renewal: 'sliding', token_max_lifetime_seconds: 10_000 },
     },
+  });
+
+  it('AC-10 live for as long as is configured', async () => {
+    const reply = await at.call('GET', '/api/auth', { token: at.admin.token });
+    const { expires_on, token_ttl } = reply.json();
+    assert.equal(token_ttl, 1234);
+    assert.ok(Math.abs(Date.parse(String(expires_on)) - Date.now() - 1_234_000) <= 2000);
   });
 
   it('AC-36 live on while they are used, and end when they are not', async () => {
     const token = await at.login('admin');
-    for (let time = 0; time < 200; time += 20) {
+    for (let time = 0; time < 8000; time += 1000) {
       assert.equal(await statusOf(at, token), 200, `after ${time} s`);
-      at.advance(20);
+      at.advance(1000);
     }
     assert.equal(await statusOf(at, token), 200);
-    at.advance(31);
+    at.advance(1235);
     challenged(await at.call('GET', '/api', { token }));
   });
 
   it('AC-37 are not renewed by a client that asks not to', async () => {
     const token = await at.login('admin');
-    at.advance(20);
+    at.advance(1000);
     assert.equal(await statusOf(at, token, { 'x-auth-skip-token-renewal': 'true' }), 200);
-    at.advance(11);
+    at.advance(235);
     challenged(await at.call('GET', '/api', { token }));
   });
 
   it('AC-38 end at the latest after the longest time', async () => {
     const token = await at.login('admin');
-    for (let time = 0; time < 300; time += 20) {
+    for (let time = 0; time < 10_000; time += 1000) {
       assert.equal(await statusOf(at, token), 200, `after ${time} s`);
-      at.advance(20);
+      at.advance(1000);
     }
     challenged(await at.call('GET', '/api', { token }));
   });
