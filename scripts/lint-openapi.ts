@@ -13,7 +13,7 @@ import rulesets from '@stoplight/spectral-rulesets';
 const program = new URL('../src/cli/main.ts', import.meta.url).pathname;
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-openapi-'));
 const gateway = spawn(process.execPath, [program, 'serve', '--port', '0', '--json'], {
-  env: { PATH: process.env['PATH'] ?? '', HOME: dataDir, DATA_DIR: dataDir },
+  env: { PATH: process.env['PATH'] ?? '', HOME: dataDir, DATA_DIR: dataDir, GATEWAY_LOG_LEVEL: 'error' },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
 

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { OpenReply } from '../support/client.ts';
+import { managed } from '../support/management.ts';
+
+const at = managed({ config: { api: { token_ttl_seconds: 3 } } });
+
+async function watch(token: string, query = ''): Promise<{ reply: OpenReply; end(): void }> {
+  const client = await at.gateway.client();
+  const headers = { host: `127.0.0.1:${at.gateway.port}`, 'x-auth-token': token };
+  await client.send({ method: 'GET', path: `/api/live${query}`, headers });
+  return { reply: await client.open(), end: () => client.destroy() };
+}
+
+const ask = () =>
+  at.gateway.ask('/v1/chat/completions', {
+    model: 'demo/echo',
+    messages: [{ role: 'user', content: 'a secret of mine' }],
+  });
+
+describe('GET /api/live', () => {
+  it('tells of requests as they finish, without what was said in them', async () => {
+    const { end, reply } = await watch(at.ownerKey());
+    assert.equal(reply.status, 200);
+    assert.match(reply.header('content-type') ?? '', /^text\/event-stream/);
+    const answer = await ask();
+    await reply.until('event: requests');
+    await reply.until(answer.header('x-request-id') ?? 'none');
+    assert.match(reply.soFar(), /"model":"echo"/);
+    assert.equal(reply.soFar().includes('a secret of mine'), false);
+    end();
+  });
+
+  it('tells of services, and only what was asked for', async () => {
+    const { end, reply } = await watch(at.ownerKey(), '?topics=services');
+    await ask();
+    const body = { action: 'stop', resource: { confirm: 'data-plane' } };
+    const stopped = await at.call('POST', '/api/services/data-plane', { token: at.ownerKey(), body });
+    assert.equal(stopped.status, 200, stopped.text);
+    await reply.until('event: services');
+    assert.equal(reply.soFar().includes('event: requests'), false);
+    end();
+    const started = await at.call('POST', '/api/services/data-plane', {
+      token: at.ownerKey(),
+      body: { action: 'start' },
+    });
+    assert.equal(started.status, 200, started.text);
+  });
+
+  it('goes on after the last event that was seen', async () => {
+    const first = await watch(at.ownerKey(), '?topics=requests');
+    const held = await watch(at.ownerKey(), '?topics=requests');
+    await ask();
+    await first.reply.until('id: ');
+    const id = Number(/id: (\d+)/.exec(first.reply.soFar())?.[1]);
+    first.end();
+    const missed = await ask();
+    await held.reply.until(missed.header('x-request-id') ?? 'none');
+    const again = await watch(at.ownerKey(), `?topics=requests&since=${id}`);
+    await again.reply.until(missed.header('x-request-id') ?? 'none');
+    assert.equal(again.reply.soFar().includes(`id: ${id}\n`), false);
+    again.end();
+    held.end();
+  });
+
+  it('shows each role what it may see, and nobody else anything', async () => {
+    const viewer = await at.person('vic', 'viewer');
+    const denied = await at.call('GET', '/api/live?topics=requests', { token: viewer.token });
+    assert.equal(denied.status, 403, denied.text);
+    const unknown = await at.call('GET', '/api/live?topics=secrets', { token: viewer.token });
+    assert.equal(unknown.status, 400);
+    assert.equal((await at.call('GET', '/api/live')).status, 401);
+  });
+
+  it('ends with the login that opened it', async () => {
+    const token = await at.login('admin');
+    const { reply } = await watch(token);
+    assert.equal((await reply.whole).end, 'complete');
+    assert.equal((await at.call('GET', '/api', { token })).status, 401);
+  });
+});
