@@ -27,7 +27,8 @@ export const auditEntry = z.object({
   input: values,
   before: values,
   after: values,
-  outcome: z.enum(['success', 'failure', 'denied']),
+  /** `intended` stands before what must not be done without a record. */
+  outcome: z.enum(['intended', 'success', 'failure', 'denied']),
   /** The error's code or another word for why; null for a success. */
   reason: z.string().nullable(),
 });

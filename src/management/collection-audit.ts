@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { needsFresh, permissions } from '../access/permissions.ts';
 import { isObject, type Members } from '../http/collection/input.ts';
+import type { Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Change, CollectionContext, CollectionRequest } from './collection-routes.ts';
 
@@ -33,6 +35,8 @@ export async function recorded<T>(
       ...{ before: before && masked(before), after: after && masked(after), input: input && masked(input) },
     });
   };
+  // What decides over rights and secrets is not done unless it can be recorded; it is recorded before, too.
+  if (decidesOverRights(resource)) await record({ after: null }, 'intended', null);
   let done: Done<T>;
   try {
     done = await run();
@@ -45,6 +49,14 @@ export async function recorded<T>(
   const { facts: learned = {}, failed = null, value } = done;
   await record(learned, failed === null ? 'success' : 'failure', failed);
   return value;
+}
+
+/** Whether changes of the collection need a password that was proven a moment ago. */
+function decidesOverRights({ create, remove, update }: Resource): boolean {
+  return [create, update, remove].some(
+    (write) =>
+      write !== undefined && Object.hasOwn(permissions, write.permission) && needsFresh(write.permission),
+  );
 }
 
 /** The members of both sides that differ. */

@@ -102,12 +102,13 @@ function setUp(...ids: string[]) {
   const rows = new Map(ids.map((id) => [id, thing(id)]));
   const resource = things(rows);
   const changes: Change[] = [];
+  const intents: Change[] = [];
   const reports: unknown[] = [];
   const failing = { audit: false };
   const context = {
     async record(change: Change) {
       if (failing.audit) throw new Error('the disk is full');
-      changes.push(change);
+      (change.outcome === 'intended' ? intents : changes).push(change);
     },
     report: (error: unknown) => void reports.push(error),
     now: () => now,
@@ -126,7 +127,7 @@ function setUp(...ids: string[]) {
       ...more,
     });
   };
-  return { ask, changes, failing, reports, resource, rows };
+  return { ask, changes, failing, intents, reports, resource, rows };
 }
 
 async function refused(asked: Promise<Answer>, status: number, param?: string): Promise<GatewayError> {
@@ -379,9 +380,16 @@ describe('making members', () => {
   });
 
   it('is refused where it cannot be recorded', async () => {
-    const { ask, failing } = setUp();
+    const { ask, failing, rows } = setUp();
     failing.audit = true;
     await assert.rejects(ask('POST', '', { name: 'a' }), /disk is full/);
+    assert.equal(rows.size, 0, 'nothing is done where rights are decided over');
+  });
+
+  it('is recorded before it is done, too, where rights are decided over', async () => {
+    const { ask, changes, intents } = setUp();
+    await ask('POST', '', { name: 'a' });
+    assert.deepEqual([intents[0]?.action, changes[0]?.action], ['create', 'create']);
   });
 
   it('shows who may not read only where it is', async () => {

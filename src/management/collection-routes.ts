@@ -43,7 +43,8 @@ export interface Change {
   after: Record<string, unknown> | null;
   /** What was given; null where `after` has all of it. */
   input: Record<string, unknown> | null;
-  outcome: 'success' | 'failure' | 'denied';
+  /** `intended` stands before the operation, where that must not be done without a record. */
+  outcome: 'intended' | 'success' | 'failure' | 'denied';
   /** The error's code, or what the action said; null for a success. */
   reason: string | null;
 }

@@ -19,6 +19,7 @@ const records = (action: string): AuditRecord[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as AuditRecord)
+    .filter(({ outcome }) => outcome !== 'intended')
     .filter((record) => record.action.startsWith(action));
 
 describe('the audit log of a running gateway', () => {
