@@ -46,7 +46,10 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
   fc.record({
     attribute: fc.constantFrom(...texts),
     operator: fc.constantFrom('=', '!=', '==', '!==', '<', '>='),
-    value: word.chain((text) => fc.constantFrom(text, `${text}*`, `%${text}`, `*${text}*`, `a*${text}`)),
+    value: word
+      .chain((text) => fc.constantFrom(text, `${text}*`, `%${text}`, `*${text}*`, `a*${text}`))
+      // More than one part between two wildcards is refused, which has a test of its own.
+      .filter((text) => text.split(/[*%]+/).length <= 3),
   }),
   fc.record({
     attribute: fc.constantFrom(...numbers),
