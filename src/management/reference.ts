@@ -82,9 +82,10 @@ function renderOperation(verb: string, path: string, operation: Operation): stri
         `<tr><td><code>${escaped(name)}</code></td><td>${prose(description)}</td></tr>`,
     )
     .join('');
+  const { description = '' } = operation;
   const body = operation.requestBody?.content['application/json']?.schema;
   return `<article><h3><b class="${verb}">${verb.toUpperCase()}</b> <code>${escaped(path)}</code></h3>
-<p>${escaped(operation.summary)}</p>${list(operation.description ?? '')}
+<p>${escaped(operation.summary)}</p>${description === `${operation.summary}.` ? '' : list(description)}
 ${parameters === '' ? '' : `<table>${parameters}</table>`}
 ${body === undefined ? '' : `<details><summary>Body</summary><pre>${escaped(JSON.stringify(body, null, 2))}</pre></details>`}</article>`;
 }
@@ -123,9 +124,9 @@ const style = `
 :root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
 body{margin:0;display:grid;grid-template-columns:12rem minmax(0,1fr);gap:2rem}
 nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1rem;border-right:1px solid #8884}
-nav ul{list-style:none;padding:0;margin:0}main{padding:1rem 2rem 4rem 0;max-width:60rem}
+nav ul{list-style:none;padding:0;margin:0}main{padding:1rem 2rem 4rem 0;max-width:60rem;min-width:0;overflow-wrap:anywhere}
 h3{font-size:1rem;margin:1.5rem 0 .25rem}article{border-top:1px solid #8884}
 code,pre{font-family:ui-monospace,monospace;font-size:.875rem}pre{overflow:auto;padding:1rem;background:#8881}
-table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0;vertical-align:top}
+table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0;vertical-align:top}td:first-child{overflow-wrap:normal}
 b.get{color:#07825a}b.post{color:#a15c00}b.patch{color:#5a4fcf}b.delete{color:#c0263a}
 @media(max-width:40rem){body{display:block;padding:0 1rem}nav{position:static;height:auto;border:0}}`;
