@@ -146,7 +146,8 @@ function thingsDone({ actions = {}, name, remove, update }: Resource): Thing[] {
 /** The names and permissions of what a POST can do, in words and for programs. */
 function choices(things: readonly Thing[]): Pick<Operation, 'description' | 'x-actions'> {
   const lines = things.map(
-    ({ action, permission, summary }) => `- \`${action}\`: ${summary}. ${whoMay(permission).description}`,
+    ({ action, permission, summary }) =>
+      `- \`${action}\`: ${summary.replace(/\.$/, '')}. ${whoMay(permission).description}`,
   );
   return {
     description: lines.join('\n'),
