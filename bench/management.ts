@@ -3,10 +3,12 @@
  * a core each: 1,000 requests a second, with 50 wrong logins under way all the time. Ends with 1 above the target.
  *   node bench/management.ts [--seconds N] [--from dist|src]
  */
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { openConnection } from './client.ts';
 import { findGateway } from './gateway.ts';
 import { startSubject } from './subject.ts';
@@ -66,7 +68,8 @@ async function wrongLogins(url: string, until: number): Promise<Map<number, numb
       await reply.arrayBuffer();
       statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
       // Whoever is told to wait comes again soon, and not as fast as the machine can.
-      if (reply.status === 429) await new Promise((resolve) => setTimeout(resolve, 500));
+      if (reply.status === 429)
+        await new Promise((resolve) => setTimeout(resolve, 250 + 500 * Math.random()));
     }
   };
   await Promise.all(Array.from({ length: LOGINS }, one));
@@ -87,38 +90,50 @@ function report(name: string, times: number[]): number {
   return p99;
 }
 
-const program = findGateway(flags.from === 'dist' || flags.from === 'src' ? flags.from : null);
-if (program === null) throw new Error('there is no gateway to measure');
-const dataDir = mkdtempSync(join(tmpdir(), 'modelgate-bench-'));
-const subject = await startSubject(
-  {
-    name: 'the gateway',
-    args: [program.script, 'serve', '--port', '0'],
-    core: 0,
-    env: { DATA_DIR: dataDir, HOME: dataDir },
-  },
-  false,
-);
-try {
-  const url = `http://127.0.0.1:${subject.port}`;
-  const code = readFileSync(join(dataDir, 'setup.code'), 'utf8').trim();
-  await fetch(`${url}/api/setup`, { method: 'POST', body: JSON.stringify({ code, password }) });
-  const login = await fetch(`${url}/api/auth`, { headers: basic('admin', password) });
-  const { auth_token: token } = (await login.json()) as { auth_token: string };
-  await tokenRequests(subject.port, token, performance.now() + 2000);
-  const alone = await tokenRequests(subject.port, token, performance.now() + seconds * 1000);
-  report('alone', alone);
-  const until = performance.now() + seconds * 1000;
-  const [times, statuses] = await Promise.all([
-    tokenRequests(subject.port, token, until),
-    wrongLogins(url, until),
-  ]);
-  const p99 = report(`with ${LOGINS} wrong logins under way`, times);
-  const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
-  process.stdout.write(`logins: ${told}\n`);
-  process.stdout.write(`p99 is to be at most ${TARGET_MS} ms: ${p99 <= TARGET_MS ? 'met' : 'missed'}\n`);
-  process.exitCode = p99 <= TARGET_MS ? 0 : 1;
-} finally {
-  await subject.stop();
-  rmSync(dataDir, { recursive: true, force: true });
+/** In a thread of its own, so that what it costs to ask is not measured as the time of an answer. */
+async function loginsApart(url: string): Promise<Map<number, number>> {
+  const worker = new Worker(new URL(import.meta.url), { workerData: url, argv: process.argv.slice(2) });
+  const [statuses] = (await once(worker, 'message')) as [Map<number, number>];
+  return statuses;
 }
+
+async function bench(): Promise<void> {
+  const program = findGateway(flags.from === 'dist' || flags.from === 'src' ? flags.from : null);
+  if (program === null) throw new Error('there is no gateway to measure');
+  const dataDir = mkdtempSync(join(tmpdir(), 'modelgate-bench-'));
+  const subject = await startSubject(
+    {
+      name: 'the gateway',
+      args: [program.script, 'serve', '--port', '0'],
+      core: 0,
+      env: { DATA_DIR: dataDir, HOME: dataDir },
+    },
+    false,
+  );
+  try {
+    const url = `http://127.0.0.1:${subject.port}`;
+    const code = readFileSync(join(dataDir, 'setup.code'), 'utf8').trim();
+    await fetch(`${url}/api/setup`, { method: 'POST', body: JSON.stringify({ code, password }) });
+    const login = await fetch(`${url}/api/auth`, { headers: basic('admin', password) });
+    const { auth_token: token } = (await login.json()) as { auth_token: string };
+    await tokenRequests(subject.port, token, performance.now() + 2000);
+    const alone = await tokenRequests(subject.port, token, performance.now() + seconds * 1000);
+    report('alone', alone);
+    const until = performance.now() + seconds * 1000;
+    const [times, statuses] = await Promise.all([
+      tokenRequests(subject.port, token, until),
+      loginsApart(url),
+    ]);
+    const p99 = report(`with ${LOGINS} wrong logins under way`, times);
+    const told = [...statuses].map(([status, count]) => `${count} × ${status}`).join(', ');
+    process.stdout.write(`logins: ${told}\n`);
+    process.stdout.write(`p99 is to be at most ${TARGET_MS} ms: ${p99 <= TARGET_MS ? 'met' : 'missed'}\n`);
+    process.exitCode = p99 <= TARGET_MS ? 0 : 1;
+  } finally {
+    await subject.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+if (isMainThread) await bench();
+else parentPort?.postMessage(await wrongLogins(String(workerData), performance.now() + seconds * 1000));
