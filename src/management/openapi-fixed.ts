@@ -3,35 +3,43 @@ import type { JsonSchema, Operation, PathItem } from './reference.ts';
 export const text: JsonSchema = { type: 'string' };
 export const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+const problems = (...statuses: number[]) =>
+  Object.fromEntries(statuses.map((status) => [status, { $ref: '#/components/responses/Problem' }]));
 /** What any operation may answer instead. */
-export const failures = Object.fromEntries(
-  ['400', '401', '403', '404', '415', '429'].map((status) => [
-    status,
-    { $ref: '#/components/responses/Problem' },
-  ]),
-);
+export const failures = problems(400, 401, 403, 404, 406, 413, 415, 429, 500, 503);
+/** What one that changes something may answer instead: also that another was first (RFC 9110, 13.1.1). */
+export const changeFailures = { ...failures, ...problems(409, 412) };
+
+const token: JsonSchema = {
+  type: 'object',
+  required: ['auth_token', 'expires_on', 'token_ttl'],
+  properties: {
+    auth_token: text,
+    expires_on: { type: 'string', format: 'date-time' },
+    token_ttl: { type: 'integer', description: 'Seconds' },
+    requester_type: text,
+  },
+};
+const setup: JsonSchema = {
+  type: 'object',
+  required: ['code', 'password'],
+  properties: { code: text, password: text },
+};
+
+/** An operation that answers JSON. */
+const plain = (
+  operationId: string,
+  summary: string,
+  schema: JsonSchema,
+  tag = 'api',
+  wrong = failures,
+): Operation => ({
+  ...{ operationId, summary, description: `${summary}.`, tags: [tag] },
+  responses: { 200: { description: 'The answer', content: json(schema) }, ...wrong },
+});
 
 /** The paths that are no collections. */
 export function fixedPaths(): Record<string, PathItem> {
-  const token: JsonSchema = {
-    type: 'object',
-    required: ['auth_token', 'expires_on', 'token_ttl'],
-    properties: {
-      auth_token: text,
-      expires_on: { type: 'string', format: 'date-time' },
-      token_ttl: { type: 'integer', description: 'Seconds' },
-      requester_type: text,
-    },
-  };
-  const plain = (operationId: string, summary: string, schema: JsonSchema, tag = 'api'): Operation => ({
-    ...{ operationId, summary, description: `${summary}.`, tags: [tag] },
-    responses: { 200: { description: 'The answer', content: json(schema) }, ...failures },
-  });
-  const setup: JsonSchema = {
-    type: 'object',
-    required: ['code', 'password'],
-    properties: { code: text, password: text },
-  };
   return {
     '/api': { get: plain('entry_point', 'What this is, who asks, and what there is', { type: 'object' }) },
     '/api/auth': {
@@ -54,6 +62,7 @@ export function fixedPaths(): Record<string, PathItem> {
           'Make the first admin, with the code that the server prints',
           ref('Outcome'),
           'auth',
+          changeFailures,
         ),
         requestBody: { required: true, content: json(setup) },
         security: [],
@@ -63,7 +72,10 @@ export function fixedPaths(): Record<string, PathItem> {
       get: {
         ...{ operationId: 'ping', summary: 'Whether the API answers', tags: ['api'], security: [] },
         description: 'Whether the API answers.',
-        responses: { 200: { description: '`pong`', content: { 'text/plain': { schema: text } } } },
+        responses: {
+          200: { description: '`pong`', content: { 'text/plain': { schema: text } } },
+          ...failures,
+        },
       },
     },
     '/api/live': {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { needsFresh, permissions, roleHas, roles } from '../access/permissions.ts';
 import type { Resource } from '../http/resource.ts';
-import { failures, json, ref, text } from './openapi-fixed.ts';
+import { changeFailures, failures, json, ref, text } from './openapi-fixed.ts';
 import type { JsonSchema, Operation, PathItem } from './reference.ts';
 
 /** What the schema of a collection's members is called: `Key`. */
@@ -10,6 +10,9 @@ export function schemaName({ name }: Resource): string {
     .replace(/(^|[^a-z])([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
     .replace(/s$/, '');
 }
+
+/** What the schema of the shown part of such a member is called: its href alone, or the attributes asked for. */
+export const partName = (resource: Resource) => `${schemaName(resource)}Part`;
 
 export function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
@@ -40,7 +43,10 @@ function operation(
     summary,
     ...whoMay(permission),
     ...rest,
-    responses: { ...(rest.responses ?? {}), ...failures },
+    responses: {
+      ...(rest.responses ?? {}),
+      ...(rest.parameters === changeParameters ? changeFailures : failures),
+    },
   };
 }
 
@@ -80,8 +86,9 @@ function collectionItem(resource: Resource): PathItem {
     required: ['name', 'count', 'subcount'],
     properties: {
       ...{ name: text, count: number, subcount: number, subquery_count: number, pages: number },
-      resources: { type: 'array', items: ref(schemaName(resource)) },
+      resources: { type: 'array', items: ref(partName(resource)) },
       links: { type: 'object' },
+      actions: { type: 'array', items: ref('Advertised') },
     },
   };
   return {
@@ -95,16 +102,25 @@ function collectionItem(resource: Resource): PathItem {
 
 function memberItem(resource: Resource): PathItem {
   const { name, read, remove, update } = resource;
-  const shown = { 200: { description: 'The member', content: json(ref(schemaName(resource))) } };
+  const member = ref(schemaName(resource));
+  const shown = { anyOf: [member, ref(partName(resource))] };
   const item: PathItem = {
     parameters: [{ name: 'id', in: 'path', required: true, description: 'Its id', schema: text }],
-    get: operation(resource, 'get', `Show one of ${name}`, read, { responses: shown }),
+    get: operation(resource, 'get', `Show one of ${name}`, read, {
+      parameters: [query('attributes', 'Show only these, separated by commas')],
+      responses: { 200: { description: 'The member', content: json(shown) } },
+    }),
   };
   if (update !== undefined) {
     const change = {
       parameters: changeParameters,
       requestBody: { required: true, content: json(schemaOf(update.input, 'input')) },
-      responses: shown,
+      responses: {
+        200: {
+          description: 'The member as it is now, or what a dry run would change',
+          content: json({ anyOf: [member, ref('Outcome')] }),
+        },
+      },
     };
     item.patch = operation(resource, 'edit', `Change one of ${name}`, update.permission, change);
     item.put = operation(resource, 'put', `Change one of ${name}, as PATCH does`, update.permission, change);
@@ -114,7 +130,10 @@ function memberItem(resource: Resource): PathItem {
   if (remove !== undefined)
     item.delete = operation(resource, 'delete', `Delete one of ${name}`, remove.permission, {
       parameters: changeParameters,
-      responses: { 204: { description: 'It is gone' } },
+      responses: {
+        200: { description: 'What would be gone, of a dry run', content: json(ref('Outcome')) },
+        204: { description: 'It is gone' },
+      },
     });
   return item;
 }

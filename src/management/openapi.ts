@@ -1,6 +1,6 @@
 import type { Resource } from '../http/resource.ts';
-import { fixedPaths, text } from './openapi-fixed.ts';
-import { pathsOf, schemaName, schemaOf } from './openapi-paths.ts';
+import { fixedPaths, ref, text } from './openapi-fixed.ts';
+import { partName, pathsOf, schemaName, schemaOf } from './openapi-paths.ts';
 import type { ApiDocument, JsonSchema } from './reference.ts';
 import { apiVersion } from './target.ts';
 
@@ -36,7 +36,13 @@ export function openApiDocument(resources: readonly Resource[], version: string)
       schemas: {
         Problem: problemSchema,
         Outcome: outcomeSchema,
-        ...Object.fromEntries(sorted.map((resource) => [schemaName(resource), recordSchema(resource)])),
+        Advertised: advertisedSchema,
+        ...Object.fromEntries(
+          sorted.flatMap((resource) => [
+            [schemaName(resource), recordSchema(resource)],
+            [partName(resource), partSchema(resource)],
+          ]),
+        ),
       },
       responses: {
         Problem: {
@@ -72,7 +78,28 @@ const outcomeSchema: JsonSchema = {
   },
 };
 
+const advertisedSchema: JsonSchema = {
+  type: 'object',
+  description: 'Something that this caller may do here',
+  required: ['name', 'method', 'href'],
+  properties: { name: text, method: text, href: text },
+  additionalProperties: false,
+};
+
 function recordSchema(resource: Resource): JsonSchema {
   const record = schemaOf(resource.record, 'output');
-  return { ...record, properties: { href: { type: 'string' }, ...record.properties } };
+  const actions = { type: 'array', items: ref('Advertised') };
+  // What a permission guards is not shown to everybody.
+  const required = (record['required'] as string[] | undefined)?.filter(
+    (name) => !Object.hasOwn(resource.guarded ?? {}, name),
+  );
+  return { ...record, required, properties: { href: text, ...record.properties, actions } };
+}
+
+function partSchema(resource: Resource): JsonSchema {
+  const { required: _, ...record } = recordSchema(resource);
+  return {
+    ...record,
+    description: 'Its href, or as much of it as was asked for with `expand` and `attributes`',
+  };
 }
