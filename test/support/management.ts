@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before } from 'node:test';
 import type { Reply } from './client.ts';
+import { differences, type Exchange } from './conformance.ts';
 import { type GatewayOptions, type RunningGateway, startGateway } from './gateway.ts';
 
 /** What a request to the management API carries. */
@@ -80,6 +81,7 @@ export interface ManagedOptions extends Omit<GatewayOptions, 'env'> {
 /** Starts a gateway before the file's tests, makes its first admin with the code, and stops it after them. */
 export function managed({ noAdmin = false, realHashes = false, ...options }: ManagedOptions = {}): Managed {
   const started: { gateway?: RunningGateway; admin?: Person } = {};
+  const exchanges: Exchange[] = [];
   const people = new Map<string, Promise<Person>>();
   const folder = mkdtempSync(join(tmpdir(), 'gateway-clock-'));
   const clockFile = join(folder, 'offset');
@@ -109,6 +111,7 @@ export function managed({ noAdmin = false, realHashes = false, ...options }: Man
   });
   after(async () => {
     try {
+      if (started.gateway !== undefined) await conforms(started.gateway, managing.ownerKey(), exchanges);
       await started.gateway?.stop();
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -123,7 +126,11 @@ export function managed({ noAdmin = false, realHashes = false, ...options }: Man
       assert.ok(started.admin, 'there is no admin yet');
       return started.admin;
     },
-    call: (method, path, call = {}) => callGateway(managing.gateway, method, path, call),
+    async call(method, path, call = {}) {
+      const reply = await callGateway(managing.gateway, method, path, call);
+      exchanges.push({ method, path, reply });
+      return reply;
+    },
     async login(name, password = passwordOf(name), query = '') {
       const reply = await managing.call('GET', `/api/auth${query}`, { basic: [name, password] });
       assert.equal(reply.status, 200, reply.text);
@@ -148,6 +155,17 @@ export function managed({ noAdmin = false, realHashes = false, ...options }: Man
     },
   };
   return managing;
+}
+
+/** SC-68: all that was answered in the file's tests is as the API's document says. */
+async function conforms(
+  gateway: RunningGateway,
+  token: string,
+  exchanges: readonly Exchange[],
+): Promise<void> {
+  const document = await callGateway(gateway, 'GET', '/api/openapi.json', { token });
+  assert.equal(document.status, 200, document.text);
+  assert.deepEqual([...new Set(differences(document.json(), exchanges))], []);
 }
 
 async function makePerson(managing: Managed, name: string, role: RoleName): Promise<Person> {

@@ -50,7 +50,7 @@ function operationsAt(method: string, path: string, documented: Documented): Api
   const schema = responses['200']?.content?.['application/json']?.schema;
   const common = {
     ...{ method, path, open: security?.length === 0 },
-    item: schema?.properties?.['resources']?.items?.$ref?.split('/').at(-1) ?? null,
+    item: schema?.properties?.['resources']?.items?.$ref?.split('/').at(-1)?.replace(/Part$/, '') ?? null,
   };
   const actions = Object.entries(documented['x-actions'] ?? {});
   if (actions.length > 0)
