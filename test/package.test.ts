@@ -19,19 +19,35 @@ let folder = '';
 let home = '';
 let env: NodeJS.ProcessEnv = {};
 
-/** The environment of a newcomer: an empty HOME, this Node.js, and no settings of the npm that runs the tests. */
+/** Where packages come from, which is the machine's matter: npm tells it to the scripts that it runs. */
+const sources = [
+  'cache',
+  'cafile',
+  'globalconfig',
+  'https_proxy',
+  'noproxy',
+  'proxy',
+  'registry',
+  'userconfig',
+];
+
+/** The environment of a newcomer: an empty HOME, this Node.js, and of the npm that runs the tests its sources alone. */
 function newcomer(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^npm_|^(DATA_DIR|XDG_|GATEWAY_|NODE_OPTIONS|NODE_TEST)/.test(name),
   );
   const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
-  const cache = process.env['npm_config_cache'];
+  const npm = sources.flatMap((name) => {
+    const value = process.env[`npm_config_${name}`];
+    return value === undefined ? [] : [[`npm_config_${name}`, value] as const];
+  });
   return {
     ...Object.fromEntries(kept),
     HOME: home,
     PATH: path,
     npm_config_update_notifier: 'false',
-    ...(cache === undefined ? {} : { npm_config_cache: cache }),
+    npm_config_fetch_retries: '1',
+    ...Object.fromEntries(npm),
   };
 }
 
