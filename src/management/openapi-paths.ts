@@ -186,12 +186,15 @@ function postToMember(resource: Resource, things: readonly Thing[]): Operation {
     };
   });
   const permission = things[0]?.permission ?? '';
+  const acting = operation(resource, 'act_on', `Do something with one of ${resource.name}`, permission, {
+    parameters: changeParameters,
+    requestBody: { required: true, content: json({ oneOf: variants }) },
+    responses: { 200: { description: 'What came of it', content: json(ref('Outcome')) } },
+  });
+  const failed = json({ anyOf: [ref('Problem'), ref('Outcome')] });
   return {
-    ...operation(resource, 'act_on', `Do something with one of ${resource.name}`, permission, {
-      parameters: changeParameters,
-      requestBody: { required: true, content: json({ oneOf: variants }) },
-      responses: { 200: { description: 'What came of it', content: json(ref('Outcome')) } },
-    }),
+    ...acting,
+    responses: { ...acting.responses, 400: { description: 'It was not done, and why', content: failed } },
     ...choices(things),
   };
 }
