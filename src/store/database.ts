@@ -5,17 +5,21 @@ import type { Kysely } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import { createCheckpointer } from './checkpoint.ts';
 import { type Migrations, migrate } from './migrate.ts';
+import { createReader } from './reader.ts';
 import { isBusy, isRowFault, kyselyOver, openDatabase } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
-export type Value = string | number | null;
+export type Value = string | number | null | Uint8Array;
 
 /** The state of one gateway. */
 export interface Store {
   kind: 'sqlite';
   db: Kysely<Tables>;
+  /** The same for reading what may take long, in a thread of its own. */
+  reading: Kysely<Tables>;
   /**
-   * Writes `rows` in one transaction, leaving out those whose primary key exists. False: another process is
+   * Writes `rows` in one transaction, leaving out those whose primary key exists, or putting them in its place in tables
+   * that hold the state of something (`replaced`). False: another process is
    * writing just now, nothing was written, try again. Never waits. Rows that cannot be stored, whenever that may be
    * tried, are left out too, and each is told to `onRefused`.
    * @throws the database's error, e.g. for a full disk; nothing was written then
@@ -74,13 +78,16 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
   const writing = openDatabase(path, { busyMs: 0 });
   const checkpointer = createCheckpointer(path, onError);
+  const reader = createReader(path);
   const revision = main.prepare('select value from revision');
   return {
     kind: 'sqlite',
     db,
+    reading: reader.db,
     insertMany: inserter(writing, () => checkpointer.consider()),
     revision: () => Number(revision.get()?.['value'] ?? 0),
     async close() {
+      await reader.close();
       await checkpointer.settled();
       writing.close();
       // The last connection to close folds the log into the database.
@@ -88,6 +95,9 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
     },
   };
 }
+
+/** Tables whose rows take the place of those with the same primary key. */
+const replaced: ReadonlySet<string> = new Set<keyof Tables>(['standings']);
 
 /** Batches between two looks at the size of the log. */
 const BATCHES_PER_LOOK = 64;
@@ -101,7 +111,9 @@ function inserter(database: DatabaseSync, consider: () => void): Store['insertMa
     if (known !== undefined) return known;
     const marks = columns.map(() => '?').join();
     // Not `insert or ignore`, which would also leave out in silence a row without a required value.
-    const insert = database.prepare(`insert into ${name} values (${marks}) on conflict do nothing`);
+    const replacing = columns.map((column) => `${column} = excluded.${column}`).join();
+    const conflict = replaced.has(table) ? `update set ${replacing}` : 'nothing';
+    const insert = database.prepare(`insert into ${name} values (${marks}) on conflict do ${conflict}`);
     statements.set(name, insert);
     return insert;
   };

@@ -25,7 +25,7 @@ function adapter(database: DatabaseSync): SqliteDatabase {
   };
 }
 
-/** Kysely passes what queries hold, and the tables hold nothing but text, numbers and null. */
+/** Kysely passes what queries hold, and the tables hold nothing but text, bytes, numbers and null. */
 function values(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters as SQLInputValue[];
 }
@@ -41,13 +41,16 @@ export interface OpenOptions {
  */
 const LOG_KEPT_BYTES = 1024 * 1024;
 
-/** Opens a database file in WAL mode. The checkpoint, which waits for the disk, is left to `checkpoint.ts`. */
+/**
+ * Opens a database file in WAL mode. The checkpoint, which waits for the disk, is left to `checkpoint.ts`. What is
+ * deleted is overwritten: a credential or a conversation must not stay readable in a free page.
+ */
 export function openDatabase(path: string, { busyMs }: OpenOptions): DatabaseSync {
   // Whatever has to be read or switched at first may wait for another process that does the same.
   const database = new DatabaseSync(path, { enableForeignKeyConstraints: true, timeout: OPENING_MS });
   try {
     database.exec(
-      `pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = ${LOG_KEPT_BYTES}`,
+      `pragma journal_mode = wal; pragma synchronous = normal; pragma wal_autocheckpoint = 0; pragma journal_size_limit = ${LOG_KEPT_BYTES}; pragma secure_delete = on`,
     );
     database.exec(`pragma busy_timeout = ${busyMs}`);
   } catch (error) {

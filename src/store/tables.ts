@@ -10,8 +10,16 @@ export interface Tables {
   services: ServiceTable;
   tasks: TaskTable;
   settings: SettingTable;
+  idempotency: IdempotencyTable;
   requests: RequestTable;
   responses: ResponseTable;
+  response_places: ResponsePlaceTable;
+  standings: StandingTable;
+  combos: ComboTable;
+  aliases: AliasTable;
+  leases: LeaseTable;
+  budgets: BudgetTable;
+  traces: { id: string; trace: string };
   revision: { id: number; value: number };
 }
 
@@ -24,13 +32,15 @@ export interface KeyTable {
   created_at: number;
   expires_at: number | null;
   disabled: Generated<number>;
+  /** Null: answers are not given again. */
+  cache_ttl_seconds: number | null;
 }
 
 export interface ConnectionTable {
   id: string;
   provider: string;
   name: string;
-  auth_type: 'api-key' | 'none';
+  auth_type: 'api-key' | 'none' | 'oauth' | 'service-account' | 'client-credentials' | 'aws-keys';
   base_url: string | null;
   /** The sealed credential. */
   credential: string | null;
@@ -39,6 +49,9 @@ export interface ConnectionTable {
   priority: Generated<number>;
   models: string | null;
   models_at: number | null;
+  /** When it was last asked for them in the background, and why it gave none. */
+  models_tried_at: number | null;
+  models_error: string | null;
   status: Generated<'untested' | 'ok' | 'failed'>;
   last_error: string | null;
   last_tested_at: number | null;
@@ -126,6 +139,17 @@ export interface TaskTable {
   result: string | null;
 }
 
+/** Requests of the management API that may be repeated and are carried out once. */
+export interface IdempotencyTable {
+  user_id: string;
+  /** The key that the caller chose. */
+  name: string;
+  fingerprint: string;
+  /** Sealed; null while it is carried out, or where that broke off. */
+  answer: string | null;
+  created_at: number;
+}
+
 export interface SettingTable {
   name: string;
   value: string;
@@ -141,6 +165,7 @@ export interface RequestTable {
   provider: string | null;
   format: string;
   requested_model: string | null;
+  combo_id: string | null;
   model: string | null;
   status: number;
   outcome: 'ok' | 'failed' | 'aborted';
@@ -164,6 +189,7 @@ export interface RequestTable {
   characters: number | null;
   search_units: number | null;
   estimated: number;
+  cached: Generated<number>;
   /** USD; null where no price is known. */
   cost_usd: number | null;
   price_source: string | null;
@@ -172,6 +198,21 @@ export interface RequestTable {
   attempts: number;
   upstream_request_id: string | null;
   user_agent: string | null;
+}
+
+export interface BudgetTable {
+  id: string;
+  scope: 'global' | 'key' | 'combo' | 'connection';
+  subject: string | null;
+  metric: 'usd' | 'tokens' | 'requests' | 'concurrency';
+  /** USD, tokens or requests. */
+  amount: number;
+  period: 'minute' | 'hour' | 'day' | 'week' | 'month' | null;
+  soft_percent: number | null;
+  unpriced: 'allow' | 'refuse';
+  created_at: number;
+  updated_at: number;
+  reset_at: number | null;
 }
 
 /** Answers that may be continued. */
@@ -184,7 +225,63 @@ export interface ResponseTable {
   previous_id: string | null;
   /** Length of `input` and `response`. */
   bytes: number;
-  /** JSON text. */
+  /** JSON text; empty where it is sealed. */
   input: string;
   response: string;
+  /** Both as one JSON object, sealed; null in a row of an earlier version. */
+  sealed: Uint8Array | null;
+  /** The name of the key that it is sealed with. */
+  sealed_with: string | null;
+}
+
+/** Where a response is that its provider keeps. */
+export interface ResponsePlaceTable {
+  id: string;
+  key_id: string;
+  connection_id: string;
+  created_at: number;
+}
+
+/** What is held against an account, or against one model at it, since it failed. */
+export interface StandingTable {
+  connection_id: string;
+  /** Empty for the whole account. */
+  model: string;
+  state: 'ready' | 'cooling' | 'probing' | 'exhausted' | 'needs-attention';
+  reason: string;
+  since: number;
+  until: number | null;
+  /** 1 where the upstream named the time. */
+  told: number;
+  failures: number;
+  fingerprint: string | null;
+}
+
+/** Routing sets. At most one is active. */
+export interface ComboTable {
+  id: string;
+  name: string;
+  strategy: string;
+  /** JSON text. */
+  targets: string;
+  options: string;
+  active: Generated<number>;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Other names of models. */
+export interface AliasTable {
+  id: string;
+  name: string;
+  target: string;
+  created_at: number;
+}
+
+/** Who may do something that only one process may do at a time, and until when. */
+export interface LeaseTable {
+  name: string;
+  owner: string;
+  /** Milliseconds since the epoch. */
+  until: number;
 }

@@ -3,6 +3,15 @@ import { first } from './0001-first.ts';
 import { responses } from './0002-responses.ts';
 import { media } from './0003-media.ts';
 import { management } from './0004-management.ts';
+import { standings } from './0005-standings.ts';
+import { sealedResponses } from './0006-sealed-responses.ts';
+import { combos } from './0007-combos.ts';
+import { leases } from './0008-leases.ts';
+import { budgets } from './0009-budgets.ts';
+import { idempotency } from './0010-idempotency.ts';
+import { traces } from './0011-traces.ts';
+import { modelLists } from './0012-model-lists.ts';
+import { cache } from './0013-cache.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -10,4 +19,13 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0002-responses': responses,
   '0003-media': media,
   '0004-management': management,
+  '0005-standings': standings,
+  '0006-sealed-responses': sealedResponses,
+  '0007-combos': combos,
+  '0008-leases': leases,
+  '0009-budgets': budgets,
+  '0010-idempotency': idempotency,
+  '0011-traces': traces,
+  '0012-model-lists': modelLists,
+  '0013-cache': cache,
 };

@@ -1,0 +1,68 @@
+import type { Config } from './config.ts';
+import type { NamedKey } from './connections/seal.ts';
+import { openAccounts } from './health/store.ts';
+import { createLedger } from './ledger/record.ts';
+import { openTraces } from './ledger/traces.ts';
+import { describe, type Log } from './lib/log.ts';
+import type { Schedule } from './lib/schedule.ts';
+import { openResponses } from './responses/open.ts';
+import type { Store } from './store/database.ts';
+import { createWriter } from './store/writer.ts';
+
+/** Ledger rows that may wait to be written before /readyz says so. */
+const LEDGER_BACKLOG = 50_000;
+
+/** A failed write, for whoever asks how the store is. */
+export interface WriteFault {
+  message: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** The ledger of a store, and how writing it goes. */
+export function openLedger(store: Store, log: Log) {
+  let fault: WriteFault | null = null;
+  const writer = createWriter(store, {
+    onError(error, lost) {
+      fault = { message: error instanceof Error ? error.message : String(error), at: Date.now() };
+      log.error({ error: describe(error), lost }, 'the ledger cannot be written');
+    },
+  });
+  return {
+    record: createLedger(writer).record,
+    pending: writer.pending,
+    flush: writer.flush,
+    backlog: LEDGER_BACKLOG,
+    fault: () => fault,
+    close: writer.stop,
+  };
+}
+
+export interface RecordsInput {
+  config: Config;
+  log: Log;
+  onClose(close: () => Promise<void> | void): void;
+  store: Store;
+  key: NamedKey;
+  schedule: Schedule;
+}
+
+/** Opens what requests leave behind: the ledger, answers to continue, the state of the accounts. All are written in the background. */
+export async function openRecords({ config, key, log, onClose, schedule, store }: RecordsInput) {
+  const ledger = openLedger(store, log);
+  onClose(() => ledger.close());
+  const responses = openResponses({
+    ...{ store, schedule, key, ...config.responses },
+    onError: (error, lost) => log.error({ error: describe(error), lost }, 'responses cannot be stored'),
+  });
+  onClose(() => responses.close());
+  const { accounts, close } = await openAccounts(store, Date.now, (error, lost) =>
+    log.error({ error: describe(error), lost }, 'the state of accounts cannot be stored'),
+  );
+  onClose(close);
+  const traces = openTraces(store, schedule, (error, lost) =>
+    log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
+  );
+  onClose(() => traces.close());
+  return { accounts, ledger, responses, traces };
+}

@@ -1,0 +1,36 @@
+import { randomBytes } from 'node:crypto';
+import type { Store } from './database.ts';
+
+/** The right to do something that only one process may do at a time. Ends by itself, should its holder die. */
+export interface Lease {
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lease of this name, or returns null while another holder, in this process or another one, has it.
+ * Never waits.
+ * @param forMs after so many milliseconds anybody may take it
+ */
+export async function takeLease(
+  { db }: Pick<Store, 'db'>,
+  name: string,
+  forMs: number,
+  now: () => number = Date.now,
+): Promise<Lease | null> {
+  const owner = randomBytes(12).toString('base64url');
+  const time = now();
+  const until = time + forMs;
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('leases')
+    .values({ name, owner, until })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet({ owner, until }).where('leases.until', '<=', time),
+    )
+    .executeTakeFirstOrThrow();
+  if (numInsertedOrUpdatedRows !== 1n) return null;
+  return {
+    async release() {
+      await db.deleteFrom('leases').where('name', '=', name).where('owner', '=', owner).execute();
+    },
+  };
+}
