@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { wordsOf } from '../src/codecs/adapt.ts';
 import type { ConversationCodec } from '../src/codecs/codec.ts';
-import { type Concept, concepts, untranslatable } from '../src/codecs/concept.ts';
+import { type Concept, type ConceptRow, concepts, untranslatable } from '../src/codecs/concept.ts';
 import { codecs } from '../src/codecs/index.ts';
 import type { WireFormat } from '../src/codecs/model.ts';
 import { endpoints, intro, meanings, models, notes, unasked } from './translation-words.ts';
@@ -37,9 +37,15 @@ function conceptTable(): string {
   return table(['what a request may ask for', ...formats.map(({ format }) => code(format))], rows);
 }
 
+const withouts: Readonly<Record<ConceptRow['without'], string>> = {
+  drop: '*left out*',
+  refuse: '**400**',
+  hold: '*held to it*',
+};
+
 function conceptCell(concept: Concept, { names, vendorOnly }: ConversationCodec): string {
   const name = names[concept];
-  const without = concepts[concept].without === 'refuse' ? '**400**' : '*left out*';
+  const without = withouts[concepts[concept].without];
   if (name === undefined) return without;
   if (untranslatable.includes(concept)) return `${code(name)}: **400**`;
   return vendorOnly.includes(concept) ? `${code(name)} ¹` : code(name);
@@ -108,7 +114,8 @@ function render(): string {
     intro,
     '## What each format calls it',
     'A cell holds the name by which a request of the format asks for it, or what becomes of it when a provider of the ' +
-      'format is asked: it is left out and named in `x-gateway-dropped`, or the request gets a 400.',
+      'format is asked: it is left out and named in `x-gateway-dropped`, or the request gets a 400, or the gateway itself holds the answer to it: ' +
+      'of several calls, where one was asked for, the caller gets the first.',
     conceptTable(),
     '¹ Only the format’s own vendor is sent it. Other providers of the format are known to refuse members that they do ' +
       'not know, so it is left out there, and named.',

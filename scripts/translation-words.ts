@@ -45,7 +45,8 @@ export const meanings: Readonly<Record<Concept, string>> = {
   imageInput: 'images',
   imageUrls: 'images that the provider has to fetch',
   audioInput: 'sound',
-  fileInput: 'documents',
+  fileInput: 'documents that are more than text',
+  citedDocuments: 'documents that the answer shall cite',
   uploads: 'a file that was uploaded to the vendor',
   forcedCall: 'a call that the answer must have',
   parallelToolCalls: 'one call at a time',
@@ -73,6 +74,8 @@ Formats do not all have words for the same things. What a provider cannot be tol
 
 - What only tunes the answer is left out, and the answer says so in the header \`x-gateway-dropped\`, in the words of the
   request: \`x-gateway-dropped: logit_bias,seed\`.
+- A provider that names the most that its model writes, and was asked for more, is asked for that. The answer says so in
+  \`x-gateway-lowered: max_tokens=8192\`; the next request to the model is lowered at once.
 - What would make the answer mean something else is refused with 400 \`not_translatable\`; \`param\` names it.
 
 ## See it
@@ -97,11 +100,20 @@ requests and streams, each in every other format.
 - Instructions and messages, in their order, with who said them.
 - The bound on the answer's tokens, and whether to stream. Where a format allows less than
   another, the value is the nearest that it takes.
+- Documents that are text (of a type that says so, or written as text), as text under their name where the format has no
+  documents.
 - Tools where the format has any: definitions, the choice among them, calls and results with their ids. A name or an id that the
   provider would not take is changed by rule, and the answer has the caller's own again. Tools with free text and tools in
   namespaces become plain functions where a format lacks them. A keyword of a tool's schema that the provider does
   not take is named as \`tools.NAME.keyword\`.
 - In answers: text, refusals, reasoning that may be read, calls, sources, why the answer ended, and the tokens that it cost.
+  A source that is named after its text has ended stands in a text of its own at the end, where the format has no other place.
+- Searches that a vendor made, with what they found: in answers to callers of \`openai-responses\`, \`anthropic-messages\` and
+  \`gemini\` (others see the sources that the text names), and in earlier turns to providers of \`openai-responses\`. Other
+  providers are told of them in words, and the header names them.
+- Pictures that a model made, to callers of \`openai-chat\` (\`images\`, as OpenRouter has it), \`openai-responses\`, \`gemini\` and
+  \`ollama\`; callers of the others are told in words that there is one. In earlier turns they stand in the user’s next message
+  where answers cannot hold any. Code that Google’s models ran, and what it printed, is text to others.
 - Sealed reasoning (signatures, encrypted items) unchanged, back to who made it; see
   [decision 5](decisions/0005-one-neutral-model-and-streams-only.md).
 
@@ -114,7 +126,7 @@ export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; ask
     asked: [
       'A tool’s result is text: images in it follow in a message of the user, and a failed result begins with a mark, which is taken off again when it comes back.',
       'Tools with free text go as they are to providers that are known to take them.',
-      'Reasoning of earlier turns is sent to providers that are known to take it.',
+      'Reasoning of earlier turns is sent to providers that are known to take it. What a provider sealed itself (`reasoning_details`, Google’s `extra_content` on calls) goes back to it as it came.',
     ],
   },
   'openai-responses': {
@@ -149,7 +161,7 @@ export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; ask
     asking: [
       'A request that does not say `stream` gets a stream of lines. Options that only a local server has (`num_ctx`, `repeat_penalty`, `keep_alive`) are left out by their names.',
       'A result answers the call with its id, else the first of its tool that waits, else the first call; a call without an id gets one from its name and number.',
-      'An empty `messages`, which loads a model, is refused: none is loaded here. So are pictures that a model made, in answers of earlier turns.',
+      'An empty `messages`, which loads a model, is refused: none is loaded here.',
       'The caller sees calls whole, and no sources. `done_reason` is `content_filter` where the provider refused, the durations are 0 for unknown, and the counters are those of the provider.',
     ],
     asked: [

@@ -149,7 +149,7 @@ describe('sealed reasoning', () => {
   });
 
   it('M-13 stays away from any other, with its readable part kept', () => {
-    for (const part of [sealed('b:gpt'), sealed('a:claude'), sealed('a:gpt', 'gemini')])
+    for (const part of [sealed('b:gpt'), sealed('a:claude'), sealed('a:gpt', 'anthropic-messages')])
       assert.ok(part?.type === 'reasoning' && part.sealed === null && part.text === 'Hm.');
   });
 

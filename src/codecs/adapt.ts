@@ -1,11 +1,14 @@
 import { GatewayError } from '../lib/error.ts';
+import { withoutAnswerImages } from './answer-images.ts';
 import type { Codec, ConversationCodec } from './codec.ts';
 import { type Concept, type ConceptNames, concepts, untranslatable } from './concept.ts';
 import type { Conversation, Message, Part, Sealed, Tool } from './conversation.ts';
 import type { Dialect } from './dialect.ts';
 import type { WireFormat } from './model.ts';
 import { fitOutput, fitTools } from './schema/conversation.ts';
+import { withFilesAsText } from './text-file.ts';
 import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
+import { textOf } from './values.ts';
 
 /** A conversation as the target can say it. */
 export interface Adapted {
@@ -40,6 +43,7 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
   const target = { format: to.format, name: dialect.schema };
   const kept = keptTools(conversation.tools, to.format, dropped);
   const { plans, tools } = fitTools(kept, target, dropped);
+  const { searchCalls } = to.conversation;
   const { custom, maxName, name, namespaces } = to.conversation.tools;
   const names = nameTools(tools, { name, maxName }, namespaces, plans);
   const own: Conversation = {
@@ -47,8 +51,12 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
     cacheKey: conversation.cacheKey ?? keyForMarks(conversation, canSay),
     tools,
     output: fitOutput(conversation.output, target, from.conversation.names.schemaOutput ?? 'output', dropped),
-    messages: conversation.messages.flatMap((message) =>
-      ownMessage(message, { format: to.format, owner }, dropped),
+    messages: shownMessages(conversation, to.conversation).flatMap((message) =>
+      ownMessage(
+        message,
+        { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
+        dropped,
+      ),
     ),
     extras: members === null ? conversation.extras : null,
   };
@@ -61,6 +69,13 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
     dropped: [...new Set(dropped)].sort(),
     tools: names,
   };
+}
+
+/** The messages with what they show where the target can see it. */
+function shownMessages({ messages }: Conversation, { answerImages, names }: ConversationCodec): Message[] {
+  const shown = answerImages ? messages : withoutAnswerImages(messages);
+  if (names.fileInput !== undefined) return shown;
+  return shown.map((message) => ({ ...message, parts: withFilesAsText(message.parts) }));
 }
 
 /** What the format can say and this server refuses. */
@@ -117,7 +132,7 @@ function missingConcepts(
 ): string[] {
   const dropped: string[] = [];
   for (const [concept, row] of rows) {
-    if (canSay(concept) || !row.asked(conversation)) continue;
+    if (row.without === 'hold' || canSay(concept) || !row.asked(conversation)) continue;
     const name = from[concept] ?? concept;
     if (row.without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
     dropped.push(name);
@@ -151,6 +166,8 @@ function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]
 interface Owner {
   format: WireFormat;
   owner: string | null;
+  googleSeals: boolean;
+  searchCalls: boolean;
 }
 
 function ownMessage({ parts, role }: Message, target: Owner, dropped: string[]): Message[] {
@@ -159,13 +176,21 @@ function ownMessage({ parts, role }: Message, target: Owner, dropped: string[]):
 }
 
 function isForeign({ format, owner }: Sealed, target: Owner): boolean {
-  return format !== target.format || (owner !== undefined && target.owner !== null && owner !== target.owner);
+  const other = owner !== undefined && target.owner !== null && owner !== target.owner;
+  if (format === target.format) return other;
+  // Chat servers have a place for Google's seals: Google's own, and those that gave them.
+  if (format !== 'gemini' || target.format !== 'openai-chat') return true;
+  return owner === undefined ? !target.googleSeals : other;
 }
 
 function ownPart(part: Part, target: Owner, dropped: string[]): Part[] {
   if (part.type === 'reasoning' && part.sealed !== null && isForeign(part.sealed, target)) {
     // Only its maker can read it; a new seal would be a forgery.
     return part.text === '' ? [] : [{ ...part, sealed: null }];
+  }
+  if (part.type === 'search' && !target.searchCalls && part.native.format !== target.format) {
+    dropped.push(...part.native.values.map((value) => textOf(value['type'])));
+    return [{ type: 'text', text: part.text }];
   }
   if (part.type !== 'native' || part.format === target.format) return [part];
   if (part.text === null) throw refusal('messages', `${target.format} has nothing like "${part.name}"`);

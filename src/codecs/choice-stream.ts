@@ -1,7 +1,7 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame } from '../lib/sse.ts';
 import type { FrameMeaning, ReportedError, StreamFacts } from './codec.ts';
-import { DONE, encodeFrame, framesIn, judgeEnd } from './frames.ts';
+import { DONE, encodeFrame, framesIn, isDone, judgeEnd, objectIn, ValueFrame } from './frames.ts';
 import type { Usage } from './model.ts';
 import { openAiError, readVendorError } from './openai-error.ts';
 import { hasPromptCounts, promptUsage } from './token-counts.ts';
@@ -47,13 +47,13 @@ export function readChoiceError(frame: Frame): ReportedError {
 
 /** The parsed chunk of a frame, or null for `[DONE]`, for an error and for what is no chunk. */
 function readChunk(frame: Frame): JsonObject | null {
-  const chunk = parseObject(frame.data);
+  const chunk = objectIn(frame);
   return chunk === null || isErrorChunk(frame, chunk) ? null : chunk;
 }
 
 function isErrorFrame(frame: Frame): boolean {
-  if (frame.event !== 'error' && !frame.data.includes('"error"')) return false;
-  return isErrorChunk(frame, parseObject(frame.data));
+  const maybe = frame.event === 'error' || frame instanceof ValueFrame || frame.data.includes('"error"');
+  return maybe && isErrorChunk(frame, objectIn(frame));
 }
 
 /** OpenAI's `{"error":…}`, vLLM's `{"object":"error",…}`, and an SSE record named `error`. */
@@ -72,7 +72,7 @@ function hasFinished(choice: JsonObject): boolean {
  * stream failed or was cut: it has neither `[DONE]` nor, from vendors that send none, a finish reason.
  */
 export function finishedChunks(frames: readonly Frame[]): JsonObject[] | null {
-  const done = frames.findIndex((frame) => frame.data.trim() === DONE);
+  const done = frames.findIndex(isDone);
   const counted = done === -1 ? frames : frames.slice(0, done);
   if (counted.some(isErrorFrame)) return null;
   if (done === -1 && !frames.some((frame) => FINISH_REASON.test(frame.data))) return null;
@@ -103,7 +103,7 @@ export function readChoiceStream(head: Buffer, tail: Buffer): StreamFacts {
 function judgeChoices(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
   let finished = false;
   for (const frame of frames) {
-    if (frame.data.trim() === DONE) return { end: 'complete', error: null };
+    if (isDone(frame)) return { end: 'complete', error: null };
     if (isErrorFrame(frame)) return { end: 'error', error: readChoiceError(frame) };
     finished ||= FINISH_REASON.test(frame.data);
   }

@@ -58,7 +58,9 @@ export interface StreamCodec {
   /** The terminal frame that reports `error` inside a stream that already began. */
   encodeErrorFrame(error: GatewayError, requestId: string): Buffer;
   cutEnding: CutEnding;
-  /** A complete non-streamed answer as the frames of a stream (for an upstream that ignored `stream: true`). */
+  /** A complete non-streamed answer as the frames of a stream. */
+  framesOf(response: Record<string, unknown>): Frame[];
+  /** The same, ready for the wire (for an upstream that ignored `stream: true`). */
   encodeFramesOf(response: Record<string, unknown>): Buffer;
   /** A complete stream as the non-streamed answer (for an upstream that streamed unasked). Null when it cannot be assembled. */
   assemble(frames: Frame[]): Record<string, unknown> | null;
@@ -85,6 +87,12 @@ export interface ConversationCodec {
   vendorOnly: readonly Concept[];
   /** What models of this name refuse although the format has a word for it. */
   lacks?(model: string): readonly Concept[];
+  /** Whether searches of earlier turns can be said as such, whoever made them. */
+  searchCalls: boolean;
+  /** Whether an answer of an earlier turn can hold pictures. */
+  answerImages: boolean;
+  /** Which half passes texts on without looking into them; absent where neither does. */
+  blindTo?: 'read' | 'written';
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
   tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
 }

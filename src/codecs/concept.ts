@@ -1,9 +1,13 @@
 import type { Conversation, Part, Source, Tool, WebSearchTool } from './conversation.ts';
+import { isTextFile } from './text-file.ts';
 
 /** What a request may ask for and not every format can say. */
 export interface ConceptRow {
-  /** `drop`: the answer is the same in kind without it. `refuse`: it would mean something else. */
-  without: 'drop' | 'refuse';
+  /**
+   * `drop`: the answer is the same in kind without it. `refuse`: it would mean something else. `hold`: the gateway
+   * holds the answer to it, whether the model was told of it or not.
+   */
+  without: 'drop' | 'refuse' | 'hold';
   /** Whether the request asks for it. */
   asked(conversation: Conversation): boolean;
 }
@@ -62,7 +66,16 @@ export const concepts = {
     asked: (all) => deepPart(all, (part) => part.type === 'image' && part.source.kind === 'url'),
   },
   audioInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'audio') },
-  fileInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'file') },
+  /** Documents that are more than text, which every format can say. */
+  fileInput: {
+    without: 'refuse',
+    asked: (all) => deepPart(all, (part) => part.type === 'file' && !isTextFile(part)),
+  },
+  /** Documents that the answer shall cite by their places. */
+  citedDocuments: {
+    without: 'drop',
+    asked: (all) => deepPart(all, (part) => part.type === 'file' && part.citations === true),
+  },
   /** A file that was uploaded to one vendor. */
   uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
   /** A call that the answer must have. */
@@ -76,7 +89,7 @@ export const concepts = {
   },
   /** At most one call an answer. */
   parallelToolCalls: {
-    without: 'drop',
+    without: 'hold',
     asked: ({ parallelToolCalls, toolChoice, tools }) =>
       parallelToolCalls === false && toolChoice?.kind !== 'none' && tools.some(isCallable),
   },

@@ -65,6 +65,7 @@ export type Part =
   | ToolResultPart
   | ReasoningPart
   | RefusalPart
+  | SearchPart
   | NativePart;
 
 export interface TextPart {
@@ -159,7 +160,23 @@ export interface RefusalPart {
   text: string;
 }
 
-/** A block or item that one format alone has (a server tool's call, a compaction). */
+/** A search of the web that the vendor made by itself while it answered. */
+export interface Search {
+  /** What was searched for; of a page that was opened its address. */
+  queries: string[];
+  sources: { url: string; title: string | null }[];
+  failed: boolean;
+  /** What it says in words, for a format that cannot carry it. */
+  text: string;
+  /** As it came, for its own format: one item, or a call and its result. */
+  native: { format: WireFormat; values: JsonObject[] };
+}
+
+export interface SearchPart extends Search {
+  type: 'search';
+}
+
+/** A block or item that one format alone has (a server tool's call other than a search, a compaction). */
 export interface NativePart {
   type: 'native';
   format: WireFormat;

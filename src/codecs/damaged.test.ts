@@ -84,6 +84,19 @@ describe('an event out of order', () => {
     assert.equal(types(parts).includes('text-delta'), false);
   });
 
+  it('takes a source of a response at a place that is none', () => {
+    const annotation = { type: 'url_citation', url: 'https://a.test' };
+    const parts = read('openai-responses', [
+      { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'a' },
+      {
+        ...{ type: 'response.output_text.annotation.added', output_index: 0, annotation },
+        content_index: [{ toString: 1 }],
+      },
+      { type: 'response.completed', response: { status: 'completed', output: [] } },
+    ]);
+    assert.ok(types(parts).includes('citation'));
+  });
+
   it('does not write text into a block of a message that is none', () => {
     const parts = read('anthropic-messages', [
       { type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', name: 's' } },

@@ -11,6 +11,8 @@ export interface Dialect {
   systemRole: 'system' | 'developer';
   /** Chat: the member of an assistant message that takes its earlier reasoning back; null where none is known. */
   reasoningField: 'reasoning_content' | 'reasoning' | null;
+  /** Chat: whether calls bear seals of Google's own format (`extra_content`), whoever they are from. */
+  googleSeals: boolean;
   /** Chat: whether `reasoning_effort` is understood. */
   reasoningEffort: boolean;
   /** Chat: whether tools with free text (`type: custom`) are understood. */
@@ -31,6 +33,7 @@ export const plainDialect: Dialect = {
   maxTokensField: 'max_tokens',
   systemRole: 'system',
   reasoningField: null,
+  googleSeals: false,
   reasoningEffort: true,
   customTools: false,
   vendorMembers: false,

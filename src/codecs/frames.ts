@@ -1,4 +1,5 @@
 import { type Frame, splitFrames } from '../lib/sse.ts';
+import { type JsonObject, parseObject } from './values.ts';
 
 const END_OF_RECORD = Buffer.from('\n\n');
 
@@ -9,6 +10,36 @@ export const DONE = '[DONE]';
 export function encodeFrame(event: string, data: object | string): string {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
   return event === '' ? `data: ${text}\n\n` : `event: ${event}\ndata: ${text}\n\n`;
+}
+
+/** A record whose JSON is at hand as the value that it stands for; its text is made when someone asks for it. */
+export class ValueFrame implements Frame {
+  readonly event: string;
+  readonly value: JsonObject;
+
+  constructor(event: string, value: object) {
+    this.event = event;
+    this.value = { ...value };
+  }
+
+  get data(): string {
+    return JSON.stringify(this.value);
+  }
+}
+
+/** The JSON object that a frame carries; null for any other frame. */
+export function objectIn(frame: Pick<Frame, 'data'>): JsonObject | null {
+  return frame instanceof ValueFrame ? frame.value : parseObject(frame.data);
+}
+
+/** Whether a frame is the one that ends a stream of the OpenAI chat and completions formats. */
+export function isDone(frame: Pick<Frame, 'data'>): boolean {
+  return !(frame instanceof ValueFrame) && frame.data.trim() === DONE;
+}
+
+/** Frames, ready for the wire. */
+export function encodeFrames(frames: readonly Frame[]): Buffer {
+  return Buffer.from(frames.map(({ data, event }) => encodeFrame(event, data)).join(''));
 }
 
 /**

@@ -40,8 +40,14 @@ export function restoreTools(reader: PartReader, names: ToolNames): PartReader {
         return [part];
     }
   };
+  /** Nearly all parts are text, and stay as they are. */
+  const all = (parts: StreamPart[]) => (parts.some(isOfCall) ? parts.flatMap(restored) : parts);
   return {
-    push: (frame) => reader.push(frame).flatMap(restored),
-    end: () => reader.end().flatMap(restored),
+    push: (frame) => all(reader.push(frame)),
+    end: () => all(reader.end()),
   };
+}
+
+function isOfCall({ type }: StreamPart): boolean {
+  return type === 'tool-call-start' || type === 'tool-call-delta' || type === 'tool-call-end';
 }

@@ -16,8 +16,13 @@ export function ownSeals(reader: PartReader, owner: string): PartReader {
     part.type === 'reasoning-end' && part.sealed !== null
       ? { ...part, sealed: { ...part.sealed, owner } }
       : part;
+  const all = (parts: StreamPart[]) => (parts.some(endsReasoning) ? parts.map(owned) : parts);
   return {
-    push: (frame) => reader.push(frame).map(owned),
-    end: () => reader.end().map(owned),
+    push: (frame) => all(reader.push(frame)),
+    end: () => all(reader.end()),
   };
+}
+
+function endsReasoning({ type }: StreamPart): boolean {
+  return type === 'reasoning-end';
 }

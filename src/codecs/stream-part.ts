@@ -1,5 +1,5 @@
 import type { ReportedError } from './codec.ts';
-import type { Sealed } from './conversation.ts';
+import type { Sealed, Search, Source } from './conversation.ts';
 import type { Usage, WireFormat } from './model.ts';
 import type { JsonObject } from './values.ts';
 
@@ -33,9 +33,30 @@ export type StreamPart =
   | { type: 'tool-call-end'; block: number; complete: boolean }
   /** Belongs to an open text block, or to the last one. */
   | { type: 'citation'; block: number; citation: Citation }
-  /** A block or item that one format alone has. */
-  | { type: 'native'; block: number; format: WireFormat; name: string; value: JsonObject }
-  | { type: 'message-end'; reason: EndReason; stopSequence: string | null; usage: Usage | null }
+  /** Told when it is over. */
+  | { type: 'search'; block: number; search: Search }
+  /** A picture that the model made. */
+  | { type: 'image'; block: number; source: ImageSource }
+  /**
+   * A block or item that one format alone has. `words`: what it says to callers of others; null for what is none of
+   * their business.
+   */
+  | {
+      type: 'native';
+      block: number;
+      format: WireFormat;
+      name: string;
+      value: JsonObject;
+      words: string | null;
+    }
+  | {
+      type: 'message-end';
+      reason: EndReason;
+      stopSequence: string | null;
+      usage: Usage | null;
+      /** The vendor's tier that served it (`tier.ts`), where the answer says so. */
+      tier?: string;
+    }
   /** Ends the answer, in place of `message-end`. */
   | { type: 'error'; error: ReportedError };
 
@@ -49,6 +70,9 @@ export type EndReason =
   | 'policy'
   | 'paused'
   | 'other';
+
+/** Bytes or an address: a file that was uploaded is known to its vendor alone. */
+export type ImageSource = Exclude<Source, { kind: 'file' }>;
 
 export interface Citation {
   url: string | null;
@@ -76,6 +100,9 @@ export interface PartWriter {
   push(part: StreamPart): string;
 }
 
+/** Writes one frame; `event` is '' where it has no name. */
+export type FrameEncoder = (event: string, data: object | string) => string;
+
 /** What a writer must know of the request that it answers. */
 export interface AnswerContext {
   /** The gateway's id for this request; ids in the answer are made from it where the upstream has none. */
@@ -87,4 +114,6 @@ export interface AnswerContext {
   includeUsage: boolean;
   /** The caller's request, for formats that echo it. */
   request: JsonObject;
+  /** How frames are written, where not for the wire. */
+  encode?: FrameEncoder;
 }

@@ -312,6 +312,7 @@ const expectations: [WireFormat, string, StreamFacts['end'], Partial<Usage> | nu
   ['gemini', 'tools.sse', 'complete', { input: 310, output: 64, reasoning: 52 }],
   ['gemini', 'thinking.sse', 'complete', { input: 40, output: 5, reasoning: 220 }],
   ['gemini', 'grounding.sse', 'complete', { input: 240, output: 12, reasoning: 33, webSearches: 2 }],
+  ['gemini', 'image.sse', 'complete', { input: 12, imageOutput: 1_290 }],
   ['gemini', 'blocked.sse', 'complete', { input: 19 }],
   ['gemini', 'overloaded.sse', 'error', { input: 12, output: 2 }],
   [

@@ -194,8 +194,14 @@ function bridgeChoice(
   }
 }
 
-function bridgeMessage({ parts, role }: Message, bridging: Bridging): Message {
+function bridgeMessage(message: Message, bridging: Bridging): Message {
+  const { parts, role } = message;
+  if (!parts.some(isOfTool)) return message;
   return { role, parts: parts.map((part) => bridgePart(part, bridging)) };
+}
+
+function isOfTool({ type }: Part): boolean {
+  return type === 'tool-call' || type === 'tool-result';
 }
 
 function bridgePart(part: Part, { custom, names, namespaces }: Bridging): Part {

@@ -1,3 +1,4 @@
+import { searchInWords } from './anthropic-messages/search.ts';
 import { NO_SIGNATURE } from './gemini/signature.ts';
 import type { WireFormat } from './model.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from './values.ts';
@@ -9,31 +10,54 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from './values.ts
  */
 interface Unsealing {
   refused: RegExp;
-  /** The request without sealed reasoning; null when it holds none. */
+  /** What is taken out, as callers are told. */
+  name: string;
+  /** The request without what is sealed; null when it holds none. */
   strip(request: JsonObject): JsonObject | null;
 }
 
-const unsealings: Readonly<Partial<Record<WireFormat, Unsealing>>> = {
-  'anthropic-messages': {
-    refused: /signature|thinking.{0,20} block|redacted_thinking|block_binding/i,
-    strip: withoutThinking,
-  },
-  'openai-responses': {
-    refused: /encrypted[ _]content|reasoning.{0,20} item/i,
-    strip: withoutReasoningItems,
-  },
-  'openai-chat': { refused: /thought[ _]?signature|reasoning_details|encrypted/i, strip: withoutDetails },
-  gemini: { refused: /thought[ _]?signature/i, strip: withoutSignatures },
+const reasoning = 'reasoning';
+const unsealings: Readonly<Partial<Record<WireFormat, readonly Unsealing[]>>> = {
+  'anthropic-messages': [
+    {
+      refused: /signature|thinking.{0,20} block|redacted_thinking|block_binding/i,
+      name: reasoning,
+      strip: withoutThinking,
+    },
+    { refused: /encrypted_(content|index)/i, name: 'web_search_tool_result', strip: withoutFoundPages },
+  ],
+  'openai-responses': [
+    {
+      refused: /encrypted[ _]content|reasoning.{0,20} item/i,
+      name: reasoning,
+      strip: withoutReasoningItems,
+    },
+  ],
+  'openai-chat': [
+    {
+      refused: /thought[ _]?signature|reasoning_details|encrypted/i,
+      name: reasoning,
+      strip: withoutDetails,
+    },
+  ],
+  gemini: [{ refused: /thought[ _]?signature/i, name: reasoning, strip: withoutSignatures }],
 };
 
 /**
- * The request without the sealed reasoning that its vendor refused.
+ * The request without what its vendor sealed and refused, and the name of that.
  * @param message the vendor's error
- * @returns null when the error is about something else, or the request holds no sealed reasoning
+ * @returns null when the error is about something else, or the request holds nothing sealed
  */
-export function unsealed(format: WireFormat, request: JsonObject, message: string): JsonObject | null {
-  const unsealing = unsealings[format];
-  return unsealing?.refused.test(message) ? unsealing.strip(request) : null;
+export function unsealed(
+  format: WireFormat,
+  request: JsonObject,
+  message: string,
+): { request: JsonObject; name: string } | null {
+  for (const { name, refused, strip } of unsealings[format] ?? []) {
+    const without = refused.test(message) ? strip(request) : null;
+    if (without !== null) return { request: without, name };
+  }
+  return null;
 }
 
 const isThinking = (block: unknown): boolean => {
@@ -57,6 +81,25 @@ function withoutThinking(request: JsonObject): JsonObject | null {
   return { ...request, messages: kept, ...(thinking === null ? {} : { thinking }) };
 }
 
+/** Searches in words, and texts without the passages that they rest on: what was found is sealed for one vendor. */
+function withoutFoundPages(request: JsonObject): JsonObject | null {
+  let found = false;
+  const messages = listOf(request['messages']).map((message) => {
+    const content = objectOf(message)['content'];
+    if (!isObject(message) || !Array.isArray(content)) return message;
+    const blocks = content.flatMap((block) => {
+      if (!isObject(block)) return [block];
+      const { citations, ...rest } = block;
+      const words = searchInWords(block);
+      if (words === null && !(block['type'] === 'text' && Array.isArray(citations))) return [block];
+      found = true;
+      return [words === null ? rest : { type: 'text', text: words }];
+    });
+    return { ...message, content: blocks };
+  });
+  return found ? { ...request, messages } : null;
+}
+
 function withoutReasoningItems(request: JsonObject): JsonObject | null {
   const items = listOf(request['input']);
   if (!items.some((item) => objectOf(item)['type'] === 'reasoning')) return null;
@@ -73,15 +116,27 @@ function withoutDetails(request: JsonObject): JsonObject | null {
   let found = false;
   const without = (value: unknown): JsonObject => {
     const { extra_content, reasoning_details, ...rest } = objectOf(value);
-    if (extra_content !== undefined || reasoning_details !== undefined) found = true;
+    if (reasoning_details !== undefined || (extra_content !== undefined && !isPlaceholder(extra_content)))
+      found = true;
     return rest;
+  };
+  const withoutSeal = (call: unknown): JsonObject => {
+    const rest = without(call);
+    // As for its own format: newer models of Google want one on a call.
+    return isObject(objectOf(objectOf(call)['extra_content'])['google'])
+      ? { ...rest, extra_content: { google: { thought_signature: NO_SIGNATURE } } }
+      : rest;
   };
   const messages = listOf(request['messages']).map((message) => {
     const rest = without(message);
     const calls = rest['tool_calls'];
-    return Array.isArray(calls) ? { ...rest, tool_calls: calls.map(without) } : rest;
+    return Array.isArray(calls) ? { ...rest, tool_calls: calls.map(withoutSeal) } : rest;
   });
   return found ? { ...request, messages } : null;
+}
+
+function isPlaceholder(extraContent: unknown): boolean {
+  return objectOf(objectOf(extraContent)['google'])['thought_signature'] === NO_SIGNATURE;
 }
 
 const signatureOf = (part: JsonObject): string =>

@@ -58,8 +58,11 @@ export function textsAt(body: JsonObject, name: string): string[] {
 
 /** The members of `body` that are not in `known`; null when there are none. */
 export function extraMembers(body: JsonObject, known: ReadonlySet<string>): JsonObject | null {
-  const rest = Object.entries(body).filter(
-    ([name, value]) => !known.has(name) && value !== null && name !== '__proto__',
-  );
-  return rest.length === 0 ? null : Object.fromEntries(rest);
+  let rest: JsonObject | null = null;
+  for (const name of Object.keys(body)) {
+    if (known.has(name) || body[name] === null || name === '__proto__') continue;
+    rest ??= {};
+    rest[name] = body[name];
+  }
+  return rest;
 }

@@ -18,13 +18,34 @@ interface Document {
   components?: { responses?: Record<string, { content?: Record<string, unknown> }> };
 }
 
+/** All times of rows are written alike, so that their texts compare as they do. */
+function timeFault(value: unknown): string | null {
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, member] of Object.entries(value)) {
+    const isTime = /_at$|^time$|^at$/.test(name) && typeof member === 'string';
+    if (isTime && !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(member)) return `${name} is ${member}`;
+    const inner = isTime ? null : timeFault(member);
+    if (inner !== null) return inner;
+  }
+  return null;
+}
+
+/** A content whose schema is that of a list or of one member. */
+interface Listed {
+  schema: {
+    properties?: Record<string, { items?: { $ref?: string } }>;
+    anyOf?: { $ref?: string }[];
+  };
+}
+
 /** JSON pointer of a place in the document, as a URI's fragment. */
 const pointer = (...steps: string[]) =>
   `api#/${steps.map((step) => encodeURIComponent(step.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`;
 
 /**
  * Holds answers against the API's own document: the status must stand there, the content type with it, and the body
- * must be as its schema says. What is asked of paths that the document does not have is passed over, and so is what
+ * must be as its schema says. Members that are shown whole must be whole: a part of one is no answer unless parts were
+ * asked for. What is asked of paths that the document does not have is passed over, and so is what
  * no document describes: an event stream's text, an answer without a body.
  * @returns one line for each that differs
  */
@@ -62,10 +83,31 @@ export function differences(openapi: object, exchanges: readonly Exchange[]): st
       name === undefined
         ? pointer('paths', found.template, verb, 'responses', key, 'content', type, 'schema')
         : pointer('components', 'responses', name, 'content', type, 'schema');
+    const said: unknown = JSON.parse(reply.text);
+    const wrong = faultOf(place, said) ?? timeFault(said);
+    if (wrong !== null) return `${status}: ${wrong}`;
+    if (verb !== 'get' || reply.status !== 200) return null;
+    return wholeFault(content[type] as Listed, path, said);
+  }
+
+  function faultOf(place: string, value: unknown): string | null {
     const validate = compiled.get(place) ?? ajv.compile({ $ref: place });
     compiled.set(place, validate);
-    if (validate(JSON.parse(reply.text))) return null;
-    return `${status}: ${ajv.errorsText(validate.errors)}: ${reply.text.slice(0, 300)}`;
+    if (validate(value)) return null;
+    return `${ajv.errorsText(validate.errors)}: ${JSON.stringify(value).slice(0, 300)}`;
+  }
+
+  /** What is wrong with members that were asked for whole: the document lets a part of one stand for it. */
+  function wholeFault({ schema }: Listed, path: string, said: unknown): string | null {
+    const query = new URLSearchParams(path.split('?')[1] ?? '');
+    if (query.has('attributes')) return null;
+    const listed = schema.properties?.['resources']?.items?.$ref;
+    if (listed !== undefined && query.get('expand') !== 'resources') return null;
+    const name = listed?.replace(/Part$/, '') ?? schema.anyOf?.[0]?.$ref;
+    if (name === undefined) return null;
+    const members = listed === undefined ? [said] : ((said as { resources?: unknown[] }).resources ?? []);
+    const place = pointer('components', 'schemas', name.split('/').at(-1) ?? '');
+    return members.map((member) => faultOf(place, member)).find((fault) => fault !== null) ?? null;
   }
 
   return exchanges.flatMap((exchange) => {

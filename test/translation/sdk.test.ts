@@ -130,6 +130,8 @@ describe('@anthropic-ai/sdk with a chat provider', () => {
         error.headers.get('retry-after') === '7' &&
         error.message.includes('slow down'),
     );
+    // It said when to come back, and until then nobody would be asked.
+    await gateway().forgive();
     upstream().always(body(502, '<html>Bad gateway</html>', { 'content-type': 'text/html' }));
     await assert.rejects(
       client().messages.create({

@@ -80,6 +80,9 @@ function isOtherwiseSaid(
     case 'fileInput':
       // A file that is text is sent as text.
       return !whole.messages.some(({ parts }) => parts.some(isBinaryFile));
+    case 'parallelToolCalls':
+      // Not said, but held to: calls after the first are taken out of the answer (`codecs/one-call.ts`).
+      return true;
     case 'tools':
       return whole.toolChoice?.kind === 'none';
     default:

@@ -1,5 +1,5 @@
 import type { Frame } from '../../lib/sse.ts';
-import { encodeFrame } from '../frames.ts';
+import { encodeFrames, objectIn, ValueFrame } from '../frames.ts';
 import { growObject, overlay } from '../merge.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
 import { mergeUsage } from './usage.ts';
@@ -11,35 +11,41 @@ const streamedInput: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_us
 const endKeys = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
 
 /** A complete message as a stream. Blocks of a type that has no deltas are carried whole in their start. */
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function framesOf(response: Record<string, unknown>): Frame[] {
   const { content, usage: counts, ...rest } = response;
   const usage = { input_tokens: 0, output_tokens: 0, ...objectOf(counts) };
   const known = endKeys.filter((key) => key in rest);
   const message = { ...rest, content: [], ...nullsOf(known), usage: { ...usage, output_tokens: 0 } };
-  let text = eventFrame({ type: 'message_start', message });
-  for (const [index, block] of listOf(content).entries()) text += blockFrames(index, objectOf(block));
+  const frames = [eventFrame({ type: 'message_start', message })];
+  for (const [index, block] of listOf(content).entries()) frames.push(...blockFrames(index, objectOf(block)));
   const delta = {
     stop_reason: null,
     stop_sequence: null,
     ...Object.fromEntries(known.map((key) => [key, rest[key]])),
   };
-  text += eventFrame({ type: 'message_delta', delta, usage });
-  return Buffer.from(text + eventFrame({ type: 'message_stop' }));
+  frames.push(eventFrame({ type: 'message_delta', delta, usage }), eventFrame({ type: 'message_stop' }));
+  return frames;
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  return encodeFrames(framesOf(response));
 }
 
 function nullsOf(keys: readonly string[]): JsonObject {
   return Object.fromEntries(['stop_reason', 'stop_sequence', ...keys].map((key) => [key, null]));
 }
 
-function eventFrame(event: JsonObject & { type: string }): string {
-  return encodeFrame(event.type, event);
+function eventFrame(event: JsonObject & { type: string }): Frame {
+  return new ValueFrame(event.type, event);
 }
 
-function blockFrames(index: number, block: JsonObject): string {
+function blockFrames(index: number, block: JsonObject): Frame[] {
   const { opening, deltas } = takeApart(block);
-  let text = eventFrame({ type: 'content_block_start', index, content_block: opening });
-  for (const delta of deltas) text += eventFrame({ type: 'content_block_delta', index, delta });
-  return text + eventFrame({ type: 'content_block_stop', index });
+  return [
+    eventFrame({ type: 'content_block_start', index, content_block: opening }),
+    ...deltas.map((delta) => eventFrame({ type: 'content_block_delta', index, delta })),
+    eventFrame({ type: 'content_block_stop', index }),
+  ];
 }
 
 function takeApart(block: JsonObject): { opening: JsonObject; deltas: JsonObject[] } {
@@ -83,7 +89,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const blocks = new Map<number, BlockSoFar>();
   for (const frame of frames) {
     if (stopped) break;
-    const event = parseObject(frame.data);
+    const event = objectIn(frame);
     if (frame.event === 'error' || event?.['type'] === 'error') return null;
     if (event === null) continue;
     if (event['type'] === 'message_start') {

@@ -11,6 +11,8 @@ import type {
 } from '../conversation.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { objectAt, textAt, wrong } from '../wire-check.ts';
+import { wordsOf } from './native-words.ts';
+import { withSearches } from './search.ts';
 
 /** The `messages` of a request. A `system` message may stand among them. */
 export function readMessages(messages: readonly unknown[]): Message[] {
@@ -20,7 +22,8 @@ export function readMessages(messages: readonly unknown[]): Message[] {
     const { content, role } = message;
     if (role !== 'user' && role !== 'assistant' && role !== 'system')
       throw wrong(`${path}.role`, '"user", "assistant" or "system"');
-    return { role, parts: readContent(content, `${path}.content`) };
+    const parts = readContent(content, `${path}.content`);
+    return { role, parts: role === 'assistant' ? withSearches(parts) : parts };
   });
 }
 
@@ -166,26 +169,4 @@ function resultBlock(block: JsonObject, path: string): ToolResultPart {
     isError: block['is_error'] === true,
     ...cacheOf(block),
   };
-}
-
-/** What a block that only this vendor has says in words; null when words cannot say it. */
-function wordsOf(type: string, block: JsonObject): string | null {
-  switch (type) {
-    case 'document':
-    case 'container_upload':
-      return null;
-    case 'compaction':
-      return typeof block['content'] === 'string' ? block['content'] : null;
-    case 'tool_reference':
-      return `[tool] ${textOf(block['tool_name'])}`;
-    default:
-      return `[${type}] ${JSON.stringify(block, readable)}`;
-  }
-}
-
-/** Members that only the vendor can read, or that are no part of what was said. */
-const unreadable: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'cache_control', 'caller']);
-
-function readable(key: string, value: unknown): unknown {
-  return unreadable.has(key) || key.startsWith('encrypted_') ? undefined : value;
 }

@@ -8,6 +8,7 @@ import type {
   ToolResultPart,
 } from '../conversation.ts';
 import { imageTypeOf } from '../image-type.ts';
+import { isTextFile } from '../text-file.ts';
 import { type JsonObject, parseObject } from '../values.ts';
 
 /** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none (M-03). */
@@ -35,6 +36,8 @@ function blockOf(part: Part): JsonObject[] {
       return thinkingBlock(part);
     case 'native':
       return part.format === 'anthropic-messages' ? [part.value] : [];
+    case 'search':
+      return part.native.format === 'anthropic-messages' ? part.native.values : [];
     case 'audio':
       return [];
   }
@@ -94,7 +97,7 @@ function documentBlock({ cache, citations, name, source }: FilePart): JsonObject
 
 /** Text that came as bytes goes as text; of bytes the vendor takes PDF alone. */
 function documentSource(source: Source): JsonObject {
-  if (source.kind !== 'data' || !source.mediaType.startsWith('text/')) return sourceOf(source);
+  if (source.kind !== 'data' || !isTextFile({ source })) return sourceOf(source);
   return plainText(Buffer.from(source.base64, 'base64').toString('utf8'));
 }
 

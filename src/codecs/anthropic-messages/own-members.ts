@@ -10,6 +10,7 @@ const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
   output_config: new Set(['effort', 'format']),
   metadata: new Set(['user_id']),
 };
+const insides = Object.entries(knownInside);
 const knownOfTool: ReadonlySet<string> = new Set([
   ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'],
 ]);
@@ -25,29 +26,39 @@ const knownOfMessage: ReadonlySet<string> = new Set(['role', 'content']);
  * tools says is listed by the tool's name. Null when there is nothing.
  */
 export function ownMembers(body: JsonObject): JsonObject | null {
-  const members = new Map(Object.entries(extraMembers(body, known) ?? {}));
+  const members = new Map<string, unknown>();
+  const add = (prefix: string, found: JsonObject | null) => {
+    if (found !== null) for (const name of Object.keys(found)) members.set(prefix + name, found[name]);
+  };
+  add('', extraMembers(body, known));
   // The usual tier says nothing.
   if (members.get('service_tier') === 'auto') members.delete('service_tier');
   const { thinking } = body;
   if (isObject(thinking) && !knownThinking.has(thinking['type'])) members.set('thinking', thinking);
-  for (const [name, names] of Object.entries(knownInside)) {
-    for (const [key, value] of Object.entries(extraMembers(objectOf(body[name]), names) ?? {}))
-      members.set(`${name}.${key}`, value);
+  for (const [name, names] of insides) {
+    const inner = body[name];
+    if (isObject(inner)) add(`${name}.`, extraMembers(inner, names));
   }
-  for (const message of listOf(body['messages']).map(objectOf)) {
-    for (const [key, value] of Object.entries(extraMembers(message, knownOfMessage) ?? {}))
-      members.set(MESSAGES + key, value);
-  }
-  const ofTools = new Map<string, Map<string, unknown>>();
-  for (const tool of listOf(body['tools']).map(objectOf)) {
-    if (!isFunction(tool)) continue;
-    for (const [key, value] of Object.entries(extraMembers(tool, knownOfTool) ?? {})) {
+  for (const message of listOf(body['messages']))
+    if (isObject(message)) add(MESSAGES, extraMembers(message, knownOfMessage));
+  add(TOOLS, membersOfTools(listOf(body['tools'])));
+  return members.size === 0 ? null : Object.fromEntries(members);
+}
+
+/** Members of tools that only this format knows, each with its values by the names of their tools. */
+function membersOfTools(tools: readonly unknown[]): JsonObject | null {
+  let ofTools: Map<string, Map<string, unknown>> | null = null;
+  for (const tool of tools) {
+    const found = isObject(tool) && isFunction(tool) ? extraMembers(tool, knownOfTool) : null;
+    if (found === null || !isObject(tool)) continue;
+    ofTools ??= new Map();
+    for (const [key, value] of Object.entries(found)) {
       const byName = ofTools.get(key) ?? new Map<string, unknown>();
-      ofTools.set(key, byName.set(tool['name'], value));
+      ofTools.set(key, byName.set(String(tool['name']), value));
     }
   }
-  for (const [key, byName] of ofTools) members.set(TOOLS + key, Object.fromEntries(byName));
-  return members.size === 0 ? null : Object.fromEntries(members);
+  if (ofTools === null) return null;
+  return Object.fromEntries([...ofTools].map(([key, byName]) => [key, Object.fromEntries(byName)]));
 }
 
 type NamedTool = JsonObject & { name: string };

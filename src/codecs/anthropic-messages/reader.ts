@@ -1,8 +1,11 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { Sealed } from '../conversation.ts';
+import { objectIn } from '../frames.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
+import { servedTier } from '../tier.ts';
 import { isObject, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
 import { readEventError } from './error.ts';
+import { isSearchCall, searchedBy, searchOf } from './search.ts';
 import { mergeUsage, messageUsage } from './usage.ts';
 
 interface OpenBlock {
@@ -48,12 +51,14 @@ class MessagesReader implements PartReader {
   #reason: string | null = null;
   #stopSequence: string | null = null;
   #begun = false;
+  /** Calls of the vendor's search that wait for what they found. */
+  readonly #searches = new Map<string, JsonObject>();
   /** Why the vendor refused, in its words. */
   #explanation = '';
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
-    const event = parseObject(frame.data);
+    const event = objectIn(frame);
     if (frame.event === 'error' || event?.['type'] === 'error') {
       this.#ended = true;
       return [{ type: 'error', error: readEventError(event, frame.data) }];
@@ -172,7 +177,30 @@ class MessagesReader implements PartReader {
     const open = this.#open.get(index);
     if (open === undefined) return [];
     this.#open.delete(index);
-    return closed(open);
+    return this.#closed(open);
+  }
+
+  #closed(open: OpenBlock): StreamPart[] {
+    if (open.kind !== 'native') return closed(open);
+    const value = wholeBlock(open);
+    if (isSearchCall(value)) {
+      this.#searches.set(textOf(value['id']), value);
+      return [];
+    }
+    const id = searchedBy(value);
+    const call = id === null ? undefined : this.#searches.get(id);
+    if (id === null || call === undefined) return [nativePart(open.block, value)];
+    this.#searches.delete(id);
+    return [{ type: 'search', block: open.block, search: searchOf(call, value) }];
+  }
+
+  /** Searches whose result did not come. */
+  #unfinished(): StreamPart[] {
+    return [...this.#searches.values()].map((call) => {
+      const block = this.#next;
+      this.#next += 1;
+      return { type: 'search', block, search: searchOf(call, null) };
+    });
   }
 
   #finish(): StreamPart[] {
@@ -181,13 +209,15 @@ class MessagesReader implements PartReader {
       return [{ type: 'error', error: { status: 502, message: 'The upstream sent an empty message' } }];
     const parts = [
       ...this.#begin({}),
-      ...[...this.#open.values()].flatMap(closed),
+      ...[...this.#open.values()].flatMap((open) => this.#closed(open)),
+      ...this.#unfinished(),
       ...refusal(this.#next, this.#reason === 'refusal' ? this.#explanation : ''),
     ];
     const told = reasons[this.#reason ?? ''] ?? 'other';
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
-    return [...parts, { type: 'message-end', reason, stopSequence: this.#stopSequence, usage }];
+    const served = servedTier(this.#usage['service_tier']);
+    return [...parts, { type: 'message-end', reason, stopSequence: this.#stopSequence, usage, ...served }];
   }
 }
 
@@ -205,7 +235,7 @@ function grown(
 }
 
 function closed(open: OpenBlock): StreamPart[] {
-  const { block, input, kind, start } = open;
+  const { block, input, kind } = open;
   switch (kind) {
     case 'text':
       return [{ type: 'text-end', block }];
@@ -213,11 +243,25 @@ function closed(open: OpenBlock): StreamPart[] {
       return [{ type: 'reasoning-end', block, sealed: sealOf(open) }];
     case 'tool-call':
       return [...wholeInput(open), { type: 'tool-call-end', block, complete: isWhole(input) }];
-    case 'native': {
-      const value = input === '' ? start : { ...start, input: parseObject(input) ?? {} };
-      return [{ type: 'native', block, format: 'anthropic-messages', name: textOf(start['type']), value }];
-    }
+    case 'native':
+      return [nativePart(block, wholeBlock(open))];
   }
+}
+
+function nativePart(block: number, value: JsonObject): StreamPart {
+  return {
+    type: 'native',
+    block,
+    format: 'anthropic-messages',
+    name: textOf(value['type']),
+    value,
+    words: null,
+  };
+}
+
+/** A block with the input that came in pieces. */
+function wholeBlock({ input, start }: OpenBlock): JsonObject {
+  return input === '' ? start : { ...start, input: parseObject(input) ?? {} };
 }
 
 /** Whether the vendor wrote the input of a call to its end: it closes the block also where the bound cut it off. */

@@ -28,6 +28,7 @@ export const names: ConceptNames = {
   imageInput: 'image',
   imageUrls: 'image.source.url',
   fileInput: 'document',
+  citedDocuments: 'citations',
   uploads: 'file_id',
   parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
   webSearch: 'tools.web_search',

@@ -3,7 +3,7 @@ import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { framesIn, judgeEnd } from '../frames.ts';
 import { sseFraming } from '../sse-framing.ts';
 import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../values.ts';
-import { assemble, encodeFramesOf } from './assemble.ts';
+import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
 import { readStreamUsage, writtenBytes } from './usage.ts';
 
@@ -20,6 +20,7 @@ export const stream: StreamCodec = {
   keepAlive: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
   encodeErrorFrame,
   cutEnding: 'error-frame',
+  framesOf,
   encodeFramesOf,
   assemble,
 };

@@ -1,9 +1,20 @@
 import { carrySeal } from '../carried-seal.ts';
-import type { Sealed } from '../conversation.ts';
+import type { Sealed, Search } from '../conversation.ts';
 import { encodeFrame } from '../frames.ts';
+import { inWords } from '../in-words.ts';
+import { withLateCitations } from '../late-citations.ts';
 import type { Usage } from '../model.ts';
-import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
-import type { JsonObject } from '../values.ts';
+import type {
+  AnswerContext,
+  Citation,
+  EndReason,
+  FrameEncoder,
+  PartWriter,
+  StreamPart,
+} from '../stream-part.ts';
+import { anthropicTier } from '../tier.ts';
+import { isObject, type JsonObject } from '../values.ts';
+import { foreignSearch } from './search.ts';
 
 /** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
 interface Block {
@@ -28,6 +39,7 @@ const reasons: Readonly<Record<EndReason, string>> = {
 /** Writes an answer as a messages stream (gateways' E-01). */
 class MessagesWriter implements PartWriter {
   readonly #context: AnswerContext;
+  readonly #encode: FrameEncoder;
   /** Blocks that are not closed on the wire, in order; the first one is being written. */
   readonly #blocks = new Map<number, Block>();
   #writing: number | null = null;
@@ -38,6 +50,7 @@ class MessagesWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#encode = context.encode ?? encodeFrame;
   }
 
   push(part: StreamPart): string {
@@ -71,14 +84,21 @@ class MessagesWriter implements PartWriter {
         return this.#close(part.block);
       case 'citation':
         return this.#grow(part.block, { type: 'citations_delta', citation: locationOf(part.citation) });
+      case 'search':
+        return this.#search(part.block, part.search);
       case 'native':
         if (part.format !== 'anthropic-messages') return '';
-        return this.#open(part.block, part.value, true) + this.#close(part.block);
+        return this.#whole(part.block, part.value);
       case 'message-end':
-        return this.#end(part.reason, part.stopSequence, part.usage);
+        return this.#end(part);
+      case 'image':
       case 'error':
         return '';
     }
+  }
+
+  #event(data: JsonObject & { type: string }): string {
+    return this.#encode(data.type, data);
   }
 
   #begin(usage: Usage | null): string {
@@ -93,7 +113,7 @@ class MessagesWriter implements PartWriter {
       stop_details: null,
       usage: begunUsage(usage),
     };
-    return event({ type: 'message_start', message });
+    return this.#event({ type: 'message_start', message });
   }
 
   #open(block: number, start: JsonObject, begun = false): string {
@@ -101,13 +121,29 @@ class MessagesWriter implements PartWriter {
     return this.#advance();
   }
 
+  #search(block: number, search: Search): string {
+    const own = search.native.format === 'anthropic-messages';
+    const id = `srvtoolu_${this.#context.id.replace(/^[a-z]+_/, '')}_${block}`;
+    const blocks = own ? search.native.values : foreignSearch(search, id);
+    // The second block of the two stands before the next.
+    return blocks.map((value, half) => this.#whole(block + half / 2, value)).join('');
+  }
+
+  /** A block that is known whole. Clients put the input of a call together from its pieces. */
+  #whole(block: number, value: JsonObject): string {
+    const { input, ...rest } = value;
+    if (!isObject(input)) return this.#open(block, value, true) + this.#close(block);
+    const delta = { type: 'input_json_delta', partial_json: JSON.stringify(input) };
+    return this.#open(block, { ...rest, input: {} }, true) + this.#grow(block, delta) + this.#close(block);
+  }
+
   #grow(block: number, delta: JsonObject): string {
     const open = this.#blocks.get(block);
     if (open === undefined) return '';
     open.begun = true;
-    const started = this.#advance();
+    const started = this.#writing === block ? '' : this.#advance();
     if (this.#writing === block)
-      return started + event({ type: 'content_block_delta', index: this.#index, delta });
+      return started + this.#event({ type: 'content_block_delta', index: this.#index, delta });
     open.deltas.push(delta);
     return started;
   }
@@ -136,7 +172,7 @@ class MessagesWriter implements PartWriter {
   #stop(block: number): string {
     this.#blocks.delete(block);
     this.#writing = null;
-    return event({ type: 'content_block_stop', index: this.#index });
+    return this.#event({ type: 'content_block_stop', index: this.#index });
   }
 
   /** Writes waiting blocks, in their order, as far as they go. */
@@ -151,21 +187,25 @@ class MessagesWriter implements PartWriter {
       if (!begun) break;
       this.#writing = block;
       this.#index += 1;
-      text += event({ type: 'content_block_start', index: this.#index, content_block: start });
-      for (const delta of deltas) text += event({ type: 'content_block_delta', index: this.#index, delta });
+      text += this.#event({ type: 'content_block_start', index: this.#index, content_block: start });
+      for (const delta of deltas)
+        text += this.#event({ type: 'content_block_delta', index: this.#index, delta });
       deltas.length = 0;
       if (ended) text += this.#stop(block);
     }
     return text;
   }
 
-  #end(reason: EndReason, stopSequence: string | null, usage: Usage | null): string {
+  #end({ reason, stopSequence, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): string {
     let text = '';
     for (const block of [...this.#blocks.keys()]) text += this.#close(block);
     const stop_reason = this.#stopReason(reason);
     const delta = { stop_reason, stop_sequence: stopSequence, stop_details: null };
+    const used = { ...usageOf(usage), ...(tier === undefined ? {} : anthropicTier(tier)) };
     return (
-      text + event({ type: 'message_delta', delta, usage: usageOf(usage) }) + event({ type: 'message_stop' })
+      text +
+      this.#event({ type: 'message_delta', delta, usage: used }) +
+      this.#event({ type: 'message_stop' })
     );
   }
 
@@ -179,11 +219,8 @@ class MessagesWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return new MessagesWriter(context);
-}
-
-function event(data: JsonObject & { type: string }): string {
-  return encodeFrame(data.type, data);
+  const target = withLateCitations(new MessagesWriter(context));
+  return inWords(target, { format: 'anthropic-messages', images: 'none' });
 }
 
 /** A seal of another format goes along in the place of this one's, for its maker to get it back. */

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { answers, settled } from '../../../test/support/arbitrary.ts';
+import { replaced } from '../../../test/support/damaged-requests.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import type { StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { listOf, objectOf } from '../values.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { gemini } from './codec.ts';
 import { reader } from './reader.ts';
@@ -201,32 +202,15 @@ function assertBalanced(parts: readonly StreamPart[]): void {
   let next = 0;
   for (const part of parts) {
     if (!('block' in part)) continue;
-    if (part.type.endsWith('-start') || part.type === 'native') {
+    const whole = part.type === 'native' || part.type === 'search' || part.type === 'image';
+    if (part.type.endsWith('-start') || whole) {
       assert.equal(part.block, next);
       next += 1;
-      if (part.type !== 'native') open.add(part.block);
+      if (!whole) open.add(part.block);
     } else assert.ok(open.has(part.block) || part.type === 'citation', `${part.type} of ${part.block}`);
     if (part.type.endsWith('-end')) open.delete(part.block);
   }
   assert.equal(open.size, 0);
-}
-
-/** `target` with another value somewhere inside. */
-function replaced(target: JsonObject, path: readonly number[], value: unknown): JsonObject {
-  const result = structuredClone(target);
-  let place: JsonObject | unknown[] = result;
-  for (const [depth, step] of path.entries()) {
-    const keys = Object.keys(place);
-    const key = keys[step % Math.max(1, keys.length)];
-    if (key === undefined) break;
-    const next = (place as JsonObject)[key];
-    if (depth === path.length - 1 || typeof next !== 'object' || next === null) {
-      (place as JsonObject)[key] = value;
-      break;
-    }
-    place = next as JsonObject;
-  }
-  return result;
 }
 
 describe('a gemini stream of a vendor', () => {

@@ -325,8 +325,9 @@ describe('an answer of Google', () => {
       { text: 'Two.' },
     ];
     const told = read(chunk(parts, stop));
-    assert.deepEqual(brief(told).slice(0, 4), [
-      ...['native 0 inlineData', 'native 1 executableCode', 'native 2 codeExecutionResult', 'text-start 3'],
+    assert.deepEqual(brief(told).slice(0, 6), [
+      ...['reasoning-start 0', 'reasoning-end 0 c2ln', 'image 1', 'native 2 executableCode'],
+      ...['native 3 codeExecutionResult', 'text-start 4'],
     ]);
     assert.deepEqual(partsOf(write(told)), [...parts, { text: '' }]);
   });

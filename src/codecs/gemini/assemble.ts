@@ -1,10 +1,10 @@
 import type { Frame } from '../../lib/sse.ts';
-import { encodeFrame } from '../frames.ts';
+import { encodeFrames, ValueFrame } from '../frames.ts';
 import { overlay } from '../merge.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import {
   blockReasonIn,
-  chunksIn,
+  chunksOf,
   contentName,
   finishReasonIn,
   isErrorFrame,
@@ -17,13 +17,17 @@ import { PartialArgs, willContinue } from './partial-args.ts';
  * A complete answer as a stream: the one chunk that it is. One that does not say why it ended is whole all the same,
  * and clients wait for a reason.
  */
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function framesOf(response: Record<string, unknown>): Frame[] {
   const chunk = unwrapped(response);
   const candidates = listOf(chunk['candidates']).filter(isObject);
   if (candidates.length === 0 || candidates.some((candidate) => finishReasonIn(candidate) !== ''))
-    return Buffer.from(encodeFrame('', chunk));
+    return [new ValueFrame('', chunk)];
   const ended = candidates.map((candidate) => ({ ...candidate, finishReason: 'STOP' }));
-  return Buffer.from(encodeFrame('', { ...chunk, candidates: ended }));
+  return [new ValueFrame('', { ...chunk, candidates: ended })];
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  return encodeFrames(framesOf(response));
 }
 
 interface CandidateSoFar {
@@ -45,7 +49,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const candidates = new Map<number, CandidateSoFar>();
   let finished = false;
   for (const frame of frames) {
-    const chunks = chunksIn(frame.data);
+    const chunks = chunksOf(frame);
     if (isErrorFrame(frame, chunks)) {
       if (!finished) return null;
       continue;

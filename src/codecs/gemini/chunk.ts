@@ -1,4 +1,5 @@
 import type { Frame } from '../../lib/sse.ts';
+import { ValueFrame } from '../frames.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 
 /**
@@ -13,6 +14,11 @@ export function chunksIn(data: string): JsonObject[] | null {
   } catch {
     return null;
   }
+}
+
+/** The answers in a frame. */
+export function chunksOf(frame: Pick<Frame, 'data'>): JsonObject[] | null {
+  return frame instanceof ValueFrame ? [unwrapped(frame.value)] : chunksIn(frame.data);
 }
 
 /** The answer without Cloud Code's wrapper. */

@@ -22,6 +22,8 @@ export const gemini: Codec = {
     heard,
     vendorOnly,
     lacks,
+    searchCalls: false,
+    answerImages: true,
     tools: toolRules,
   },
   readUsage,

@@ -1,5 +1,6 @@
 import type { FilePart, ImagePart, Part, ReasoningPart, ToolResultPart } from '../conversation.ts';
 import { imageTypeOf } from '../image-type.ts';
+import { textOfFile } from '../text-file.ts';
 import { type JsonObject, parseObject } from '../values.ts';
 import { kindOf, typeOfUrl } from './media.ts';
 
@@ -31,7 +32,7 @@ function emptyText(thoughtSignature: string): JsonObject {
 }
 
 function isSignable(wire: JsonObject): boolean {
-  return ('text' in wire && wire['thought'] !== true) || 'functionCall' in wire;
+  return ('text' in wire && wire['thought'] !== true) || 'functionCall' in wire || 'inlineData' in wire;
 }
 
 /** The vendor takes back what it signed itself; thoughts without a signature are anybody's, and are left out (M-13). */
@@ -55,8 +56,9 @@ function partOf(part: Part): JsonObject[] {
       return [{ functionCall: { id: part.id, name: part.name, args: argsOf(part.input) } }];
     case 'native':
       return part.format === 'gemini' ? [part.value] : [];
+    case 'search':
     case 'tool-result':
-      // `turns.ts` writes results, for they name the function that was called.
+      // Searches of others come as words; `turns.ts` writes results, for they name the function that was called.
       return [];
   }
 }
@@ -72,13 +74,11 @@ const ANY_IMAGE = 'image/jpeg';
 const ANY_FILE = 'application/pdf';
 
 /** An image or a document. The format has no place for a document's name but the words of one that is text. */
-function mediaOf(part: ImagePart | FilePart): JsonObject {
+export function mediaOf(part: ImagePart | FilePart): JsonObject {
   const { source } = part;
   switch (source.kind) {
     case 'text':
-      return {
-        text: 'name' in part && part.name !== undefined ? `${part.name}:\n\n${source.text}` : source.text,
-      };
+      return { text: part.type === 'file' ? (textOfFile(part) ?? '') : source.text };
     case 'data': {
       const shown = part.type === 'image' ? imageTypeOf(source.base64) : undefined;
       const any = part.type === 'image' ? ANY_IMAGE : ANY_FILE;

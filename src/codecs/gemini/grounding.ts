@@ -1,3 +1,4 @@
+import type { Search } from '../conversation.ts';
 import type { Citation, StreamPart } from '../stream-part.ts';
 import { isCount, isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 
@@ -160,18 +161,43 @@ function locator(text: string | null): (segment: JsonObject) => { start: number;
   };
 }
 
-/** What a writer was told to cite, as `groundingMetadata`; null when it was nothing. A block cited as a whole is its own passage. */
-export function groundingOf(citations: readonly CitationPart[], said: SaidText): JsonObject | null {
-  if (citations.length === 0) return null;
+/** The searches that an answer rests on; null for an answer without any. */
+export function searchIn(grounding: JsonObject): Search | null {
+  const queries = listOf(grounding['webSearchQueries']).filter((query) => typeof query === 'string');
+  if (queries.length === 0) return null;
+  const pages = listOf(grounding['groundingChunks']).map((chunk) => objectOf(objectOf(chunk)['web']));
+  const sources = pages.flatMap(({ title, uri }) =>
+    typeof uri === 'string' ? [{ url: uri, title: typeof title === 'string' ? title : null }] : [],
+  );
+  return {
+    ...{ queries, sources, failed: false },
+    text: `[googleSearch] ${JSON.stringify({ queries, sources })}`,
+    native: { format: 'gemini', values: [grounding] },
+  };
+}
+
+/**
+ * What a writer was told to cite and what was searched, as `groundingMetadata`; null when it was nothing. A block cited
+ * as a whole is its own passage.
+ */
+export function groundingOf(
+  citations: readonly CitationPart[],
+  searches: readonly Search[],
+  said: SaidText,
+): JsonObject | null {
+  if (citations.length === 0 && searches.length === 0) return null;
   const { text } = said;
   const offsets = text === null ? null : byteOffsets(text);
   const chunks = new Map<string, { index: number; chunk: JsonObject }>();
-  const groundingSupports: JsonObject[] = [];
-  for (const { block, citation } of citations) {
-    const chunk = chunkOf(citation);
+  const chunkOf = (chunk: JsonObject) => {
     const key = JSON.stringify(chunk);
     const known = chunks.get(key) ?? { index: chunks.size, chunk };
     chunks.set(key, known);
+    return known;
+  };
+  const groundingSupports: JsonObject[] = [];
+  for (const { block, citation } of citations) {
+    const known = chunkOf(chunkOfCitation(citation));
     const span = said.span(block);
     if (text === null || offsets === null || span === undefined) continue;
     const from = Math.min(span.from + (citation.start ?? 0), span.to);
@@ -179,12 +205,23 @@ export function groundingOf(citations: readonly CitationPart[], said: SaidText):
     const segment = { startIndex: offsets[from], endIndex: offsets[to], text: text.slice(from, to) };
     groundingSupports.push({ segment, groundingChunkIndices: [known.index] });
   }
-  return { groundingChunks: [...chunks.values()].map(({ chunk }) => chunk), groundingSupports };
+  const cited = new Set(citations.map(({ citation }) => citation.url));
+  for (const { title, url } of searches.flatMap(({ sources }) => sources))
+    if (!cited.has(url)) chunkOf(pageOf(url, title));
+  const webSearchQueries = searches.flatMap(({ queries }) => queries);
+  return {
+    ...(webSearchQueries.length === 0 ? {} : { webSearchQueries }),
+    groundingChunks: [...chunks.values()].map(({ chunk }) => chunk),
+    groundingSupports,
+  };
+}
+
+function pageOf(uri: string, title: string | null): JsonObject {
+  return { web: { uri, ...(title === null ? {} : { title }) } };
 }
 
 /** A page of the web, which has no place for the passage itself; else a document. */
-function chunkOf({ text, title, url }: Citation): JsonObject {
-  const named = title === null ? {} : { title };
-  if (url !== null) return { web: { uri: url, ...named } };
-  return { retrievedContext: { ...named, ...(text === null ? {} : { text }) } };
+function chunkOfCitation({ text, title, url }: Citation): JsonObject {
+  if (url !== null) return pageOf(url, title);
+  return { retrievedContext: { ...(title === null ? {} : { title }), ...(text === null ? {} : { text }) } };
 }

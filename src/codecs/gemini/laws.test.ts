@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { conversations } from '../../../test/support/arbitrary.ts';
-import { GatewayError } from '../../lib/error.ts';
+import { assertRefusedByPath } from '../../../test/support/damaged-requests.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../conversation.ts';
 import { effortOfBudget } from '../effort.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';
@@ -226,42 +226,10 @@ describe('a generateContent request, whatever it says,', () => {
   });
 
   it('is refused with the path of what is wrong, and never fails otherwise', () => {
-    const mutated = fc
-      .tuple(
-        anyConversation,
-        fc.array(fc.nat(40), { minLength: 1, maxLength: 7 }),
-        fc.jsonValue({ maxDepth: 2 }),
-      )
-      .map(([conversation, path, value]) => replaced(wire(conversation), path, value));
-    fc.assert(
-      fc.property(fc.oneof({ weight: 4, arbitrary: mutated }, fc.object({ maxDepth: 3 })), (body) => {
-        try {
-          encodeRequest(decodeRequest(body as JsonObject));
-        } catch (error) {
-          assert.ok(error instanceof GatewayError, String(error));
-          assert.equal(error.status, 400);
-          assert.ok(error.param !== null);
-        }
-      }),
-      { numRuns: 10_000 },
-    );
+    assertRefusedByPath(anyConversation, {
+      numRuns: 10_000,
+      wire: wire,
+      taken: (body) => encodeRequest(decodeRequest(body)),
+    });
   });
 });
-
-/** `target` with another value somewhere inside. */
-function replaced(target: JsonObject, path: readonly number[], value: unknown): JsonObject {
-  const result = structuredClone(target);
-  let place: JsonObject | unknown[] = result;
-  for (const [depth, step] of path.entries()) {
-    const keys = Object.keys(place);
-    const key = keys[step % Math.max(1, keys.length)];
-    if (key === undefined) break;
-    const next = (place as JsonObject)[key];
-    if (depth === path.length - 1 || typeof next !== 'object' || next === null) {
-      (place as JsonObject)[key] = value;
-      break;
-    }
-    place = next as JsonObject;
-  }
-  return result;
-}

@@ -1,12 +1,13 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { Sealed } from '../conversation.ts';
 import type { PartReader, StreamPart } from '../stream-part.ts';
+import { servedTier } from '../tier.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { CallReader } from './call-reader.ts';
 import {
   blockReasonIn,
   candidateIn,
-  chunksIn,
+  chunksOf,
   contentName,
   finishReasonIn,
   isErrorFrame,
@@ -14,7 +15,8 @@ import {
 } from './chunk.ts';
 import { readError } from './error.ts';
 import { meaningOfFinish } from './finish.ts';
-import { citationsIn, SaidText } from './grounding.ts';
+import { citationsIn, SaidText, searchIn } from './grounding.ts';
+import { codeIn, imageIn } from './made.ts';
 import { sealOf } from './signature.ts';
 import { usageOf } from './usage.ts';
 
@@ -42,7 +44,7 @@ class GeminiReader implements PartReader {
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
-    const chunks = chunksIn(frame.data);
+    const chunks = chunksOf(frame);
     if (isErrorFrame(frame, chunks)) {
       // After its end an answer has nothing to fail any more.
       return this.#reason === '' ? this.#fail(readError(frame)) : [];
@@ -106,8 +108,11 @@ class GeminiReader implements PartReader {
     const name = contentName(part);
     if (name === 'functionCall') return this.#call(objectOf(part['functionCall']), seal);
     if (name === 'text' || name === null) return this.#words(textOf(part['text']), part['thought'], seal);
-    const value = { type: 'native' as const, format: 'gemini' as const, name, value: part };
-    return [...this.#before(null), ...this.#closeProse(), { ...value, block: this.#nextBlock() }];
+    const source = imageIn(part);
+    const before = [...this.#before(source === null ? null : seal), ...this.#closeProse()];
+    const block = this.#nextBlock();
+    if (source !== null) return [...before, { type: 'image', block, source }];
+    return [...before, { type: 'native', block, format: 'gemini', name, value: part, words: codeIn(part) }];
   }
 
   #call(call: JsonObject, seal: Sealed | null): StreamPart[] {
@@ -189,11 +194,14 @@ class GeminiReader implements PartReader {
     ];
     if (this.#calls.fault !== null) return this.#fail({ status: 502, message: this.#calls.fault });
     this.#ended = true;
+    const search = searchIn(this.#grounding);
+    if (search !== null) parts.push({ type: 'search', block: this.#nextBlock(), search });
     if (meaning === 'policy') parts.push(...this.#refusal());
     // What was called decides, for calls end with STOP too (S-04).
     const reason = meaning === 'stop' && this.#calls.any ? 'tool-calls' : meaning;
     const usage = usageOf(this.#counts, this.#grounding);
-    return [...parts, { type: 'message-end', reason, stopSequence: null, usage }];
+    const served = servedTier(this.#counts['serviceTier'], this.#counts['trafficType']);
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...served }];
   }
 
   #refusal(): StreamPart[] {

@@ -5,7 +5,7 @@ import { COLON, QUOTE, skipSpace, stringEnd } from '../json-bytes.ts';
 import { sseFraming } from '../sse-framing.ts';
 import { closersAfter } from '../usage-bytes.ts';
 import { isObject, type JsonObject, listOf } from '../values.ts';
-import { assemble, encodeFramesOf } from './assemble.ts';
+import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { blockReasonIn, chunksIn, contentName, finishReasonIn, isErrorFrame, partsIn } from './chunk.ts';
 import { encodeErrorFrame, readError } from './error.ts';
 import { readStreamUsage, writtenBytes } from './usage.ts';
@@ -27,6 +27,7 @@ export const stream: StreamCodec = {
   keepAlive: null,
   encodeErrorFrame,
   cutEnding: 'reset',
+  framesOf,
   encodeFramesOf,
   assemble,
 };

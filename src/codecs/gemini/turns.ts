@@ -66,6 +66,8 @@ function speaks(part: Part): boolean {
       return part.sealed?.format === 'gemini';
     case 'native':
       return part.format === 'gemini';
+    case 'search':
+      return false;
     default:
       return true;
   }

@@ -1,8 +1,10 @@
-import type { Sealed } from '../conversation.ts';
+import type { Sealed, Search } from '../conversation.ts';
 import { encodeFrame } from '../frames.ts';
+import { inWords } from '../in-words.ts';
 import type { Usage } from '../model.ts';
-import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../stream-part.ts';
 import { type JsonObject, objectOf, parseObject } from '../values.ts';
+import { mediaOf } from './content-encode.ts';
 import { finishReasonOf } from './finish.ts';
 import { groundingOf, SaidText } from './grounding.ts';
 import { signatureOf } from './signature.ts';
@@ -14,7 +16,7 @@ type CitationPart = Extract<StreamPart, { type: 'citation' }>;
 
 /** A block that has begun. Parts have no number on the wire, so that one block at a time is written and the others wait. */
 interface Block {
-  kind: 'text' | 'thought' | 'call' | 'native';
+  kind: 'text' | 'thought' | 'call' | 'image' | 'native';
   /** What came for it and was not written. */
   text: string;
   /** The whole thought, which some signatures are worthless without. */
@@ -34,12 +36,14 @@ interface Block {
  */
 class GeminiWriter implements PartWriter {
   readonly #context: AnswerContext;
+  readonly #encode: FrameEncoder;
   /** Whether the caller asked to see thoughts (`includeThoughts`); who did not takes them for text. */
   readonly #showsThoughts: boolean;
   /** Blocks that are not written to their end, in order; the first one is being written. */
   readonly #blocks = new Map<number, Block>();
   readonly #said = new SaidText();
   readonly #citations: CitationPart[] = [];
+  readonly #searches: Search[] = [];
   /** The signature for the next part. */
   #signature = '';
   #refused = false;
@@ -47,6 +51,7 @@ class GeminiWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#encode = context.encode ?? encodeFrame;
     this.#showsThoughts = asksForThoughts(context.request);
   }
 
@@ -76,6 +81,13 @@ class GeminiWriter implements PartWriter {
       case 'citation':
         this.#citations.push(part);
         return '';
+      case 'search':
+        this.#searches.push(part.search);
+        return '';
+      case 'image': {
+        const native = mediaOf({ type: 'image', source: part.source });
+        return this.#open(part.block, 'image', { native, ended: true });
+      }
       case 'native':
         if (part.format !== 'gemini') return '';
         return this.#open(part.block, 'native', { native: part.value, ended: true });
@@ -143,6 +155,8 @@ class GeminiWriter implements PartWriter {
       }
       case 'call':
         return open.ended ? this.#call(open) : '';
+      case 'image':
+        return this.#part(open.native);
       case 'native':
         return this.#signed() + this.#chunk([open.native]);
     }
@@ -182,7 +196,7 @@ class GeminiWriter implements PartWriter {
   #end(reason: EndReason, usage: Usage | null): string {
     let frames = '';
     for (const block of [...this.#blocks.keys()]) frames += this.#close(block, { complete: false });
-    const grounding = groundingOf(this.#citations, this.#said);
+    const grounding = groundingOf(this.#citations, this.#searches, this.#said);
     const last = this.#signature === '' ? { text: '' } : { text: '', thoughtSignature: this.#signature };
     const more = grounding === null ? {} : { groundingMetadata: grounding };
     return frames + this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage);
@@ -195,7 +209,7 @@ class GeminiWriter implements PartWriter {
   }
 
   #chunk(parts: JsonObject[], end: JsonObject = {}, usage: Usage | null = null): string {
-    return encodeFrame('', {
+    return this.#encode('', {
       candidates: [{ content: { parts, role: 'model' }, ...end, index: 0 }],
       ...(usage === null ? {} : { usageMetadata: usageMetadataOf(usage) }),
       modelVersion: this.#context.model,
@@ -206,7 +220,7 @@ class GeminiWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return new GeminiWriter(context);
+  return inWords(new GeminiWriter(context), { format: 'gemini', images: 'any' });
 }
 
 function asksForThoughts(request: JsonObject): boolean {

@@ -1,19 +1,25 @@
 import type { Frame } from '../../lib/sse.ts';
+import { objectIn, ValueFrame } from '../frames.ts';
 import { overlay } from '../merge.ts';
-import { isObject, type JsonObject, objectOf, parseObject } from '../values.ts';
+import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { isErrorLine } from './error.ts';
 import { encodeLine } from './json-lines.ts';
 
 const emptyMessage = { role: 'assistant', content: '' } as const;
 
 /** A complete answer as a stream: a line with its whole message, then the one that ends it and counts. */
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function framesOf(response: Record<string, unknown>): Frame[] {
   // Without a message it is no answer of this format, and must not look like one.
-  if (isErrorLine(response) || !isObject(response['message'])) return Buffer.from(encodeLine(response));
+  if (isErrorLine(response) || !isObject(response['message'])) return [new ValueFrame('', response)];
   const { model, created_at, logprobs, message, done = true, ...rest } = response;
   const base = { model, created_at };
   const first = { ...base, message, done: false, ...(logprobs ? { logprobs } : {}) };
-  return Buffer.from(encodeLine(first) + encodeLine({ ...base, message: emptyMessage, done, ...rest }));
+  return [new ValueFrame('', first), new ValueFrame('', { ...base, message: emptyMessage, done, ...rest })];
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  const lines = framesOf(response).map((frame) => encodeLine(objectOf(objectIn(frame))));
+  return Buffer.from(lines.join(''));
 }
 
 /** A complete stream as the answer it stands for. Null when it failed or was cut. */
@@ -21,8 +27,8 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const answer: JsonObject = {};
   const message: JsonObject = { ...emptyMessage };
   const beside: JsonObject = {};
-  for (const { data } of frames) {
-    const line = parseObject(data);
+  for (const frame of frames) {
+    const line = objectIn(frame);
     if (line === null) continue;
     if (isErrorLine(line)) return null;
     const { logprobs, message: delta, ...rest } = line;

@@ -19,6 +19,8 @@ export const ollama: Codec = {
     writer,
     names,
     vendorOnly: [],
+    searchCalls: false,
+    answerImages: true,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage,

@@ -26,6 +26,6 @@ export function linesIn(bytes: Buffer): Frame[] {
 }
 
 /** One line, ready for the wire. */
-export function encodeLine(value: object): string {
+export function encodeLine(value: object | string): string {
   return `${JSON.stringify(value)}\n`;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
-import { GatewayError } from '../../lib/error.ts';
+import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
 import type { Conversation, Message, Part, Reasoning, Tool } from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
@@ -249,45 +249,13 @@ describe('an Ollama request, whatever it says,', () => {
   });
 
   it('is refused with the path of what is wrong, and never fails otherwise', () => {
-    const mutated = fc
-      .tuple(
-        anyConversation,
-        fc.array(fc.nat(40), { minLength: 1, maxLength: 6 }),
-        fc.jsonValue({ maxDepth: 2 }),
-      )
-      .map(([conversation, path, value]) => replaced(encoded(conversation), path, value));
-    fc.assert(
-      fc.property(fc.oneof(mutated, fc.object({ maxDepth: 3 })), (body) => {
-        try {
-          encoded(decodeRequest(body as JsonObject));
-        } catch (error) {
-          assert.ok(error instanceof GatewayError, String(error));
-          assert.equal(error.status, 400);
-          assert.ok(error.param !== null);
-        }
-      }),
-      { numRuns: 10_000 },
-    );
+    assertRefusedByPath(anyConversation, {
+      numRuns: 10_000,
+      wire: encoded,
+      taken: (body) => encoded(decodeRequest(body)),
+    });
   });
 });
-
-/** `target` with another value somewhere inside. */
-function replaced(target: JsonObject, path: readonly number[], value: unknown): JsonObject {
-  const result = structuredClone(target);
-  let place: JsonObject | unknown[] = result;
-  for (const [depth, step] of path.entries()) {
-    const keys = Object.keys(place);
-    const key = keys[step % Math.max(1, keys.length)];
-    if (key === undefined) break;
-    const next = (place as JsonObject)[key];
-    if (depth === path.length - 1 || typeof next !== 'object' || next === null) {
-      (place as JsonObject)[key] = value;
-      break;
-    }
-    place = next as JsonObject;
-  }
-  return result;
-}
 
 const endReasons: Partial<Record<EndReason, EndReason>> = { 'context-full': 'length' };
 

@@ -1,11 +1,10 @@
 import type { ImagePart, Message, Part, TextPart } from '../conversation.ts';
-import { sourceOfUrl } from '../data-url.ts';
-import { imageTypeOf } from '../image-type.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import { isObject, type JsonObject } from '../values.ts';
 import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
 import { argumentText, isArguments } from './call-arguments.ts';
 import { type CallPairing, callPairing } from './call-pairing.ts';
+import { sourceOf } from './images.ts';
 
 interface Read {
   system: TextPart[];
@@ -83,21 +82,12 @@ function imagesIn(message: JsonObject, path: string): ImagePart[] {
   });
 }
 
-/** The vendor takes base64 alone and reads the type off the bytes; clients send addresses of data as well. */
-function sourceOf(image: string): ImagePart['source'] {
-  if (/^(?:data|https?):/i.test(image)) return sourceOfUrl(image);
-  return { kind: 'data', mediaType: imageTypeOf(image) ?? 'image/png', base64: image };
-}
-
 function answerParts(message: JsonObject, text: TextPart[], pairing: CallPairing, path: string): Part[] {
   const parts: Part[] = [];
   const thinking = textAt(message, 'thinking', `${path}.thinking`) ?? '';
   if (thinking !== '') parts.push({ type: 'reasoning', text: thinking, summary: false, sealed: null });
   parts.push(...text);
-  const images = listAt(message, 'images', `${path}.images`);
-  // Pictures that a model made: no other format takes them back.
-  if (images.length > 0)
-    parts.push({ type: 'native', format: 'ollama', name: 'images', value: { images }, text: null });
+  parts.push(...imagesIn(message, path));
   for (const [index, call] of listAt(message, 'tool_calls', `${path}.tool_calls`).entries())
     parts.push(callOf(call, pairing, `${path}.tool_calls[${index}]`));
   return parts;

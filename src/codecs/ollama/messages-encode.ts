@@ -78,16 +78,14 @@ function answerMessage(parts: readonly Part[]): JsonObject[] {
   const content = paragraphs(texts(parts));
   const thinking = paragraphs(parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])));
   const calls = parts.filter((part) => part.type === 'tool-call').map(callOf);
-  const natives = parts.flatMap((part) =>
-    part.type === 'native' && part.format === 'ollama' ? [part.value] : [],
-  );
-  if (content === '' && thinking === '' && calls.length === 0 && natives.length === 0) return [];
+  const images = parts.flatMap(imageData);
+  if (content === '' && thinking === '' && calls.length === 0 && images.length === 0) return [];
   return [
     {
       role: 'assistant',
       content,
       ...(thinking === '' ? {} : { thinking }),
-      ...Object.assign({}, ...natives),
+      ...(images.length === 0 ? {} : { images }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];

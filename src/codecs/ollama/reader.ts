@@ -1,9 +1,11 @@
 import type { Frame } from '../../lib/sse.ts';
 import { type CallIds, callIds } from '../call-ids.ts';
+import { objectIn } from '../frames.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { argumentText } from './call-arguments.ts';
 import { isErrorLine, readError } from './error.ts';
+import { sourceOf } from './images.ts';
 import { countersUsage } from './usage.ts';
 
 /** Ollama's own words (`DoneReason`: stop, length, load, unload), and those that servers like it pass on. */
@@ -27,7 +29,7 @@ class OllamaReader implements PartReader {
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
-    const line = parseObject(frame.data);
+    const line = objectIn(frame);
     if (line === null) return [];
     if (isErrorLine(line)) {
       this.#ended = true;
@@ -65,12 +67,11 @@ class OllamaReader implements PartReader {
       if (this.#ended) break;
       parts.push(...this.#call(objectOf(call)));
     }
-    if (listOf(images).length > 0) {
+    for (const image of listOf(images)
+      .map(textOf)
+      .filter((one) => one !== '')) {
       parts.push(...this.#closeProse());
-      parts.push({
-        ...{ type: 'native', block: this.#nextBlock(), format: 'ollama', name: 'images' },
-        value: { images },
-      });
+      parts.push({ type: 'image', block: this.#nextBlock(), source: sourceOf(image) });
     }
     return parts;
   }

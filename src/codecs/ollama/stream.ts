@@ -1,6 +1,6 @@
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { type JsonObject, objectOf, parseObject } from '../values.ts';
-import { assemble, encodeFramesOf } from './assemble.ts';
+import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { encodeErrorFrame, isErrorLine, readError } from './error.ts';
 import { linesIn, splitLines } from './json-lines.ts';
 import { countersUsage, writtenBytes } from './usage.ts';
@@ -21,6 +21,7 @@ export const stream: StreamCodec = {
   encodeErrorFrame,
   // A line with an error is told to the user as the vendor's failure; a broken connection is tried again.
   cutEnding: 'reset',
+  framesOf,
   encodeFramesOf,
   assemble,
 };

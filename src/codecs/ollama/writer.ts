@@ -1,5 +1,6 @@
+import { inWords } from '../in-words.ts';
 import type { Usage } from '../model.ts';
-import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../stream-part.ts';
 import type { JsonObject } from '../values.ts';
 import { argumentsOf } from './call-arguments.ts';
 import { encodeLine } from './json-lines.ts';
@@ -37,12 +38,14 @@ interface Call {
 /** Writes an answer as a chat stream. Calls are held until they are whole, for the format has no piece of one. */
 class OllamaWriter implements PartWriter {
   readonly #context: AnswerContext;
+  readonly #encode: FrameEncoder;
   readonly #calls = new Map<number, Call>();
   #written = 0;
   #reasoned: number | null = null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#encode = context.encode ?? ((_, line) => encodeLine(line));
   }
 
   push(part: StreamPart): string {
@@ -60,8 +63,8 @@ class OllamaWriter implements PartWriter {
         return '';
       case 'tool-call-end':
         return this.#call(part.block, part.complete);
-      case 'native':
-        return part.format === 'ollama' ? this.#piece({ content: '', ...part.value }) : '';
+      case 'image':
+        return part.source.kind === 'data' ? this.#piece({ content: '', images: [part.source.base64] }) : '';
       case 'message-end':
         return this.#end(part.reason, part.usage);
       default:
@@ -73,7 +76,7 @@ class OllamaWriter implements PartWriter {
   #line(message: JsonObject, rest: JsonObject): string {
     const { model, startedAt } = this.#context;
     const created_at = new Date(startedAt).toISOString();
-    return encodeLine({ model, created_at, message: { role: 'assistant', ...message }, ...rest });
+    return this.#encode('', { model, created_at, message: { role: 'assistant', ...message }, ...rest });
   }
 
   #piece(message: JsonObject): string {
@@ -116,5 +119,5 @@ class OllamaWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return new OllamaWriter(context);
+  return inWords(new OllamaWriter(context), { format: 'ollama', images: 'bytes' });
 }

@@ -1,27 +1,33 @@
 import type { Frame } from '../../lib/sse.ts';
-import { DONE_FRAME, finishedChunks } from '../choice-stream.ts';
-import { encodeFrame } from '../frames.ts';
+import { finishedChunks } from '../choice-stream.ts';
+import { DONE, encodeFrames, ValueFrame } from '../frames.ts';
 import { growObject, overlay } from '../merge.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
 import { addToolCalls, type CallSlot, finishedCalls } from './tool-calls.ts';
 
 /** A complete answer as a stream: per choice a role chunk, its content, its finish; then usage and `[DONE]`. */
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function framesOf(response: Record<string, unknown>): Frame[] {
   const { choices, usage, ...rest } = response;
   const base = { ...rest, object: 'chat.completion.chunk' };
-  const chunk = (choice: JsonObject) => encodeFrame('', { ...base, choices: [choice] });
-  let text = '';
+  const chunk = (choice: JsonObject) => new ValueFrame('', { ...base, choices: [choice] });
+  const frames: Frame[] = [];
   for (const [position, value] of listOf(choices).entries()) {
     const { message, finish_reason, logprobs, index = position, ...others } = objectOf(value);
     // Without a message it is no answer of this format.
     if (!isObject(message)) continue;
     const { opening, content } = splitMessage(message);
-    text += chunk({ index, delta: opening, logprobs: null, finish_reason: null });
-    text += chunk({ index, delta: content, logprobs: logprobs ?? null, finish_reason: null });
-    text += chunk({ ...others, index, delta: {}, logprobs: null, finish_reason: finish_reason ?? null });
+    frames.push(chunk({ index, delta: opening, logprobs: null, finish_reason: null }));
+    frames.push(chunk({ index, delta: content, logprobs: logprobs ?? null, finish_reason: null }));
+    const reason = finish_reason ?? null;
+    frames.push(chunk({ ...others, index, delta: {}, logprobs: null, finish_reason: reason }));
   }
-  if (isObject(usage)) text += encodeFrame('', { ...base, choices: [], usage });
-  return Buffer.from(text + DONE_FRAME);
+  if (isObject(usage)) frames.push(new ValueFrame('', { ...base, choices: [], usage }));
+  frames.push({ event: '', data: DONE });
+  return frames;
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  return encodeFrames(framesOf(response));
 }
 
 /** The role and what is null go first, as the vendor does it; tool calls get the index that a delta must have. */

@@ -7,6 +7,8 @@ interface Numbering {
   nextBlock(): number;
   /** Of a call that came without one, the same for the same answer. */
   idOf(position: number): string;
+  /** What ends and what stands before a call. */
+  before(call: JsonObject): StreamPart[];
 }
 
 /** Reads the tool calls of one answer. A call is told once its name is known. */
@@ -40,7 +42,7 @@ export class CallReader {
   }
 
   #start(slot: CallSlot): StreamPart[] {
-    const parts = this.#closeWhole();
+    const parts = [...this.#numbering.before(slot.call), ...this.#closeWhole()];
     const id = textOf(slot.call['id']) || this.#numbering.idOf(this.#slots.indexOf(slot));
     const kind = isObject(slot.call['custom']) ? 'custom' : 'function';
     const block = this.#numbering.nextBlock();

@@ -1,5 +1,6 @@
 import type { FilePart, ImagePart, Part } from '../conversation.ts';
 import { urlOfSource } from '../data-url.ts';
+import { textOfFile } from '../text-file.ts';
 import type { JsonObject } from '../values.ts';
 
 /** A part as it stands in a user's content; none for what has no place there. */
@@ -27,9 +28,10 @@ function imageOf({ detail, source }: ImagePart): JsonObject {
  * Plain text goes as text: few servers read files, all read text. OpenRouter reads `file_data` that is an address;
  * other servers refuse it, which is better than an answer about a file that was not read.
  */
-function fileOf({ name, source }: FilePart): JsonObject {
-  if (source.kind === 'text')
-    return { type: 'text', text: name === undefined ? source.text : `${name}:\n\n${source.text}` };
+function fileOf(file: FilePart): JsonObject {
+  const { name, source } = file;
+  const text = textOfFile(file);
+  if (text !== null || source.kind === 'text') return { type: 'text', text: text ?? '' };
   if (source.kind === 'file') return { type: 'file', file: { file_id: source.id } };
   const filename = name ?? 'document.pdf';
   return { type: 'file', file: { filename, file_data: urlOfSource(source) } };

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../lib/error.ts';
+import { type ContentPart, readContentList } from '../content-list.ts';
 import type {
   FilePart,
   ImagePart,
@@ -11,12 +12,12 @@ import type {
   ToolResultPart,
 } from '../conversation.ts';
 import { sourceOfUrl } from '../data-url.ts';
-import { sealOf } from '../gemini/signature.ts';
 import { withoutErrorMark } from '../result-mark.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
 import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { sealInDetails } from './reasoning-details.ts';
 import { reasoningIn } from './text.ts';
-import { inputIn } from './tool-calls.ts';
+import { callSeal, inputIn } from './tool-calls.ts';
 
 interface Read {
   system: TextPart[];
@@ -80,18 +81,11 @@ function addUser(messages: Message[], parts: Part[]): void {
   else messages.push({ role: 'user', parts });
 }
 
-type ContentPart = Exclude<Part, { type: 'tool-call' | 'tool-result' | 'reasoning' | 'native' }>;
-
 function readContent(content: unknown, path: string): ContentPart[] {
-  if (content === undefined || content === null) return [];
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  if (!Array.isArray(content)) throw wrong(path, 'a string or a list of parts');
-  return content.map((part, index) => readPart(part, `${path}[${index}]`));
+  return readContentList(content, path, readPart);
 }
 
-function readPart(part: unknown, path: string): ContentPart {
-  if (typeof part === 'string') return { type: 'text', text: part };
-  if (!isObject(part)) throw wrong(path, 'an object');
+function readPart(part: JsonObject, path: string): ContentPart {
   switch (part['type']) {
     case 'text':
     case 'input_text':
@@ -153,8 +147,12 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
     );
   const parts: Part[] = [];
   const reasoning = reasoningIn(message);
-  if (reasoning !== '') parts.push({ type: 'reasoning', text: reasoning, summary: false, sealed: null });
+  const sealed = sealInDetails(message['reasoning_details']);
+  if (reasoning !== '' || sealed !== null)
+    parts.push({ type: 'reasoning', text: reasoning, summary: false, sealed });
   parts.push(...readContent(message['content'], `${path}.content`));
+  for (const [index, image] of listAt(message, 'images', `${path}.images`).entries())
+    parts.push(imagePart(objectOf(image), `${path}.images[${index}].image_url`));
   const refusal = textAt(message, 'refusal', `${path}.refusal`) ?? '';
   if (refusal !== '') parts.push({ type: 'refusal', text: refusal });
   for (const [index, call] of listAt(message, 'tool_calls', `${path}.tool_calls`).entries()) {
@@ -171,10 +169,8 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
   return parts;
 }
 
-/** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
 function sealBefore(call: unknown): ReasoningPart[] {
-  const google = objectOf(objectOf(objectOf(call)['extra_content'])['google']);
-  const sealed = sealOf(textOf(google['thought_signature']));
+  const sealed = callSeal(objectOf(call));
   return sealed === null ? [] : [{ type: 'reasoning', text: '', summary: false, sealed }];
 }
 

@@ -1,10 +1,13 @@
-import type { Conversation, Part, TextPart, ToolCallPart, ToolResultPart } from '../conversation.ts';
+import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
 import type { Dialect } from '../dialect.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import { type Run, runsOf } from '../runs.ts';
+import { textOfFile } from '../text-file.ts';
 import { nineLetters, shortened } from '../tool-names.ts';
 import { type JsonObject, textOf } from '../values.ts';
 import { contentOf } from './content-encode.ts';
+import { detailsIn } from './reasoning-details.ts';
+import { sealMembers } from './tool-calls.ts';
 
 /** The conversation's messages as the format has them: instructions first, every result a message of its own. */
 export function messageList({ messages, system }: Conversation, dialect: Dialect): JsonObject[] {
@@ -19,31 +22,48 @@ export function messageList({ messages, system }: Conversation, dialect: Dialect
  * rest (M-09, M-10). The vendor refuses a call without a result and a result without a call (M-11).
  */
 function messagesOfRun({ answers, rest }: Run, dialect: Dialect): JsonObject[] {
-  const results = rest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'));
-  // Last first, so that the first one to wait is at hand.
-  const waiting = Map.groupBy(results.toReversed(), ({ callId }) => callId);
+  const results = resultsIn(rest);
+  const waiting = byCall(results);
   const list: JsonObject[] = [];
   const answered = new Set<Part>();
   for (const { parts } of answers) {
     list.push(...assistantMessage(parts, dialect));
-    for (const { id } of parts.filter((part) => part.type === 'tool-call')) {
-      const result = waiting.get(id)?.pop();
+    for (const part of parts) {
+      if (part.type !== 'tool-call') continue;
+      const result = waiting.get(part.id)?.pop();
       if (result !== undefined) answered.add(result);
-      list.push({ role: 'tool', tool_call_id: wireId(id, dialect), content: textOfResult(result) });
+      list.push({ role: 'tool', tool_call_id: wireId(part.id, dialect), content: textOfResult(result) });
     }
   }
-  let shown = results
-    .filter((result) => answered.has(result))
-    .flatMap((result) => attachments(result, dialect));
+  let shown = results.flatMap((result) => (answered.has(result) ? attachments(result, dialect) : []));
   for (const { parts, role } of rest) {
     if (role === 'user') {
-      list.push(
-        ...userMessage([...shown, ...parts.flatMap((part) => (answered.has(part) ? [] : said(part)))]),
-      );
+      const content = parts.flatMap((part) => (answered.has(part) ? [] : said(part)));
+      list.push(...userMessage([...shown, ...content]));
       shown = [];
     } else list.push(...instructions(parts, dialect));
   }
   return list;
+}
+
+function resultsIn(messages: readonly Message[]): ToolResultPart[] {
+  const results: ToolResultPart[] = [];
+  for (const { parts } of messages)
+    for (const part of parts) if (part.type === 'tool-result') results.push(part);
+  return results;
+}
+
+/** Results by the call that they answer, last first, so that the first one to wait is at hand. */
+function byCall(results: readonly ToolResultPart[]): Map<string, ToolResultPart[]> {
+  const waiting = new Map<string, ToolResultPart[]>();
+  for (let index = results.length - 1; index >= 0; index -= 1) {
+    const result = results[index];
+    if (result === undefined) continue;
+    const same = waiting.get(result.callId);
+    if (same === undefined) waiting.set(result.callId, [result]);
+    else same.push(result);
+  }
+  return waiting;
 }
 
 function instructions(parts: readonly Part[], { systemRole }: Dialect): JsonObject[] {
@@ -53,17 +73,28 @@ function instructions(parts: readonly Part[], { systemRole }: Dialect): JsonObje
 
 /** The texts as one: DeepSeek and others take no list where the vendor does, and their templates none elsewhere. */
 function joined(parts: readonly Part[]): string {
-  return paragraphs(parts.filter((part): part is TextPart => part.type === 'text').map(({ text }) => text));
+  return wordsOf(parts, 'text');
 }
 
-function paragraphs(texts: readonly string[]): string {
-  return texts.filter((text) => text !== '').join('\n\n');
+/** What all parts of a kind say, as paragraphs. */
+function wordsOf(parts: readonly Part[], type: 'text' | 'reasoning' | 'refusal'): string {
+  let words = '';
+  for (const part of parts) if (part.type === type) words = paragraph(words, part.text);
+  return words;
+}
+
+function paragraph(before: string, text: string): string {
+  return before === '' || text === '' ? before + text : `${before}\n\n${text}`;
 }
 
 function userMessage(content: readonly JsonObject[]): JsonObject[] {
   if (content.length === 0) return [];
   const plain = content.every(({ type }) => type === 'text');
-  return [{ role: 'user', content: plain ? paragraphs(content.map(({ text }) => textOf(text))) : content }];
+  return [{ role: 'user', content: plain ? paragraphsIn(content) : content }];
+}
+
+function paragraphsIn(content: readonly JsonObject[]): string {
+  return content.reduce((words, { text }) => paragraph(words, textOf(text)), '');
 }
 
 /** What a part says in a message of the user; of a result without its call that is the result itself. */
@@ -80,8 +111,8 @@ function textOfResult(result: ToolResultPart | undefined): string {
 
 /** A file that is text is as good as text. */
 function inWords(part: ToolResultPart['parts'][number]): Part {
-  const [content] = part.type === 'file' && part.source.kind === 'text' ? contentOf(part) : [];
-  return content === undefined ? part : { type: 'text', text: textOf(content['text']) };
+  const text = part.type === 'file' ? textOfFile(part) : null;
+  return text === null ? part : { type: 'text', text };
 }
 
 function attachments({ callId, parts }: ToolResultPart, dialect: Dialect): JsonObject[] {
@@ -93,22 +124,39 @@ function attachments({ callId, parts }: ToolResultPart, dialect: Dialect): JsonO
 function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[] {
   const { reasoningField } = dialect;
   const text = joined(parts);
-  const calls = parts
-    .filter((part) => part.type === 'tool-call')
-    .map((part) => callOf(part, wireId(part.id, dialect)));
-  const words = (type: 'reasoning' | 'refusal') =>
-    paragraphs(parts.flatMap((part) => (part.type === type ? [part.text] : [])));
-  const [reasoning, refusal] = [words('reasoning'), words('refusal')];
+  const calls = callsIn(parts, dialect);
+  const reasoning = wordsOf(parts, 'reasoning');
+  const refusal = wordsOf(parts, 'refusal');
+  // What is sealed holds the words too, where its maker shows them.
+  const details = parts.flatMap((part) =>
+    part.type === 'reasoning' && part.sealed?.format === 'openai-chat' ? detailsIn(part.sealed) : [],
+  );
   if (text === '' && calls.length === 0 && refusal === '') return [];
   return [
     {
       role: 'assistant',
       content: text === '' ? null : text,
       ...(refusal === '' ? {} : { refusal }),
-      ...(reasoning === '' || reasoningField === null ? {} : { [reasoningField]: reasoning }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(reasoning === '' || reasoningField === null || details.length > 0
+        ? {}
+        : { [reasoningField]: reasoning }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];
+}
+
+/** The calls of an answer, each with Google's seal of the thoughts before it. */
+function callsIn(parts: readonly Part[], dialect: Dialect): JsonObject[] {
+  const calls: JsonObject[] = [];
+  let signature: string | null = null;
+  for (const part of parts) {
+    if (part.type === 'reasoning' && part.sealed?.format === 'gemini') signature = part.sealed.value;
+    if (part.type !== 'tool-call') continue;
+    calls.push({ ...callOf(part, wireId(part.id, dialect)), ...sealMembers(signature) });
+    signature = null;
+  }
+  return calls;
 }
 
 function callOf({ input, kind, name }: ToolCallPart, id: string): JsonObject {

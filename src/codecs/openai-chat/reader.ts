@@ -1,8 +1,12 @@
-import type { Frame } from '../../lib/sse.ts';
-import { isErrorChunk, readChoiceError } from '../choice-stream.ts';
-import { DONE } from '../frames.ts';
+import { type ChoiceAnswer, choiceReader, endedWithError, firstChoice } from '../choice-reader.ts';
+import { isErrorChunk } from '../choice-stream.ts';
+import type { ReportedError } from '../codec.ts';
+import type { Sealed } from '../conversation.ts';
+import { sourceOfUrl } from '../data-url.ts';
 import type { Usage } from '../model.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
+import { TextTemplate } from '../text-template.ts';
+import { servedTier } from '../tier.ts';
 import { promptUsage } from '../token-counts.ts';
 import {
   isCount,
@@ -15,8 +19,10 @@ import {
   textOf,
 } from '../values.ts';
 import { CallReader } from './call-reader.ts';
-import { deltaOf } from './stream.ts';
+import { ReasoningDetails } from './reasoning-details.ts';
+import { deltaOf, isEmpty } from './stream.ts';
 import { reasoningIn } from './text.ts';
+import { callSeal } from './tool-calls.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
 const reasons = table<EndReason>({
@@ -29,13 +35,9 @@ const reasons = table<EndReason>({
 type Prose = 'text' | 'refusal' | 'reasoning';
 
 /** Reads the first choice of a chat stream (OpenAI API reference, "Chat streaming"), with the vendors' own habits. */
-class ChatReader implements PartReader {
+class ChatAnswer implements ChoiceAnswer {
   #begun = false;
-  /** Whether a choice has come. */
-  #answered = false;
-  /** Whether `[DONE]` has come; some send the usage after it. */
-  #done = false;
-  #ended = false;
+  answered = false;
   #id = '';
   #next = 0;
   /** The block of text, refusal or reasoning that is being written. */
@@ -43,56 +45,60 @@ class ChatReader implements PartReader {
   /** The last block of text, and how many characters of the content stood before it. */
   #lastText: { block: number; from: number } | null = null;
   #length = 0;
+  /** Annotations that came before any text. */
+  readonly #early: JsonObject[] = [];
   readonly #calls = new CallReader({
     nextBlock: () => this.#nextBlock(),
     // Ids must differ between the turns of a conversation.
     idOf: (position) => `call_${this.#id === '' ? '' : `${this.#id}_`}${position}`,
+    before: (call) => this.#sealed(callSeal(call)),
   });
+  readonly #details = new ReasoningDetails();
   #reason: string | null = null;
   #usage: Usage | null = null;
+  #tier: { tier?: string } = {};
+  readonly #pieces = new TextTemplate(plainText);
 
-  push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
-    if (this.#ended) return [];
-    const data = frame.data.trim();
-    if (data === '') return [];
-    if (data === DONE) return this.#onDone();
-    const chunk = parseObject(data);
-    if (this.#done) {
-      if (chunk !== null) this.#noteUsage(chunk, firstChoice(chunk));
-      return this.#finish();
-    }
-    if (isErrorChunk(frame, chunk)) return this.#fail(readChoiceError(frame));
-    return chunk === null ? [] : this.#chunk(chunk);
+  get finished(): boolean {
+    return this.#reason !== null;
   }
 
-  end(): StreamPart[] {
-    if (this.#ended) return [];
-    if (this.#done || this.#reason !== null) return this.#finish();
-    return this.#fail({ status: 502, message: 'The upstream ended its stream without its final event' });
+  get counted(): boolean {
+    return this.#usage !== null;
   }
 
-  #onDone(): StreamPart[] {
-    if (!this.#answered) return this.#fail({ status: 502, message: 'The upstream sent an empty stream' });
-    if (this.#usage !== null || this.#done) return this.#finish();
-    this.#done = true;
-    return [];
+  known(data: string): StreamPart[] | null {
+    const text = this.#pieces.textIn(data);
+    return text === null ? null : this.#say('text', text);
   }
 
-  #fail(error: Extract<StreamPart, { type: 'error' }>['error']): StreamPart[] {
-    this.#ended = true;
-    return [{ type: 'error', error }];
+  seen(data: string): void {
+    if (this.#prose?.kind === 'text') this.#pieces.learn(data);
   }
 
-  #chunk(chunk: JsonObject): StreamPart[] {
+  late(chunk: JsonObject): void {
+    this.#noteUsage(chunk, firstChoice(chunk));
+  }
+
+  chunk(chunk: JsonObject): StreamPart[] {
     const choice = firstChoice(chunk);
     this.#noteUsage(chunk, choice);
+    this.#noteTier(chunk['service_tier']);
     const parts = this.#begin(chunk);
     if (choice === undefined) return parts;
-    this.#answered = true;
+    this.answered = true;
     parts.push(...this.#delta(deltaOf(choice)));
     const reason = choice['finish_reason'];
     if (typeof reason === 'string' && reason !== '') this.#reason = reason;
     return parts;
+  }
+
+  /** The last that is said counts; a known shape of a record says the one that it came with. */
+  #noteTier(said: unknown): void {
+    const { tier } = servedTier(said);
+    if (tier === undefined || tier === this.#tier.tier) return;
+    this.#tier = { tier };
+    this.#pieces.forget();
   }
 
   #begin(chunk: JsonObject): StreamPart[] {
@@ -118,15 +124,17 @@ class ChatReader implements PartReader {
   }
 
   #delta(delta: JsonObject): StreamPart[] {
+    this.#details.add(delta['reasoning_details']);
     const parts = this.#say('reasoning', reasoningIn(delta));
     const { reasoning, text } = contentIn(delta['content']);
     parts.push(...this.#say('reasoning', reasoning));
     parts.push(...this.#say('text', text));
     parts.push(...this.#say('refusal', textOf(delta['refusal'])));
+    for (const image of listOf(delta['images'])) parts.push(...this.#image(objectOf(image)));
     for (const annotation of listOf(delta['annotations'])) parts.push(...this.#cite(objectOf(annotation)));
-    parts.push(...this.#call(delta['tool_calls']));
+    parts.push(...this.#calls.push(delta['tool_calls']));
     const legacy = delta['function_call'];
-    if (isObject(legacy)) parts.push(...this.#call([{ index: 0, function: legacy }]));
+    if (isObject(legacy)) parts.push(...this.#calls.push([{ index: 0, function: legacy }]));
     return parts;
   }
 
@@ -135,13 +143,14 @@ class ChatReader implements PartReader {
     const from = this.#length;
     if (kind === 'text') this.#length += text.length;
     if (this.#prose?.kind === kind) return [{ type: `${kind}-delta`, block: this.#prose.block, text }];
-    const parts = this.#closeProse();
+    const parts = kind === 'reasoning' ? this.#closeProse() : this.#sealed();
     const block = this.#nextBlock();
     this.#prose = { kind, block };
     if (kind === 'text') this.#lastText = { block, from };
     if (kind === 'reasoning') parts.push({ type: 'reasoning-start', block, summary: false });
     else parts.push({ type: `${kind}-start`, block });
     parts.push({ type: `${kind}-delta`, block, text });
+    if (kind === 'text') parts.push(...this.#citeEarly(block));
     return parts;
   }
 
@@ -150,59 +159,86 @@ class ChatReader implements PartReader {
     this.#prose = null;
     if (prose === null) return [];
     return prose.kind === 'reasoning'
-      ? [{ type: 'reasoning-end', block: prose.block, sealed: null }]
+      ? [{ type: 'reasoning-end', block: prose.block, sealed: this.#details.take() }]
       : [{ type: `${prose.kind}-end`, block: prose.block }];
   }
 
+  /** What ends the open prose, and the seals that came for no words or after them. */
+  #sealed(own: Sealed | null = null): StreamPart[] {
+    const parts = this.#closeProse();
+    for (const sealed of [this.#details.take(), own]) {
+      if (sealed === null) continue;
+      const block = this.#nextBlock();
+      parts.push(
+        { type: 'reasoning-start', block, summary: false },
+        { type: 'reasoning-end', block, sealed },
+      );
+    }
+    return parts;
+  }
+
+  #image({ image_url }: JsonObject): StreamPart[] {
+    const url = textOf(objectOf(image_url)['url']);
+    if (url === '') return [];
+    const before = this.#sealed();
+    return [...before, { type: 'image', block: this.#nextBlock(), source: sourceOfUrl(url) }];
+  }
+
   #cite(annotation: JsonObject): StreamPart[] {
-    if (this.#lastText === null) return [];
+    if (this.#lastText === null) {
+      this.#early.push(annotation);
+      return [];
+    }
     const { block, from } = this.#lastText;
-    const value = objectOf(annotation['url_citation']);
-    const at = (name: string) => (isCount(value[name]) ? Math.max(0, value[name] - from) : null);
-    const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
-    const citation = {
-      ...{ url: said('url'), title: said('title'), text: said('content') },
-      ...{ start: at('start_index'), end: at('end_index') },
-      native: { format: 'openai-chat' as const, value: annotation },
-    };
-    return [{ type: 'citation', block, citation }];
+    return [citationOf(annotation, block, from)];
   }
 
-  #call(deltas: unknown): StreamPart[] {
-    if (listOf(deltas).length === 0) return [];
-    const called = this.#calls.push(deltas);
-    // Text that goes on beside a call's arguments stays one text.
-    return called.some(({ type }) => type === 'tool-call-start')
-      ? [...this.#closeProse(), ...called]
-      : called;
+  #citeEarly(block: number): StreamPart[] {
+    return this.#early.splice(0).map((annotation) => citationOf(annotation, block, 0));
   }
 
-  #finish(): StreamPart[] {
+  finish(): StreamPart[] | ReportedError {
     const said = this.#reason ?? 'stop';
-    if (said === 'error')
-      return this.#fail({ status: 502, message: 'The upstream ended its answer with an error' });
+    if (said === 'error') return endedWithError;
     const told = reasons[said] ?? 'other';
     const cut = told === 'length' || told === 'context-full';
     if (this.#calls.nameless && !cut)
-      return this.#fail({ status: 502, message: 'The upstream called a tool without naming it' });
-    this.#ended = true;
+      return { status: 502, message: 'The upstream called a tool without naming it' };
     const any = this.#calls.any;
-    const parts = [...this.#closeProse(), ...this.#calls.end(cut)];
+    const parts = [...this.#sealed(), ...this.#calls.end(cut)];
+    if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
     // What was called decides, not what the reason says of it (S-04).
     const reason = told === 'stop' || told === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : told;
-    return [...parts, { type: 'message-end', reason, stopSequence: null, usage: this.#usage }];
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage: this.#usage, ...this.#tier }];
   }
 }
 
 /** A reader for one stream. */
 export function reader(): PartReader {
-  return new ChatReader();
+  return choiceReader(new ChatAnswer());
 }
 
-function firstChoice(chunk: JsonObject): JsonObject | undefined {
-  return listOf(chunk['choices'])
-    .filter(isObject)
-    .find(({ index }) => typeof index !== 'number' || index === 0);
+function citationOf(annotation: JsonObject, block: number, from: number): StreamPart {
+  const value = objectOf(annotation['url_citation']);
+  const at = (name: string) => (isCount(value[name]) ? Math.max(0, value[name] - from) : null);
+  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
+  const citation = {
+    ...{ url: said('url'), title: said('title'), text: said('content') },
+    ...{ start: at('start_index'), end: at('end_index') },
+    native: { format: 'openai-chat' as const, value: annotation },
+  };
+  return { type: 'citation', block, citation };
+}
+
+/** The text of a chunk whose first choice goes on with text, and that says nothing else; null for any other. */
+function plainText(data: string): string | null {
+  const chunk = parseObject(data);
+  const choice = chunk === null ? undefined : firstChoice(chunk);
+  if (chunk === null || choice === undefined || isErrorChunk({ event: '', data }, chunk)) return null;
+  const { content, ...rest } = deltaOf(choice);
+  const others = [chunk['usage'], chunk['x_groq'], choice['usage'], choice['finish_reason']];
+  const said = [...others, ...Object.values({ ...rest, role: null })];
+  return typeof content === 'string' && said.every(isEmpty) ? content : null;
 }
 
 /** Content is text, or a list of parts; Mistral's have thinking among them. */

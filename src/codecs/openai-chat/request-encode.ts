@@ -73,12 +73,13 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-chat' ? extras.members : {}),
   };
-  return Object.fromEntries(
-    Object.entries(request).flatMap(([name, value]) => {
-      const wire = dialect.memberNames[name] === undefined ? name : dialect.memberNames[name];
-      return value === undefined || value === null || wire === null ? [] : [[wire, value]];
-    }),
-  );
+  const said: JsonObject = {};
+  for (const name of Object.keys(request)) {
+    const value = request[name];
+    const wire = dialect.memberNames[name] === undefined ? name : dialect.memberNames[name];
+    if (value !== undefined && value !== null && wire !== null) said[wire] = value;
+  }
+  return said;
 }
 
 function vendorMembers({ cacheKey, metadata, serviceTier, store, verbosity }: Conversation): JsonObject {

@@ -9,7 +9,7 @@ import type { StreamCodec } from '../codec.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
 import { sseFraming } from '../sse-framing.ts';
 import { isObject, type JsonObject, objectOf } from '../values.ts';
-import { assemble, encodeFramesOf } from './assemble.ts';
+import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { writtenBytes } from './text.ts';
 
 /** OpenAI chat completions, streamed. */
@@ -23,6 +23,7 @@ export const stream: StreamCodec = {
   encodeErrorFrame: encodeChoiceError,
   // More agents try again after a reset than after an error record, which several take for the answer's end.
   cutEnding: 'reset',
+  framesOf,
   encodeFramesOf,
   assemble,
 };
@@ -37,7 +38,7 @@ function carriesContent(choice: JsonObject): boolean {
   return Object.entries(deltaOf(choice)).some(([key, value]) => key !== 'role' && !isEmpty(value));
 }
 
-function isEmpty(value: unknown): boolean {
+export function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
   return isObject(value) && Object.keys(value).length === 0;

@@ -1,3 +1,5 @@
+import type { Sealed } from '../conversation.ts';
+import { sealOf } from '../gemini/signature.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 
 /** One call being collected. */
@@ -34,6 +36,17 @@ export function inputIn(call: JsonObject): string {
 /** The name of the tool, as far as it is known. */
 export function nameIn(call: JsonObject): string {
   return textOf(partOf(call)['name']);
+}
+
+/** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
+export function callSeal(call: JsonObject): Sealed | null {
+  const google = objectOf(objectOf(call['extra_content'])['google']);
+  return sealOf(textOf(google['thought_signature']));
+}
+
+/** A call's members that bear such a seal. */
+export function sealMembers(thought_signature: string | null): JsonObject {
+  return thought_signature === null ? {} : { extra_content: { google: { thought_signature } } };
 }
 
 function openSlot(slots: CallSlot[], delta: JsonObject): CallSlot {

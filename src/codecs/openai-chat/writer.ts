@@ -1,9 +1,18 @@
-import { DONE_FRAME } from '../choice-stream.ts';
-import { encodeFrame } from '../frames.ts';
-import type { Usage } from '../model.ts';
-import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import { urlOfSource } from '../data-url.ts';
+import { DONE, encodeFrame } from '../frames.ts';
+import { inWords } from '../in-words.ts';
+import type {
+  AnswerContext,
+  Citation,
+  EndReason,
+  FrameEncoder,
+  ImageSource,
+  PartWriter,
+  StreamPart,
+} from '../stream-part.ts';
 import { promptCounts } from '../token-counts.ts';
 import type { JsonObject } from '../values.ts';
+import { sealMembers } from './tool-calls.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
   stop: 'stop',
@@ -26,6 +35,7 @@ interface Call {
 /** Writes an answer as a chat stream (gateways' E-02). Calls are numbered by themselves, without the texts between. */
 class ChatWriter implements PartWriter {
   readonly #context: AnswerContext;
+  readonly #encode: FrameEncoder;
   /** Whether the caller speaks of functions as chat did before it had tools. */
   readonly #legacy: boolean;
   readonly #calls = new Map<number, Call>();
@@ -35,11 +45,15 @@ class ChatWriter implements PartWriter {
   /** Citations of a whole text, which is known at its end. */
   #cited: Citation[] = [];
   #reasoned: number | null = null;
+  #images = 0;
   /** Google's seal of the thoughts before the next call, where Google's own chat surface has it. */
   #signature: string | null = null;
+  /** What served it, known at the end. */
+  #tier: { service_tier?: string } = {};
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#encode = context.encode ?? encodeFrame;
     this.#legacy = Array.isArray(context.request['functions']) && !Array.isArray(context.request['tools']);
   }
 
@@ -73,8 +87,10 @@ class ChatWriter implements PartWriter {
           return this.#cite(part.block, part.citation);
         this.#cited.push(part.citation);
         return '';
+      case 'image':
+        return this.#image(part.source);
       case 'message-end':
-        return this.#end(part.reason, part.usage);
+        return this.#end(part);
       default:
         return '';
     }
@@ -82,12 +98,13 @@ class ChatWriter implements PartWriter {
 
   #frame(rest: JsonObject): string {
     const { id, model, startedAt } = this.#context;
-    return encodeFrame('', {
+    return this.#encode('', {
       id: `chatcmpl-${id.replace(/^[a-z]+_/, '')}`,
       object: 'chat.completion.chunk',
       created: Math.floor(startedAt / 1000),
       model,
       ...rest,
+      ...this.#tier,
     });
   }
 
@@ -111,8 +128,7 @@ class ChatWriter implements PartWriter {
       : { type: 'function', function: { name, arguments: '' } };
     const signature = this.#signature;
     this.#signature = null;
-    const sealed = signature === null ? {} : { extra_content: { google: { thought_signature: signature } } };
-    return this.#chunk({ tool_calls: [{ index: call.index, id, ...said, ...sealed }] });
+    return this.#chunk({ tool_calls: [{ index: call.index, id, ...said, ...sealMembers(signature) }] });
   }
 
   #grow(block: number, text: string): string {
@@ -129,6 +145,13 @@ class ChatWriter implements PartWriter {
     const call = this.#calls.get(block);
     if (call === undefined || call.custom || call.grown || !complete) return '';
     return this.#grow(block, '{}');
+  }
+
+  /** As OpenRouter and LiteLLM have it: the vendor's own format has no place for pictures. */
+  #image(source: ImageSource): string {
+    const index = this.#images;
+    this.#images += 1;
+    return this.#chunk({ images: [{ index, type: 'image_url', image_url: { url: urlOfSource(source) } }] });
   }
 
   #citeWhole(block: number): string {
@@ -151,11 +174,12 @@ class ChatWriter implements PartWriter {
     return this.#chunk({ annotations: [{ type: 'url_citation', url_citation }] });
   }
 
-  #end(reason: EndReason, usage: Usage | null): string {
+  #end({ reason, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): string {
+    if (tier !== undefined) this.#tier = { service_tier: tier };
     const shown = this.#context.includeUsage && usage !== null;
     const report = shown ? this.#frame({ choices: [], usage: promptCounts(usage) }) : '';
     const cited = this.#citeWhole([...this.#textStarts.keys()].at(-1) ?? 0);
-    return cited + this.#chunk({}, this.#told(reason)) + report + DONE_FRAME;
+    return cited + this.#chunk({}, this.#told(reason)) + report + this.#encode('', DONE);
   }
 
   /** What was called decides (S-04). */
@@ -168,5 +192,5 @@ class ChatWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return new ChatWriter(context);
+  return inWords(new ChatWriter(context), { format: 'openai-chat', images: 'any' });
 }

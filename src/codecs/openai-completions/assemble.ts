@@ -1,14 +1,14 @@
 import type { Frame } from '../../lib/sse.ts';
-import { DONE_FRAME, finishedChunks } from '../choice-stream.ts';
-import { encodeFrame } from '../frames.ts';
+import { finishedChunks } from '../choice-stream.ts';
+import { DONE, encodeFrames, ValueFrame } from '../frames.ts';
 import { growObject, overlay } from '../merge.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
 
 /** A complete answer as a stream: per choice its text, then its finish; then usage and `[DONE]`. */
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function framesOf(response: Record<string, unknown>): Frame[] {
   const { choices, usage, ...base } = response;
-  const chunk = (choice: JsonObject) => encodeFrame('', { ...base, choices: [choice] });
-  let text = '';
+  const chunk = (choice: JsonObject) => new ValueFrame('', { ...base, choices: [choice] });
+  const frames: Frame[] = [];
   for (const [position, value] of listOf(choices).entries()) {
     const {
       text: written,
@@ -19,11 +19,16 @@ export function encodeFramesOf(response: Record<string, unknown>): Buffer {
     } = objectOf(value);
     // Without a text it is no answer of this format.
     if (typeof written !== 'string') continue;
-    text += chunk({ text: written, index, logprobs, finish_reason: null });
-    text += chunk({ ...others, text: '', index, logprobs: null, finish_reason });
+    frames.push(chunk({ text: written, index, logprobs, finish_reason: null }));
+    frames.push(chunk({ ...others, text: '', index, logprobs: null, finish_reason }));
   }
-  if (isObject(usage)) text += encodeFrame('', { ...base, choices: [], usage });
-  return Buffer.from(text + DONE_FRAME);
+  if (isObject(usage)) frames.push(new ValueFrame('', { ...base, choices: [], usage }));
+  frames.push({ event: '', data: DONE });
+  return frames;
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  return encodeFrames(framesOf(response));
 }
 
 const noFixedKeys: ReadonlySet<string> = new Set();

@@ -21,6 +21,8 @@ export const openaiCompletions: Codec = {
     names,
     vendorOnly,
     // It has no tools: a request with some is refused before their names matter.
+    searchCalls: false,
+    answerImages: false,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage: readChoiceUsage,

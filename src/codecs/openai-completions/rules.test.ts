@@ -1,54 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GatewayError } from '../../lib/error.ts';
-import { adapt } from '../adapt.ts';
-import { anthropicMessages } from '../anthropic-messages/codec.ts';
-import type { Codec, ConversationCodec } from '../codec.ts';
+import { refused, translated, translating } from '../../../test/support/translating.ts';
 import { type Conversation, emptyConversation } from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';
 import { noUsage } from '../model.ts';
-import { openaiChat } from '../openai-chat/codec.ts';
 import type { StreamPart } from '../stream-part.ts';
 import type { JsonObject } from '../values.ts';
-import { openaiCompletions } from './codec.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
 import { writer } from './writer.ts';
 
-type Translating = Codec & { conversation: ConversationCodec };
-
-function translating(codec: Codec): Translating {
-  const { conversation } = codec;
-  assert.ok(conversation !== null);
-  return { ...codec, conversation };
-}
-
-const [chat, completions, messages] = [openaiChat, openaiCompletions, anthropicMessages].map(translating);
+const [chat, completions, messages] = (
+  ['openai-chat', 'openai-completions', 'anthropic-messages'] as const
+).map(translating);
 assert.ok(chat && completions && messages);
 
-/** The code and the member that a refusal names; null when nothing is refused. */
-function refused(attempt: () => unknown): [string, string | null] | null {
-  try {
-    attempt();
-  } catch (error) {
-    assert.ok(error instanceof GatewayError, String(error));
-    return [error.code, error.param];
-  }
-  return null;
-}
-
-const translated = (body: JsonObject, from: Translating, to: Translating) => {
-  const asked = from.conversation.decodeRequest(body);
-  const { conversation, dropped } = adapt(asked, {
-    from,
-    to,
-    dialect: plainDialect,
-    owner: null,
-    model: 'm',
-  });
-  return { dropped, body: to.conversation.encodeRequest(conversation, plainDialect) };
-};
 const sent = (values: Partial<Conversation>) =>
   encodeRequest({ ...emptyConversation('m'), ...values }, plainDialect);
 const text = (words: string) => ({ type: 'text', text: words }) as const;

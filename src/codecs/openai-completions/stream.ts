@@ -9,7 +9,7 @@ import type { StreamCodec } from '../codec.ts';
 import { commentKeepAlive } from '../keep-alive.ts';
 import { sseFraming } from '../sse-framing.ts';
 import { byteLengthOf, textOf } from '../values.ts';
-import { assemble, encodeFramesOf } from './assemble.ts';
+import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 
 /** OpenAI's older text completions, streamed. */
 export const stream: StreamCodec = {
@@ -21,6 +21,7 @@ export const stream: StreamCodec = {
   keepAlive: commentKeepAlive,
   encodeErrorFrame: encodeChoiceError,
   cutEnding: 'reset',
+  framesOf,
   encodeFramesOf,
   assemble,
 };

@@ -1,5 +1,5 @@
-import { DONE_FRAME } from '../choice-stream.ts';
-import { encodeFrame } from '../frames.ts';
+import { DONE, encodeFrame } from '../frames.ts';
+import { inWords } from '../in-words.ts';
 import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
 import { promptCounts } from '../token-counts.ts';
 
@@ -19,7 +19,8 @@ const reasons: Readonly<Record<EndReason, string>> = {
  * Writes an answer as a completions stream. The format has room for text, in which a refusal is put too: reasoning,
  * citations and calls have no place in it.
  */
-export function writer({ id, includeUsage, model, startedAt }: AnswerContext): PartWriter {
+export function writer(context: AnswerContext): PartWriter {
+  const { encode = encodeFrame, id, includeUsage, model, startedAt } = context;
   const base = {
     id: `cmpl-${id.replace(/^[a-z]+_/, '')}`,
     object: 'text_completion',
@@ -27,15 +28,13 @@ export function writer({ id, includeUsage, model, startedAt }: AnswerContext): P
     model,
   };
   const chunk = (text: string, finish_reason: string | null = null) =>
-    encodeFrame('', { ...base, choices: [{ text, index: 0, logprobs: null, finish_reason }] });
+    encode('', { ...base, choices: [{ text, index: 0, logprobs: null, finish_reason }] });
   const ending = ({ reason, usage }: Extract<StreamPart, { type: 'message-end' }>) => {
     const report =
-      includeUsage && usage !== null
-        ? encodeFrame('', { ...base, choices: [], usage: promptCounts(usage) })
-        : '';
-    return chunk('', reasons[reason]) + report + DONE_FRAME;
+      includeUsage && usage !== null ? encode('', { ...base, choices: [], usage: promptCounts(usage) }) : '';
+    return chunk('', reasons[reason]) + report + encode('', DONE);
   };
-  return {
+  const target: PartWriter = {
     push(part) {
       switch (part.type) {
         case 'text-delta':
@@ -48,4 +47,5 @@ export function writer({ id, includeUsage, model, startedAt }: AnswerContext): P
       }
     },
   };
+  return inWords(target, { format: 'openai-completions', images: 'none' });
 }

@@ -1,5 +1,6 @@
 import type { Frame } from '../../lib/sse.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, table, textOf } from '../values.ts';
+import { objectIn } from '../frames.ts';
+import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../values.ts';
 
 /**
  * A complete stream as the response it stands for: that of the terminal event. Some upstreams leave its output
@@ -9,7 +10,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const items = new Map<number, JsonObject>();
   let response: JsonObject | null = null;
   for (const frame of frames) {
-    const event = parseObject(frame.data);
+    const event = objectIn(frame);
     if (event === null || response !== null) continue;
     const type = textOf(event['type']) || frame.event;
     if (type === 'error' || type === 'response.failed') return null;

@@ -21,6 +21,8 @@ export const openaiResponses: Codec = {
     names,
     lacks,
     vendorOnly: [],
+    searchCalls: true,
+    answerImages: false,
     tools: { custom: true, namespaces: true, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage,

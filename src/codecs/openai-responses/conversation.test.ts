@@ -51,6 +51,7 @@ const answer: StreamPart[] = [
     reason: 'tool-calls',
     stopSequence: null,
     usage: { ...noUsage, input: 10, cacheRead: 5, output: 7, reasoning: 3 },
+    tier: 'flex',
   },
 ];
 

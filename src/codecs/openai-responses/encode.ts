@@ -1,4 +1,5 @@
-import { encodeFrame } from '../frames.ts';
+import type { Frame } from '../../lib/sse.ts';
+import { encodeFrames, ValueFrame } from '../frames.ts';
 import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../values.ts';
 
 type Event = JsonObject & { type: string };
@@ -14,7 +15,7 @@ const terminalEvents: Readonly<Record<string, string>> = table({
 });
 
 /** A complete response as a stream: created, in progress, every item from added to done, and the terminal event. */
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function framesOf(response: Record<string, unknown>): Frame[] {
   const opening = {
     ...response,
     ...unfinished,
@@ -29,11 +30,13 @@ export function encodeFramesOf(response: Record<string, unknown>): Buffer {
     events.push(...itemEvents(objectOf(item), index));
   }
   events.push({ type: terminalEvents[textOf(response['status'])] ?? 'response.completed', response });
-  return Buffer.from(
-    events
-      .map(({ type, ...rest }, sequence_number) => encodeFrame(type, { type, sequence_number, ...rest }))
-      .join(''),
+  return events.map(
+    ({ type, ...rest }, sequence_number) => new ValueFrame(type, { type, sequence_number, ...rest }),
   );
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+  return encodeFrames(framesOf(response));
 }
 
 function itemEvents(item: JsonObject, output_index: number): Event[] {

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 import { carriedSeal } from '../carried-seal.ts';
+import { type ContentPart, readContentList } from '../content-list.ts';
 import type {
   FilePart,
   ImagePart,
@@ -16,6 +17,8 @@ import { withoutErrorMark } from '../result-mark.ts';
 import { isObject, type JsonObject, listOf, textOf } from '../values.ts';
 import { textAt, wrong } from '../wire-check.ts';
 import { summaryIn, summaryMessage } from './compaction.ts';
+import { IMAGE_CALL, imageIn } from './image-call.ts';
+import { SEARCH_CALL, searchOf } from './search.ts';
 import { readTools } from './tools-decode.ts';
 
 export interface Input {
@@ -67,6 +70,15 @@ function readItem(result: Input, item: JsonObject, path: string): void {
       else readMessage(result, summaryMessage(summary), path);
       return;
     }
+    case IMAGE_CALL: {
+      const source = imageIn(item);
+      const part: Part = source === null ? nativePart(item, path) : { type: 'image', source };
+      add(result.messages, 'assistant', [part]);
+      return;
+    }
+    case SEARCH_CALL:
+      add(result.messages, 'assistant', [{ type: 'search', ...searchOf(item) }]);
+      return;
     case 'tool_search_output':
       // What the search found may be called from here on (T-08).
       result.tools.push(...readTools(listOf(item['tools']), `${path}.tools`));
@@ -89,7 +101,7 @@ function add(messages: Message[], role: Message['role'], parts: Part[]): void {
 
 function readMessage({ messages, system }: Input, item: JsonObject, path: string): void {
   const role = item['role'];
-  const parts = contentParts(item['content'], `${path}.content`);
+  const parts = readContentList(item['content'], `${path}.content`, contentPart);
   switch (role) {
     case 'system':
     case 'developer': {
@@ -107,18 +119,7 @@ function readMessage({ messages, system }: Input, item: JsonObject, path: string
   }
 }
 
-type ContentPart = Exclude<Part, { type: 'tool-call' | 'tool-result' | 'reasoning' | 'native' }>;
-
-function contentParts(content: unknown, path: string): ContentPart[] {
-  if (content === undefined || content === null) return [];
-  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
-  if (!Array.isArray(content)) throw wrong(path, 'a string or a list of parts');
-  return content.map((part, index) => contentPart(part, `${path}[${index}]`));
-}
-
-function contentPart(part: unknown, path: string): ContentPart {
-  if (typeof part === 'string') return { type: 'text', text: part };
-  if (!isObject(part)) throw wrong(path, 'an object');
+function contentPart(part: JsonObject, path: string): ContentPart {
   switch (part['type']) {
     case 'input_text':
     case 'output_text':
@@ -200,7 +201,7 @@ function callPart(item: JsonObject, path: string): Part {
 function resultPart(item: JsonObject, path: string): ToolResultPart {
   const callId = textAt(item, 'call_id', `${path}.call_id`);
   if (callId === null) throw wrong(`${path}.call_id`, 'a string');
-  const said = contentParts(item['output'], `${path}.output`);
+  const said = readContentList(item['output'], `${path}.output`, contentPart);
   const { isError, parts } = withoutErrorMark(said);
   return {
     type: 'tool-result',

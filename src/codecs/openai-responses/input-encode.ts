@@ -12,6 +12,7 @@ import { urlOfSource } from '../data-url.ts';
 import type { Dialect } from '../dialect.ts';
 import { ERROR_MARK } from '../result-mark.ts';
 import type { JsonObject } from '../values.ts';
+import { itemOfSearch } from './search.ts';
 
 export function systemItem(parts: readonly TextPart[], { systemRole }: Dialect): JsonObject {
   return {
@@ -70,6 +71,8 @@ function itemOf(part: Part): JsonObject | null {
         call_id: part.callId,
         output: outputOf(part),
       };
+    case 'search':
+      return itemOfSearch(part);
     case 'native':
       return part.format === 'openai-responses' ? part.value : null;
     default:

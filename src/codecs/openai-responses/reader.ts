@@ -1,8 +1,12 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { Sealed } from '../conversation.ts';
+import { objectIn } from '../frames.ts';
 import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import { servedTier } from '../tier.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
 import { readEventError } from './error.ts';
+import { imageIn } from './image-call.ts';
+import { SEARCH_CALL, searchOf } from './search.ts';
 import { responseUsage } from './usage.ts';
 
 /** One output item that has started. */
@@ -19,6 +23,8 @@ interface OpenBlock {
   /** Reasoning: `summary` or `content`, of which only the first kind to come is told. */
   source: string;
   open: boolean;
+  /** Sources that were told of a text. */
+  cited: number;
 }
 
 /** The one place of a call or a reasoning in its item. */
@@ -51,7 +57,7 @@ class ResponsesReader implements PartReader {
   }
 
   #openBlock(item: OpenItem, at: number, kind: OpenBlock['kind'], source = ''): OpenBlock {
-    const block: OpenBlock = { block: this.#next, kind, grown: false, source, open: true };
+    const block: OpenBlock = { block: this.#next, kind, grown: false, source, open: true, cited: 0 };
     this.#next += 1;
     item.blocks.set(at, block);
     return block;
@@ -59,7 +65,7 @@ class ResponsesReader implements PartReader {
 
   #text(event: JsonObject, kind: 'text' | 'refusal', words: string, isDelta: boolean): StreamPart[] {
     const item = this.#itemAt(indexOf(event));
-    const at = typeof event['content_index'] === 'number' ? event['content_index'] : 0;
+    const at = placeOf(event);
     const existing = item.blocks.get(at);
     if (existing !== undefined && (!existing.open || !isProse(existing))) return [];
     const block = existing ?? this.#openBlock(item, at, kind);
@@ -151,7 +157,11 @@ class ResponsesReader implements PartReader {
           const part = objectOf(value);
           const refusal = part['type'] === 'refusal';
           const words = textOf(refusal ? part['refusal'] : part['text']);
-          return this.#text({ ...event, content_index }, refusal ? 'refusal' : 'text', words, false);
+          const at = { ...event, content_index };
+          return [
+            ...this.#text(at, refusal ? 'refusal' : 'text', words, false),
+            ...this.#untold(at, listOf(part['annotations'])),
+          ];
         });
       case 'reasoning':
         return this.#wholeReasoning(event, item);
@@ -162,7 +172,10 @@ class ResponsesReader implements PartReader {
         const block = this.#next;
         this.#next += 1;
         const name = textOf(item['type']);
-        return [{ type: 'native', block, format: 'openai-responses', name, value: item }];
+        if (name === SEARCH_CALL) return [{ type: 'search', block, search: searchOf(item) }];
+        const source = imageIn(item);
+        if (source !== null) return [{ type: 'image', block, source }];
+        return [{ type: 'native', block, format: 'openai-responses', name, value: item, words: null }];
       }
     }
   }
@@ -198,18 +211,15 @@ class ResponsesReader implements PartReader {
       for (const block of item.blocks.values())
         parts.push(...this.#closed(block, { status: response['status'] }));
     this.#ended = true;
-    const searches = listOf(response['output']).filter(
-      (item) => objectOf(item)['type'] === 'web_search_call',
-    );
+    const searches = listOf(response['output']).filter((item) => objectOf(item)['type'] === SEARCH_CALL);
     const usage = isObject(response['usage']) ? responseUsage(response['usage'], searches.length) : null;
-    return [
-      ...parts,
-      { type: 'message-end', reason: reasonOf(response, this.#calls > 0), stopSequence: null, usage },
-    ];
+    const reason = reasonOf(response, this.#calls > 0);
+    const served = servedTier(response['service_tier']);
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...served }];
   }
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
-    const event = parseObject(frame.data);
+    const event = objectIn(frame);
     if (this.#ended) return [];
     if (event === null && frame.event !== 'error') return [];
     const type = textOf(event?.['type']) || frame.event;
@@ -266,22 +276,19 @@ class ResponsesReader implements PartReader {
   }
 
   #citation(event: JsonObject): StreamPart[] {
-    const { block } = this.#items.get(indexOf(event))?.blocks.get(Number(event['content_index'] ?? 0)) ?? {};
-    const value = objectOf(event['annotation']);
-    if (block === undefined) return [];
-    const at = (name: string) => (typeof value[name] === 'number' ? value[name] : null);
-    const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
-    return [
-      {
-        type: 'citation',
-        block,
-        citation: {
-          ...{ url: said('url'), title: said('title') ?? said('filename'), text: null },
-          ...{ start: at('start_index'), end: at('end_index') },
-          native: { format: 'openai-responses', value },
-        },
-      },
-    ];
+    const at = placeOf(event);
+    const item = this.#itemAt(indexOf(event));
+    const started = item.blocks.has(at) ? [] : this.#text(event, 'text', '', true);
+    const open = item.blocks.get(at);
+    if (open === undefined) return started;
+    open.cited += 1;
+    return [...started, citationOf(open.block, objectOf(event['annotation']))];
+  }
+
+  /** The sources that no event told. */
+  #untold(event: JsonObject, annotations: readonly unknown[]): StreamPart[] {
+    const told = this.#items.get(indexOf(event))?.blocks.get(placeOf(event))?.cited ?? 0;
+    return annotations.slice(told).flatMap((annotation) => this.#citation({ ...event, annotation }));
   }
 
   end(): StreamPart[] {
@@ -301,6 +308,11 @@ function indexOf(event: JsonObject): number {
   return typeof event['output_index'] === 'number' ? event['output_index'] : 0;
 }
 
+/** Where in its item a text stands. */
+function placeOf(event: JsonObject): number {
+  return typeof event['content_index'] === 'number' ? event['content_index'] : 0;
+}
+
 function isProse({ kind }: OpenBlock): boolean {
   return kind === 'text' || kind === 'refusal';
 }
@@ -310,6 +322,17 @@ function inputOf(item: JsonObject): string {
   const value = item['arguments'] ?? item['input'];
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function citationOf(block: number, value: JsonObject): StreamPart {
+  const at = (name: string) => (typeof value[name] === 'number' ? value[name] : null);
+  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
+  const citation = {
+    ...{ url: said('url'), title: said('title') ?? said('filename'), text: null },
+    ...{ start: at('start_index'), end: at('end_index') },
+    native: { format: 'openai-responses' as const, value },
+  };
+  return { type: 'citation', block, citation };
 }
 
 function sealOf(item: JsonObject): Sealed | null {

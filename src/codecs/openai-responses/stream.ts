@@ -5,7 +5,7 @@ import { commentKeepAlive } from '../keep-alive.ts';
 import { sseFraming } from '../sse-framing.ts';
 import { byteLengthOf, isCount, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
 import { assemble } from './assemble.ts';
-import { encodeFramesOf } from './encode.ts';
+import { encodeFramesOf, framesOf } from './encode.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
 import { countSearches, findStreamUsage, outputBytes, responseUsage } from './usage.ts';
 
@@ -19,6 +19,7 @@ export const stream: StreamCodec = {
   keepAlive: commentKeepAlive,
   encodeErrorFrame,
   cutEnding: 'error-frame',
+  framesOf,
   encodeFramesOf,
   assemble,
 };

@@ -1,9 +1,20 @@
 import { carrySeal } from '../carried-seal.ts';
 import type { Sealed } from '../conversation.ts';
 import { DONE, encodeFrame } from '../frames.ts';
+import { inWords } from '../in-words.ts';
+import { withLateCitations } from '../late-citations.ts';
 import type { Usage } from '../model.ts';
-import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
+import type {
+  AnswerContext,
+  Citation,
+  FrameEncoder,
+  ImageSource,
+  PartWriter,
+  StreamPart,
+} from '../stream-part.ts';
 import { type JsonObject, listOf, parseObject } from '../values.ts';
+import { IMAGE_CALL } from './image-call.ts';
+import { itemOfSearch } from './search.ts';
 import { responseShell } from './shell.ts';
 import { searchesTools, TOOL_SEARCH } from './tools-decode.ts';
 
@@ -33,6 +44,7 @@ const textEvents = {
  */
 class ResponsesWriter implements PartWriter {
   readonly #context: AnswerContext;
+  readonly #encode: FrameEncoder;
   readonly #id: string;
   readonly #open = new Map<number, OpenItem>();
   readonly #output: JsonObject[] = [];
@@ -43,6 +55,7 @@ class ResponsesWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
+    this.#encode = context.encode ?? encodeFrame;
     this.#id = context.id.replace(/^[a-z]+_/, '');
     this.#searches = searchesTools(context.request);
   }
@@ -76,10 +89,14 @@ class ResponsesWriter implements PartWriter {
         return this.#closeCall(part.block, part.complete);
       case 'citation':
         return this.#annotate(part);
+      case 'search':
+        return this.#hosted({ id: this.#itemId('ws'), ...itemOfSearch(part.search) }, 'searching');
+      case 'image':
+        return this.#image(part.source);
       case 'native':
         return part.format === 'openai-responses' ? this.#whole(part.value) : '';
       case 'message-end':
-        return this.#end(part.reason, part.usage);
+        return this.#end(part);
       case 'error':
         return '';
     }
@@ -88,7 +105,7 @@ class ResponsesWriter implements PartWriter {
   #event(type: string, data: JsonObject): string {
     const sequence_number = this.#sequence;
     this.#sequence += 1;
-    return encodeFrame(type, { type, sequence_number, ...data });
+    return this.#encode(type, { type, sequence_number, ...data });
   }
 
   /** Takes the next place in the output and announces the item as `added`. */
@@ -253,6 +270,27 @@ class ResponsesWriter implements PartWriter {
     return this.#event('response.output_text.annotation.added', { ...at, annotation });
   }
 
+  #image(source: ImageSource): string {
+    if (source.kind !== 'data') return '';
+    const made = { status: 'completed', result: source.base64 };
+    const format = source.mediaType === '' ? {} : { output_format: source.mediaType.replace('image/', '') };
+    return this.#hosted({ id: this.#itemId('ig'), type: IMAGE_CALL, ...made, ...format }, 'generating');
+  }
+
+  /** What a tool of the vendor's own did; `doing` is its word for the time between. */
+  #hosted(item: JsonObject & { id: string }, doing: string): string {
+    const output_index = this.#output.length;
+    this.#output.push(item);
+    const begun = { ...item, status: 'in_progress', ...('result' in item ? { result: null } : {}) };
+    return [
+      this.#event('response.output_item.added', { output_index, item: begun }),
+      ...['in_progress', doing, 'completed'].map((state) =>
+        this.#event(`response.${item['type']}.${state}`, { output_index, item_id: item.id }),
+      ),
+      this.#event('response.output_item.done', { output_index, item }),
+    ].join('');
+  }
+
   #whole(item: JsonObject): string {
     const output_index = this.#output.length;
     this.#output.push(item);
@@ -262,12 +300,13 @@ class ResponsesWriter implements PartWriter {
     );
   }
 
-  #end(reason: EndReason, usage: Usage | null): string {
+  #end({ reason, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): string {
     const status = this.#cut || reason === 'length' || reason === 'context-full' || reason === 'policy';
     const event = status ? 'incomplete' : 'completed';
     const details = reason === 'policy' ? 'content_filter' : 'max_output_tokens';
-    const response = this.#response(event, status ? details : null, usage);
-    return `${this.#event(`response.${event}`, { response })}data: ${DONE}\n\n`;
+    const said = this.#response(event, status ? details : null, usage);
+    const response = tier === undefined ? said : { ...said, service_tier: tier };
+    return this.#event(`response.${event}`, { response }) + this.#encode('', DONE);
   }
 
   #response(status: string, incomplete: string | null, usage: Usage | null): JsonObject {
@@ -285,7 +324,8 @@ class ResponsesWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return new ResponsesWriter(context);
+  const target = withLateCitations(new ResponsesWriter(context));
+  return inWords(target, { format: 'openai-responses', images: 'bytes' });
 }
 
 /** A seal of another format goes along in the place of this one's, for its maker to get it back. */

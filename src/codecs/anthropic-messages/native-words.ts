@@ -1,0 +1,23 @@
+import { type JsonObject, textOf } from '../values.ts';
+
+/** What a block that only this vendor has says in words; null when words cannot say it. */
+export function wordsOf(type: string, block: JsonObject): string | null {
+  switch (type) {
+    case 'document':
+    case 'container_upload':
+      return null;
+    case 'compaction':
+      return typeof block['content'] === 'string' ? block['content'] : null;
+    case 'tool_reference':
+      return `[tool] ${textOf(block['tool_name'])}`;
+    default:
+      return `[${type}] ${JSON.stringify(block, readable)}`;
+  }
+}
+
+/** Members that only the vendor can read, or that are no part of what was said. */
+const unreadable: ReadonlySet<string> = new Set(['type', 'id', 'tool_use_id', 'cache_control', 'caller']);
+
+function readable(key: string, value: unknown): unknown {
+  return unreadable.has(key) || key.startsWith('encrypted_') ? undefined : value;
+}

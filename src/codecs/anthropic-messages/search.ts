@@ -1,0 +1,73 @@
+import type { NativePart, Part, Search } from '../conversation.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { wordsOf } from './native-words.ts';
+
+/** The vendor's own search of the web: a call, and in a later block what it found (API reference, "Web search tool"). */
+const CALL = 'server_tool_use';
+const RESULT = 'web_search_tool_result';
+const TOOL = 'web_search';
+
+export function isSearchCall({ name, type }: JsonObject): boolean {
+  return type === CALL && name === TOOL;
+}
+
+/** The call that a block is the result of; null for any other block. */
+export function searchedBy(block: JsonObject): string | null {
+  return block['type'] === RESULT ? textOf(block['tool_use_id']) : null;
+}
+
+/** What one of the two blocks says in words; null for any other block. */
+export function searchInWords(block: JsonObject): string | null {
+  return isSearchCall(block) || searchedBy(block) !== null ? wordsOf(textOf(block['type']), block) : null;
+}
+
+/** A search from its two blocks; one that was not finished has no result. */
+export function searchOf(call: JsonObject, result: JsonObject | null): Search {
+  const query = textOf(objectOf(call['input'])['query']);
+  const { content } = result ?? {};
+  const values = result === null ? [call] : [call, result];
+  return {
+    queries: query === '' ? [] : [query],
+    sources: listOf(content).map(objectOf).flatMap(sourceOf),
+    failed: objectOf(content)['error_code'] !== undefined,
+    text: values.map((value) => wordsOf(textOf(value['type']), value)).join('\n'),
+    native: { format: 'anthropic-messages', values },
+  };
+}
+
+function sourceOf({ title, url }: JsonObject): Search['sources'] {
+  return typeof url === 'string' ? [{ url, title: typeof title === 'string' ? title : null }] : [];
+}
+
+/** The parts of a message with its searches as such, where they began. */
+export function withSearches(parts: readonly Part[]): Part[] {
+  const results = new Map<string, NativePart>();
+  for (const part of parts) {
+    const id = part.type === 'native' ? searchedBy(part.value) : null;
+    if (id !== null && part.type === 'native') results.set(id, part);
+  }
+  const told = new Set<Part>();
+  const found = parts.map((part): Part => {
+    if (part.type !== 'native' || !isSearchCall(part.value)) return part;
+    const result = results.get(textOf(part.value['id']));
+    if (result === undefined || told.has(result)) return { type: 'search', ...searchOf(part.value, null) };
+    told.add(result);
+    return { type: 'search', ...searchOf(part.value, result.value) };
+  });
+  return found.filter((part) => !told.has(part));
+}
+
+/**
+ * The two blocks of a search that another vendor made. What it found can be named; the sealed text of the pages, which
+ * the vendor would want back, cannot.
+ */
+export function foreignSearch({ failed, queries, sources }: Search, id: string): [JsonObject, JsonObject] {
+  const found = sources.map(({ title, url }) => ({
+    ...{ type: 'web_search_result', title: title ?? url, url, encrypted_content: '', page_age: null },
+  }));
+  const content = failed ? { type: 'web_search_tool_result_error', error_code: 'unavailable' } : found;
+  return [
+    { type: CALL, id, name: TOOL, input: { query: queries.join('; ') } },
+    { type: RESULT, tool_use_id: id, content },
+  ];
+}

@@ -1,0 +1,73 @@
+import type { Sealed } from '../conversation.ts';
+import { isObject, type JsonObject, listOf, parseObject, textOf } from '../values.ts';
+
+/** Members that come in pieces. What is encrypted comes whole, and several with one index. */
+const growing: ReadonlySet<string> = new Set(['text', 'summary']);
+
+/**
+ * Collects the `reasoning_details` of an answer, in which OpenRouter and servers like it keep the reasoning as its maker
+ * sealed it ("Preserving reasoning"). They must come back as they were, all of a sequence and in order.
+ */
+export class ReasoningDetails {
+  #details: JsonObject[] = [];
+
+  add(deltas: unknown): void {
+    for (const delta of listOf(deltas)) if (isObject(delta)) this.#add(delta);
+  }
+
+  #add(delta: JsonObject): void {
+    const known = this.#details.findLast((detail) => isReadable(delta) && goesOn(detail, delta));
+    if (known === undefined) {
+      // Some repeat what is encrypted in every chunk.
+      if (!this.#details.some((detail) => detail['data'] !== undefined && isSame(detail, delta)))
+        this.#details.push({ ...delta });
+      return;
+    }
+    for (const [name, value] of Object.entries(delta)) {
+      if (value === null || name === '__proto__') continue;
+      known[name] = growing.has(name) ? textOf(known[name]) + textOf(value) : value;
+    }
+  }
+
+  /** All that came since the last seal; null, and kept for the next, while nobody sealed it. */
+  take(): Sealed | null {
+    const details = this.#details;
+    if (!details.some(isSealed)) return null;
+    this.#details = [];
+    return sealOfDetails(details);
+  }
+}
+
+/** Whether a piece belongs to what came before. An id may come with one of several pieces only. */
+function goesOn(detail: JsonObject, delta: JsonObject): boolean {
+  if (detail['type'] !== delta['type'] || detail['index'] !== delta['index']) return false;
+  const [id, other] = [detail['id'] ?? null, delta['id'] ?? null];
+  return id === null || other === null || id === other;
+}
+
+function isReadable({ type }: JsonObject): boolean {
+  return type === 'reasoning.text' || type === 'reasoning.summary';
+}
+
+function isSame(one: JsonObject, other: JsonObject): boolean {
+  return one['data'] === other['data'] && one['id'] === other['id'] && one['index'] === other['index'];
+}
+
+function isSealed({ data, signature }: JsonObject): boolean {
+  return textOf(data) !== '' || textOf(signature) !== '';
+}
+
+function sealOfDetails(details: readonly unknown[]): Sealed {
+  return { format: 'openai-chat', kind: 'encrypted', value: JSON.stringify(details) };
+}
+
+/** The seal in the `reasoning_details` of a message; null where they can be read by anybody. */
+export function sealInDetails(details: unknown): Sealed | null {
+  const list = listOf(details);
+  return list.some((detail) => isObject(detail) && isSealed(detail)) ? sealOfDetails(list) : null;
+}
+
+/** The `reasoning_details` that were sealed. */
+export function detailsIn({ value }: Sealed): unknown[] {
+  return listOf(parseObject(`{"details":${value}}`)?.['details']);
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { adapt } from '../adapt.ts';
+import { emptyConversation, type Message, type Part, type Sealed } from '../conversation.ts';
+import { plainDialect } from '../dialect.ts';
+import type { StreamPart } from '../stream-part.ts';
+import { unsealed } from '../unseal.ts';
+import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { openaiChat } from './codec.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest } from './request-encode.ts';
+
+const data = (delta: object, finish: string | null = null) => ({
+  event: '',
+  data: JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: finish }] }),
+});
+function parts(...deltas: object[]): StreamPart[] {
+  const source = reader();
+  const frames = [...deltas.map((delta) => data(delta)), data({}, 'stop'), { event: '', data: '[DONE]' }];
+  return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
+}
+const said = (...deltas: object[]) =>
+  parts(...deltas).filter(({ type }) => type !== 'message-start' && type !== 'message-end');
+/** The lists of details that were sealed, in order. */
+const sealedIn = (all: readonly StreamPart[]) =>
+  all.flatMap((part) =>
+    part.type === 'reasoning-end' && part.sealed !== null ? [JSON.parse(part.sealed.value)] : [],
+  );
+const text = (index: number, piece: object) => ({ type: 'reasoning.text', index, ...piece });
+const encrypted = (index: number, blob: string, id: string) => ({
+  ...{ type: 'reasoning.encrypted', index, data: blob, id, format: 'openai-responses-v1' },
+});
+
+describe('M-13: reasoning that a chat upstream sealed', () => {
+  it('is put together by its index, and sealed where it ends', () => {
+    const all = said(
+      { reasoning: 'Let ', reasoning_details: [text(0, { text: 'Let ', signature: null })] },
+      { reasoning: 'me.', reasoning_details: [text(0, { text: 'me.' })] },
+      { reasoning_details: [text(0, { signature: 'sig', format: 'anthropic-claude-v1' })] },
+      { content: 'Yes' },
+    );
+    assert.deepEqual(sealedIn(all), [
+      [text(0, { text: 'Let me.', signature: 'sig', format: 'anthropic-claude-v1' })],
+    ]);
+    assert.deepEqual(
+      all.map(({ type }) => type),
+      ['reasoning-start', 'reasoning-delta', 'reasoning-delta', 'reasoning-end']
+        .concat(['text-start', 'text-delta', 'text-end']),
+    ); // biome-ignore format: one line a block
+  });
+
+  it('keeps several encrypted pieces of one index apart, and no repeated one', () => {
+    const all = said(
+      { reasoning_details: [encrypted(0, 'a', 't1'), encrypted(0, 'b', 't2')] },
+      { reasoning_details: [encrypted(0, 'b', 't2')] },
+    );
+    assert.deepEqual(sealedIn(all), [[encrypted(0, 'a', 't1'), encrypted(0, 'b', 't2')]]);
+  });
+
+  it('has a block of its own before the call or at the end, where it comes after the words', () => {
+    const all = said(
+      { reasoning: 'Hm.', reasoning_details: [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }] },
+      { content: 'Yes' },
+      { reasoning_details: [encrypted(1, 'a', 'rs')] },
+      { tool_calls: [{ index: 0, id: 'call_1', function: { name: 'list', arguments: '{}' } }] },
+      { reasoning_details: [encrypted(2, 'b', 'rs2')] },
+    );
+    assert.deepEqual(sealedIn(all), [
+      [{ type: 'reasoning.summary', summary: 'Hm.', index: 0 }, encrypted(1, 'a', 'rs')],
+      [encrypted(2, 'b', 'rs2')],
+    ]);
+    const order = all.flatMap(({ type, ...part }) =>
+      type.endsWith('-start') && 'block' in part ? [[type, part.block]] : [],
+    );
+    assert.deepEqual(order, [
+      ['reasoning-start', 0],
+      ['text-start', 1],
+      ['reasoning-start', 2],
+      ['tool-call-start', 3],
+      ['reasoning-start', 4],
+    ]);
+  });
+
+  it('is no seal where anybody can read it', () => {
+    assert.deepEqual(sealedIn(said({ reasoning_details: [text(0, { text: 'Hm.' })] })), []);
+    const read = decodeRequest({
+      model: 'm',
+      messages: [{ role: 'assistant', content: 'a', reasoning_details: [text(0, { text: 'Hm.' })] }],
+    });
+    assert.deepEqual(read.messages[0]?.parts[0], {
+      ...{ type: 'reasoning', text: 'Hm.', summary: false, sealed: null },
+    });
+  });
+
+  it('goes back as it came, in the place of its words', () => {
+    const details = [text(0, { text: 'Hm.', signature: 's' }), encrypted(1, 'a', 'rs')];
+    const seals: Sealed[] = details.map((detail) => ({
+      ...{ format: 'openai-chat', kind: 'encrypted', value: JSON.stringify([detail]) },
+    }));
+    const turn: Part[] = [
+      { type: 'reasoning', text: 'Hm.', summary: false, sealed: seals[0] ?? null },
+      { type: 'text', text: 'Yes' },
+      { type: 'reasoning', text: '', summary: false, sealed: seals[1] ?? null },
+    ];
+    const dialect = { ...plainDialect, reasoningField: 'reasoning' as const };
+    const messages: Message[] = [{ role: 'assistant', parts: turn }];
+    const body = encodeRequest({ ...emptyConversation('m'), messages }, dialect);
+    assert.deepEqual(body['messages'], [{ role: 'assistant', content: 'Yes', reasoning_details: details }]);
+    const again = decodeRequest(body).messages[0]?.parts[0];
+    const sealed = { ...seals[0], value: JSON.stringify(details) };
+    assert.deepEqual(again, { type: 'reasoning', text: 'Hm.', summary: false, sealed });
+  });
+
+  it('of Google stands before the call that bears it, and goes back on it', () => {
+    const extra_content = { google: { thought_signature: 'c2ln' } };
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'list', arguments: '{}' } };
+    const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
+    assert.deepEqual(
+      said({ tool_calls: [{ ...call, extra_content }] }).filter(({ type }) => type.startsWith('reasoning')),
+      [
+        { type: 'reasoning-start', block: 0, summary: false },
+        { type: 'reasoning-end', block: 0, sealed },
+      ],
+    );
+    const { index: _, ...written } = call;
+    const message = { role: 'assistant', content: null, tool_calls: [{ ...written, extra_content }] };
+    const read = decodeRequest({ model: 'm', messages: [message] });
+    assert.deepEqual(listOf(encodeRequest(read, plainDialect)['messages'])[0], message);
+  });
+});
+
+describe('M-13: a seal of Google’s in a chat request', () => {
+  const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
+  const adapted = (owner: string | undefined, googleSeals: boolean): unknown => {
+    const parts: Part[] = [
+      {
+        ...{ type: 'reasoning', text: '', summary: false },
+        sealed: owner === undefined ? sealed : { ...sealed, owner },
+      },
+      { type: 'tool-call', id: 'call_1', name: 'list', input: '{}', kind: 'function' },
+    ];
+    const conversation = { ...emptyConversation('m'), messages: [{ role: 'assistant' as const, parts }] };
+    const chat = { ...openaiChat, conversation: openaiChat.conversation ?? assert.fail() };
+    const route = { from: chat, to: chat, dialect: { ...plainDialect, googleSeals }, model: 'm' };
+    const [first] = adapt(conversation, { ...route, owner: 'here:m' }).conversation.messages[0]?.parts ?? [];
+    return first?.type === 'reasoning';
+  };
+
+  it('goes to whom it is from, and to Google’s own surface when that is not known', () => {
+    assert.equal(adapted('here:m', false), true);
+    assert.equal(adapted('other:m', true), false);
+    assert.equal(adapted(undefined, true), true);
+    assert.equal(adapted(undefined, false), false);
+  });
+
+  it('is taken out when it is refused, with a word for a call of another model', () => {
+    const call = { id: 'call_1', type: 'function', function: { name: 'list', arguments: '{}' } };
+    const extra_content = (thought_signature: string) => ({ google: { thought_signature } });
+    const request = (signature: string): JsonObject => ({
+      messages: [{ role: 'assistant', tool_calls: [{ ...call, extra_content: extra_content(signature) }] }],
+    });
+    const message = 'Thought signature is not valid';
+    const stripped = request('skip_thought_signature_validator');
+    assert.deepEqual(unsealed('openai-chat', request('c2ln'), message)?.request, stripped);
+    assert.equal(unsealed('openai-chat', stripped, message), null, 'once');
+    const details = { role: 'assistant', content: 'a', reasoning_details: [encrypted(0, 'a', 'rs')] };
+    const without = unsealed('openai-chat', { messages: [details] }, 'Invalid encrypted content');
+    assert.deepEqual(objectOf(listOf(without?.request['messages'])[0]), { role: 'assistant', content: 'a' });
+  });
+});

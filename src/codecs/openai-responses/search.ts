@@ -1,0 +1,35 @@
+import type { Search } from '../conversation.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+
+/** The vendor's own search of the web, in answers and in what comes back of them (API reference, "Web search call"). */
+export const SEARCH_CALL = 'web_search_call';
+
+/** A search, or a page that was opened or looked through. */
+export function searchOf(item: JsonObject): Search {
+  const action = objectOf(item['action']);
+  const { id: _, status: __, type: ___, ...said } = item;
+  const page = textOf(action['url']);
+  const several = listOf(action['queries']).map(textOf);
+  const queries = several.length > 0 ? several : [textOf(action['query']) || page];
+  const sources = listOf(action['sources']).map((source) => textOf(objectOf(source)['url']));
+  return {
+    queries: queries.filter((query) => query !== ''),
+    sources: [...(page === '' ? [] : [page]), ...sources]
+      .filter((url) => url !== '')
+      .map((url) => ({ url, title: null })),
+    failed: item['status'] === 'failed',
+    text: `[${SEARCH_CALL}] ${JSON.stringify(said)}`,
+    native: { format: 'openai-responses', values: [item] },
+  };
+}
+
+/** The item of a search: as it came, or that of another vendor's, which has no id of this one's. */
+export function itemOfSearch({ failed, native, queries, sources }: Search): JsonObject {
+  const [own] = native.format === 'openai-responses' ? native.values : [];
+  if (own !== undefined) return own;
+  const action = {
+    ...{ type: 'search', query: queries.join('; '), queries },
+    sources: sources.map(({ url }) => ({ type: 'url', url })),
+  };
+  return { type: SEARCH_CALL, status: failed ? 'failed' : 'completed', action };
+}

@@ -1,0 +1,58 @@
+/**
+ * Reads pieces of text out of a stream without parsing every record: from one piece to the next a record differs in
+ * that text alone. A record that was read in full is remembered as what stands before and behind its text; one that
+ * is the same but for that string has the same meaning but for that string. All others are left to the full parser.
+ */
+export class TextTemplate {
+  /** The text of a record that says nothing else; null for any other record. */
+  readonly #plainText: (data: string) => string | null;
+  #before = '';
+  #behind = '';
+  /** Records that still may be learned from: a stream in which each differs elsewhere as well is not worth the trying. */
+  #lessons = 8;
+
+  constructor(plainText: (data: string) => string | null) {
+    this.#plainText = plainText;
+  }
+
+  /** The text in a record of the known shape; null when it has another, and the parser must tell. */
+  textIn(data: string): string | null {
+    const [before, behind] = [this.#before, this.#behind];
+    if (before === '' || data.length < before.length + behind.length) return null;
+    if (!data.startsWith(before) || !data.endsWith(behind)) return null;
+    const literal = data.slice(before.length, data.length - behind.length);
+    return PLAIN.test(literal) ? literal : stringOf(`"${literal}"`);
+  }
+
+  /** Leaves all records to the parser until another shape was learned. */
+  forget(): void {
+    this.#before = '';
+  }
+
+  /** Learns the shape of a record that `textIn` did not know. */
+  learn(data: string): void {
+    if (this.#lessons === 0) return;
+    this.#lessons -= 1;
+    const text = this.#plainText(data);
+    if (text === null || text === '' || !PLAIN.test(text)) return;
+    const at = data.lastIndexOf(`"${text}"`) + 1;
+    const [before, behind] = [data.slice(0, at), data.slice(at + text.length)];
+    // The same words may stand elsewhere: the place is the right one when other words there are the text.
+    if (at === 0 || data.includes(PROBE) || this.#plainText(before + PROBE + behind) !== PROBE) return;
+    this.#before = before;
+    this.#behind = behind;
+  }
+}
+
+/** Stands for itself inside a JSON string. */
+const PLAIN = /^[^"\\\u0000-\u001f]*$/;
+const PROBE = 'a text that nobody writes';
+
+function stringOf(literal: string): string | null {
+  try {
+    const value: unknown = JSON.parse(literal);
+    return typeof value === 'string' ? value : null;
+  } catch {
+    return null;
+  }
+}
