@@ -47,6 +47,12 @@ export function costOf(price: ModelPrice, usage: Usage): number | null {
   return millionths / 1_000_000;
 }
 
+/** What so many tokens of plain text cost in USD, without any cache; null when a rate is not known. */
+export function textCost({ input, output }: ModelPrice, read: number, written: number): number | null {
+  if (input === null || output === null) return null;
+  return (read * rateAt(input, read) + written * rateAt(output, read)) / 1_000_000;
+}
+
 function scaled(rate: number | undefined, factor: number): number | null {
   return rate === undefined ? null : rate * factor;
 }
