@@ -14,6 +14,12 @@ export const anthropic: Provider = {
   formats: { 'anthropic-messages': '/v1/messages' },
   counts: ['anthropic-messages'],
   dialect: { schema: 'anthropic' },
+  // https://platform.claude.com/docs/en/api/errors; a balance that is used up is said with 400.
+  faults: [
+    { statuses: [400, 402, 403], says: /credit balance is too low|billing_error/i, kind: 'billing' },
+    { statuses: [403], says: /organization has been disabled|OAuth/i, kind: 'credential' },
+  ],
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   headers: { 'anthropic-version': '2023-06-01' },
   forwardHeaders: 'all',

@@ -11,6 +11,14 @@ export const azureOpenai: Provider = {
   website: 'https://ai.azure.com',
   baseUrl: null,
   auth: { kind: 'header', name: 'api-key' },
+  // https://learn.microsoft.com/azure/ai-foundry/openai/how-to/managed-identity
+  accounts: {
+    'client-credentials': {
+      tokenUrl: 'https://login.microsoftonline.com/{tenant_id}/oauth2/v2.0/token',
+      scope: 'https://cognitiveservices.azure.com/.default',
+    },
+  },
+  login: { scopes: ['https://cognitiveservices.azure.com/.default', 'offline_access'] },
   formats: {
     'openai-chat': '/openai/v1/chat/completions',
     'openai-responses': '/openai/v1/responses',
@@ -33,6 +41,9 @@ export const azureOpenai: Provider = {
   // https://learn.microsoft.com/azure/foundry/reference/rest/compactconversation
   compacts: ['endpoint'],
   keepsResponses: true,
+  // A deployment that was made a moment ago is not there yet: https://learn.microsoft.com/azure/ai-services/openai/how-to/create-resource
+  faults: [{ statuses: [404], says: /DeploymentNotFound|OperationNotSupported/i, kind: 'model' }],
+  limitsPerModel: true,
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AZURE_OPENAI_API_KEY'],

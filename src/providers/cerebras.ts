@@ -13,6 +13,7 @@ export const cerebras: Provider = {
     'openai-completions': '/v1/completions',
   },
   dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'cerebras' },
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['CEREBRAS_API_KEY'],

@@ -18,7 +18,16 @@ export const deepseek: Provider = {
     'anthropic-messages': '/anthropic/v1/messages',
   },
   dialect: { reasoningField: 'reasoning_content' },
+  // https://api-docs.deepseek.com/quick_start/error_codes: "Insufficient Balance"; some of its surfaces say it with 400.
+  faults: [{ statuses: [400, 402, 403], says: /insufficient[ _]balance/i, kind: 'billing' }],
   modelsPath: '/models',
+  /** https://api-docs.deepseek.com/api/get-user-balance */
+  balance: {
+    path: '/user/balance',
+    each: '/balance_infos',
+    remaining: '/total_balance',
+    currency: { at: '/currency' },
+  },
   forwardHeaders: 'standard',
   keyVariables: ['DEEPSEEK_API_KEY'],
   prices: 'deepseek',

@@ -14,9 +14,12 @@ export const gemini: Provider = {
     'openai-chat': '/v1beta/openai/chat/completions',
     'openai-embeddings': '/v1beta/openai/embeddings',
   },
-  dialect: { schema: 'gemini-chat', vendorMembers: true },
+  dialect: { schema: 'gemini-chat', vendorMembers: true, googleSeals: true },
   preferred: 'gemini',
   counts: ['gemini'],
+  // https://ai.google.dev/gemini-api/docs/rate-limits: each limit of a day has a name with "PerDay" in the details.
+  faults: [{ statuses: [429], says: /PerDay/, kind: 'quota' }],
+  limitsPerModel: true,
   modelsPath: '/v1beta/openai/models',
   forwardHeaders: 'standard',
   keyVariables: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],

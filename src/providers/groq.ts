@@ -16,6 +16,7 @@ export const groq: Provider = {
     'openai-translations': '/v1/audio/translations',
   },
   dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'groq' },
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['GROQ_API_KEY'],

@@ -8,6 +8,11 @@ import { upstreamUrl } from './url.ts';
 /** A base URL for those whose connections must name their own. */
 const examples: Readonly<Record<string, string>> = {
   'azure-openai': 'https://name.openai.azure.com',
+  'azure-openai-deployments': 'https://name.openai.azure.com',
+  bedrock: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  'bedrock-openai': 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  vertex: 'https://aiplatform.googleapis.com/v1/projects/p/locations/global',
+  'vertex-anthropic': 'https://aiplatform.googleapis.com/v1/projects/p/locations/global',
   'openai-compatible': 'http://host:8000/v1',
   'responses-compatible': 'http://host:8000/v1',
   'completions-compatible': 'http://host:8000/v1',
@@ -140,6 +145,30 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
     'openai-speech': 'https://name.openai.azure.com/openai/v1/audio/speech',
     'openai-transcriptions': 'https://name.openai.azure.com/openai/v1/audio/transcriptions',
     'openai-translations': 'https://name.openai.azure.com/openai/v1/audio/translations',
+    models: null,
+  },
+  // The model comes behind these, where a format has it in the path.
+  'azure-openai-deployments': {
+    'openai-chat': 'https://name.openai.azure.com/openai/deployments',
+    'openai-completions': 'https://name.openai.azure.com/openai/deployments',
+    'openai-embeddings': 'https://name.openai.azure.com/openai/deployments',
+    models: null,
+  },
+  bedrock: {
+    'anthropic-messages': 'https://bedrock-runtime.us-east-1.amazonaws.com/model',
+    models: null,
+  },
+  'bedrock-openai': {
+    'openai-chat': 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1/chat/completions',
+    models: null,
+  },
+  vertex: {
+    gemini: 'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models',
+    models: null,
+  },
+  'vertex-anthropic': {
+    'anthropic-messages':
+      'https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/anthropic/models',
     models: null,
   },
   ollama: {
@@ -286,6 +315,24 @@ test('the base URL of any surface, as the provider documents it, leads to every 
   }
 });
 
+test('what stands in a path instead of the body belongs to a format that the provider speaks', () => {
+  for (const { id, formats, modelInPath } of providers)
+    for (const [format, rule] of Object.entries(modelInPath ?? {})) {
+      assert.ok(format in formats, `${id}: ${format}`);
+      for (const end of [rule.whole, rule.stream]) assert.match(end, /^\/\{model\}[:/]\w/, id);
+      assert.ok(rule.without.includes('model'), id);
+    }
+});
+
+test('a credential that is a document names the address only where a connection need not', () => {
+  for (const { id, accounts, baseUrl, baseUrlOf } of providers) {
+    if (baseUrlOf === undefined) continue;
+    assert.equal(baseUrl, null, id);
+    assert.ok(Object.keys(accounts ?? {}).length > 0, id);
+    assert.match(baseUrlOf, /^https:\/\/[^{]*(\{\w+\}[^{]*)+$/, id);
+  }
+});
+
 test('header names are lower case and hold no credential', () => {
   for (const { id, headers, auth, formatAuth } of providers) {
     const named = [auth, ...Object.values(formatAuth ?? {})].filter(
@@ -335,7 +382,7 @@ test('local servers listen on loopback at their well-known port, ask for no key 
   }
 });
 
-test('a provider that must be told its base URL is a generic one or Azure', () => {
+test('a provider that must be told its base URL is a generic one or a cloud', () => {
   const without = providers.filter(({ baseUrl }) => baseUrl === null).map(({ id }) => id);
   assert.deepEqual(without, Object.keys(examples));
 });

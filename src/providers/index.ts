@@ -1,6 +1,9 @@
 import { anthropic } from './anthropic.ts';
 import { anthropicCompatible } from './anthropic-compatible.ts';
 import { azureOpenai } from './azure-openai.ts';
+import { azureOpenaiDeployments } from './azure-openai-deployments.ts';
+import { bedrock } from './bedrock.ts';
+import { bedrockOpenai } from './bedrock-openai.ts';
 import { cerebras } from './cerebras.ts';
 import { completionsCompatible } from './completions-compatible.ts';
 import { deepseek } from './deepseek.ts';
@@ -24,6 +27,8 @@ import type { Provider } from './provider.ts';
 import { qwen } from './qwen.ts';
 import { responsesCompatible } from './responses-compatible.ts';
 import { together } from './together.ts';
+import { vertex } from './vertex.ts';
+import { vertexAnthropic } from './vertex-anthropic.ts';
 import { vllm } from './vllm.ts';
 import { xai } from './xai.ts';
 import { zai } from './zai.ts';
@@ -47,6 +52,11 @@ export const providers: readonly Provider[] = [
   qwen,
   minimax,
   azureOpenai,
+  azureOpenaiDeployments,
+  bedrock,
+  bedrockOpenai,
+  vertex,
+  vertexAnthropic,
   ollama,
   lmStudio,
   llamaCpp,

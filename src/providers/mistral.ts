@@ -21,6 +21,7 @@ export const mistral: Provider = {
     memberNames: { seed: 'random_seed', user: null, stream_options: null },
     callIds: 'short',
   },
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MISTRAL_API_KEY'],

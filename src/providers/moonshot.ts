@@ -15,6 +15,8 @@ export const moonshot: Provider = {
   },
   dialect: { reasoningField: 'reasoning_content', schema: 'moonshot' },
   modelsPath: '/v1/models',
+  /** https://platform.moonshot.ai/docs/api/balance */
+  balance: { path: '/v1/users/me/balance', remaining: '/data/available_balance', currency: 'USD' },
   forwardHeaders: 'standard',
   keyVariables: ['MOONSHOT_API_KEY'],
   prices: 'moonshotai',

@@ -32,6 +32,16 @@ export const openai: Provider = {
   counts: ['openai-responses'],
   compacts: ['endpoint', 'item'],
   keepsResponses: true,
+  // https://platform.openai.com/docs/guides/error-codes: no rate limit, for it ends when the owner pays.
+  faults: [
+    {
+      statuses: [429, 403],
+      says: /insufficient_quota|billing_hard_limit_reached|billing_not_active/,
+      kind: 'billing',
+    },
+    { statuses: [401, 403], says: /account_deactivated|unsupported_country/, kind: 'credential' },
+  ],
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'all',
   keyVariables: ['OPENAI_API_KEY'],

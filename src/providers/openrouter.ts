@@ -20,7 +20,22 @@ export const openrouter: Provider = {
     rerank: '/v1/rerank',
   },
   dialect: { reasoningField: 'reasoning' },
+  // https://openrouter.ai/docs/api-reference/errors: 402 no credits, 403 for input that a moderator flags, 502 and 503 for the model's provider.
+  faults: [
+    { statuses: [403], says: /moderat|flagged/i, kind: 'request' },
+    { statuses: [400], says: /not a valid model/i, kind: 'model' },
+    { statuses: [403], says: /key limit exceeded|limit exceeded/i, kind: 'billing' },
+    {
+      statuses: [502, 503],
+      says: /no (?:allowed |available )?(?:model )?providers?|model is down/i,
+      kind: 'overloaded',
+    },
+    { statuses: [429], says: /free-models-per-day/i, kind: 'quota' },
+  ],
+  limitsPerModel: true,
   modelsPath: '/v1/models/user',
+  /** https://openrouter.ai/docs/api-reference/limits: of the key, where it has a limit. */
+  balance: { path: '/v1/key', remaining: '/data/limit_remaining', limit: '/data/limit', currency: 'USD' },
   forwardHeaders: 'standard',
   keyVariables: ['OPENROUTER_API_KEY'],
   prices: 'openrouter',

@@ -1,5 +1,6 @@
 import type { Dialect } from '../codecs/dialect.ts';
 import type { WireFormat } from '../codecs/model.ts';
+import type { FaultRow } from './fault.ts';
 
 /** Where a provider belongs in `providers available --category`. */
 export type ProviderCategory = 'api-key' | 'local' | 'generic' | 'demo';
@@ -9,6 +10,58 @@ export type ProviderAuth =
   | { kind: 'bearer'; optional?: boolean }
   | { kind: 'header'; name: string; optional?: boolean }
   | { kind: 'none' };
+
+/** A credential that is more than a key, entered as a JSON document. */
+export type AccountKind = 'service-account' | 'client-credentials' | 'aws-keys';
+
+/** Which of them a provider takes beside a key, and what each is good for there. */
+export interface Accounts {
+  /** Google: a signed statement is exchanged for an access token of this scope. */
+  'service-account'?: { scope: string };
+  /** OAuth 2.0: the application's own token. `{tenant_id}` is put in. */
+  'client-credentials'?: { tokenUrl: string; scope: string };
+  /** AWS: each request is signed (Signature Version 4) for this service. */
+  'aws-keys'?: { service: string };
+}
+
+/** What of a login at the provider is always the same there (RFC 6749). A connection may say otherwise. */
+export interface LoginDefaults {
+  issuer?: string;
+  scopes?: readonly string[];
+  /** Sent to the page where people log in, e.g. so that it gives a refresh token. */
+  parameters?: Readonly<Record<string, string>>;
+}
+
+/** How a format departs here from the way in which its vendor is asked: what the body says there stands in the path. */
+export interface ModelInPath {
+  /** Behind the path of the format, `{model}` replaced. */
+  whole: string;
+  stream: string;
+  /** Members of the body that have no place here. */
+  without: readonly string[];
+  /** Headers of the caller that mean nothing here. */
+  withoutHeaders?: readonly string[];
+  /** Members that every body has. */
+  members?: Readonly<Record<string, string>>;
+  /** What the header `anthropic-beta` names goes into this member, as a list of those that are known here. */
+  betas?: { member: string; known: readonly string[] };
+}
+
+/**
+ * A GET that tells how much money an account has left, and where in its answer: JSON pointers (RFC 6901) to a number,
+ * or to a text that holds one.
+ */
+export interface BalanceSource {
+  /** Path below `baseUrl`. */
+  path: string;
+  /** To a list with one entry for each currency; the other pointers begin at an entry then. */
+  each?: string;
+  remaining: string;
+  /** Of how much that is left; null there means that there is no limit. */
+  limit?: string;
+  /** ISO 4217, or where the answer says it. */
+  currency: string | { at: string };
+}
 
 /** One who answers model requests. Data only: what differs between providers stands here, never in code. */
 export interface Provider {
@@ -21,6 +74,10 @@ export interface Provider {
   auth: ProviderAuth;
   /** Auth for one format where it differs from `auth` (an Anthropic surface that wants `x-api-key`). */
   formatAuth?: Partial<Record<WireFormat, ProviderAuth>>;
+  accounts?: Accounts;
+  login?: LoginDefaults;
+  /** The base URL where the connection names none, with `{member}` of a credential that is a JSON document. */
+  baseUrlOf?: string;
   /** Path below `baseUrl` for each wire format that the provider speaks, `/v1` included. */
   formats: Partial<Record<WireFormat, string>>;
   /** The formats in which it counts the tokens of a request ahead (`codecs/counting.ts`). */
@@ -30,6 +87,9 @@ export interface Provider {
    * `item` for the input item `compaction_trigger`. Elsewhere the gateway does it.
    */
   compacts?: readonly ('endpoint' | 'item')[];
+  modelInPath?: Partial<Record<WireFormat, ModelInPath>>;
+  /** Put behind every path, unless the base URL has a query. */
+  query?: string;
   /** Which of its formats others are translated into, where that is not the usual one: the one in which it says most. */
   preferred?: WireFormat;
   /** It keeps answers of the responses format for `previous_response_id`. Those of others are kept by the gateway. */
@@ -38,6 +98,8 @@ export interface Provider {
   dialect?: Partial<Dialect>;
   /** Path below `baseUrl` that lists models (`{data:[{id}]}`), or null. A GET there also proves the credential. */
   modelsPath: string | null;
+  /** Where it tells how much money is left, if it does. */
+  balance?: BalanceSource;
   /** Headers sent with every request unless the caller sent them. */
   headers?: Readonly<Record<string, string>>;
   /**
@@ -53,6 +115,10 @@ export interface Provider {
   prices: string | null;
   /** `free`: known to cost nothing. `unknown`: no price is known unless the table or an override has one. */
   unpriced: 'free' | 'unknown';
+  /** What its errors mean where that is another than usual (`health/faults.ts`). */
+  faults?: readonly FaultRow[];
+  /** Its rate limits are counted for each model of an account by itself. */
+  limitsPerModel?: true;
   /** A model to try first, for `setup` and `providers test`. */
   suggestedModel: string | null;
 }

@@ -18,6 +18,7 @@ export const together: Provider = {
     'openai-translations': '/v1/audio/translations',
     rerank: '/v1/rerank',
   },
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],

@@ -20,6 +20,25 @@ export const xai: Provider = {
   dialect: { maxTokensField: 'max_completion_tokens', schema: 'xai' },
   // https://docs.x.ai/developers/model-capabilities/text/generate-text: for 30 days
   keepsResponses: true,
+  // https://docs.x.ai/docs/key-information/debugging: a key that is not valid comes as 400, one without credits as 403.
+  faults: [
+    {
+      statuses: [400, 403],
+      says: /incorrect api key|invalid api key|bad[-_ ]credentials/i,
+      kind: 'credential',
+    },
+    {
+      statuses: [403, 429],
+      says: /(?:used all available|run out of|no) credits|spending limit/i,
+      kind: 'billing',
+    },
+    {
+      statuses: [403],
+      says: /api key is (?:blocked|disabled)|team .* (?:blocked|disabled)/i,
+      kind: 'credential',
+    },
+  ],
+  limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['XAI_API_KEY'],
