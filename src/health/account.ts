@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { Provider } from '../providers/provider.ts';
+import { holds, type Limit } from './limits.ts';
+import { type Latency, Load } from './load.ts';
+import type { Condition } from './outlook.ts';
+import { isOver, type Standing } from './standing.ts';
+
+/** What is asked of a target: who answers, and for which model. */
+export interface Asked {
+  connection: { id: string; credential: string | null; baseUrl: string | null };
+  provider: Pick<Provider, 'faults' | 'limitsPerModel'>;
+  model: string;
+}
+
+/** A standing with what it is about, as it is kept over a restart. `model` null: of the whole account. */
+export interface KeptStanding {
+  connectionId: string;
+  model: string | null;
+  /** Null once it is ready again. */
+  standing: Standing | null;
+  /** Of the credential that was refused. */
+  fingerprint: string | null;
+}
+
+export interface KnownConnection {
+  id: string;
+  credential: string | null;
+  baseUrl: string | null;
+  status: string;
+  lastTestedAt: number | null;
+}
+
+/** What is known of one connection, in memory. */
+export interface Account {
+  id: string;
+  own: Standing | null;
+  fingerprint: string | null;
+  models: Map<string, Standing>;
+  latencies: Map<string, Latency>;
+  limits: Map<string, Limit>;
+  limitsReadAt: number;
+  load: Load;
+}
+
+/** Callers name models freely; so many of an account are remembered. */
+const MAX_MODELS = 500;
+
+export const ready: Condition = { state: 'ready' };
+
+export function newAccount(id: string): Account {
+  return {
+    ...{ id, own: null, fingerprint: null, models: new Map(), latencies: new Map(), limits: new Map() },
+    ...{ limitsReadAt: Number.NEGATIVE_INFINITY, load: new Load() },
+  };
+}
+
+/** What is said of a standing: `ready` once its pause is over, for the next request finds out. */
+export function conditionOf(standing: Standing, now: number): Condition {
+  if (isOver(standing, now)) return ready;
+  const { reason } = standing;
+  switch (standing.state) {
+    case 'cooling':
+    case 'exhausted':
+      return { state: standing.state, until: standing.until, reason };
+    case 'probing':
+    case 'needs-attention':
+      return { state: standing.state, reason };
+  }
+}
+
+const order = { probing: 0, cooling: 1, exhausted: 2, 'needs-attention': 3 } as const;
+
+/** Of the account's own standing and the model's the one that keeps requests away for longer. */
+export function worseOf({ models, own }: Account, model: string, now: number): Standing | null {
+  const ofModel = models.get(model) ?? null;
+  if (own === null || ofModel === null) return own ?? ofModel;
+  if (isOver(own, now)) return ofModel;
+  if (isOver(ofModel, now)) return own;
+  if (order[own.state] !== order[ofModel.state])
+    return order[own.state] > order[ofModel.state] ? own : ofModel;
+  return 'until' in own && 'until' in ofModel && ofModel.until > own.until ? ofModel : own;
+}
+
+export function limitsOf(account: Account | undefined, now: number): Limit[] {
+  return account === undefined ? [] : [...account.limits.values()].filter((limit) => holds(limit, now));
+}
+
+/** The credential was refused, and is another one now; or a test went well since, where no upstream named a time. */
+export function wasMended({ fingerprint, own }: Account, connection: KnownConnection): boolean {
+  if (own === null) return false;
+  const { lastTestedAt, status } = connection;
+  const ordered = 'told' in own && own.told;
+  if (status === 'ok' && lastTestedAt !== null && lastTestedAt > own.since && !ordered) return true;
+  return own.state === 'needs-attention' && fingerprint !== fingerprintOf(connection);
+}
+
+/** Tells two credentials apart and is of no use to anyone: keys are long and random. */
+export function fingerprintOf({ baseUrl, credential }: Asked['connection']): string {
+  return createHash('sha256').update(`${baseUrl}\n${credential}`).digest('hex').slice(0, 16);
+}
+
+/** Lets go of the entry that came first, when there are too many. */
+export function makeRoom(
+  entries: Map<string, unknown>,
+  told: (gone: (connectionId: string) => KeptStanding) => void = () => {},
+): void {
+  if (entries.size < MAX_MODELS) return;
+  const [first] = entries.keys();
+  if (first === undefined) return;
+  entries.delete(first);
+  told((connectionId) => ({ connectionId, model: first, standing: null, fingerprint: null }));
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { findProvider } from '../providers/index.ts';
+import type { Asked, KeptStanding } from './account.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
+import type { Failed } from './running.ts';
+
+const start = Date.UTC(2026, 10, 21, 12, 0, 0);
+
+function setUp(provider = 'openai-compatible') {
+  const time = { now: start };
+  const kept = new Map<string, KeptStanding>();
+  const accounts = createAccounts({
+    now: () => time.now,
+    changed: (one) => void kept.set(`${one.connectionId} ${one.model}`, one),
+  });
+  const found = findProvider(provider);
+  assert.ok(found);
+  const asked = (model = 'm-1'): Asked => ({
+    connection: { id: 'c', credential: 'secret', baseUrl: null },
+    provider: found,
+    model,
+  });
+  return { accounts, asked, kept, time };
+}
+
+const failure = (status: number, said = '', headers: Record<string, string> = {}): Failed => ({
+  ...{ code: 'upstream_error', status, said, message: said, headers, retryAfter: null },
+});
+
+function fail(accounts: Accounts, asked: Asked, failed: Failed) {
+  const running = accounts.begin(asked);
+  const judged = running.failed(failed);
+  running.closed();
+  return judged;
+}
+
+describe('accounts', () => {
+  it('are ready until something is held against them', () => {
+    const { accounts, asked } = setUp();
+    assert.deepEqual(accounts.conditionOf('c', 'm-1'), { state: 'ready' });
+    const running = accounts.begin(asked());
+    assert.equal(accounts.inFlight('c'), 1);
+    running.succeeded(120);
+    running.closed();
+    running.closed();
+    assert.deepEqual([accounts.inFlight('c'), accounts.recentUse('c')], [0, 1]);
+    assert.equal(accounts.latencyMs('c', 'm-1'), 120);
+    assert.deepEqual(accounts.admission('c', 'm-1'), { may: 'go' });
+  });
+
+  it('cool for a model that is not served, and go on with the others', () => {
+    const { accounts, asked } = setUp();
+    const judged = fail(accounts, asked('gone'), failure(404, 'model_not_found the model does not exist'));
+    assert.equal(judged.effect, 'cooling until 12:01:00 (model not served)');
+    assert.equal(accounts.conditionOf('c', 'gone').state, 'cooling');
+    assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
+    assert.equal(accounts.admission('c', 'gone').may, 'last');
+  });
+
+  it('wait where the upstream named the time, for the model alone where its limits are counted so', () => {
+    for (const [provider, other] of [['openai', 'go'], ['openai-compatible', 'wait']] as const) {
+      const { accounts, asked, time } = setUp(provider);
+      fail(accounts, asked(), failure(429, 'slow down', { 'retry-after': '17' }));
+      const admission = accounts.admission('c', 'm-1');
+      assert.deepEqual([admission.may, 'until' in admission ? admission.until : 0], ['wait', start + 17_000]);
+      assert.equal(accounts.admission('c', 'm-2').may, other);
+      time.now += 17_000;
+      assert.equal(accounts.admission('c', 'm-1').may, 'go');
+      const probe = accounts.begin(asked());
+      assert.equal(accounts.conditionOf('c', 'm-1').state, 'probing');
+      assert.equal(accounts.admission('c', 'm-1').may, 'last', 'one probe at a time');
+      probe.succeeded(5);
+      assert.equal(accounts.admission('c', 'm-1').may, 'go');
+    } // biome-ignore format: a table
+  });
+
+  it('need attention until the credential is another one, or a test succeeds', () => {
+    const { accounts, asked, time } = setUp();
+    const known = { id: 'c', credential: 'secret', baseUrl: null, status: 'ok', lastTestedAt: start - 1 };
+    const refuse = () => fail(accounts, asked(), failure(401, 'invalid_api_key'));
+    assert.equal(refuse().effect, 'needs-attention (credential refused)');
+    accounts.adopt([known]);
+    assert.equal(accounts.conditionOf('c', 'm-1').state, 'needs-attention');
+    accounts.adopt([{ ...known, credential: 'another' }]);
+    assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
+    refuse();
+    time.now += 1000;
+    accounts.adopt([{ ...known, lastTestedAt: time.now }]);
+    assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
+  });
+
+  it('are exhausted when a limit is used up for long, whatever the refusal is called', () => {
+    const { accounts, asked } = setUp('anthropic');
+    const judged = fail(
+      accounts,
+      asked(),
+      failure(429, 'rate_limit_error', {
+        'retry-after': '5',
+        'anthropic-ratelimit-unified-5h-status': 'rejected',
+        'anthropic-ratelimit-unified-5h-reset': String(start / 1000 + 7200),
+      }),
+    );
+    assert.equal(judged.kind, 'quota');
+    const condition = accounts.conditionOf('c', 'm-1');
+    assert.deepEqual(condition, { state: 'exhausted', until: start + 7_200_000, reason: 'quota used up' });
+    assert.equal(accounts.headroom('c'), 0);
+  });
+
+  it('are not blamed for what callers do', () => {
+    const { accounts, asked, kept } = setUp();
+    for (const status of [400, 404, 409, 413, 422])
+      assert.equal(fail(accounts, asked(), failure(status, 'previous_response_id')).effect, null);
+    assert.equal(kept.size, 0);
+  });
+
+  it('remember a bounded number of models, and forget on demand', () => {
+    const { accounts, asked, kept } = setUp();
+    for (let count = 0; count < 1200; count += 1) fail(accounts, asked(`m-${count}`), failure(404, 'model'));
+    assert.equal(accounts.standingsOf('c').length, 500);
+    assert.equal([...kept.values()].filter(({ standing }) => standing !== null).length, 500);
+    assert.equal(accounts.reset('c'), true);
+    assert.equal(accounts.reset('c'), false);
+    assert.equal([...kept.values()].filter(({ standing }) => standing !== null).length, 0);
+  });
+
+  it('come back from what was kept', () => {
+    const first = setUp();
+    fail(first.accounts, first.asked(), failure(401));
+    fail(first.accounts, first.asked('gone'), failure(404, 'model'));
+    const again = createAccounts({ now: () => start, changed: () => {}, kept: [...first.kept.values()] });
+    assert.equal(again.conditionOf('c', 'm-1').state, 'needs-attention');
+    assert.deepEqual(again.standingsOf('c'), first.accounts.standingsOf('c'));
+  });
+
+  it('tell how much of their limits is left, until it is whole again', () => {
+    const { accounts, asked, time } = setUp();
+    const running = accounts.begin(asked());
+    running.heard({ 'x-ratelimit-limit-requests': '10', 'x-ratelimit-remaining-requests': '4', 'x-ratelimit-reset-requests': '6s' });
+    assert.equal(accounts.headroom('c'), 0.4);
+    time.now += 6000;
+    assert.equal(accounts.headroom('c'), null);
+  }); // biome-ignore format: one line of headers
+
+  it('count those of the last minute', () => {
+    const { accounts, asked, time } = setUp();
+    for (let count = 0; count < 5; count += 1) {
+      accounts.begin(asked()).closed();
+      time.now += 10_000;
+    }
+    assert.equal(accounts.recentUse('c'), 5);
+    time.now += 25_000;
+    assert.equal(accounts.recentUse('c'), 3);
+    time.now += 3_600_000;
+    assert.equal(accounts.recentUse('c'), 0);
+  });
+});

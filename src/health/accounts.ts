@@ -1,0 +1,131 @@
+import {
+  type Account,
+  type Asked,
+  conditionOf,
+  type KeptStanding,
+  type KnownConnection,
+  limitsOf,
+  newAccount,
+  ready,
+  wasMended,
+  worseOf,
+} from './account.ts';
+import type { Limit } from './limits.ts';
+import type { Condition, Outlook } from './outlook.ts';
+import { type Running, RunningAttempt } from './running.ts';
+import { isOver, type Standing } from './standing.ts';
+
+/** Whether a request may go to a target at this moment. */
+export type Admission =
+  | { may: 'go' }
+  /** Only when nothing else is left: it is a guess that this would fail. */
+  | { may: 'last'; condition: Condition }
+  /** The upstream itself said until when. */
+  | { may: 'wait'; condition: Condition; until: number };
+
+/** Everything that is known of the accounts. In memory; what changes is told to `changed`. */
+export interface Accounts extends Outlook {
+  admission(connectionId: string, model: string): Admission;
+  begin(asked: Asked): Running;
+  /** Notes which connections there are: what was held against another credential, or a connection that is gone, is forgotten. */
+  adopt(connections: readonly KnownConnection[]): void;
+  /** Forgets what is held against an account and its models. False when there was nothing. */
+  reset(connectionId: string): boolean;
+  /** Standings that are not ready, the account's own first. */
+  standingsOf(connectionId: string): { model: string | null; condition: Condition }[];
+  limitsOf(connectionId: string): Limit[];
+}
+
+export interface AccountsInput {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  changed(kept: KeptStanding): void;
+  /** What was kept when the gateway last ran. */
+  kept?: readonly KeptStanding[];
+}
+
+const go: Admission = { may: 'go' };
+
+export function createAccounts(input: AccountsInput): Accounts {
+  const { changed, kept = [], now } = input;
+  const accounts = new Map<string, Account>();
+  const accountOf = (id: string): Account => {
+    const known = accounts.get(id);
+    if (known !== undefined) return known;
+    const account = newAccount(id);
+    accounts.set(id, account);
+    return account;
+  };
+  for (const one of kept) restore(accountOf(one.connectionId), one);
+  const forget = (account: Account): boolean => {
+    const standings = forgetStandings(account);
+    for (const one of standings) changed(one);
+    return standings.length > 0;
+  };
+
+  return {
+    conditionOf(connectionId, model) {
+      const account = accounts.get(connectionId);
+      const worse = account === undefined ? null : worseOf(account, model, now());
+      return worse === null ? ready : conditionOf(worse, now());
+    },
+    inFlight: (connectionId) => accounts.get(connectionId)?.load.inFlight ?? 0,
+    recentUse: (connectionId) => accounts.get(connectionId)?.load.recentUse(now()) ?? 0,
+    latencyMs: (connectionId, model) => accounts.get(connectionId)?.latencies.get(model)?.ms ?? null,
+    headroom(connectionId) {
+      const shares = limitsOf(accounts.get(connectionId), now()).flatMap(({ left }) => left ?? []);
+      return shares.length === 0 ? null : Math.min(...shares);
+    },
+    admission(connectionId, model) {
+      const account = accounts.get(connectionId);
+      if (account === undefined || (account.own === null && account.models.size === 0)) return go;
+      const at = now();
+      const worse = worseOf(account, model, at);
+      if (worse === null || isOver(worse, at)) return go;
+      const condition = conditionOf(worse, at);
+      if ('told' in worse && worse.told) return { may: 'wait', condition, until: worse.until };
+      return { may: 'last', condition };
+    },
+    begin: (asked) => new RunningAttempt({ account: accountOf(asked.connection.id), asked, changed, now }),
+    adopt(connections) {
+      const known = new Map(connections.map((connection) => [connection.id, connection]));
+      for (const account of accounts.values()) {
+        const connection = known.get(account.id);
+        if (connection === undefined) {
+          forget(account);
+          if (account.load.inFlight === 0) accounts.delete(account.id);
+        } else if (wasMended(account, connection)) forget(account);
+      }
+    },
+    reset(connectionId) {
+      const account = accounts.get(connectionId);
+      return account === undefined ? false : forget(account);
+    },
+    standingsOf(connectionId) {
+      const account = accounts.get(connectionId);
+      if (account === undefined) return [];
+      const all: [string | null, Standing | null][] = [[null, account.own], ...account.models];
+      return all.flatMap(([model, standing]) => {
+        const condition = standing === null ? ready : conditionOf(standing, now());
+        return condition.state === 'ready' ? [] : [{ model, condition }];
+      });
+    },
+    limitsOf: (connectionId) => limitsOf(accounts.get(connectionId), now()),
+  };
+}
+
+function restore(account: Account, { fingerprint, model, standing }: KeptStanding): void {
+  if (standing === null) return;
+  if (model !== null) account.models.set(model, standing);
+  else Object.assign(account, { own: standing, fingerprint });
+}
+
+/** Clears what is held against an account, and says what that was. */
+function forgetStandings(account: Account): KeptStanding[] {
+  const cleared = { connectionId: account.id, standing: null, fingerprint: null };
+  const gone: KeptStanding[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
+  if (account.own !== null) gone.push({ ...cleared, model: null });
+  Object.assign(account, { own: null, fingerprint: null });
+  account.models.clear();
+  return gone;
+}

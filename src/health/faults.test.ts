@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { faultExamples } from '../../test/support/faults.ts';
+import { findProvider, providers } from '../providers/index.ts';
+import { faults, kindOf, rowOf, usualFaults } from './faults.ts';
+
+const saidOf = ({ message, type }: { message: string; type: string }) => `${type} ${message}`;
+
+describe('what failures mean', () => {
+  for (const example of faultExamples) {
+    const { kind, message, provider: id, status } = example;
+    // What the headers say besides is the account's business.
+    const expected = kind === 'quota' && id === 'anthropic' ? 'rate-limit' : kind;
+    it(`is "${expected}" for ${status} "${message}" of ${id}`, () => {
+      const provider = findProvider(id);
+      assert.ok(provider);
+      assert.equal(kindOf({ code: 'upstream_error', status, said: saidOf(example) }, provider), expected);
+    });
+  }
+
+  it('has an example for every row', () => {
+    const rows = [...usualFaults, ...providers.flatMap(({ faults: own = [] }) => own)];
+    const shown = new Set(
+      faultExamples.map((example) => {
+        const provider = findProvider(example.provider);
+        return provider && rowOf({ status: example.status, said: saidOf(example) }, provider);
+      }),
+    );
+    assert.deepEqual(
+      rows.filter((row) => !shown.has(row)),
+      [],
+    );
+  });
+
+  it('never blames an account for what stops a request, and never stops one for what is an account’s', () => {
+    for (const [kind, { effect, next }] of Object.entries(faults))
+      if (next === 'stop') assert.equal(effect.to, 'none', kind);
+  });
+
+  it('is told apart where no answer came', () => {
+    const none = { status: null, said: '' };
+    assert.equal(kindOf({ ...none, code: 'upstream_unreachable' }, {}), 'unreachable');
+    assert.equal(kindOf({ ...none, code: 'upstream_timeout' }, {}), 'timeout');
+    assert.equal(kindOf({ ...none, code: 'shutting_down' }, {}), 'request');
+    assert.equal(kindOf({ ...none, code: 'invalid_request' }, {}), 'request');
+  });
+});

@@ -1,0 +1,84 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { momentOf } from './wait.ts';
+
+/** One limit of an account as its last answers told of it. */
+export interface Limit {
+  /** As the vendor calls it: `requests`, `tokens`, `input-tokens`, `unified-5h`. */
+  name: string;
+  /** Null where the limit counts for the whole account. */
+  model: string | null;
+  limit: number | null;
+  remaining: number | null;
+  /** The share that is left, 0 to 1; null where it cannot be told. */
+  left: number | null;
+  /** When it is whole again, in milliseconds since the epoch. */
+  resetAt: number | null;
+  /** When it was told. */
+  observedAt: number;
+}
+
+/**
+ * Families of headers. `name` is missing where an upstream counts one thing only. Sources: OpenAI, Groq, Azure, xAI and
+ * Fireworks (`x-ratelimit-remaining-tokens`), Cerebras (`…-requests-day`), Mistral (`…-tokens-minute`), OpenRouter and
+ * Together (`x-ratelimit-remaining`), Anthropic (`anthropic-ratelimit-tokens-remaining`, and for subscriptions
+ * `…-unified-5h-utilization`, a share that is used), RFC draft `ratelimit-remaining`.
+ */
+const families: readonly RegExp[] = [
+  /^x-ratelimit-(?<field>limit|remaining|reset)(?:-(?<name>.+))?$/,
+  /^anthropic-ratelimit-(?<name>.+)-(?<field>limit|remaining|reset|utilization|status)$/,
+  /^anthropic-ratelimit-(?<name>unified)-(?<field>reset|status)$/,
+  /^ratelimit-(?<field>limit|remaining|reset)$/,
+];
+
+type Told = Partial<Record<'limit' | 'remaining' | 'reset' | 'utilization' | 'status', string>>;
+
+/** Whether any header tells of limits; cheap, for every answer is asked. */
+export function tellsLimits(headers: IncomingHttpHeaders): boolean {
+  for (const name in headers) if (name.includes('ratelimit')) return true;
+  return false;
+}
+
+/** The limits that the headers of an answer tell of. */
+export function limitsIn(headers: IncomingHttpHeaders, model: string | null, now: number): Limit[] {
+  const told = new Map<string, Told>();
+  for (const [header, value] of Object.entries(headers)) {
+    if (typeof value !== 'string' || !header.includes('ratelimit')) continue;
+    const groups = families.map((family) => family.exec(header)?.groups).find((found) => found !== undefined);
+    if (groups === undefined) continue;
+    const { field, name = 'requests' } = groups;
+    const one = told.get(name) ?? {};
+    told.set(name, { ...one, [field ?? '']: value });
+  }
+  return [...told].flatMap(([name, one]) => limitOf(name, one, model, now) ?? []);
+}
+
+function limitOf(name: string, told: Told, model: string | null, now: number): Limit | null {
+  const limit = amountOf(told.limit);
+  const used = amountOf(told.utilization);
+  const rejected = told.status === 'rejected';
+  const remaining = amountOf(told.remaining) ?? (rejected ? 0 : null);
+  if (limit === null && remaining === null && used === null) return null;
+  const share =
+    used !== null ? 1 - used : limit !== null && limit > 0 && remaining !== null ? remaining / limit : null;
+  const left =
+    rejected || remaining === 0
+      ? 0
+      : share === null
+        ? null
+        : Math.round(1e6 * Math.min(1, Math.max(0, share))) / 1e6;
+  const resetAt = told.reset === undefined ? null : momentOf(told.reset, now);
+  return { name, model, limit, remaining, left, resetAt, observedAt: now };
+}
+
+function amountOf(text: string | undefined): number | null {
+  const amount = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(amount) && amount >= 0 ? amount : null;
+}
+
+/** Whether a limit still says something: it has not become whole since. */
+export function holds({ resetAt, observedAt }: Limit, now: number): boolean {
+  return resetAt === null ? now - observedAt < UNDATED_MS : resetAt > now;
+}
+
+/** What is told without a reset is not believed for longer. */
+const UNDATED_MS = 60_000;

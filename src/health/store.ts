@@ -1,0 +1,82 @@
+import type { Selectable } from 'kysely';
+import type { Store } from '../store/database.ts';
+import type { StandingTable } from '../store/tables.ts';
+import { createWriter } from '../store/writer.ts';
+import type { KeptStanding } from './account.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
+import type { Standing } from './standing.ts';
+
+type Row = Selectable<StandingTable>;
+
+/** One array, for the writer batches rows by it. */
+const columns: readonly (keyof Row)[] = [
+  'connection_id', 'model', 'state', 'reason', 'since', 'until', 'told', 'failures', 'fingerprint',
+]; // biome-ignore format: a list
+
+export interface AccountsStore {
+  accounts: Accounts;
+  /** Writes what waits. */
+  close(): Promise<void>;
+}
+
+/**
+ * The accounts as they were when the gateway last ran. What has ended meanwhile is forgotten; what changes is written in
+ * the background.
+ */
+export async function openAccounts(
+  store: Pick<Store, 'db' | 'insertMany'>,
+  now: () => number,
+  onError: (error: unknown, lost: number) => void,
+): Promise<AccountsStore> {
+  await store.db
+    .deleteFrom('standings')
+    .where((where) => where.or([where('state', '=', 'ready'), where('until', '<=', now())]))
+    .execute();
+  const rows = await store.db.selectFrom('standings').selectAll().execute();
+  const writer = createWriter(store, { onError });
+  const accounts = createAccounts({
+    now,
+    kept: rows.map(keptOf),
+    changed(kept) {
+      const row = rowOf(kept, now());
+      writer.push(
+        'standings',
+        columns,
+        columns.map((column) => row[column]),
+      );
+    },
+  });
+  return { accounts, close: writer.stop };
+}
+
+function rowOf({ connectionId, fingerprint, model, standing }: KeptStanding, now: number): Row {
+  const about = { connection_id: connectionId, model: model ?? '', fingerprint };
+  if (standing === null)
+    return { ...about, state: 'ready', reason: '', since: now, until: null, told: 0, failures: 0 };
+  const { failures, reason, since, state } = standing;
+  const timed = 'until' in standing;
+  return {
+    ...{ ...about, state, reason, since, failures },
+    until: timed ? Math.ceil(standing.until) : null,
+    told: timed && standing.told ? 1 : 0,
+  };
+}
+
+function keptOf(row: Row): KeptStanding {
+  const { connection_id: connectionId, fingerprint, model } = row;
+  return { connectionId, model: model === '' ? null : model, fingerprint, standing: standingOf(row) };
+}
+
+function standingOf({ failures, reason, since, state, told, until }: Row): Standing | null {
+  const base = { failures, reason, since };
+  switch (state) {
+    case 'ready':
+      return null;
+    case 'cooling':
+    case 'exhausted':
+      return until === null ? null : { ...base, state, until, told: told === 1 };
+    case 'probing':
+    case 'needs-attention':
+      return { ...base, state };
+  }
+}

@@ -1,0 +1,73 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** Numbers above these are points in time: seconds and milliseconds since the epoch. */
+const EPOCH_S = 1e9;
+const EPOCH_MS = 1e12;
+
+/**
+ * When an upstream wants to be asked again, in milliseconds since the epoch; null when it does not say, or says what
+ * cannot be (a time in the past, a negative number). Reads `retry-after-ms` and its Azure sibling, `retry-after` as
+ * seconds, date or epoch, then the words "try again in 7.66s" of OpenAI and Groq.
+ * @param toldSeconds what the body said where a format has a place for it (Google's `RetryInfo`)
+ */
+export function toldUntil(
+  headers: IncomingHttpHeaders,
+  message: string,
+  toldSeconds: number | null,
+  now: number,
+): number | null {
+  for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
+    const at = after(Number(one(headers[name]) ?? Number.NaN), now);
+    if (at !== null) return at;
+  }
+  const header = one(headers['retry-after']);
+  const at = header === null ? null : momentOf(header, now);
+  if (at !== null) return at;
+  if (toldSeconds !== null) return after(toldSeconds * 1000, now);
+  const words =
+    /(?:try again|retry(?: after)?|available again) in (?:about )?((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)[a-z]*\s?)+)/i.exec(
+      message,
+    )?.[1];
+  return words === undefined ? null : after(durationOf(words) ?? Number.NaN, now);
+}
+
+/**
+ * A point in the future as vendors write it: RFC 3339 and HTTP dates, durations (`6m0s`, `20ms`), seconds from now, and
+ * seconds or milliseconds since the epoch. Null for anything else.
+ */
+export function momentOf(text: string, now: number): number | null {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (!Number.isNaN(number)) {
+    if (number >= EPOCH_MS) return future(number, now);
+    return number >= EPOCH_S ? future(number * 1000, now) : after(number * 1000, now);
+  }
+  const duration = durationOf(text);
+  if (duration !== null) return after(duration, now);
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : future(date, now);
+}
+
+/** Milliseconds of `1m26.4s`, `2h 5m`; null for anything else. */
+function durationOf(text: string): number | null {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s?(ms|s|m|h|d)(?:[a-z]*)/gi)];
+  const [first] = parts;
+  if (first === undefined || !text.trim().startsWith(first[0])) return null;
+  return parts.reduce(
+    (sum, [, amount, unit = '']) => sum + Number(amount) * (UNIT_MS[unit.toLowerCase()] ?? 0),
+    0,
+  );
+}
+
+function after(ms: number, now: number): number | null {
+  return Number.isFinite(ms) && ms > 0 ? Math.ceil(now + ms) : null;
+}
+
+function future(at: number, now: number): number | null {
+  return Number.isFinite(at) && at > now ? Math.ceil(at) : null;
+}
+
+function one(value: string | string[] | undefined): string | null {
+  const first = Array.isArray(value) ? value[0] : value;
+  return first === undefined || first === '' ? null : first;
+}
