@@ -1,24 +1,28 @@
+import { hostRefusal, type Listening } from '../http/outbound.ts';
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import { upstreamUrl } from '../providers/url.ts';
+import { accountOf, accountText } from './account.ts';
+import type { Account, OAuthAccount } from './account-schema.ts';
+import { oauthClientOf } from './oauth/client.ts';
 import type { ConnectionChange, ConnectionRecord, NewConnectionInput } from './schema.ts';
 import type { ConnectionPatch, NewConnection } from './store.ts';
 
 /** A new connection of what was sent. @throws GatewayError that names the member */
-export function newConnectionOf(input: NewConnectionInput): NewConnection {
+export function newConnectionOf(input: NewConnectionInput, listening: Listening): NewConnection {
   const provider = connectable(input.provider);
-  const baseUrl = input.base_url ?? null;
-  const apiKey = input.api_key ?? null;
-  if (baseUrl !== null) checkBaseUrl(baseUrl);
+  const given = credentialOf(provider, input);
+  const baseUrl = input.base_url ?? baseUrlOf(provider, given.account);
+  if (baseUrl !== null) checkBaseUrl(baseUrl, listening);
   else if (provider.baseUrl === null)
     throw invalid('base_url', `${provider.name} has no address of its own: name it with base_url`);
-  checkApiKey(provider, apiKey);
   return {
     provider: provider.id,
     name: input.name ?? provider.id,
     baseUrl,
-    apiKey,
+    apiKey: given.text,
+    ...(given.account === null ? {} : { authType: given.account.kind }),
     defaultModel: input.default_model ?? null,
     ...(input.priority === undefined ? {} : { priority: input.priority }),
     ...(input.active === undefined ? {} : { active: input.active }),
@@ -26,19 +30,26 @@ export function newConnectionOf(input: NewConnectionInput): NewConnection {
 }
 
 /** What is to change of a connection. @throws GatewayError that names the member */
-export function patchOf(record: ConnectionRecord, change: ConnectionChange): ConnectionPatch {
+export function patchOf(
+  record: ConnectionRecord,
+  change: ConnectionChange,
+  listening: Listening,
+): ConnectionPatch {
   const provider = findProvider(record.provider);
   const patch: ConnectionPatch = {};
   if (change.name !== undefined) patch.name = change.name;
   if (change.default_model !== undefined) patch.defaultModel = change.default_model;
   if (change.active !== undefined) patch.active = change.active;
   if (change.priority !== undefined) patch.priority = change.priority;
-  if (change.api_key !== undefined) {
-    if (provider !== undefined) checkApiKey(provider, change.api_key);
-    patch.apiKey = change.api_key;
+  if (change.api_key !== undefined || change.oauth !== undefined) {
+    if (provider === undefined)
+      throw new GatewayError('conflict', `This version knows no provider "${record.provider}"`);
+    const { account, text } = credentialOf(provider, change, record);
+    patch.apiKey = text;
+    if (account !== null) patch.authType = account.kind;
   }
   if (change.base_url !== undefined && change.base_url !== record.baseUrl) {
-    if (change.base_url !== null) checkBaseUrl(change.base_url);
+    if (change.base_url !== null) checkBaseUrl(change.base_url, listening);
     else if (provider === undefined || provider.baseUrl === null)
       throw invalid('base_url', 'this provider has no address of its own: base_url cannot be null');
     checkOwner(record, provider, change);
@@ -56,7 +67,7 @@ function checkOwner(
   provider: Provider | undefined,
   change: ConnectionChange,
 ): void {
-  if (record.authType === 'none' || change.api_key !== undefined) return;
+  if (record.authType === 'none' || change.api_key !== undefined || change.oauth !== undefined) return;
   const before = originOf(record.baseUrl ?? provider?.baseUrl ?? null);
   const after = originOf(change.base_url ?? provider?.baseUrl ?? null);
   if (before !== null && before === after) return;
@@ -76,21 +87,60 @@ function connectable(id: string): Provider {
   return provider;
 }
 
-function checkApiKey(provider: Provider, apiKey: string | null): void {
+interface Given {
+  /** To be sealed; null for none. */
+  text: string | null;
+  /** What it is, where it is more than a key. */
+  account: Account | null;
+}
+
+/** The credential that was given. @throws GatewayError that names the member */
+function credentialOf(
+  provider: Provider,
+  { api_key = null, oauth = null }: Pick<ConnectionChange, 'api_key' | 'oauth'>,
+  record: ConnectionRecord | null = null,
+): Given {
+  if (api_key !== null && oauth !== null) throw invalid('oauth', 'Give api_key or oauth, not both');
+  if (oauth !== null) {
+    const account: OAuthAccount = {
+      kind: 'oauth',
+      client: oauthClientOf(provider, oauth, record),
+      grant: null,
+    };
+    return { account, text: accountText(account) };
+  }
   const { auth } = provider;
-  if (apiKey === null && auth.kind !== 'none' && auth.optional !== true)
-    throw invalid('api_key', `${provider.name} needs an API key: give it as api_key`);
+  if (api_key !== null) return { text: api_key, account: accountOf(provider, api_key) };
+  if (auth.kind !== 'none' && auth.optional !== true)
+    throw invalid(
+      'api_key',
+      `${provider.name} needs a credential: give it as api_key, or describe a login as oauth`,
+    );
+  return { text: null, account: null };
+}
+
+/** The address that a credential names by itself; null where it does not. */
+function baseUrlOf({ baseUrlOf: pattern }: Provider, account: Account | null): string | null {
+  if (pattern === undefined || account === null || account.kind === 'oauth') return null;
+  const members: Readonly<Record<string, unknown>> = account.given;
+  let missing = false;
+  const url = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = members[name];
+    missing ||= typeof value !== 'string';
+    return encodeURIComponent(String(value));
+  });
+  return missing ? null : url;
 }
 
 /**
- * Joining a path shows whether a base URL can be used. Link-local addresses are refused: no model server has one,
- * and clouds hand out credentials of the machine there (169.254.169.254).
+ * Joining a path shows whether a base URL can be used. It must not lead where nothing is sent (`http/outbound.ts`);
+ * what a name is resolved to is looked at when it is used.
  * @throws GatewayError that does not repeat the URL, which may hold a secret
  */
-export function checkBaseUrl(text: string): void {
-  const { hostname } = new URL(upstreamUrl(text, '/'));
-  if (/^169\.254\./.test(hostname) || /^\[(fe[89ab]|::ffff:a9fe:)/i.test(hostname))
-    throw invalid('base_url', 'base_url must not name a link-local address');
+export function checkBaseUrl(text: string, listening: Listening): void {
+  const { hostname, port, protocol } = new URL(upstreamUrl(text, '/'));
+  const refusal = hostRefusal(hostname, Number(port) || (protocol === 'https:' ? 443 : 80), listening);
+  if (refusal !== null) throw invalid('base_url', `base_url is refused: ${refusal}`);
 }
 
 function originOf(url: string | null): string | null {

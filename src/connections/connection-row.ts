@@ -16,7 +16,9 @@ export function rowOfConnection(record: ConnectionRecord) {
     last_tested_at: isoOrNull(record.lastTestedAt),
     models: record.models === null ? null : record.models.length,
     models_at: isoOrNull(record.modelsAt),
-    has_credential: record.authType === 'api-key',
+    models_error: record.modelsError,
+    has_credential: record.authType !== 'none' && record.login?.logged_in !== false,
+    oauth: record.login ?? null,
     needs_reentry: record.status === 'needs-re-entry',
     created_at: new Date(record.createdAt).toISOString(),
   };

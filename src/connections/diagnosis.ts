@@ -41,6 +41,8 @@ export function describeFailure(error: Error, url: string, timeoutMs: number): s
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return `the name ${new URL(url).hostname} cannot be resolved: check the base URL and the network`;
+    case 'ADDRESS_REFUSED':
+      return `nothing is sent to ${where}: ${error.message}`;
     case 'ECONNREFUSED':
       return `nothing listens at ${where}: start the server there, or check the base URL`;
     case 'TimeoutError':

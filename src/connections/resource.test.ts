@@ -3,20 +3,27 @@ import { describe, it, type TestContext } from 'node:test';
 import { createUpstream, upstreamKey } from '../../test/cli/upstream.ts';
 import { admin } from '../../test/support/caller.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
+import { noLogins } from '../../test/support/tokens.ts';
 import type { Row } from '../http/resource.ts';
 import { openStore } from '../store/database.ts';
 import { checkBaseUrl } from './checked-input.ts';
-import { connectionsResource } from './resource.ts';
+import { type ConnectionHealth, connectionsResource } from './resource.ts';
 import { connectionRow } from './schema.ts';
 import { connectionStore } from './store.ts';
 
 const now = Date.UTC(2026, 10, 21, 10);
 
+/** Nothing is held against any connection. */
+const healthy: ConnectionHealth = {
+  of: () => ({ condition: { state: 'ready', until: null, reason: null }, model_conditions: [] }),
+  reset: () => false,
+};
+
 async function opened(test: TestContext) {
   const store = await openStore(temporaryFolder(test));
   test.after(() => store.close());
   const connections = connectionStore(store, Buffer.alloc(32, 1), () => now);
-  const resource = connectionsResource({ connections, testTimeoutMs: 5000 });
+  const resource = connectionsResource({ connections, health: healthy, testTimeoutMs: 5000, ...noLogins });
   const create = async (input: Record<string, unknown>): Promise<Row> => {
     const made = await resource.create?.run(input, admin);
     assert.ok(made);
@@ -53,7 +60,10 @@ describe('the resource of connections', () => {
       last_tested_at: null,
       models: null,
       models_at: null,
+      ...healthy.of(''),
+      models_error: null,
       has_credential: true,
+      oauth: null,
       needs_reentry: false,
       created_at: '2026-11-21T10:00:00.000Z',
     });
@@ -64,7 +74,10 @@ describe('the resource of connections', () => {
     assert.deepEqual(await resource.find('work', admin), row);
     assert.equal((await connections.findOpen(row.id))?.credential, upstreamKey);
     const other = connectionStore(store, Buffer.alloc(32, 2));
-    const lost = await connectionsResource({ connections: other }).find('work', admin);
+    const lost = await connectionsResource({ connections: other, health: healthy, ...noLogins }).find(
+      'work',
+      admin,
+    );
     assert.deepEqual([lost?.['has_credential'], lost?.['needs_reentry']], [true, true]);
   });
 
@@ -95,9 +108,9 @@ describe('the resource of connections', () => {
 
   it('refuses link-local addresses however they are written, and no others', () => {
     for (const host of ['169.254.169.254', '2852039166', '0xa9fea9fe', '[fe80::1]', '[::ffff:169.254.1.1]'])
-      assert.throws(() => checkBaseUrl(`http://${host}/v1`), { param: 'base_url' }, host);
+      assert.throws(() => checkBaseUrl(`http://${host}/v1`, () => null), { param: 'base_url' }, host);
     for (const host of ['127.0.0.1:11434', '10.1.2.3', '[::1]:8000', 'gpu.local', '[fd00::1]'])
-      checkBaseUrl(`http://${host}/v1`);
+      checkBaseUrl(`http://${host}/v1`, () => null);
   });
 
   it('changes what it is told, and nothing else', async (test) => {

@@ -1,27 +1,54 @@
+import type { Listening } from '../http/outbound.ts';
 import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import { newConnectionOf, patchOf } from './checked-input.ts';
 import { rowOfConnection } from './connection-row.ts';
+import { type LoginActionInput, loginAction } from './login-action.ts';
+import type { Logins } from './oauth/logins.ts';
 import { probeConnection } from './probe.ts';
-import { connectionChange, connectionRow, newConnectionInput } from './schema.ts';
+import {
+  type ConnectionRecord,
+  connectionChange,
+  connectionRow,
+  newConnectionInput,
+  type ShownHealth,
+} from './schema.ts';
 import type { connectionStore } from './store.ts';
-import type { ConnectionTest } from './test.ts';
+import type { ConnectionTest, TestOptions } from './test.ts';
 
 export interface ConnectionsInput {
   connections: ReturnType<typeof connectionStore>;
+  tokens: TestOptions['tokens'];
+  logins: Logins;
+  /** Begins the task that ends with a login. Returns its id. */
+  loginBegun: LoginActionInput['begun'];
+  health: ConnectionHealth;
   /** How long an upstream may take to answer a test, in milliseconds. Default 15,000. */
   testTimeoutMs?: number;
+  /** Where this gateway listens, which no connection may lead to; nowhere when absent. */
+  listening?: Listening;
 }
 
-type Connections = ConnectionsInput['connections'];
+/** What requests met at the connections, for whoever may look at it or clear it. */
+export interface ConnectionHealth {
+  of(connectionId: string): ShownHealth;
+  /** Forgets what is held against it. False when there was nothing. */
+  reset(connectionId: string): boolean;
+}
+
+type Connections = Pick<ConnectionsInput, 'connections' | 'health'>;
 /** Asks the upstream of a connection, keeps how it went, and returns it. */
 type Probe = (row: Row) => Promise<ConnectionTest>;
 
 /** The accounts and keys at providers. A credential goes in and never comes out. */
-export function connectionsResource({ connections, testTimeoutMs = 15_000 }: ConnectionsInput): Resource {
+export function connectionsResource(input: ConnectionsInput): Resource {
+  const { connections, health, loginBegun, logins, tokens } = input;
+  const { listening = () => null, testTimeoutMs = 15_000 } = input;
+  const rowOf = (record: ConnectionRecord) => withHealth(record, health);
   const probe: Probe = async (row) => {
-    const test = await probeConnection(connections, row.id, testTimeoutMs);
+    const options = { timeoutMs: testTimeoutMs, tokens, listening };
+    const test = await probeConnection(connections, row.id, options);
     if (test === null) throw gone(row);
     return test;
   };
@@ -32,25 +59,30 @@ export function connectionsResource({ connections, testTimeoutMs = 15_000 }: Con
     record: connectionRow,
     read: 'connections:read',
     // An address may have a key in its query.
-    guarded: { base_url: 'connections:operate', last_error: 'connections:operate' },
-    list: async () => (await connections.list()).map(rowOfConnection),
-    find: (idOrName) => find(connections, idOrName),
+    guarded: {
+      base_url: 'connections:operate',
+      last_error: 'connections:operate',
+      models_error: 'connections:operate',
+      oauth: 'connections:operate',
+    },
+    list: async () => (await connections.list()).map(rowOf),
+    find: (idOrName) => find(input, idOrName),
     create: {
       permission: 'connections:create',
       input: newConnectionInput,
-      async run(input) {
-        const record = await connections.add(newConnectionOf(newConnectionInput.parse(input)));
-        return { row: rowOfConnection(record) };
+      async run(given) {
+        const record = await connections.add(newConnectionOf(newConnectionInput.parse(given), listening));
+        return { row: rowOf(record) };
       },
     },
     update: {
       permission: 'connections:update',
       input: connectionChange,
-      async run(row, input) {
+      async run(row, change) {
         const record = await connections.find(row.id);
         if (record === null) throw gone(row);
-        await connections.update(record.id, patchOf(record, connectionChange.parse(input)));
-        const changed = await find(connections, record.id);
+        await connections.update(record.id, patchOf(record, connectionChange.parse(change), listening));
+        const changed = await find(input, record.id);
         if (changed === null) throw gone(row);
         return changed;
       },
@@ -64,21 +96,29 @@ export function connectionsResource({ connections, testTimeoutMs = 15_000 }: Con
     actions: {
       test: testAction(probe),
       discover: discoverAction(probe),
-      enable: switchTo(true, connections),
-      disable: switchTo(false, connections),
+      login: loginAction({ connections, logins, begun: loginBegun }),
+      enable: switchTo(true, input),
+      disable: switchTo(false, input),
+      reset: resetAction(health),
     },
   };
 }
 
-async function find(connections: Connections, idOrName: string): Promise<Row | null> {
+async function find({ connections, health }: Connections, idOrName: string): Promise<Row | null> {
   const record = await connections.find(idOrName);
-  return record === null ? null : rowOfConnection(record);
+  return record === null ? null : withHealth(record, health);
+}
+
+function withHealth(record: ConnectionRecord, health: ConnectionHealth): Row {
+  return { ...rowOfConnection(record), ...health.of(record.id) };
 }
 
 function testAction(probe: Probe): Action {
   return {
     summary: 'Asks the upstream once, to see whether address and credential work.',
     permission: 'connections:operate',
+    beside: true,
+    perMinute: 60,
     preview: async (row) => ({ success: true, message: `${nameOf(row)} would be asked once` }),
     async run(row) {
       const test = await probe(row);
@@ -91,6 +131,8 @@ function discoverAction(probe: Probe): Action {
   return {
     summary: 'Asks the upstream which models it has, and offers those from now on.',
     permission: 'connections:operate',
+    beside: true,
+    perMinute: 60,
     possible: (row) => typeof findProvider(String(row['provider']))?.modelsPath === 'string',
     preview: async (row) => ({ success: true, message: `${nameOf(row)} would be asked for its models` }),
     async run(row) {
@@ -101,7 +143,7 @@ function discoverAction(probe: Probe): Action {
   };
 }
 
-function switchTo(active: boolean, connections: Connections): Action {
+function switchTo(active: boolean, { connections }: Connections): Action {
   const state = active ? 'enabled' : 'disabled';
   return {
     summary: active ? 'Takes requests again.' : 'Takes no more requests; those under way go on.',
@@ -112,6 +154,23 @@ function switchTo(active: boolean, connections: Connections): Action {
       await connections.update(row.id, { active });
       if ((await connections.find(row.id)) === null) throw gone(row);
       return { success: true, message: `${nameOf(row)} is ${state}` };
+    },
+  };
+}
+
+function resetAction(health: ConnectionHealth): Action {
+  const heldAgainst = (row: Row) => {
+    const { condition, model_conditions } = health.of(row.id);
+    return condition.state !== 'ready' || model_conditions.length > 0;
+  };
+  return {
+    summary: 'Forgets what requests met there: it is asked again at once.',
+    permission: 'connections:operate',
+    possible: heldAgainst,
+    preview: async (row) => ({ success: true, message: `${nameOf(row)} would be asked again at once` }),
+    async run(row) {
+      health.reset(row.id);
+      return { success: true, message: `${nameOf(row)} is asked again at once` };
     },
   };
 }

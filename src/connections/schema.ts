@@ -1,4 +1,23 @@
 import { z } from 'zod';
+import type { Account } from './account-schema.ts';
+
+/** How people log in at a provider, as it is shown: without its secret. */
+export const loginRow = z.object({
+  issuer: z.string().nullable(),
+  authorization_url: z.string().nullable(),
+  token_url: z.string().nullable(),
+  device_url: z.string().nullable(),
+  client_id: z.string(),
+  has_client_secret: z.boolean(),
+  scopes: z.array(z.string()),
+  audience: z.string().nullable(),
+  redirect_uri: z.string().nullable(),
+  logged_in: z.boolean(),
+  /** When the access token ends; it is renewed before. */
+  expires_at: z.iso.datetime().nullable(),
+});
+
+export type LoginRow = z.infer<typeof loginRow>;
 
 /** One account or key at a provider, without its secret. Times in milliseconds since the epoch. */
 export const connectionRecord = z.object({
@@ -6,7 +25,7 @@ export const connectionRecord = z.object({
   /** A provider's id. */
   provider: z.string(),
   name: z.string(),
-  authType: z.enum(['api-key', 'none']),
+  authType: z.enum(['api-key', 'none', 'oauth', 'service-account', 'client-credentials', 'aws-keys']),
   /** Overrides the provider's base URL. */
   baseUrl: z.string().nullable(),
   defaultModel: z.string().nullable(),
@@ -16,17 +35,25 @@ export const connectionRecord = z.object({
   /** What the upstream listed when it was last tested; null when it never did. */
   models: z.array(z.string()).nullable(),
   modelsAt: z.number().nullable(),
+  /** When it was last asked for them in the background, and why it gave none then. */
+  modelsTriedAt: z.number().nullable(),
+  modelsError: z.string().nullable(),
   status: z.enum(['untested', 'ok', 'failed', 'needs-re-entry']),
   lastError: z.string().nullable(),
   lastTestedAt: z.number().nullable(),
   createdAt: z.number(),
+  /** Of a connection that people log in for. */
+  login: loginRow.optional(),
 });
 
 export type ConnectionRecord = z.infer<typeof connectionRecord>;
 
-/** A connection with its credential, in memory only. With `api-key` and no credential it needs re-entry. */
+/** A connection with its credential, in memory only. Without one it needs re-entry, unless its `authType` is `none`. */
 export interface OpenConnection extends ConnectionRecord {
+  /** As it is stored. */
   credential: string | null;
+  /** What is in it, where it is more than a key. */
+  account?: Account;
 }
 
 /** What a connection may be called: it stands before the slash of a model id. */
@@ -46,6 +73,27 @@ const text = z
   .max(4096, 'at most 4096 characters')
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'no control characters');
 
+const url = text.min(1, 'give a URL, or null for none').nullable();
+
+/** A login at a provider that speaks OAuth 2.0. What its issuer publishes need not be given. */
+const oauth = z
+  .strictObject({
+    issuer: url,
+    authorization_url: url,
+    token_url: url,
+    device_url: url,
+    client_id: text.min(1, 'give the id of the client that is registered at the provider').max(500),
+    /** Given, never shown. Null for a public client. */
+    client_secret: text.min(1, 'give the secret, or null for none').nullable(),
+    scopes: z.array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'a scope is one word')).max(100),
+    audience: text.min(1, 'give an audience, or null for none').nullable(),
+    /** As it is registered; null for this gateway's own loopback address. */
+    redirect_uri: url,
+  })
+  .partial();
+
+export type OAuthInput = z.infer<typeof oauth>;
+
 const connection = {
   name: connectionName,
   base_url: text.min(1, 'give a URL, or null for the usual one').nullable(),
@@ -55,8 +103,13 @@ const connection = {
     .trim()
     .min(1, 'give the key, or null for none')
     .max(16_384, 'at most 16384 characters')
-    .regex(/^[\x21-\x7e]*$/, 'it has blanks, line ends or other characters that no key has')
+    .regex(
+      /^(?:[\x21-\x7e]*|\{[\s\S]*\})$/,
+      'it has blanks, line ends or other characters that no key has, and is no JSON document',
+    )
     .nullable(),
+  /** Instead of a key. Null for none. */
+  oauth: oauth.nullable(),
   default_model: text
     .min(1, 'name a model, or give null for none')
     .max(300, 'at most 300 characters')
@@ -78,6 +131,14 @@ export const connectionChange = z.strictObject(connection).partial();
 
 export type ConnectionChange = z.infer<typeof connectionChange>;
 
+/** How the account stands: what requests met there. */
+const condition = z.object({
+  state: z.enum(['ready', 'cooling', 'probing', 'exhausted', 'needs-attention']),
+  /** When it is asked again; null where that is not a matter of time. */
+  until: z.iso.datetime().nullable(),
+  reason: z.string().nullable(),
+});
+
 /** A connection as it is shown, without its secret. */
 export const connectionRow = z.object({
   id: z.string(),
@@ -94,8 +155,18 @@ export const connectionRow = z.object({
   /** How many models the upstream listed; null when it never did. */
   models: z.int().nullable(),
   models_at: z.iso.datetime().nullable(),
+  /** Why the list could not be renewed since; null when it could. */
+  models_error: z.string().nullable(),
   has_credential: z.boolean(),
+  oauth: loginRow.nullable(),
   /** The stored credential cannot be decrypted any more. */
   needs_reentry: z.boolean(),
+  /** Of the whole account. */
+  condition,
+  /** Of single models, those that are not ready. */
+  model_conditions: z.array(condition.extend({ model: z.string() })),
   created_at: z.iso.datetime(),
 });
+
+/** How a connection stands, as far as requests tell. */
+export type ShownHealth = Pick<z.infer<typeof connectionRow>, 'condition' | 'model_conditions'>;

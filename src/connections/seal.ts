@@ -1,29 +1,50 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../lib/error.ts';
 
 export interface StorageKey {
+  /** For credentials. */
   key: Buffer;
+  /** For kept responses. */
+  responses: NamedKey;
   source: 'environment' | 'file' | 'generated';
 }
 
-/** Names the use of the derived key, so that another use of the same secret gives another key (RFC 5869, `info`). */
-const LABEL = 'modelgate/credentials/v1';
+/** A key with a name to tell it from others by, from which it cannot be found out. */
+export interface NamedKey {
+  /** As an object: for one that is used for every request, bytes would be made into one each time, at ten times the price. */
+  key: KeyObject;
+  name: string;
+}
+
+/** What derived keys are used for: another use of the same secret gives another key (RFC 5869, `info`). */
+const labels = {
+  credentials: 'modelgate/credentials/v1',
+  responses: 'modelgate/responses/v1',
+  responsesName: 'modelgate/responses/v1/name',
+} as const;
 const VERSION = 'v1';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * The key that seals credentials: derived from STORAGE_ENCRYPTION_KEY, else from `DATA_DIR/storage.key`, which
+ * The keys that seal credentials and kept responses: derived from STORAGE_ENCRYPTION_KEY, else from `DATA_DIR/storage.key`, which
  * is generated once and never overwritten.
  * @throws GatewayError when the file cannot be read or is empty
  */
 export async function storageKey(dataDir: string, secret: string | null): Promise<StorageKey> {
-  if (secret !== null) return { key: derive(secret), source: 'environment' };
+  if (secret !== null) return { ...derived(secret), source: 'environment' };
   const path = join(dataDir, 'storage.key');
   const existing = read(path);
-  if (existing !== null) return { key: derive(existing), source: 'file' };
+  if (existing !== null) return { ...derived(existing), source: 'file' };
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const made = randomBytes(32).toString('base64url');
   try {
@@ -31,12 +52,12 @@ export async function storageKey(dataDir: string, secret: string | null): Promis
   } catch (error) {
     // Another process made it first.
     const theirs = read(path);
-    if (theirs !== null) return { key: derive(theirs), source: 'file' };
+    if (theirs !== null) return { ...derived(theirs), source: 'file' };
     throw new GatewayError('internal_error', `${path} cannot be written: ${(error as Error).message}`, {
       cause: error,
     });
   }
-  return { key: derive(made), source: 'generated' };
+  return { ...derived(made), source: 'generated' };
 }
 
 /**
@@ -76,26 +97,35 @@ function read(path: string): string | null {
   );
 }
 
-function derive(secret: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', secret, '', LABEL, 32));
+function derived(secret: string): Omit<StorageKey, 'source'> {
+  const derive = (use: keyof typeof labels, bytes = 32) =>
+    Buffer.from(hkdfSync('sha256', secret, '', labels[use], bytes));
+  return {
+    key: derive('credentials'),
+    responses: {
+      key: createSecretKey(derive('responses')),
+      name: derive('responsesName', 8).toString('hex'),
+    },
+  };
+}
+
+/** A key for another use, which gives away nothing of the one that it is made of (RFC 5869). */
+export function labelledKey({ key }: Pick<StorageKey, 'key'>, label: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', label, 32));
 }
 
 /** Seals a text with AES-256-GCM. `context` must be given again to open it, so that rows cannot be swapped. */
-export function seal(key: Buffer, plaintext: string, context: string): string {
+export function sealBytes(key: Buffer | KeyObject, plaintext: string, context: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
   cipher.setAAD(Buffer.from(context));
-  const sealed = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
-  return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+  const sealed = [cipher.update(plaintext, 'utf8'), cipher.final()];
+  return Buffer.concat([nonce, cipher.getAuthTag(), ...sealed]);
 }
 
-/** The sealed text, or null when the key or the context is another one or the text was damaged. */
-export function open(key: Buffer, sealed: string, context: string): string | null {
-  if (!sealed.startsWith(`${VERSION}.`)) return null;
-  const text = sealed.slice(VERSION.length + 1);
-  const bytes = Buffer.from(text, 'base64url');
-  // The decoder passes over characters that do not belong there; a sealed text has one spelling.
-  if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString('base64url') !== text) return null;
+/** The sealed text, or null when the key or the context is another one or the bytes were damaged. */
+export function openBytes(key: Buffer | KeyObject, bytes: Uint8Array, context: string): string | null {
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   try {
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), {
       authTagLength: TAG_BYTES,
@@ -109,4 +139,18 @@ export function open(key: Buffer, sealed: string, context: string): string | nul
   } catch {
     return null;
   }
+}
+
+/** What `sealBytes` makes, as a text. */
+export function seal(key: Buffer, plaintext: string, context: string): string {
+  return `${VERSION}.${sealBytes(key, plaintext, context).toString('base64url')}`;
+}
+
+/** The text that `seal` sealed, or null as `openBytes` says. */
+export function open(key: Buffer, sealed: string, context: string): string | null {
+  if (!sealed.startsWith(`${VERSION}.`)) return null;
+  const text = sealed.slice(VERSION.length + 1);
+  const bytes = Buffer.from(text, 'base64url');
+  // The decoder passes over characters that do not belong there; a sealed text has one spelling.
+  return bytes.toString('base64url') === text ? openBytes(key, bytes, context) : null;
 }

@@ -3,9 +3,12 @@ import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { ConnectionTable } from '../store/tables.ts';
+import { openRow, recordOf } from './open-row.ts';
 import { type ConnectionRecord, connectionName, type OpenConnection } from './schema.ts';
-import { open, seal } from './seal.ts';
+import { seal } from './seal.ts';
 import type { ConnectionTest } from './test.ts';
+
+export type AuthType = ConnectionRecord['authType'];
 
 export interface NewConnection {
   provider: string;
@@ -13,6 +16,8 @@ export interface NewConnection {
   baseUrl: string | null;
   /** Null for a provider that asks for none. */
   apiKey: string | null;
+  /** What kind of credential it is, where it is more than a key. */
+  authType?: AuthType;
   defaultModel: string | null;
   /** Default 0. */
   priority?: number;
@@ -25,6 +30,7 @@ export interface ConnectionPatch {
   baseUrl?: string | null;
   /** Null takes the stored one away. */
   apiKey?: string | null;
+  authType?: AuthType;
   defaultModel?: string | null;
   active?: boolean;
   priority?: number;
@@ -117,6 +123,14 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
     async saveTest(id: string, test: ConnectionTest): Promise<void> {
       await db.updateTable('connections').set(testChange(test, now())).where('id', '=', id).execute();
     },
+
+    /** Keeps the models that were listed in the background, or why there were none; an earlier list stays then. */
+    async saveModels(id: string, came: readonly string[] | { error: string }): Promise<void> {
+      const time = now();
+      const change =
+        'error' in came ? { models_tried_at: time, models_error: came.error } : listed(came, time);
+      await db.updateTable('connections').set(change).where('id', '=', id).execute();
+    },
   };
 }
 
@@ -144,7 +158,16 @@ function nameTaken(name: string): GatewayError {
 }
 
 function newRow(
-  { active = true, apiKey, baseUrl, defaultModel, name, priority = 0, provider }: NewConnection,
+  {
+    active = true,
+    apiKey,
+    authType = 'api-key',
+    baseUrl,
+    defaultModel,
+    name,
+    priority = 0,
+    provider,
+  }: NewConnection,
   sealingKey: Buffer,
   time: number,
 ): Selectable<ConnectionTable> {
@@ -153,7 +176,7 @@ function newRow(
     id,
     provider,
     name,
-    auth_type: apiKey === null ? 'none' : 'api-key',
+    auth_type: apiKey === null ? 'none' : authType,
     base_url: baseUrl,
     credential: apiKey === null ? null : seal(sealingKey, apiKey, id),
     default_model: defaultModel,
@@ -161,6 +184,8 @@ function newRow(
     priority,
     models: null,
     models_at: null,
+    models_tried_at: null,
+    models_error: null,
     status: 'untested',
     last_error: null,
     last_tested_at: null,
@@ -177,11 +202,14 @@ function changeOf(id: string, patch: ConnectionPatch, sealingKey: Buffer): Updat
   if (patch.priority !== undefined) change.priority = patch.priority;
   if (patch.apiKey !== undefined) {
     change.credential = patch.apiKey === null ? null : seal(sealingKey, patch.apiKey, id);
-    change.auth_type = patch.apiKey === null ? 'none' : 'api-key';
+    change.auth_type = patch.apiKey === null ? 'none' : (patch.authType ?? 'api-key');
   }
   if (patch.apiKey !== undefined || patch.baseUrl !== undefined) {
     change.status = 'untested';
     change.last_error = null;
+    // Another server or account may have other models.
+    change.models_tried_at = null;
+    change.models_error = null;
   }
   return change;
 }
@@ -191,38 +219,14 @@ function testChange(test: ConnectionTest, time: number): Updateable<ConnectionTa
     status: test.valid ? 'ok' : 'failed',
     last_error: test.error,
     last_tested_at: time,
-    ...(test.models === null ? {} : { models: JSON.stringify(test.models), models_at: time }),
+    ...(test.models === null ? {} : listed(test.models, time)),
   };
+}
+
+function listed(models: readonly string[], time: number): Updateable<ConnectionTable> {
+  return { models: JSON.stringify(models), models_at: time, models_tried_at: time, models_error: null };
 }
 
 function badName(message: string): GatewayError {
   return new GatewayError('invalid_request', message, { param: 'name' });
-}
-
-function openRow(row: Selectable<ConnectionTable>, key: Buffer): OpenConnection {
-  const credential = row.credential === null ? null : open(key, row.credential, row.id);
-  const lost = row.auth_type === 'api-key' && credential === null;
-  return {
-    id: row.id,
-    provider: row.provider,
-    name: row.name,
-    authType: row.auth_type,
-    baseUrl: row.base_url,
-    defaultModel: row.default_model,
-    active: row.active === 1,
-    priority: row.priority,
-    models: row.models === null ? null : JSON.parse(row.models),
-    modelsAt: row.models_at,
-    status: lost ? 'needs-re-entry' : row.status,
-    lastError: lost
-      ? 'The stored credential cannot be decrypted with the current key: enter it again'
-      : row.last_error,
-    lastTestedAt: row.last_tested_at,
-    createdAt: row.created_at,
-    credential,
-  };
-}
-
-function recordOf({ credential: _, ...record }: OpenConnection): ConnectionRecord {
-  return record;
 }

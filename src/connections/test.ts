@@ -1,7 +1,10 @@
-import { request } from 'undici';
+import { GatewayError } from '../lib/error.ts';
 import type { Provider } from '../providers/provider.ts';
 import { upstreamUrl } from '../providers/url.ts';
+import { secretsOf } from './account.ts';
+import { type AskOptions, ask } from './ask.ts';
 import { describeAnswer, describeFailure } from './diagnosis.ts';
+import { questionFor } from './question.ts';
 import type { OpenConnection } from './schema.ts';
 
 /** How a test of a connection went. `models` is what the upstream listed, if it has a list. */
@@ -14,15 +17,10 @@ export interface ConnectionTest {
   models: string[] | null;
 }
 
-export interface TestOptions {
-  /** For the whole exchange. */
-  timeoutMs: number;
+export interface TestOptions extends AskOptions {
   /** Monotonic milliseconds. */
   clock?: () => number;
 }
-
-/** A list of models is never longer than this in practice (OpenRouter: 2 MB). */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /**
  * Asks the upstream for its models, or, where it has no list, for one token of the default model. Proves that
@@ -31,7 +29,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 export async function testConnection(
   connection: OpenConnection,
   provider: Provider,
-  { timeoutMs, clock = () => performance.now() }: TestOptions,
+  { timeoutMs, tokens, clock = () => performance.now(), listening = () => null }: TestOptions,
 ): Promise<ConnectionTest> {
   const start = clock();
   const failed = (error: string, statusCode: number | null = null): ConnectionTest => ({
@@ -47,24 +45,22 @@ export async function testConnection(
   const { issues } = validateConnection(connection, provider);
   const issue = issues[0];
   if (issue !== undefined) return failed(issue);
-  const probe = probeOf(connection, provider);
+  const probe = questionFor(connection, provider);
   if (probe === null) return failed(`${provider.name} lists no models: name one to try with --default-model`);
   try {
-    const { body, headers, statusCode } = await request(probe.url, {
-      method: probe.body === null ? 'GET' : 'POST',
-      headers: probe.headers,
-      body: probe.body,
-      signal: AbortSignal.timeout(timeoutMs),
+    const { statusCode, text, type } = await ask(probe, connection, provider, {
+      timeoutMs,
+      tokens,
+      listening,
     });
-    const text = await bounded(body);
-    const type = String(headers['content-type'] ?? '');
     const models = statusCode === 200 && probe.body === null ? modelsIn(text) : null;
     if (statusCode === 200 && (probe.body !== null || models !== null)) {
       return { valid: true, error: null, statusCode, latencyMs: clock() - start, models };
     }
-    const said = withoutCredential(text, connection.credential);
+    const said = withoutSecrets(text, connection);
     return failed(describeAnswer({ provider, url: probe.url, statusCode, type, said }), statusCode);
   } catch (error) {
+    if (error instanceof GatewayError) return failed(error.message);
     return failed(describeFailure(error as Error, probe.url, timeoutMs));
   }
 }
@@ -88,8 +84,10 @@ export function validateConnection(
     if (baseUrl.startsWith('http://') && !isNear(baseUrl))
       warnings.push('its base URL is plain http: the credential travels unencrypted');
   }
+  if (connection.account?.kind === 'oauth' && connection.account.grant === null)
+    issues.push(connection.lastError ?? 'nobody has logged in for it');
   const needsKey = provider.auth.kind !== 'none' && provider.auth.optional !== true;
-  if (connection.authType === 'api-key' && connection.credential === null) {
+  if (connection.authType !== 'none' && connection.credential === null) {
     issues.push(
       'its stored credential cannot be decrypted with the current STORAGE_ENCRYPTION_KEY: enter it again',
     );
@@ -98,39 +96,14 @@ export function validateConnection(
       `${provider.name} needs an API key: add it again with --api-key-env ${provider.keyVariables[0] ?? 'VARIABLE'}`,
     );
   }
-  if (connection.credential !== null && /[^\x21-\x7e]/.test(connection.credential)) {
+  if (
+    connection.account === undefined &&
+    connection.credential !== null &&
+    /[^\x21-\x7e]/.test(connection.credential)
+  ) {
     issues.push('its API key has blanks, line ends or other characters that no key has: enter it again');
   }
   return { valid: issues.length === 0, issues, warnings };
-}
-
-interface Probe {
-  url: string;
-  headers: Record<string, string>;
-  body: string | null;
-}
-
-function probeOf(connection: OpenConnection, provider: Provider): Probe | null {
-  const baseUrl = connection.baseUrl ?? provider.baseUrl;
-  const paths = Object.values(provider.formats);
-  const first = Object.entries(provider.formats)[0];
-  if (baseUrl === null || first === undefined) return null;
-  const headers: Record<string, string> = { accept: 'application/json', ...provider.headers };
-  const format = provider.formats['openai-chat'] !== undefined ? 'openai-chat' : 'anthropic-messages';
-  const auth =
-    provider.modelsPath === null ? (provider.formatAuth?.[format] ?? provider.auth) : provider.auth;
-  if (connection.credential !== null) {
-    if (auth.kind === 'bearer') headers['authorization'] = `Bearer ${connection.credential}`;
-    if (auth.kind === 'header') headers[auth.name] = connection.credential;
-  }
-  if (provider.modelsPath !== null)
-    return { url: upstreamUrl(baseUrl, provider.modelsPath, paths), headers, body: null };
-  const model = connection.defaultModel ?? provider.suggestedModel;
-  const path = provider.formats[format];
-  if (model === null || path === undefined) return null;
-  headers['content-type'] = 'application/json';
-  const body = JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] });
-  return { url: upstreamUrl(baseUrl, path, paths), headers, body };
 }
 
 /** Ids in `{data:[{id}]}`, `{models:[{id|name}]}` or a bare list of those; null when it is none of them. */
@@ -150,19 +123,11 @@ function modelsIn(text: string): string[] | null {
   return [...new Set(ids)];
 }
 
-async function bounded(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of body) {
-    bytes += piece.length;
-    if (bytes > MAX_BODY_BYTES) throw new Error('its answer is larger than any list of models');
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString('utf8');
-}
-
-function withoutCredential(text: string, credential: string | null): string {
-  return credential === null ? text : text.replaceAll(credential, '[redacted]');
+function withoutSecrets(text: string, { account, credential }: OpenConnection): string {
+  return secretsOf(credential, account).reduce(
+    (clean, secret) => clean.replaceAll(secret, '[redacted]'),
+    text,
+  );
 }
 
 function isNear(url: string): boolean {
