@@ -1,133 +1,132 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { WireFormat } from '../codecs/model.ts';
-import type { OpenConnection } from '../connections/schema.ts';
+import { describe, it } from 'node:test';
+import {
+  type Asking,
+  comboOf,
+  connectionAt,
+  places,
+  planner,
+  routesOf,
+  type World,
+} from '../../test/support/routing.ts';
 import type { GatewayError } from '../lib/error.ts';
-import type { Provider } from '../providers/provider.ts';
-import { type Route, type Routes, resolveTargets } from './resolve.ts';
+import { resolve } from './resolve.ts';
 
-test('connection/model and provider/model are final, and the first slash splits', () => {
-  const routes = routesOf([route('work', 'groq'), route('spare', 'groq'), route('claude-team', 'anthropic')]);
-  assert.deepEqual(found('work/openai/gpt-oss-120b', routes), ['work:openai/gpt-oss-120b']);
-  assert.deepEqual(found('groq/llama', routes), ['work:llama', 'spare:llama']);
+const found = (requested: string, world: World) => places(planner(world)(requested));
+const ways = (requested: string, world: World) =>
+  resolve(requested, routesOf(world)).via.map(({ by, name }) => `${by}:${name}`);
+
+describe('a requested model id', () => {
+  it('with a connection or provider before its first slash is final', () => {
+    const world: World = {
+      connections: [connectionAt('work', 'groq', { priority: 1 }), connectionAt('spare', 'groq')],
+      aliases: { 'work*': 'demo/echo', '*': 'demo/echo' },
+    };
+    assert.deepEqual(found('work/openai/gpt-oss-120b', world), ['work/openai/gpt-oss-120b']);
+    assert.deepEqual(found('groq/llama', world), ['work/llama', 'spare/llama']);
+  });
+
+  it('goes to the connection that lists it, then to one whose catalogue knows it', () => {
+    const model = 'llama-3.3-70b-versatile';
+    const connections = [
+      connectionAt('a', 'groq'),
+      connectionAt('b', 'groq', { models: [model] }),
+      connectionAt('c', 'groq', { defaultModel: model }),
+    ];
+    assert.deepEqual(found(model, { connections }), [`b/${model}`, `c/${model}`, `a/${model}`]);
+  });
+
+  it('with a slash whose prefix is nobody is taken as a bare id', () => {
+    const connections = [connectionAt('a', 'groq', { models: ['meta/llama-4'] })];
+    assert.deepEqual(found('meta/llama-4', { connections }), ['a/meta/llama-4']);
+  });
+
+  it('below claude/, where model pickers look, routes to the same model', () => {
+    const world = { connections: [connectionAt('a', 'groq')], combos: [comboOf('fast', ['a/m2'])] };
+    assert.deepEqual(found('claude/a/m1', world), ['a/m1']);
+    assert.deepEqual(found('claude/fast', world), ['a/m2']);
+  });
+
+  it('is an alias, a combo, the active combo, then what is listed, in this order', () => {
+    const connections = [connectionAt('a', 'groq', { models: ['m'] }), connectionAt('b', 'groq')];
+    const active = comboOf('active', ['b/m', 'a/other'], { active: true });
+    assert.deepEqual(ways('m', { connections }), ['listed:m']);
+    assert.deepEqual(ways('m', { connections, combos: [active] }), ['active-combo:active']);
+    assert.deepEqual(found('m', { connections, combos: [active] }), ['b/m']);
+    const named = comboOf('m', ['a/x']);
+    assert.deepEqual(ways('m', { connections, combos: [active, named] }), ['combo:m']);
+    const aliases = { m: 'a/y' };
+    assert.deepEqual(ways('m', { connections, combos: [active, named], aliases }), [
+      'alias:m',
+      'connection:a',
+    ]);
+  });
+
+  it('is no pattern where a combo has that very name, and a pattern before what is listed', () => {
+    const connections = [connectionAt('a', 'groq', { models: ['gpt-5'] })];
+    const world = { connections, combos: [comboOf('gpt-fast', ['a/x'])], aliases: { 'gpt-*': 'a/y-*' } };
+    assert.deepEqual(found('gpt-fast', world), ['a/x']);
+    assert.deepEqual(found('gpt-5', world), ['a/y-5']);
+  });
+
+  it('called auto is the active combo', () => {
+    const world = {
+      connections: [connectionAt('a', 'groq')],
+      combos: [comboOf('one', ['a/x']), comboOf('two', ['a/y', 'a/z'], { active: true })],
+      aliases: { '*': 'a/caught', a: 'auto' },
+    };
+    assert.deepEqual(found('auto', world), ['a/y', 'a/z']);
+    assert.deepEqual(found('a', world), ['a/y', 'a/z']);
+  });
+
+  it('may lead through several aliases, each at most once', () => {
+    const connections = [connectionAt('a', 'groq', { models: ['m'] })];
+    assert.deepEqual(found('x', { connections, aliases: { x: 'y', y: 'z', z: 'm' } }), ['a/m']);
+    assert.deepEqual(found('anything', { connections, aliases: { '*': 'm' } }), ['a/m']);
+    assert.equal(refusal('x', { connections, aliases: { x: 'y', y: 'x' } }).code, 'model_not_found');
+  });
+
+  it('as Claude Code and Copilot write it is understood when nobody else knows it', () => {
+    const connections = [connectionAt('a', 'anthropic')];
+    assert.deepEqual(found('claude-sonnet-4-5[1m]', { connections }), ['a/claude-sonnet-4-5']);
+    assert.deepEqual(found('claude-sonnet-4.5', { connections }), ['a/claude-sonnet-4-5']);
+    const own = { 'claude-sonnet-4.5': 'demo/echo' };
+    assert.deepEqual(found('claude-sonnet-4.5', { connections, aliases: own }), ['demo/echo']);
+  });
 });
 
-test('a bare id goes to the connection that lists it, then to one whose catalogue knows it', () => {
-  const routes = routesOf(
-    [route('a', 'groq'), route('b', 'groq', { models: ['m1'] }), route('c', 'groq', { defaultModel: 'm1' })],
-    (provider, model) => provider.id === 'groq' && model === 'm1',
-  );
-  assert.deepEqual(found('m1', routes), ['b:m1', 'c:m1', 'a:m1']);
+describe('a refusal', () => {
+  it('says what to do', () => {
+    const world = { connections: [connectionAt('a', 'anthropic')] };
+    assert.equal(refusal('auto', world).code, 'no_combo_configured');
+    assert.match(refusal('auto', world).message, /\/dashboard\/combos/);
+    assert.equal(refusal('nowhere', world).code, 'model_not_found');
+    assert.match(refusal('mistral/large', world).message, /gateway provider add mistral/);
+    const mismatch = refusal('a/claude', world, { format: 'openai-embeddings' });
+    assert.equal(mismatch.code, 'format_not_supported');
+    assert.equal(mismatch.status, 400);
+    assert.match(mismatch.message, /anthropic-messages.*openai-embeddings/);
+    assert.equal(mismatch.param, 'model');
+  });
+
+  it('names the alias that led nowhere, and the combo whose targets are gone', () => {
+    assert.match(refusal('x', { aliases: { x: 'gone' } }).message, /"gone", which "x" leads to/);
+    const combos = [comboOf('c', ['removed/m'])];
+    assert.match(refusal('c', { combos }).message, /combo "c".*no active connection "removed"/);
+  });
+
+  it('repeats a hostile model id without control characters and not at length', () => {
+    const { message } = refusal(`x\u0007\n${'y'.repeat(5000)}`, {});
+    assert.ok(message.length < 500);
+    assert.ok(!/[\u0000-\u001f]/.test(message));
+  });
 });
 
-test('an id with a slash whose prefix is nobody is taken as a bare id', () => {
-  const routes = routesOf([route('a', 'groq', { models: ['meta/llama-4'] })]);
-  assert.deepEqual(found('meta/llama-4', routes), ['a:meta/llama-4']);
-});
-
-test('ids listed below claude/ for model pickers route to the same model', () => {
-  const routes = routesOf([route('a', 'groq')]);
-  assert.deepEqual(found('claude/a/m1', routes), ['a:m1']);
-});
-
-test('each refusal says what to do', () => {
-  const routes = routesOf([route('a', 'anthropic')]);
-  assert.equal(refusal('auto', routes).code, 'no_combo_configured');
-  assert.match(refusal('auto', routes).message, /\/dashboard\/combos/);
-  assert.equal(refusal('nowhere', routes).code, 'model_not_found');
-  assert.match(refusal('mistral/large', routes).message, /gateway provider add mistral/);
-  const mismatch = refusal('a/claude', routes, 'openai-embeddings');
-  assert.equal(mismatch.code, 'format_not_supported');
-  assert.equal(mismatch.status, 400);
-  assert.match(mismatch.message, /anthropic-messages.*openai-embeddings/);
-  assert.equal(mismatch.param, 'model');
-});
-
-test('a provider of another message format is asked in its own', () => {
-  const routes = routesOf([
-    route('a', 'anthropic', { models: ['m'] }),
-    route('b', 'groq', { models: ['m'] }),
-  ]);
-  const targets = resolveTargets('m', 'openai-chat', routes);
-  assert.deepEqual(
-    targets.map(({ connection, format }) => [connection.name, format]),
-    [
-      ['a', 'anthropic-messages'],
-      ['b', 'openai-chat'],
-    ],
-  );
-});
-
-test('a hostile model id is repeated without control characters and not at length', () => {
-  const { message } = refusal(`x\u0007\n${'y'.repeat(5000)}`, routesOf([]));
-  assert.ok(message.length < 500);
-  assert.ok(!/[\u0000-\u001f]/.test(message));
-});
-
-function found(requested: string, routes: Routes): string[] {
-  return resolveTargets(requested, 'openai-chat', routes).map(
-    ({ connection, model }) => `${connection.name}:${model}`,
-  );
-}
-
-function refusal(requested: string, routes: Routes, format: WireFormat = 'openai-chat'): GatewayError {
+function refusal(requested: string, world: World, asking: Asking = {}): GatewayError {
   try {
-    resolveTargets(requested, format, routes);
+    planner(world)(requested, asking);
   } catch (error) {
     return error as GatewayError;
   }
   return assert.fail(`${requested} was not refused`);
-}
-
-function routesOf(ordered: Route[], knows: Routes['knows'] = () => false): Routes {
-  const ids = ['groq', 'anthropic', 'mistral'];
-  const byProvider = new Map(ids.map((id) => [id, ordered.filter(({ provider }) => provider.id === id)]));
-  for (const [id, list] of byProvider) if (list.length === 0) byProvider.delete(id);
-  return {
-    ordered,
-    byName: new Map(ordered.map((one) => [one.connection.name, one])),
-    byProvider,
-    knows,
-    isProvider: (id) => ids.includes(id),
-  };
-}
-
-function route(name: string, providerId: string, patch: Partial<OpenConnection> = {}): Route {
-  const provider: Provider = {
-    id: providerId,
-    name: providerId,
-    category: 'api-key',
-    website: 'https://example.com',
-    baseUrl: 'https://example.com',
-    auth: { kind: 'bearer' },
-    formats:
-      providerId === 'anthropic'
-        ? { 'anthropic-messages': '/v1/messages' }
-        : { 'openai-chat': '/v1/chat/completions' },
-    modelsPath: null,
-    forwardHeaders: 'standard',
-    keyVariables: [],
-    prices: null,
-    unpriced: 'unknown',
-    suggestedModel: null,
-  };
-  const connection: OpenConnection = {
-    id: `id-${name}`,
-    provider: providerId,
-    name,
-    authType: 'none',
-    baseUrl: null,
-    defaultModel: null,
-    active: true,
-    priority: 0,
-    models: null,
-    modelsAt: null,
-    status: 'untested',
-    lastError: null,
-    lastTestedAt: null,
-    createdAt: 0,
-    credential: null,
-    ...patch,
-  };
-  return { connection, provider };
 }

@@ -1,131 +1,199 @@
-import { codecOf } from '../codecs/index.ts';
-import type { WireFormat } from '../codecs/model.ts';
-import type { OpenConnection } from '../connections/schema.ts';
+import type { Catalog } from '../catalog/price.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { Aliases, Meant } from './aliases.ts';
+import { candidateOf } from './candidate.ts';
+import type { Combos } from './compile.ts';
+import { type ModelFacts, narrowed, type Pool } from './pool.ts';
+import { defaultOptions } from './schema.ts';
+import type { Target } from './target.ts';
+import type { ResolvedBy } from './trace.ts';
 
-/** One model at one connection: where a request may be sent. */
-export interface Target {
-  connection: OpenConnection;
-  provider: Provider;
-  /** The model id that the upstream knows. */
-  model: string;
-  /** The wire format in which the provider is asked: the caller's own where it speaks that, else one to translate into. */
-  format: WireFormat;
-}
+export type { Target } from './target.ts';
 
 /** An active connection with its provider's data, in the order in which it is preferred. */
-export interface Route {
-  connection: OpenConnection;
-  provider: Provider;
-}
+export type Route = Pick<Target, 'connection' | 'provider'>;
 
 export interface Routes {
   /** Highest priority first. */
   ordered: readonly Route[];
   byName: ReadonlyMap<string, Route>;
   byProvider: ReadonlyMap<string, readonly Route[]>;
-  /** True when the provider's catalogue knows this model id. */
-  knows: (provider: Provider, model: string) => boolean;
+  /** What is known of a model of this provider; null when the provider's catalogue has none of that id. */
+  factsOf: (provider: Provider, model: string) => ModelFacts | null;
   /** True for the id of any provider of the catalogue, connected or not. */
   isProvider: (id: string) => boolean;
+  combos: Combos;
+  aliases: Aliases;
+  catalog: Pick<Catalog, 'priceOf'>;
 }
 
+/** What a requested id was found to mean. */
+export interface Resolved {
+  pool: Pool;
+  /** The names on the way, in order. */
+  via: { by: ResolvedBy; name: string }[];
+}
+
+/** More aliases one after the other than anybody means. */
+const MAX_ALIASES = 8;
+
 /**
- * The targets of a requested model id, best first, limited to those that speak `format` or one it can be translated to.
- * `connection/model` and `provider/model` are final; a bare id goes to the connection with the highest
- * priority that lists it, then to one whose provider's catalogue knows it.
- * @throws GatewayError `no_combo_configured`, `model_not_found`, `format_not_supported`
+ * What a requested model id stands for. `connection/model` and `provider/model` are final. Then: an alias of that very
+ * name, a combo, an alias whose pattern fits, the active combo's targets of that model, the connections that list it
+ * by priority, what the gateway itself knows of the ways of tools, and those whose provider's catalogue knows it.
+ * @throws GatewayError `no_combo_configured`, `model_not_found`
  */
-export function resolveTargets(requested: string, format: WireFormat, routes: Routes): Target[] {
-  if (requested === 'auto') {
+export function resolve(requested: string, routes: Routes): Resolved {
+  const via: Resolved['via'] = [];
+  const followed = new Set<string>();
+  let id = requested;
+  for (;;) {
+    const step = stepOf(id, routes, followed);
+    if (step === null) throw notFound(requested, id);
+    via.push(step.via);
+    if ('pool' in step) return { pool: step.pool, via };
+    // Each alias once: a pattern may lead to an id that it fits itself.
+    followed.add(step.via.name);
+    id = step.id;
+  }
+}
+
+type Step = { via: Resolved['via'][number] } & ({ pool: Pool } | { id: string });
+
+function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step | null {
+  if (id === 'auto') return activeCombo(routes);
+  const direct = directly(id, routes);
+  if (direct !== null) return direct;
+  const follow = (meant: Meant | null): Step | null =>
+    meant === null || followed.has(meant.alias) || followed.size >= MAX_ALIASES
+      ? null
+      : { via: { by: 'alias', name: meant.alias }, id: meant.target };
+  const { aliases } = routes;
+  return (
+    follow(aliases.exact(id)) ??
+    namedCombo(id, routes) ??
+    follow(aliases.pattern(id)) ??
+    ofActiveCombo(id, routes) ??
+    listedModel(id, routes) ??
+    follow(understood(id, routes)) ??
+    knownModel(id, routes)
+  );
+}
+
+/** What the gateway itself knows of the ways of tools, if there is such a model. */
+function understood(id: string, routes: Routes): Meant | null {
+  const meant = routes.aliases.builtIn(id);
+  if (meant === null) return null;
+  const leads = ofActiveCombo(meant.target, routes) ?? listedModel(meant.target, routes);
+  return (leads ?? knownModel(meant.target, routes)) === null ? null : meant;
+}
+
+function activeCombo({ combos }: Routes): Step {
+  const { active } = combos;
+  if (active === null)
     throw new GatewayError(
       'no_combo_configured',
       'No combo is active, so "auto" has no meaning yet: name a model such as demo/echo, or set up a combo at /dashboard/combos',
       { param: 'model' },
     );
-  }
-  const candidates = candidatesOf(requested, routes);
-  const speaking = candidates.flatMap((candidate) => {
-    const spoken = spokenFormat(candidate.provider, format);
-    return spoken === null ? [] : [{ ...candidate, format: spoken }];
+  return { via: { by: 'active-combo', name: active.name ?? '' }, pool: usable(active) };
+}
+
+function namedCombo(id: string, { combos }: Routes): Step | null {
+  const pool = combos.byName.get(id);
+  return pool === undefined ? null : { via: { by: 'combo', name: id }, pool: usable(pool) };
+}
+
+/** @throws GatewayError `model_not_found` for a combo whose targets are all gone */
+function usable(pool: Pool): Pool {
+  if (pool.members.length > 0) return pool;
+  const why = pool.missing[0]?.detail ?? 'it has none';
+  throw new GatewayError('model_not_found', `No target of the combo "${pool.name}" can be asked: ${why}`, {
+    param: 'model',
   });
-  const first = candidates[0];
-  if (speaking.length === 0 && first !== undefined) {
-    throw new GatewayError('format_not_supported', mismatch(requested, format, first), { param: 'model' });
-  }
-  return speaking;
 }
 
-/** Formats to translate into, the one that says most and is served best first. */
-const translations: readonly WireFormat[] = [
-  'openai-chat',
-  'openai-responses',
-  'anthropic-messages',
-  'gemini',
-  'ollama',
-  'openai-completions',
-];
-
-/** The format in which `provider` answers a request of `format`; null when nothing leads from one to the other. */
-function spokenFormat(provider: Provider, format: WireFormat): WireFormat | null {
-  const speaks = (candidate: WireFormat) => provider.formats[candidate] !== undefined;
-  if (speaks(format)) return format;
-  if (codecOf(format).conversation === null) return null;
-  const { preferred } = provider;
-  const order = preferred === undefined ? translations : [preferred, ...translations];
-  return order.find((other) => speaks(other) && codecOf(other).conversation !== null) ?? null;
+/** An id whose first part names a connection or provider. @throws GatewayError `model_not_found` */
+function directly(id: string, routes: Routes): Step | null {
+  const slash = id.indexOf('/');
+  if (slash <= 0) return null;
+  const prefix = id.slice(0, slash);
+  const model = id.slice(slash + 1);
+  const named = routes.byName.get(prefix);
+  if (named !== undefined)
+    return { via: { by: 'connection', name: prefix }, pool: poolOf([named], model, routes) };
+  const ofProvider = routes.byProvider.get(prefix);
+  if (ofProvider !== undefined)
+    return { via: { by: 'provider', name: prefix }, pool: poolOf(ofProvider, model, routes) };
+  if (routes.isProvider(prefix))
+    throw new GatewayError(
+      'model_not_found',
+      `No connection to the provider "${prefix}" exists: add one with \`gateway provider add ${prefix}\``,
+      { param: 'model' },
+    );
+  // Claude Code's model picker only shows ids that contain "claude", so every model is also listed below it.
+  return prefix === 'claude' ? { via: { by: 'claude-prefix', name: id }, id: model } : null;
 }
 
-type Candidate = Omit<Target, 'format'>;
+function ofActiveCombo(id: string, routes: Routes): Step | null {
+  const { active } = routes.combos;
+  const ofActive = active === null ? null : narrowed(active, ({ model }) => model === id);
+  if (active === null || ofActive === null) return null;
+  return { via: { by: 'active-combo', name: active.name ?? '' }, pool: ofActive };
+}
 
-function candidatesOf(requested: string, routes: Routes): Candidate[] {
-  const slash = requested.indexOf('/');
-  if (slash > 0) {
-    const prefix = requested.slice(0, slash);
-    const model = requested.slice(slash + 1);
-    const named = routes.byName.get(prefix);
-    if (named !== undefined) return [{ ...named, model }];
-    const ofProvider = routes.byProvider.get(prefix);
-    if (ofProvider !== undefined) return ofProvider.map((route) => ({ ...route, model }));
-    if (routes.isProvider(prefix)) {
-      throw new GatewayError(
-        'model_not_found',
-        `No connection to the provider "${prefix}" exists: add one with \`gateway provider add ${prefix}\``,
-        { param: 'model' },
-      );
-    }
-    // Claude Code's model picker only shows ids that contain "claude", so every model is also listed below it.
-    if (prefix === 'claude') return candidatesOf(model, routes);
-  }
-  const listed = routes.ordered.filter((route) => lists(route.connection, requested));
-  const known = routes.ordered.filter(
-    (route) => !lists(route.connection, requested) && routes.knows(route.provider, requested),
+/** The connections that list a model, and behind them those that may have it as well. */
+function listedModel(id: string, routes: Routes): Step | null {
+  const listing = routes.ordered.filter(({ connection }) => lists(connection, id));
+  if (listing.length === 0) return null;
+  const found = [...listing, ...knowing(id, routes)];
+  return { via: { by: 'listed', name: id }, pool: poolOf(found, id, routes) };
+}
+
+function knownModel(id: string, routes: Routes): Step | null {
+  const found = knowing(id, routes);
+  return found.length === 0 ? null : { via: { by: 'catalog', name: id }, pool: poolOf(found, id, routes) };
+}
+
+/** The connections that do not list a model, and whose provider's catalogue knows it. */
+function knowing(id: string, { factsOf, ordered }: Routes): Route[] {
+  return ordered.filter(
+    ({ connection, provider }) => !lists(connection, id) && factsOf(provider, id) !== null,
   );
-  const found = [...listed, ...known].map((route) => ({ ...route, model: requested }));
-  if (found.length > 0) return found;
-  throw new GatewayError(
+}
+
+/** Connections that have a model, as a combo that has no name and no wishes. */
+function poolOf(found: readonly Route[], model: string, routes: Routes): Pool {
+  const candidates = found.map((route) => candidateOf(route, model, routes));
+  return {
+    id: '',
+    name: null,
+    strategy: 'priority',
+    options: defaultOptions,
+    members: candidates.map((candidate) => ({ kind: 'model', candidate, weight: 1 })),
+    missing: [],
+    candidates,
+    spoken: null,
+    depth: 1,
+  };
+}
+
+function lists({ defaultModel, models }: Route['connection'], model: string): boolean {
+  return defaultModel === model || (models?.includes(model) ?? false);
+}
+
+function notFound(requested: string, id: string): GatewayError {
+  const led = id === requested ? '' : `, which "${printable(requested)}" leads to`;
+  return new GatewayError(
     'model_not_found',
-    `No connection offers the model "${printable(requested)}": \`gateway models\` and GET /v1/models list what can be asked for, as connection/model`,
+    `No connection offers the model "${printable(id)}"${led}: \`gateway models\` and GET /v1/models list what can be asked for, as connection/model`,
     { param: 'model' },
   );
 }
 
-function lists(connection: OpenConnection, model: string): boolean {
-  return connection.defaultModel === model || (connection.models?.includes(model) ?? false);
-}
-
-function mismatch(requested: string, format: WireFormat, target: Candidate): string {
-  const spoken = Object.keys(target.provider.formats).join(', ');
-  return (
-    `"${printable(requested)}" is served by ${target.provider.name} (connection "${target.connection.name}"), ` +
-    `which speaks ${spoken}; this request is ${format}. Choose a model of a provider that speaks ${format}, ` +
-    'or send the request in one of those formats'
-  );
-}
-
 /** Caller-made text, made safe to repeat in an error: control characters out, length bounded. */
-function printable(text: string): string {
+export function printable(text: string): string {
   const clean = text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?');
   return clean.length > 200 ? `${clean.slice(0, 200)}…` : clean;
 }

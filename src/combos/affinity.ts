@@ -1,0 +1,43 @@
+/** What is remembered of a target. */
+export interface Seat {
+  connectionId: string;
+  model: string;
+}
+
+/** Where sessions were answered last. In memory, bounded; what is lost costs a prompt cache and nothing else. */
+export interface Affinity {
+  /** Null when nothing is known. */
+  of(session: string): Seat | null;
+  keep(session: string, seat: Seat): void;
+}
+
+export interface AffinityInput {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Sessions that are remembered; the one not used for longest is forgotten first. */
+  capacity?: number;
+  /** How long an idle session is remembered, in milliseconds. No provider keeps a prompt longer than an hour. */
+  idleMs?: number;
+}
+
+export function createAffinity({ capacity = 10_000, idleMs = 3_600_000, now }: AffinityInput): Affinity {
+  const sessions = new Map<string, { seat: Seat; at: number }>();
+  return {
+    of(session) {
+      const found = sessions.get(session);
+      if (found === undefined) return null;
+      if (now() - found.at <= idleMs) return found.seat;
+      sessions.delete(session);
+      return null;
+    },
+    keep(session, seat) {
+      // A map gives its members in the order in which they were put in.
+      sessions.delete(session);
+      if (sessions.size >= capacity) {
+        const oldest = sessions.keys().next();
+        if (!oldest.done) sessions.delete(oldest.value);
+      }
+      sessions.set(session, { seat, at: now() });
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import { type Abilities, abilitiesOf } from '../catalog/abilities.ts';
+import type { Candidate } from './pool.ts';
+import type { Route, Routes } from './resolve.ts';
+import { nameOf } from './target.ts';
+
+/** Prices change with the time of the day at some providers, and no quicker than this. */
+const PRICE_MS = 60_000;
+
+/** A model at a connection, with what is known of it. */
+export function candidateOf(
+  { connection, provider }: Route,
+  model: string,
+  { catalog, factsOf }: Pick<Routes, 'catalog' | 'factsOf'>,
+): Candidate {
+  let abilities: Abilities | null = null;
+  let priced: { price: ReturnType<Candidate['priceAt']>; until: number } | null = null;
+  return {
+    ...{ connection, provider, model },
+    facts: factsOf(provider, model),
+    abilities() {
+      abilities ??= abilitiesOf(model);
+      return abilities;
+    },
+    name: nameOf({ connection, provider, model }),
+    priceAt(time) {
+      if (priced === null || time >= priced.until)
+        priced = { price: catalog.priceOf(provider, model, time), until: time + PRICE_MS };
+      return priced.price;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import type { Principal } from '../access/authenticate.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Pool } from './pool.ts';
+import { type Routes, resolve } from './resolve.ts';
+import { mayAsk } from './sift.ts';
+
+/** An id beside `connection/model` that can be asked for. */
+export interface ListedName {
+  id: string;
+  kind: 'auto' | 'combo' | 'alias';
+  /** What it leads to. */
+  pool: Pool;
+  /** The names on the way there. */
+  names: readonly string[];
+  /** Milliseconds since the epoch. */
+  createdAt: number;
+}
+
+/** `auto`, the combos and the aliases that lead somewhere. Patterns are no ids. */
+export function listedNames(routes: Routes): ListedName[] {
+  const { aliases, combos } = routes;
+  const listed: ListedName[] = [];
+  const add = (id: string, kind: ListedName['kind'], createdAt: number) => {
+    try {
+      const { pool, via } = resolve(id, routes);
+      listed.push({ id, kind, pool, names: via.map(({ name }) => name), createdAt });
+    } catch (error) {
+      // What leads nowhere at this moment is not offered.
+      if (!(error instanceof GatewayError)) throw error;
+    }
+  };
+  const active = combos.records.find((record) => record.active);
+  if (active !== undefined) add('auto', 'auto', active.createdAt);
+  for (const { createdAt, name } of combos.records) add(name, 'combo', createdAt);
+  for (const { createdAt, name } of aliases.records) if (!name.includes('*')) add(name, 'alias', createdAt);
+  return listed;
+}
+
+/** Whether a key may use any of what stands behind a name. */
+export function mayAskName(principal: Principal, { id, names, pool }: ListedName): boolean {
+  return pool.candidates.some((candidate) => mayAsk(principal, { requested: id, names }, candidate));
+}

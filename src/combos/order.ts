@@ -1,0 +1,62 @@
+import type { Outlook } from '../health/outlook.ts';
+import type { Candidate } from './pool.ts';
+import type { Place, Spoken } from './spoken.ts';
+import { strategies } from './strategies/index.ts';
+import type { Moment } from './strategies/strategy.ts';
+
+export interface OrderInput {
+  outlook: Outlook;
+  random(): number;
+  /** How often the combo of this id was asked before. */
+  turnOf(comboId: string): number;
+  /** USD that the request would cost there, about; null when no price is known. */
+  costOf(candidate: Candidate): number | null;
+}
+
+/** An inner combo in its place among others: the target that it would try first, and all of them. */
+interface Group extends Place {
+  all: readonly Place[] | null;
+}
+
+/** What is `ready` of a pool, in the order of its strategy and of those of its inner combos. */
+export function ordered(spoken: Spoken, ready: readonly Place[], input: OrderInput): readonly Place[] {
+  if (ready.length < 2) return ready;
+  if (spoken.branches === null) return sorted(spoken, ready, input);
+  return orderedGroups(spoken, new Set(ready.map(({ candidate }) => candidate)), input, new Set());
+}
+
+function sorted<P extends Place>({ pool }: Spoken, places: readonly P[], input: OrderInput): readonly P[] {
+  if (places.length < 2) return places;
+  const { outlook, random } = input;
+  const moment: Moment<P> = {
+    outlook,
+    random,
+    turn: () => input.turnOf(pool.id),
+    costOf: ({ candidate }) => input.costOf(candidate),
+  };
+  return strategies[pool.strategy].order(places, moment);
+}
+
+/**
+ * @param left candidates that have no place yet; each gets one
+ * @param walked pools that were ordered already: a second time they have nothing new
+ */
+function orderedGroups(
+  spoken: Spoken,
+  left: Set<Candidate>,
+  input: OrderInput,
+  walked: Set<Spoken>,
+): readonly Place[] {
+  walked.add(spoken);
+  const groups: Group[] = [];
+  const branches = spoken.branches ?? spoken.places.map((place) => ({ place, inner: null }));
+  for (const branch of branches) {
+    if (branch.inner === null) {
+      if (left.delete(branch.place.candidate)) groups.push({ ...branch.place, all: null });
+    } else if (!walked.has(branch.inner)) {
+      const all = orderedGroups(branch.inner, left, input, walked);
+      if (all[0] !== undefined) groups.push({ ...all[0], weight: branch.weight, all });
+    }
+  }
+  return sorted(spoken, groups, input).flatMap((group) => group.all ?? [group]);
+}

@@ -1,0 +1,68 @@
+import type { Abilities } from '../catalog/abilities.ts';
+import type { ModelPrice } from '../catalog/price.ts';
+import type { WireFormat } from '../codecs/model.ts';
+import type { ComboOptions, StrategyName } from './schema.ts';
+import type { Spoken } from './spoken.ts';
+import type { Target } from './target.ts';
+import type { Skip, TargetName } from './trace.ts';
+
+/** What a provider's catalogue knows of a model. */
+export interface ModelFacts {
+  /** Tokens; null when not known. */
+  contextWindow: number | null;
+  deprecated: boolean;
+}
+
+/** One model at one connection, before it is known in which format it will be asked. */
+export interface Candidate extends Pick<Target, 'connection' | 'provider' | 'model'> {
+  facts: ModelFacts | null;
+  abilities(): Abilities;
+  name: TargetName;
+  /** What it costs at this moment, in milliseconds since the epoch; null when no price is known. */
+  priceAt(time: number): ModelPrice | null;
+}
+
+export type Member =
+  | { kind: 'model'; candidate: Candidate; weight: number }
+  | { kind: 'combo'; pool: Pool; weight: number };
+
+/** What a requested id stands for: a combo that is ready to be used, or the connections that have a model. */
+export interface Pool {
+  /** The combo's id; empty for what is none. Names its turn. */
+  id: string;
+  /** Null for what is no combo. */
+  name: string | null;
+  strategy: StrategyName;
+  options: ComboOptions;
+  /** In the order in which they are preferred. */
+  members: readonly Member[];
+  /** Targets that cannot be asked as things are, e.g. of a connection that was removed. */
+  missing: readonly Skip[];
+  /** Every candidate once, those of inner combos in their places. */
+  candidates: readonly Candidate[];
+  /** What was worked out of it for each format; null for what is made for one request. */
+  spoken: Map<WireFormat, Spoken> | null;
+  /** 1 for models alone, one more for each combo in another. */
+  depth: number;
+}
+
+/** Every candidate below `members` once, in their order. */
+export function candidatesOf(members: readonly Member[]): Candidate[] {
+  const all = new Set<Candidate>();
+  for (const member of members) {
+    if (member.kind === 'model') all.add(member.candidate);
+    else for (const candidate of member.pool.candidates) all.add(candidate);
+  }
+  return [...all];
+}
+
+/** The pool without the candidates that do not fit; null when none is left. */
+export function narrowed(pool: Pool, fits: (candidate: Candidate) => boolean): Pool | null {
+  if (!pool.candidates.some(fits)) return null;
+  const members = pool.members.flatMap((member): Member[] => {
+    if (member.kind === 'model') return fits(member.candidate) ? [member] : [];
+    const inner = narrowed(member.pool, fits);
+    return inner === null ? [] : [{ ...member, pool: inner }];
+  });
+  return { ...pool, members, missing: [], candidates: candidatesOf(members), spoken: null };
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { admin } from '../../test/support/caller.ts';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import { connectionAt, routesOf } from '../../test/support/routing.ts';
+import type { Resource, Row } from '../http/resource.ts';
+import { openStore } from '../store/database.ts';
+import { aliasesResource } from './alias-resource.ts';
+import { aliasStore } from './alias-store.ts';
+import { combosResource } from './resource.ts';
+import { aliasRow, comboChange, comboRow } from './schema.ts';
+import { comboStore } from './store.ts';
+
+async function opened(test: TestContext) {
+  const store = await openStore(temporaryFolder(test));
+  test.after(() => store.close());
+  const routes = () => routesOf({ connections: [connectionAt('work')] });
+  return {
+    combos: combosResource({ combos: comboStore(store), routes }),
+    aliases: aliasesResource({ aliases: aliasStore(store) }),
+  };
+}
+
+async function create(resource: Resource, input: Record<string, unknown>): Promise<Row> {
+  const made = await resource.create?.run(input, admin);
+  assert.ok(made);
+  return made.row;
+}
+
+describe('the resource of combos', () => {
+  it('shows what was made of short and long targets, and which cannot be asked', async (test) => {
+    const { combos } = await opened(test);
+    const targets = ['demo/echo', { target: 'openai/gpt-5', weight: 3 }];
+    const row = await create(combos, { name: 'x', strategy: 'weighted', targets, options: { wait_ms: 7 } });
+    comboRow.parse(row);
+    assert.deepEqual(row['targets'], [
+      { target: 'demo/echo', weight: 1, problem: null },
+      { target: 'openai/gpt-5', weight: 3, problem: 'The provider "openai" has no active connection' },
+    ]);
+    assert.equal(row['strategy'], 'weighted');
+    assert.deepEqual(row['options'], {
+      ...{ wait_ms: 7, continue_stream: false, affinity: true },
+      ...{ max_attempts: 10, max_elapsed_ms: 120_000, cache: false },
+    });
+    assert.deepEqual(await combos.find('x', admin), row);
+    assert.deepEqual(await combos.list?.(admin), [row]);
+  });
+
+  it('changes single options and whole lists of targets', async (test) => {
+    const { combos } = await opened(test);
+    const row = await create(combos, { name: 'x', targets: ['demo/echo'], options: { wait_ms: 7 } });
+    const changed = await combos.update?.run(
+      row,
+      { targets: ['demo/tools'], options: { max_attempts: 3 } },
+      admin,
+    );
+    assert.deepEqual(changed?.['targets'], [{ target: 'demo/tools', weight: 1, problem: null }]);
+    const options = changed?.['options'] as Record<string, unknown>;
+    assert.deepEqual([options['wait_ms'], options['max_attempts']], [7, 3]);
+    assert.throws(() => comboChange.parse({ options: { cache: true } }), /cannot be kept yet/);
+  });
+
+  it('activates one after the other, and none', async (test) => {
+    const { combos } = await opened(test);
+    const [one, two] = [
+      await create(combos, { name: 'one', targets: ['demo/echo'] }),
+      await create(combos, { name: 'two', targets: ['one'] }),
+    ];
+    const { activate, deactivate } = combos.actions ?? {};
+    const active = async () =>
+      ((await combos.list?.(admin)) ?? []).filter((row) => row['active']).map((row) => row['name']);
+    for (const row of [one, two]) {
+      assert.equal((await activate?.run(row, {}, admin))?.success, true);
+      assert.deepEqual(await active(), [row['name']]);
+    }
+    assert.equal(activate?.possible?.({ ...two, active: true }), false);
+    await deactivate?.run(two, {}, admin);
+    assert.deepEqual(await active(), []);
+  });
+});
+
+describe('the resource of aliases', () => {
+  it('makes, changes and removes them', async (test) => {
+    const { aliases } = await opened(test);
+    const row = await create(aliases, { name: 'gpt-*', target: 'demo/echo' });
+    aliasRow.parse(row);
+    assert.equal(row['pattern'], true);
+    const changed = await aliases.update?.run(row, { name: 'gpt' }, admin);
+    assert.deepEqual(
+      [changed?.['name'], changed?.['target'], changed?.['pattern']],
+      ['gpt', 'demo/echo', false],
+    );
+    await aliases.remove?.run(row, admin);
+    await assert.rejects(async () => aliases.remove?.run(row, admin), /removed meanwhile/);
+  });
+});

@@ -1,0 +1,145 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Principal } from '../access/authenticate.ts';
+import { textCost } from '../catalog/cost.ts';
+import type { WireFormat } from '../codecs/model.ts';
+import type { Outlook } from '../health/outlook.ts';
+import { createAffinity, type Seat } from './affinity.ts';
+import { type Needs, needsOf } from './needs.ts';
+import { ordered } from './order.ts';
+import type { Candidate } from './pool.ts';
+import { type Resolved, type Routes, resolve } from './resolve.ts';
+import type { ComboOptions } from './schema.ts';
+import { type Session, sessionOf } from './session.ts';
+import { sift } from './sift.ts';
+import { type Place, type Spoken, spokenIn } from './spoken.ts';
+import type { Target } from './target.ts';
+import type { Trace } from './trace.ts';
+
+/** A request that is looking for its targets. */
+export interface Question {
+  /** The model id that was asked for. */
+  requested: string;
+  format: WireFormat;
+  principal: Principal;
+  headers: IncomingHttpHeaders;
+  /** Empty where the body is not there yet. */
+  body: readonly Buffer[];
+}
+
+/** Where a request goes, and why. */
+export interface Plan {
+  /** Best first. Those whose account is not ready stand behind the others, the soonest first. */
+  targets: readonly [Target, ...Target[]];
+  options: ComboOptions;
+  /** The combo that was asked for; null for a model by its own id. */
+  comboId: string | null;
+  trace: Trace;
+  /** Told of the target that answered, so that the next request of the session goes there. */
+  remember(target: Target): void;
+}
+
+export interface RoutingInput {
+  outlook: Outlook;
+  /** From 0 up to, but not including, 1. */
+  random(): number;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** What the strategies and the sessions need from one request to the next. */
+export interface Routing {
+  /**
+   * The targets of a requested model, best first, and the trace of how they were found.
+   * @throws GatewayError `no_combo_configured`, `model_not_found`, `format_not_supported`, `model_not_allowed`
+   */
+  plan(routes: Routes, question: Question): Plan;
+}
+
+/** Output tokens that a request is assumed to get where costs are compared: a usual turn of a coding agent. */
+const ASSUMED_OUTPUT = 1_000;
+/** Input tokens of a request whose bytes do not tell. */
+const ASSUMED_INPUT = 10_000;
+
+export function createRouting({ now, outlook, random }: RoutingInput): Routing {
+  const affinity = createAffinity({ now });
+  const turns = new Map<string, number>();
+  const turnOf = (comboId: string): number => {
+    const turn = turns.get(comboId) ?? 0;
+    turns.set(comboId, turn + 1);
+    return turn;
+  };
+
+  return {
+    plan(routes, question) {
+      const { body, format, principal, requested } = question;
+      const resolved = resolve(requested, routes);
+      const { pool, via } = resolved;
+      const spoken = spokenIn(pool, format);
+      const trace = newTrace(requested, resolved, spoken);
+      const needs = needsOf(body);
+      const names = via.map(({ name }) => name);
+      const { ready, waiting } = sift(
+        spoken,
+        { requested, names, format, principal, needs, outlook },
+        trace.skipped,
+      );
+      const costOf = (candidate: Candidate) => assumedCost(candidate, needs, now());
+      let places = ordered(spoken, ready, { outlook, random, turnOf, costOf });
+      let remember: Plan['remember'] = () => {};
+      if (ready.length + waiting.length > 1 && pool.options.affinity) {
+        const session = sessionKey(question);
+        if (session !== null) {
+          const { continues, key } = session;
+          const known = continues ? placeAt(affinity.of(key), places) : -1;
+          places = startingAt(known, places);
+          trace.affinity = known === -1 ? null : (places[0]?.candidate.name ?? null);
+          remember = ({ connection, model }) => affinity.keep(key, { connectionId: connection.id, model });
+        }
+      }
+      if (waiting.length > 0) places = [...places, ...waiting];
+      trace.candidates = places.map(({ candidate }) => candidate.name);
+      const [first, ...others] = places.map(({ target }) => target);
+      if (first === undefined) throw new Error('a request was left without a target, and without an error');
+      if (ready.length > 0) remember(first);
+      const comboId = pool.name === null ? null : pool.id;
+      return { targets: [first, ...others], options: pool.options, comboId, trace, remember };
+    },
+  };
+}
+
+/** Sessions of different keys, and for different models, have nothing to do with one another. */
+function sessionKey({ body, format, headers, principal, requested }: Question): Session | null {
+  const session = sessionOf(headers, format, body);
+  if (session === null) return null;
+  return { ...session, key: `${principal.keyId} ${requested} ${session.key}` };
+}
+
+function placeAt(seat: Seat | null, places: readonly Place[]): number {
+  if (seat === null) return -1;
+  const { connectionId, model } = seat;
+  return places.findIndex((place) => place.connectionId === connectionId && place.model === model);
+}
+
+/** The places with the one at `index` before all others; as they are for -1. */
+function startingAt(index: number, places: readonly Place[]): readonly Place[] {
+  const known = places[index];
+  return known === undefined ? places : [known, ...places.slice(0, index), ...places.slice(index + 1)];
+}
+
+function newTrace(requested: string, { pool, via }: Resolved, { skipped }: Spoken): Trace {
+  return {
+    requested,
+    via,
+    combo: pool.name,
+    strategy: pool.name === null ? null : pool.strategy,
+    candidates: [],
+    skipped: [...pool.missing, ...skipped],
+    affinity: null,
+    attempts: [],
+  };
+}
+
+function assumedCost(candidate: Candidate, needs: Needs, now: number): number | null {
+  const price = candidate.priceAt(now);
+  return price === null ? null : textCost(price, needs.tokens() ?? ASSUMED_INPUT, ASSUMED_OUTPUT);
+}

@@ -1,0 +1,135 @@
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  CLOSE_OBJECT,
+  COLON,
+  COMMA,
+  containerEnd,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  stringEnd,
+} from '../codecs/json-bytes.ts';
+import type { WireFormat } from '../codecs/model.ts';
+
+/** Which requests belong together. */
+export interface Session {
+  /** The same for all of them. */
+  key: string;
+  /** False for the first request of a conversation that is known by its words alone: others may begin alike. */
+  continues: boolean;
+}
+
+/** Where tools name their session, as they were observed to (Claude Code, Codex, opencode, Kilo) or are told to. */
+const sessionHeaders = [
+  'x-session-id',
+  'x-claude-code-session-id',
+  'x-session-affinity',
+  'session-id',
+  'session_id',
+  'x-codex-session-id',
+  'thread-id',
+  'conversation_id',
+] as const;
+
+const MAX_NAME = 200;
+
+/**
+ * The session of a request: as a header names it, else by the key of its prompt cache or Claude Code's `user_id`, else
+ * by a hash of how the conversation began. Null when nothing tells.
+ */
+export function sessionOf(
+  headers: IncomingHttpHeaders,
+  format: WireFormat,
+  body: readonly Buffer[],
+): Session | null {
+  for (const name of sessionHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string' && value !== '' && value.length <= MAX_NAME)
+      return { key: `header:${value}`, continues: true };
+  }
+  const cacheKey = memberText(body, CACHE_KEY);
+  if (cacheKey !== null) return { key: `cache:${cacheKey}`, continues: true };
+  const user = memberText(body, USER_ID);
+  // Anthropic's member is for any user; Claude Code writes its session into it.
+  if (user?.includes('session')) return { key: `user:${user}`, continues: true };
+  const first = body[0];
+  return first === undefined ? null : beginningOf(first, format);
+}
+
+const CACHE_KEY = Buffer.from('"prompt_cache_key"');
+const USER_ID = Buffer.from('"user_id"');
+/** Claude Code's is a JSON object in a string. */
+const MAX_TEXT = 1_000;
+
+/** The literal of the text of a member that may stand anywhere. */
+function memberText(body: readonly Buffer[], key: Buffer): string | null {
+  for (const piece of body) {
+    const at = piece.indexOf(key);
+    if (at === -1) continue;
+    const colon = skipSpace(piece, at + key.length);
+    const open = skipSpace(piece, colon + 1);
+    if (piece[colon] !== COLON || piece[open] !== QUOTE) continue;
+    const end = stringEnd(piece, open);
+    if (end !== -1 && end - open <= MAX_TEXT && end - open > 2)
+      return piece.toString('utf8', open + 1, end - 1);
+  }
+  return null;
+}
+
+/** Where the turns of a conversation stand. */
+const turnLists: Readonly<Partial<Record<WireFormat, Buffer>>> = {
+  'openai-chat': Buffer.from('"messages"'),
+  'anthropic-messages': Buffer.from('"messages"'),
+  ollama: Buffer.from('"messages"'),
+  'openai-responses': Buffer.from('"input"'),
+  gemini: Buffer.from('"contents"'),
+};
+
+/** What only a turn of the model has: from there on a conversation has begun. */
+const answers = ['"assistant"', '"model"', '"function_call"', '"custom_tool_call"', '"reasoning"'].map(
+  (text) => Buffer.from(text),
+);
+
+const MAX_TURNS = 8;
+const MAX_BYTES = 1_048_576;
+/** Of each turn, so that long ones cost no more than short ones. */
+const HEAD_BYTES = 1_024;
+const TAIL_BYTES = 256;
+
+/** The session that a conversation is by its turns before the first answer. */
+function beginningOf(body: Buffer, format: WireFormat): Session | null {
+  const key = turnLists[format];
+  if (key === undefined) return null;
+  const at = body.indexOf(key);
+  if (at === -1) return null;
+  const colon = skipSpace(body, at + key.length);
+  const open = skipSpace(body, colon + 1);
+  if (body[colon] !== COLON || body[open] !== OPEN_LIST) return null;
+  const kept: Buffer[] = [];
+  let answered = false;
+  let index = skipSpace(body, open + 1);
+  const limit = open + MAX_BYTES;
+  while (kept.length < MAX_TURNS * 2 && body[index] === OPEN_OBJECT) {
+    const end = containerEnd(body, index, Math.min(body.length, limit));
+    const turn = body.subarray(index, end === -1 ? limit : end);
+    if (end !== -1 && isAnswer(turn)) {
+      answered = true;
+      break;
+    }
+    kept.push(turn.subarray(0, HEAD_BYTES), turn.subarray(Math.max(HEAD_BYTES, turn.length - TAIL_BYTES)));
+    // A turn of this length stands alone: how the conversation goes on is not looked for behind it.
+    if (end === -1) break;
+    index = skipSpace(body, end);
+    if (body[index] !== COMMA) break;
+    index = skipSpace(body, index + 1);
+  }
+  if (kept.length === 0) return null;
+  return { key: `words:${hash('sha256', Buffer.concat(kept), 'base64url')}`, continues: answered };
+}
+
+/** Whether a turn is the model's, by a word that no other turn has outside of its texts. */
+function isAnswer(turn: Buffer): boolean {
+  return turn[turn.length - 1] === CLOSE_OBJECT && answers.some((word) => turn.includes(word));
+}

@@ -1,0 +1,133 @@
+import { allowsModel, type Principal } from '../access/authenticate.ts';
+import { codecOf } from '../codecs/index.ts';
+import type { WireFormat } from '../codecs/model.ts';
+import type { Condition, Outlook } from '../health/outlook.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Needs } from './needs.ts';
+import type { Candidate } from './pool.ts';
+import { printable } from './resolve.ts';
+import type { Place, Spoken } from './spoken.ts';
+import type { Skip, SkipReason } from './trace.ts';
+
+export interface SiftInput {
+  requested: string;
+  /** The other names that led to the candidates: whoever may use one of them may use these. */
+  names: readonly string[];
+  format: WireFormat;
+  principal: Principal;
+  needs: Needs;
+  outlook: Outlook;
+}
+
+/** What is left of the candidates, at least one. */
+export interface Sifted {
+  ready: readonly Place[];
+  /** Those that wait for something, the soonest first. They are not skipped yet: the attempts look again. */
+  waiting: readonly Place[];
+}
+
+/**
+ * Takes out what cannot serve a request, each with its reason in `skipped`. What is known of models is not enough to
+ * refuse a request, so when nobody is left for lack of an ability, nobody is taken out for it.
+ * @throws GatewayError `format_not_supported`, `model_not_allowed`
+ */
+export function sift({ places, pool }: Spoken, input: SiftInput, skipped: Skip[]): Sifted {
+  const [first] = pool.candidates;
+  if (places.length === 0 && first !== undefined)
+    throw new GatewayError('format_not_supported', mismatch(input, first), { param: 'model' });
+  return readyOf(ableOf(allowedOf(places, input, skipped), input, skipped), input.outlook);
+}
+
+function allowedOf(places: readonly Place[], input: SiftInput, skipped: Skip[]): readonly Place[] {
+  const { principal, requested } = input;
+  if (principal.models === null) return places;
+  const allowed = places.filter(({ candidate }) => {
+    const may = mayAsk(principal, input, candidate);
+    if (!may) skipped.push(skip(candidate, 'key', `The key "${principal.name}" may not use it`));
+    return may;
+  });
+  if (allowed.length > 0) return allowed;
+  throw new GatewayError(
+    'model_not_allowed',
+    `The key "${principal.name}" may not use the model "${printable(requested)}"`,
+    { param: 'model' },
+  );
+}
+
+/** Whether a key may use a candidate: by the name that was asked for, one that it led to, or one of the candidate's own. */
+export function mayAsk(
+  principal: Principal,
+  { names, requested }: Pick<SiftInput, 'names' | 'requested'>,
+  { connection, model, provider }: Candidate,
+): boolean {
+  if (principal.models === null || allowsModel(principal, requested, names)) return true;
+  return allowsModel(principal, requested, [`${provider.id}/${model}`, `${connection.name}/${model}`]);
+}
+
+/** Without those that are known to lack what the request needs, if any other is there. */
+function ableOf(kept: readonly Place[], input: SiftInput, skipped: Skip[]): readonly Place[] {
+  if (kept.length < 2) return kept;
+  const lacking: Skip[] = [];
+  const able = kept.filter((one) => {
+    const lack = lackOf(one, input);
+    if (lack !== null) lacking.push(lack);
+    return lack === null;
+  });
+  if (able.length === 0 || lacking.length === 0) return kept;
+  skipped.push(...lacking);
+  return able;
+}
+
+function lackOf({ candidate, target }: Place, { format, needs }: SiftInput): Skip | null {
+  const { images, tools } = candidate.abilities();
+  const says = target.format === format ? null : (codecOf(target.format).conversation?.names ?? null);
+  if ((tools === false || (says !== null && says.tools === undefined)) && needs.tools())
+    return skip(candidate, 'tools', 'The request has tools, and the model takes none');
+  if ((images === false || (says !== null && says.imageInput === undefined)) && needs.images())
+    return skip(candidate, 'images', 'The request has an image, and the model takes none');
+  const contextWindow = candidate.facts?.contextWindow ?? null;
+  if (contextWindow === null) return null;
+  const tokens = needs.tokens();
+  if (tokens === null || tokens <= contextWindow) return null;
+  const detail = `The request has about ${tokens} tokens, and the model takes ${contextWindow}`;
+  return skip(candidate, 'context', detail);
+}
+
+function readyOf(kept: readonly Place[], outlook: Outlook): Sifted {
+  const ready: Place[] = [];
+  const waiting: { one: Place; at: number }[] = [];
+  for (const one of kept) {
+    const condition = outlook.conditionOf(one.connectionId, one.model);
+    if (condition.state === 'ready') ready.push(one);
+    else waiting.push({ one, at: readyAt(condition) });
+  }
+  if (waiting.length === 0) return { ready, waiting: [] };
+  waiting.sort((a, b) => (a.at === b.at ? 0 : a.at - b.at));
+  return { ready, waiting: waiting.map(({ one }) => one) };
+}
+
+/** When an account may be asked again; at once where a request on its way tells, never where its owner has to act. */
+function readyAt(condition: Exclude<Condition, { state: 'ready' }>): number {
+  switch (condition.state) {
+    case 'cooling':
+    case 'exhausted':
+      return condition.until;
+    case 'probing':
+      return 0;
+    case 'needs-attention':
+      return Number.POSITIVE_INFINITY;
+  }
+}
+
+function skip(candidate: Candidate, reason: SkipReason, detail: string): Skip {
+  return { ...candidate.name, reason, detail };
+}
+
+function mismatch({ format, requested }: SiftInput, { connection, provider }: Candidate): string {
+  const spoken = Object.keys(provider.formats).join(', ');
+  return (
+    `"${printable(requested)}" is served by ${provider.name} (connection "${connection.name}"), ` +
+    `which speaks ${spoken}; this request is ${format}. Choose a model of a provider that speaks ${format}, ` +
+    'or send the request in one of those formats'
+  );
+}

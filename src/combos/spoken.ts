@@ -1,0 +1,86 @@
+import type { WireFormat } from '../codecs/model.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { Candidate, Pool } from './pool.ts';
+import type { Choice } from './strategies/strategy.ts';
+import { spokenFormat, type Target } from './target.ts';
+import type { Skip } from './trace.ts';
+
+/** A candidate in the format in which it would be asked. */
+export interface Place extends Choice {
+  candidate: Candidate;
+  target: Target;
+}
+
+export type Branch = { place: Place; inner: null } | { place: null; inner: Spoken; weight: number };
+
+/** A pool for requests of one format. */
+export interface Spoken {
+  pool: Pool;
+  /** Every candidate once that can be asked, those of inner combos in their places. */
+  places: readonly Place[];
+  /** The members of the pool; null when all are single models, and `places` has them. */
+  branches: readonly Branch[] | null;
+  /** Candidates that nothing leads to from this format. */
+  skipped: readonly Skip[];
+}
+
+/** What a pool is for requests of `format`: worked out once for a combo, since it is the same for all of them. */
+export function spokenIn(pool: Pool, format: WireFormat): Spoken {
+  const known = pool.spoken?.get(format);
+  if (known !== undefined) return known;
+  const made = make(pool, format);
+  pool.spoken?.set(format, made);
+  return made;
+}
+
+function make(pool: Pool, format: WireFormat): Spoken {
+  const formats = new Map<Provider, WireFormat | null>();
+  const skipped: Skip[] = [];
+  const branches: Branch[] = [];
+  for (const member of pool.members) {
+    if (member.kind === 'combo') {
+      const inner = spokenIn(member.pool, format);
+      skipped.push(...inner.skipped);
+      if (inner.places.length > 0) branches.push({ place: null, inner, weight: member.weight });
+      continue;
+    }
+    const { candidate, weight } = member;
+    const { provider } = candidate;
+    let answers = formats.get(provider);
+    if (answers === undefined) {
+      answers = spokenFormat(provider, format);
+      formats.set(provider, answers);
+    }
+    if (answers === null) skipped.push(unspoken(candidate, format));
+    else branches.push({ place: placeOf(candidate, answers, weight), inner: null });
+  }
+  const flat = branches.every(({ inner }) => inner === null);
+  return { pool, places: distinct(branches), branches: flat ? null : branches, skipped: once(skipped) };
+}
+
+function placeOf(candidate: Candidate, format: WireFormat, weight: number): Place {
+  const { connection, facts, model, provider } = candidate;
+  const target: Target = { connection, provider, model, format };
+  if (facts?.deprecated === true) target.deprecated = true;
+  return { connectionId: connection.id, model, weight, candidate, target };
+}
+
+/** Every candidate once; a pool without inner combos has none twice. */
+function distinct(branches: readonly Branch[]): readonly Place[] {
+  const places = new Map<Candidate, Place>();
+  for (const { inner, place } of branches) {
+    for (const one of inner?.places ?? [place])
+      if (one !== null && !places.has(one.candidate)) places.set(one.candidate, one);
+  }
+  return [...places.values()];
+}
+
+function once(skipped: readonly Skip[]): Skip[] {
+  return [...new Map(skipped.map((skip) => [`${skip.connectionId}/${skip.model}`, skip])).values()];
+}
+
+function unspoken(candidate: Candidate, format: WireFormat): Skip {
+  const { formats, name } = candidate.provider;
+  const detail = `${name} speaks ${Object.keys(formats).join(', ')}, not ${format}`;
+  return { ...candidate.name, reason: 'format', detail };
+}

@@ -1,0 +1,169 @@
+import type { Selectable, Updateable } from 'kysely';
+import { GatewayError } from '../lib/error.ts';
+import { newId } from '../lib/id.ts';
+import type { Store } from '../store/database.ts';
+import type { ComboTable } from '../store/tables.ts';
+import { type Around, checkTargets, freeComboName } from './check.ts';
+import {
+  type ComboOptions,
+  type ComboRecord,
+  type ComboTarget,
+  defaultOptions,
+  type StrategyName,
+  strategyName,
+} from './schema.ts';
+
+export interface NewCombo {
+  name: string;
+  targets: readonly ComboTarget[];
+  /** Default `priority`. */
+  strategy?: StrategyName;
+  options?: Partial<ComboOptions>;
+}
+
+/** What changes of a combo; the rest stays, each option for itself. */
+export type ComboPatch = Partial<NewCombo>;
+
+/** The combos of a store. */
+export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now) {
+  const list = async (): Promise<ComboRecord[]> => {
+    const rows = await db.selectFrom('combos').selectAll().orderBy('created_at').orderBy('id').execute();
+    return rows.map(recordOf);
+  };
+  const find = async (idOrName: string): Promise<ComboRecord | null> => {
+    const all = await list();
+    return all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName) ?? null;
+  };
+  const around = async (own: string | null): Promise<Around> => aroundOf(db, await list(), own);
+
+  return {
+    list,
+    find,
+
+    /** @throws GatewayError for a bad or taken name, or a target that leads nowhere or back */
+    async add(input: NewCombo): Promise<ComboRecord> {
+      const others = await around(null);
+      const name = freeComboName(input.name, others);
+      checkTargets({ name, targets: input.targets }, others);
+      const time = now();
+      const record: ComboRecord = {
+        ...{ id: newId('combo', time), name, strategy: input.strategy ?? 'priority', targets: input.targets },
+        ...{ options: { ...defaultOptions, ...input.options }, active: false },
+        ...{ createdAt: time, updatedAt: time },
+      };
+      const { numInsertedOrUpdatedRows } = await db
+        .insertInto('combos')
+        .values(rowOf(record))
+        // Another process may have taken the name meanwhile.
+        .onConflict((conflict) => conflict.column('name').doNothing())
+        .executeTakeFirst();
+      if (numInsertedOrUpdatedRows === 0n) throw freeName(name);
+      return record;
+    },
+
+    /** Changes a combo by id; null when there is none. @throws GatewayError as `add` does, and for a name that others use */
+    async update(id: string, patch: ComboPatch): Promise<ComboRecord | null> {
+      const before = await find(id);
+      if (before === null || before.id !== id) return null;
+      const others = await around(id);
+      const name = patch.name === undefined ? before.name : freeComboName(patch.name, others);
+      if (name !== before.name) refuseUsed(before.name, others, 'renamed');
+      const targets = patch.targets ?? before.targets;
+      // Targets that were left behind by a removed connection do not stand in the way of another change.
+      if (patch.targets !== undefined) checkTargets({ name, targets }, others);
+      const record: ComboRecord = {
+        ...{ ...before, name, targets, strategy: patch.strategy ?? before.strategy },
+        ...{ options: { ...before.options, ...patch.options }, updatedAt: now() },
+      };
+      const { id: _, active: __, created_at: ___, ...change } = rowOf(record);
+      await db
+        .updateTable('combos')
+        .set(change satisfies Updateable<ComboTable>)
+        .where('id', '=', id)
+        .execute();
+      return record;
+    },
+
+    /** Removes a combo by id. False when there was none. @throws GatewayError `conflict` while another has it as a target */
+    async remove(id: string): Promise<boolean> {
+      const before = await find(id);
+      if (before === null || before.id !== id) return false;
+      refuseUsed(before.name, await around(id), 'removed');
+      const { numDeletedRows } = await db.deleteFrom('combos').where('id', '=', id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+
+    activate: (id: string | null) => activate(db, id),
+  };
+}
+
+/** @param own id of the combo that is changed */
+async function aroundOf(db: Store['db'], all: readonly ComboRecord[], own: string | null): Promise<Around> {
+  const connections = await db.selectFrom('connections').select(['id', 'name']).execute();
+  const aliases = await db.selectFrom('aliases').select('name').execute();
+  return {
+    connections: new Set(connections.flatMap(({ id, name }) => [id, name])),
+    combos: all.filter(({ id }) => id !== own),
+    aliases: new Set(aliases.map(({ name }) => name)),
+  };
+}
+
+/** Makes a combo the one that `auto` means; with null, none is. False when there is no such combo. */
+async function activate(db: Store['db'], id: string | null): Promise<boolean> {
+  if (id === null) {
+    await db.updateTable('combos').set({ active: 0 }).where('active', '=', 1).execute();
+    return true;
+  }
+  // In one statement, so that there is none or two at no moment.
+  const { numUpdatedRows } = await db
+    .updateTable('combos')
+    .set(({ eb }) => ({ active: eb.case().when('id', '=', id).then(1).else(0).end() }))
+    .where((each) => each.or([each('active', '=', 1), each('id', '=', id)]))
+    .where(({ exists, selectFrom }) =>
+      exists(selectFrom('combos as wanted').select('wanted.id').where('wanted.id', '=', id)),
+    )
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** @throws GatewayError `conflict` when another combo has this one as a target */
+function refuseUsed(name: string, { combos }: Around, change: 'removed' | 'renamed'): void {
+  const user = combos.find(({ targets }) => targets.some(({ target }) => target === name));
+  if (user === undefined) return;
+  const message = `"${name}" is a target of the combo "${user.name}": take it out there before it is ${change}`;
+  throw new GatewayError('conflict', message, { param: 'name' });
+}
+
+function freeName(name: string): GatewayError {
+  return new GatewayError('invalid_request', `a combo named "${name}" exists already: choose another name`, {
+    param: 'name',
+  });
+}
+
+function rowOf(record: ComboRecord) {
+  return {
+    id: record.id,
+    name: record.name,
+    strategy: record.strategy,
+    targets: JSON.stringify(record.targets),
+    options: JSON.stringify(record.options),
+    active: record.active ? 1 : 0,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+  };
+}
+
+function recordOf(row: Selectable<ComboTable>): ComboRecord {
+  const strategy = strategyName.safeParse(row.strategy);
+  return {
+    id: row.id,
+    name: row.name,
+    // One of a newer version is none that this one knows.
+    strategy: strategy.success ? strategy.data : 'priority',
+    targets: JSON.parse(row.targets),
+    options: { ...defaultOptions, ...JSON.parse(row.options) },
+    active: row.active === 1,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

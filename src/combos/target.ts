@@ -1,0 +1,43 @@
+import { codecOf } from '../codecs/index.ts';
+import type { WireFormat } from '../codecs/model.ts';
+import type { OpenConnection } from '../connections/schema.ts';
+import type { Provider } from '../providers/provider.ts';
+import type { TargetName } from './trace.ts';
+
+/** One model at one connection: where a request may be sent. */
+export interface Target {
+  connection: OpenConnection;
+  provider: Provider;
+  /** The model id that the upstream knows. */
+  model: string;
+  /** The wire format in which the provider is asked: the caller's own where it speaks that, else one to translate into. */
+  format: WireFormat;
+  /** True when the catalogue says that the model is no longer offered to new callers. */
+  deprecated?: boolean;
+}
+
+export function nameOf({ connection, model, provider }: Omit<Target, 'format'>): TargetName {
+  return { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
+}
+
+/** Formats to translate into, the one that says most and is served best first. */
+const translations: readonly WireFormat[] = [
+  'openai-chat',
+  'openai-responses',
+  'anthropic-messages',
+  'gemini',
+  'ollama',
+  'openai-completions',
+];
+
+/** The format in which `provider` answers a request of `format`; null when nothing leads from one to the other. */
+export function spokenFormat(provider: Provider, format: WireFormat): WireFormat | null {
+  if (provider.formats[format] !== undefined) return format;
+  if (codecOf(format).conversation === null) return null;
+  const { preferred } = provider;
+  const order = preferred === undefined ? translations : [preferred, ...translations];
+  return (
+    order.find((other) => provider.formats[other] !== undefined && codecOf(other).conversation !== null) ??
+    null
+  );
+}
