@@ -1,0 +1,60 @@
+import { GatewayError } from '../lib/error.ts';
+import { type BudgetScope, newBudgetInput } from './schema.ts';
+import type { NewBudget } from './store.ts';
+
+/** Finds the key, combo or connection of an id or a name. */
+export type FindSubject = (
+  scope: BudgetScope,
+  idOrName: string,
+) => Promise<{ id: string; name: string } | null>;
+
+const SOFT_PERCENT = 80;
+
+/** A new budget as it is stored. @throws GatewayError `invalid_request` that names the member */
+export async function checkedBudget(
+  input: Record<string, unknown>,
+  findSubject: FindSubject,
+): Promise<NewBudget> {
+  const {
+    limit,
+    metric,
+    scope,
+    soft_percent: soft,
+    unpriced = 'allow',
+    ...rest
+  } = newBudgetInput.parse(input);
+  const { period = null, subject: wanted = null } = rest;
+  if ((metric === 'concurrency') !== (period === null)) {
+    const message =
+      period === null
+        ? `a budget of ${metric} needs a period: minute, hour, day, week or month`
+        : 'concurrency has no period: it is counted at every moment';
+    throw new GatewayError('invalid_request', message, { param: 'period' });
+  }
+  if (metric !== 'usd' && (!Number.isInteger(limit) || limit < 1))
+    throw new GatewayError('invalid_request', `a limit of ${metric} is a whole number`, { param: 'limit' });
+  return {
+    ...{ scope, subject: await subjectOf(scope, wanted, findSubject), metric, limit, period, unpriced },
+    softPercent: soft === undefined ? SOFT_PERCENT : soft,
+  };
+}
+
+async function subjectOf(
+  scope: BudgetScope,
+  wanted: string | null,
+  findSubject: FindSubject,
+): Promise<string | null> {
+  if (scope === 'global') {
+    if (wanted === null) return null;
+    throw new GatewayError('invalid_request', 'a global budget has no subject: leave it out', {
+      param: 'subject',
+    });
+  }
+  if (wanted === null)
+    throw new GatewayError('invalid_request', `name the ${scope} as subject, by id or name`, {
+      param: 'subject',
+    });
+  const found = await findSubject(scope, wanted);
+  if (found !== null) return found.id;
+  throw new GatewayError('invalid_request', `There is no ${scope} "${wanted}"`, { param: 'subject' });
+}

@@ -1,0 +1,146 @@
+import type { BudgetRecord } from './schema.ts';
+import { type Window, windowOf } from './window.ts';
+
+/** Money is counted in whole billionths of a USD, so that what is set aside and given back leaves nothing behind. */
+export const NANO = 1_000_000_000;
+
+interface Bucket {
+  spent: number;
+  held: number;
+  unpriced: number;
+}
+
+/** What one budget has counted. Amounts are whole: billionths of a USD, tokens or requests. */
+export interface Counter {
+  budget: BudgetRecord;
+  readonly window: Window;
+  readonly buckets: Map<number, Bucket>;
+  /** What other gateways used, as far as was last heard, and the bucket of that moment. */
+  foreign: { bucket: number; amount: number };
+  /** Until when nobody is told again that the threshold and the limit were reached. */
+  told: { soft: number; hard: number };
+}
+
+export interface Level {
+  spent: number;
+  held: number;
+  unpriced: number;
+}
+
+export function createCounter(budget: BudgetRecord): Counter {
+  return {
+    budget,
+    window: windowOf(budget.period),
+    buckets: new Map(),
+    foreign: { bucket: Number.NaN, amount: 0 },
+    told: { soft: Number.NEGATIVE_INFINITY, hard: Number.NEGATIVE_INFINITY },
+  };
+}
+
+/** The limit in the counter's own units. */
+export function limitOf({ budget }: Counter): number {
+  return budget.metric === 'usd' ? Math.round(budget.limit * NANO) : Math.floor(budget.limit);
+}
+
+/** What counts at a moment, of this gateway alone. */
+export function levelAt({ buckets, window }: Counter, at: number): Level {
+  const level: Level = { spent: 0, held: 0, unpriced: 0 };
+  for (const [start, bucket] of buckets) {
+    if (!window.counts(start, at)) continue;
+    level.spent += bucket.spent;
+    level.held += bucket.held;
+    level.unpriced += bucket.unpriced;
+  }
+  return level;
+}
+
+/** For how long it counts what other gateways were last heard to have open. */
+const HEARSAY_MS = 10_000;
+
+/** Takes down what others used, as of now. */
+export function hear(counter: Counter, amount: number, at: number): void {
+  const { window } = counter;
+  counter.foreign = { bucket: window.kind === 'moment' ? at : window.bucketAt(at), amount };
+}
+
+/** What others used, as far as that is known and still counts. */
+export function foreignAt({ foreign, window }: Counter, at: number): number {
+  // What is open elsewhere is worth knowing only as long as somebody says so.
+  const known =
+    window.kind === 'moment' ? at < foreign.bucket + HEARSAY_MS : window.counts(foreign.bucket, at);
+  return known ? foreign.amount : 0;
+}
+
+/** Whether an amount fits beside what is spent and set aside. What costs nothing always does. */
+export function fits(counter: Counter, amount: number, at: number): boolean {
+  if (amount === 0) return true;
+  const { held, spent } = levelAt(counter, at);
+  return spent + held + foreignAt(counter, at) + amount <= limitOf(counter);
+}
+
+/** The bucket that begins at `start`; those that are long past are forgotten when it is new. */
+function bucketOf({ buckets, window }: Counter, start: number): Bucket {
+  const known = buckets.get(start);
+  if (known !== undefined) return known;
+  for (const [old, { held }] of buckets) if (held === 0 && old < start - window.keepMs) buckets.delete(old);
+  const made: Bucket = { spent: 0, held: 0, unpriced: 0 };
+  buckets.set(start, made);
+  return made;
+}
+
+export function holdIn(counter: Counter, start: number, amount: number): void {
+  bucketOf(counter, start).held += amount;
+}
+
+export function releaseIn({ buckets }: Counter, start: number, amount: number): void {
+  const bucket = buckets.get(start);
+  if (bucket !== undefined) bucket.held = Math.max(0, bucket.held - amount);
+}
+
+export function spendIn(counter: Counter, start: number, { amount = 0, unpriced = 0 }): void {
+  if (amount === 0 && unpriced === 0) return;
+  const bucket = bucketOf(counter, start);
+  bucket.spent += amount;
+  bucket.unpriced += unpriced;
+}
+
+/** Forgets what was spent, and keeps what is set aside for requests under way. */
+export function clearSpent({ buckets, told, foreign }: Counter): void {
+  for (const bucket of buckets.values()) {
+    bucket.spent = 0;
+    bucket.unpriced = 0;
+  }
+  foreign.amount = 0;
+  told.soft = Number.NEGATIVE_INFINITY;
+  told.hard = Number.NEGATIVE_INFINITY;
+}
+
+/**
+ * When an amount will fit, as far as time alone makes room. In a moment for what has no window, and for room that only
+ * open requests take.
+ */
+export function roomAt(counter: Counter, amount: number, at: number): number {
+  const { window } = counter;
+  if (window.kind === 'moment') return at + 1000;
+  if (window.kind === 'calendar') return window.endOf(window.bucketAt(at));
+  const { held, spent } = levelAt(counter, at);
+  let excess = spent + held + foreignAt(counter, at) + amount - limitOf(counter);
+  const starts = [...counter.buckets.keys()]
+    .filter((start) => window.counts(start, at))
+    .sort((a, b) => a - b);
+  for (const start of starts) {
+    excess -= counter.buckets.get(start)?.spent ?? 0;
+    if (excess <= 0) return Math.max(at + 1000, window.endOf(start));
+  }
+  return window.endOf(window.bucketAt(at));
+}
+
+/** When nothing of what counts now counts any more; null where time does not tell. */
+export function resetsAt({ buckets, window }: Counter, at: number): number | null {
+  if (window.kind === 'moment') return null;
+  let last = window.kind === 'calendar' ? window.bucketAt(at) : Number.NEGATIVE_INFINITY;
+  for (const [start, { held, spent }] of buckets) {
+    if (spent + held > 0 && window.counts(start, at)) last = Math.max(last, start);
+  }
+  return last === Number.NEGATIVE_INFINITY ? null : window.endOf(last);
+}

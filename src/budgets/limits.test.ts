@@ -1,0 +1,375 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { levelAt, limitOf, NANO } from './counter.ts';
+import type { BudgetEvent, Hold } from './hold.ts';
+import { createLimits, type Limits, type UsedThen } from './limits.ts';
+import type { Refusal } from './refusal.ts';
+import type { BudgetRecord } from './schema.ts';
+import { windowOf } from './window.ts';
+
+const start = Date.UTC(2026, 10, 21, 10, 30);
+
+function budget(patch: Partial<BudgetRecord> = {}): BudgetRecord {
+  return {
+    ...{ id: 'bud_1', scope: 'global', subject: null, metric: 'requests', limit: 3, period: 'minute' },
+    ...{ softPercent: null, unpriced: 'allow', createdAt: start, updatedAt: start, resetAt: null },
+    ...patch,
+  };
+}
+
+interface Opened {
+  limits: Limits;
+  clock: { now: number };
+  events: BudgetEvent[];
+}
+
+async function opened(budgets: readonly BudgetRecord[], past: readonly UsedThen[] = []): Promise<Opened> {
+  const clock = { now: start };
+  const events: BudgetEvent[] = [];
+  const limits = createLimits({
+    now: () => clock.now,
+    used: async () => past,
+    nameOf: (_, subject) => `name of ${subject}`,
+    notify: (event) => events.push(event),
+    shared: null,
+  });
+  await limits.configure(budgets);
+  return { limits, clock, events };
+}
+
+function asked(limits: Limits, keyId = 'key_1'): Hold {
+  const hold = limits.hold({ keyId, comboId: null });
+  assert.ok(hold, 'a budget concerns the request');
+  return hold;
+}
+
+function take(
+  hold: Hold,
+  { connectionId = 'con_1', tokens = 10, usd = 0.5 as number | null } = {},
+): Refusal | null {
+  const answer = hold.take({ connectionId, tokens: () => tokens, usd: () => usd });
+  assert.ok(!(answer instanceof Promise), 'in the process the answer is there at once');
+  return answer;
+}
+
+describe('windows', () => {
+  const at = Date.UTC(2026, 10, 21, 10, 30, 15, 250);
+  const cases = [
+    ['minute', Date.UTC(2026, 10, 21, 10, 30, 15), Date.UTC(2026, 10, 21, 10, 31, 16)],
+    ['hour', Date.UTC(2026, 10, 21, 10, 30), Date.UTC(2026, 10, 21, 11, 31)],
+    ['day', Date.UTC(2026, 10, 21), Date.UTC(2026, 10, 22)],
+    ['week', Date.UTC(2026, 10, 16), Date.UTC(2026, 10, 23)],
+    ['month', Date.UTC(2026, 10, 1), Date.UTC(2026, 11, 1)],
+  ] as const;
+  for (const [period, bucket, end] of cases) {
+    it(`of a ${period}`, () => {
+      const window = windowOf(period);
+      assert.equal(window.bucketAt(at), bucket);
+      assert.equal(window.endOf(bucket), end);
+      assert.equal(window.counts(bucket, at), true);
+      assert.equal(window.counts(bucket, end - 1), true);
+      assert.equal(window.counts(bucket, end), false);
+      assert.equal(window.counts(window.bucketAt(window.from(at)), at), true, 'what it begins with counts');
+    });
+  }
+
+  it('a bucket holds every moment for which it stands, and its window ends after it', () => {
+    const moments = fc.integer({ min: 0, max: Date.UTC(2100, 0, 1) });
+    fc.assert(
+      fc.property(moments, fc.constantFrom(...cases.map(([period]) => period)), (moment, period) => {
+        const window = windowOf(period);
+        const bucket = window.bucketAt(moment);
+        return bucket <= moment && moment < window.endOf(bucket) && window.bucketAt(bucket) === bucket;
+      }),
+    );
+  });
+});
+
+describe('a limit', () => {
+  it('lets in as many as fit, and again when the oldest has left the window', async () => {
+    const { clock, limits } = await opened([budget()]);
+    const holds = [0, 1, 2].map(() => asked(limits));
+    for (const hold of holds) {
+      assert.equal(take(hold), null);
+      hold.settle({ tokens: 1, usd: 0 });
+      clock.now += 10_000;
+    }
+    const refused = take(asked(limits));
+    assert.equal(refused?.spent, 3);
+    assert.equal(refused?.retryAt, start + 61_000, 'when the first second has left the minute');
+    clock.now = start + 61_000;
+    assert.equal(take(asked(limits)), null);
+    assert.notEqual(take(asked(limits)), null);
+  });
+
+  it('on what happens at the same time is free again when a request has ended', async () => {
+    const { limits } = await opened([budget({ metric: 'concurrency', period: null, limit: 1 })]);
+    const first = asked(limits);
+    assert.equal(take(first), null);
+    assert.notEqual(take(asked(limits)), null);
+    first.settle({ tokens: 5, usd: 1 });
+    assert.equal(take(asked(limits)), null);
+  });
+
+  it('counts input and output, and replaces the estimate by what was used', async () => {
+    const { limits } = await opened([budget({ metric: 'tokens', limit: 100 })]);
+    const hold = asked(limits);
+    assert.equal(take(hold, { tokens: 80 }), null);
+    assert.notEqual(take(asked(limits), { tokens: 30 }), null);
+    hold.settle({ tokens: 20, usd: 0 });
+    assert.equal(take(asked(limits), { tokens: 80 }), null);
+  });
+
+  it('in USD holds what a request may cost, without any rest of rounding', async () => {
+    const { clock, limits } = await opened([budget({ metric: 'usd', limit: 1, period: 'day' })]);
+    for (let index = 0; index < 10; index += 1) {
+      const hold = asked(limits);
+      assert.equal(take(hold, { usd: 0.1 }), null);
+      hold.settle({ tokens: 1, usd: 0.1 });
+    }
+    const counter = limits.counter('bud_1');
+    assert.ok(counter);
+    assert.deepEqual(levelAt(counter, clock.now), { spent: NANO, held: 0, unpriced: 0 });
+    assert.notEqual(take(asked(limits), { usd: 1e-9 }), null);
+    assert.equal(take(asked(limits), { usd: 0 }), null, 'what costs nothing is let in');
+  });
+
+  it('is charged where the request was used: an attempt elsewhere gives the first place back', async () => {
+    const ofConnection = (id: string, subject: string) =>
+      budget({ id, scope: 'connection', subject, metric: 'tokens', limit: 100, period: 'day' });
+    const { clock, limits } = await opened([ofConnection('a', 'con_a'), ofConnection('b', 'con_b')]);
+    const hold = asked(limits);
+    assert.equal(take(hold, { connectionId: 'con_a', tokens: 60 }), null);
+    assert.equal(take(hold, { connectionId: 'con_b', tokens: 60 }), null);
+    hold.settle({ tokens: 40, usd: null });
+    const levels = ['a', 'b'].map((id) => {
+      const counter = limits.counter(id);
+      return counter === null ? null : levelAt(counter, clock.now);
+    });
+    assert.deepEqual(levels, [
+      { spent: 0, held: 0, unpriced: 0 },
+      { spent: 40, held: 0, unpriced: 0 },
+    ]);
+  });
+
+  it('counts requests without a price, or refuses them', async () => {
+    const usd = { metric: 'usd', limit: 1, period: 'day' } as const;
+    const allowing = await opened([budget(usd)]);
+    const hold = asked(allowing.limits);
+    assert.equal(take(hold, { usd: null }), null);
+    hold.settle({ tokens: 9, usd: null });
+    const counter = allowing.limits.counter('bud_1');
+    assert.ok(counter);
+    assert.equal(levelAt(counter, start).unpriced, 1);
+    const refusing = await opened([budget({ ...usd, unpriced: 'refuse' })]);
+    assert.equal(take(asked(refusing.limits), { usd: null })?.unpriced, true);
+  });
+
+  it('tells of its threshold and of its end once in a window', async () => {
+    const { clock, events, limits } = await opened([budget({ period: 'day', limit: 5, softPercent: 80 })]);
+    const one = () => {
+      const hold = asked(limits);
+      if (take(hold) === null) hold.settle({ tokens: 1, usd: 0 });
+    };
+    for (let index = 0; index < 8; index += 1) one();
+    assert.deepEqual(
+      events.map(({ kind, used }) => [kind, used]),
+      [
+        ['soft', 4],
+        ['exceeded', 5],
+      ],
+    );
+    clock.now += 86_400_000;
+    for (let index = 0; index < 8; index += 1) one();
+    assert.equal(events.length, 4);
+  });
+
+  it('begins with what the ledger has of its window', async () => {
+    const past = { at: start - 1000, usd: 0.5, tokens: 90, requests: 2, unpriced: 1 };
+    const { limits } = await opened([budget()], [past]);
+    assert.equal(take(asked(limits)), null);
+    assert.notEqual(take(asked(limits)), null);
+  });
+
+  it('goes on counting when it is changed, and begins anew when it is reset', async () => {
+    const { limits } = await opened([budget({ limit: 1 })]);
+    const hold = asked(limits);
+    assert.equal(take(hold), null);
+    hold.settle({ tokens: 1, usd: 0 });
+    await limits.configure([budget({ limit: 2 })]);
+    assert.equal(take(asked(limits)), null);
+    assert.notEqual(take(asked(limits)), null);
+    await limits.configure([budget({ limit: 2, resetAt: start })]);
+    assert.equal(take(asked(limits)), null, 'the open one still holds its place, and no more');
+    assert.notEqual(take(asked(limits)), null);
+  });
+
+  it('counts requests that were under way when it was made', async () => {
+    const { clock, limits } = await opened([budget({ id: 'old', limit: 9 })]);
+    const hold = asked(limits);
+    assert.equal(take(hold), null);
+    await limits.configure([budget({ id: 'old', limit: 9 }), budget({ id: 'new', limit: 9 })]);
+    hold.settle({ tokens: 1, usd: 0 });
+    const counter = limits.counter('new');
+    assert.ok(counter);
+    assert.deepEqual(levelAt(counter, clock.now), { spent: 1, held: 0, unpriced: 0 });
+  });
+
+  it('is not thrown off by a clock that is put forward and back', async () => {
+    const { clock, limits } = await opened([budget({ limit: 1 })]);
+    clock.now += 86_400_000;
+    const hold = asked(limits);
+    assert.equal(take(hold), null);
+    clock.now = start;
+    hold.settle({ tokens: 1, usd: 0 });
+    assert.equal(take(asked(limits)), null);
+  });
+});
+
+const budgets: readonly BudgetRecord[] = [
+  budget({ id: 'global-usd', metric: 'usd', limit: 2, period: 'day' }),
+  budget({
+    id: 'key-tokens',
+    scope: 'key',
+    subject: 'key_1',
+    metric: 'tokens',
+    limit: 300,
+    period: 'minute',
+  }),
+  budget({ id: 'key-requests', scope: 'key', subject: 'key_2', limit: 4, period: 'minute' }),
+  budget({ id: 'con-usd', scope: 'connection', subject: 'con_1', metric: 'usd', limit: 1, period: 'month' }),
+  budget({
+    id: 'con-open',
+    scope: 'connection',
+    subject: 'con_2',
+    metric: 'concurrency',
+    limit: 2,
+    period: null,
+  }),
+  budget({ id: 'global-requests', limit: 12, period: 'hour' }),
+];
+
+type Step =
+  | { kind: 'ask'; key: string; connection: string; tokens: number; cents: number }
+  | { kind: 'move'; which: number; connection: string }
+  | { kind: 'settle'; which: number; share: number }
+  | { kind: 'leave'; which: number }
+  | { kind: 'wait'; ms: number };
+
+const which = fc.nat(7);
+const connection = fc.constantFrom('con_1', 'con_2', 'con_3');
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('ask' as const),
+      key: fc.constantFrom('key_1', 'key_2', 'key_3'),
+      connection,
+      tokens: fc.integer({ min: 1, max: 200 }),
+      cents: fc.integer({ min: 0, max: 60 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), which, connection }) },
+  {
+    weight: 3,
+    // Up to a half more than was estimated.
+    arbitrary: fc.record({
+      kind: fc.constant('settle' as const),
+      which,
+      share: fc.double({ min: 0, max: 1.5, noNaN: true }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('leave' as const), which }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      ms: fc.constantFrom(1, 900, 20_000, 61_000, 4_000_000, 90_000_000),
+    }),
+  },
+);
+
+interface Open {
+  hold: Hold;
+  tokens: number;
+  usd: number;
+}
+
+describe('any schedule of requests', () => {
+  it('spends no more than the estimates were wrong by, and leaves nothing set aside', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const { clock, limits } = await opened(budgets);
+        const open: Open[] = [];
+        /** By how much the estimates were wrong, in USD, and how many tokens. */
+        const wrong = { usd: 0, tokens: 0 };
+        for (const one of steps) {
+          run(one, { limits, clock, open, wrong });
+          inBounds(limits, clock.now, wrong);
+        }
+        for (const { hold, tokens, usd } of open) hold.settle({ tokens, usd });
+        for (const { id } of budgets) {
+          for (const { held } of limits.counter(id)?.buckets.values() ?? [])
+            assert.equal(held, 0, `${id} is stuck`);
+        }
+      }),
+      { numRuns: 10_000 },
+    );
+  });
+});
+
+interface World {
+  limits: Limits;
+  clock: { now: number };
+  open: Open[];
+  wrong: { usd: number; tokens: number };
+}
+
+function run(one: Step, { clock, limits, open, wrong }: World): void {
+  switch (one.kind) {
+    case 'ask': {
+      const hold = asked(limits, one.key);
+      const place = { connectionId: one.connection, tokens: one.tokens, usd: one.cents / 100 };
+      if (take(hold, place) === null) open.push({ hold, tokens: one.tokens, usd: place.usd });
+      return;
+    }
+    case 'move': {
+      const moved = open[one.which];
+      if (moved === undefined) return;
+      // One that finds no room elsewhere was used nowhere.
+      if (take(moved.hold, { connectionId: one.connection, tokens: moved.tokens, usd: moved.usd }) === null)
+        return;
+      moved.hold.settle(null);
+      open.splice(one.which, 1);
+      return;
+    }
+    case 'settle': {
+      const [ended] = open.splice(one.which, 1);
+      if (ended === undefined) return;
+      const used = { tokens: Math.round(ended.tokens * one.share), usd: ended.usd * one.share };
+      wrong.usd += Math.max(0, used.usd - ended.usd);
+      wrong.tokens += Math.max(0, used.tokens - ended.tokens);
+      ended.hold.settle(used);
+      return;
+    }
+    case 'leave': {
+      const [left] = open.splice(one.which, 1);
+      left?.hold.settle(null);
+      return;
+    }
+    case 'wait':
+      clock.now += one.ms;
+  }
+}
+
+function inBounds(limits: Limits, now: number, wrong: World['wrong']): void {
+  for (const { id, metric } of budgets) {
+    const counter = limits.counter(id);
+    assert.ok(counter);
+    const { held, spent } = levelAt(counter, now);
+    // Money is held in whole billionths, rounded up: one for each request.
+    const error = metric === 'usd' ? wrong.usd * NANO + 100 : metric === 'tokens' ? wrong.tokens : 0;
+    assert.ok(spent + held <= limitOf(counter) + error, `${id}: ${spent} + ${held} of ${limitOf(counter)}`);
+  }
+}

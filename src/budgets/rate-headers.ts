@@ -1,0 +1,56 @@
+import { type Counter, foreignAt, levelAt, limitOf, resetsAt } from './counter.ts';
+import type { BudgetMetric } from './schema.ts';
+
+/** The conventions in which clients read how much is left. */
+export type RateDialect = 'openai' | 'anthropic';
+
+interface Left {
+  limit: number;
+  remaining: number;
+  /** Milliseconds since the epoch. */
+  resetsAt: number;
+}
+
+/**
+ * What is left of requests and of tokens, as headers in the caller's convention, flat. Of several limits the one with the
+ * least left is told. Names: OpenAI API reference, "Rate limits in headers"; Anthropic API reference, "Response headers".
+ */
+export function rateHeaders(counters: readonly Counter[], dialect: RateDialect, at: number): string[] {
+  const headers: string[] = [];
+  for (const metric of ['requests', 'tokens'] as const) {
+    const left = leastLeft(counters, metric, at);
+    if (left === null) continue;
+    const { limit, remaining, resetsAt: end } = left;
+    if (dialect === 'anthropic') {
+      const prefix = `anthropic-ratelimit-${metric}`;
+      headers.push(`${prefix}-limit`, String(limit), `${prefix}-remaining`, String(remaining));
+      headers.push(`${prefix}-reset`, new Date(end).toISOString().replace(/\.\d+Z$/, 'Z'));
+    } else {
+      headers.push(`x-ratelimit-limit-${metric}`, String(limit));
+      headers.push(`x-ratelimit-remaining-${metric}`, String(remaining));
+      headers.push(`x-ratelimit-reset-${metric}`, duration(end - at));
+    }
+  }
+  return headers;
+}
+
+function leastLeft(counters: readonly Counter[], metric: BudgetMetric, at: number): Left | null {
+  let least: Left | null = null;
+  for (const counter of counters) {
+    if (counter.budget.metric !== metric) continue;
+    const limit = limitOf(counter);
+    const { held, spent } = levelAt(counter, at);
+    const remaining = Math.max(0, limit - spent - held - foreignAt(counter, at));
+    if (least !== null && least.remaining <= remaining) continue;
+    least = { limit, remaining, resetsAt: resetsAt(counter, at) ?? at };
+  }
+  return least;
+}
+
+/** As OpenAI writes it: `1s`, `6m0s`, `2h3m0s`. */
+function duration(ms: number): string {
+  const total = Math.max(0, Math.ceil(ms / 1000));
+  const [hours, minutes, seconds] = [Math.floor(total / 3600), Math.floor(total / 60) % 60, total % 60];
+  if (hours > 0) return `${hours}h${minutes}m${seconds}s`;
+  return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`;
+}
