@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Answer, type AnswerCache, createAnswerCache } from './answers.ts';
+import { lookAt } from './request-key.ts';
+
+function answer(bytes: number): Answer {
+  const source = { connectionId: 'c', connection: 'c', provider: 'p', model: 'm', streamed: false };
+  return { status: 200, headers: [], body: Buffer.alloc(bytes), source };
+}
+
+function opened(maxBytes = 100_000) {
+  const clock = { now: 1000 };
+  const cache = createAnswerCache({ maxBytes, ttlMs: 10_000, now: () => clock.now });
+  return { cache, clock };
+}
+
+const usual = { ttlMs: null, fresh: false };
+
+function put(cache: AnswerCache, key: string, bytes = 100): void {
+  const found = cache.find(key, { ttlMs: null, fresh: true });
+  assert.equal(found.kind, 'lead');
+  if (found.kind === 'lead') found.keep(answer(bytes));
+}
+
+const holds = (cache: AnswerCache, key: string): boolean => {
+  const found = cache.find(key, usual);
+  if (found.kind === 'lead') found.keep(null);
+  return found.kind === 'hit';
+};
+
+describe('kept answers', () => {
+  it('make room for others, those first that were not used for longest, and never exceed their bound', () => {
+    const { cache } = opened();
+    for (let index = 0; index < 200; index += 1) {
+      put(cache, `k${index}`, 2_000);
+      assert.ok(holds(cache, 'k0'), 'it is used all the time');
+      const { bytes, max_bytes } = cache.stats();
+      assert.ok(bytes <= max_bytes, `${bytes}`);
+    }
+    assert.equal(holds(cache, 'k1'), false);
+    assert.equal(holds(cache, 'k199'), true);
+    put(cache, 'large', 50_000);
+    assert.equal(holds(cache, 'large'), false, 'one that is too large is not kept');
+  });
+
+  it('are too old at last, sooner for whom they are to be fresher', () => {
+    const { cache, clock } = opened();
+    put(cache, 'k');
+    clock.now += 6_000;
+    const fresher = cache.find('k', { ttlMs: 5_000, fresh: false });
+    assert.equal(fresher.kind, 'lead');
+    if (fresher.kind === 'lead') fresher.keep(null);
+    assert.equal(holds(cache, 'k'), true);
+    clock.now += 4_000;
+    assert.equal(holds(cache, 'k'), false);
+    assert.equal(cache.stats().entries, 0);
+  });
+
+  it('are waited for by those who ask meanwhile, whatever comes of it', async () => {
+    const { cache } = opened();
+    const lead = cache.find('k', usual);
+    const [one, two] = [cache.find('k', usual), cache.find('k', usual)];
+    assert.ok(lead.kind === 'lead' && one.kind === 'wait' && two.kind === 'wait');
+    lead.keep(null);
+    assert.deepEqual([await one.answer, await two.answer], [null, null]);
+    const next = cache.find('k', usual);
+    assert.equal(next.kind, 'lead', 'the next one is sent again');
+    if (next.kind === 'lead') next.keep(answer(1));
+    assert.deepEqual([cache.stats().coalesced, cache.stats().misses, cache.stats().hits], [2, 4, 0]);
+  });
+});
+
+describe('the key of a request', () => {
+  const scope = { keyId: 'k', format: 'openai-chat', path: '', requested: 'm', headers: [] };
+  const keyOf = (body: unknown, more: Partial<typeof scope> = {}) =>
+    lookAt({ ...scope, ...more }, [Buffer.from(JSON.stringify(body))])?.key;
+
+  it('is the same for the same meaning, and another for every other', () => {
+    const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], top: { x: 1, y: [1, 2] } };
+    const turned = {
+      top: { y: [1, 2], x: 1 },
+      messages: [{ content: 'a', role: 'user' }],
+      model: 'm',
+      user: 'u',
+    };
+    assert.equal(keyOf(body), keyOf(turned));
+    const others = [
+      keyOf({ ...body, top: { x: 1, y: [2, 1] } }),
+      keyOf({ ...body, messages: [] }),
+      keyOf(body, { keyId: 'other' }),
+      keyOf(body, { format: 'other' }),
+      keyOf(body, { requested: 'other' }),
+      keyOf(body, { path: 'other' }),
+    ];
+    assert.equal(new Set([keyOf(body), ...others]).size, 7);
+  });
+
+  it('is none for what is no JSON object', () => {
+    for (const text of ['', '[]', '"a"', '{']) assert.equal(lookAt(scope, [Buffer.from(text)]), null);
+  });
+});

@@ -1,0 +1,151 @@
+import type { CacheRow } from './schema.ts';
+
+/** An answer as it went to the caller who asked first. */
+export interface Answer {
+  status: number;
+  /** What can be said again to others, flat. */
+  headers: readonly string[];
+  body: Buffer;
+  /** Where it came from. */
+  source: {
+    connectionId: string;
+    connection: string;
+    provider: string;
+    model: string;
+    streamed: boolean;
+  };
+}
+
+/** An answer that is kept. Times in milliseconds since the epoch. */
+interface Kept {
+  answer: Answer;
+  keptAt: number;
+  bytes: number;
+}
+
+/** What a request finds. */
+export type Found =
+  | { kind: 'hit'; answer: Answer; ageMs: number }
+  /** Another request is out for the same answer: what comes of it, null when nothing does. */
+  | { kind: 'wait'; answer: Promise<Answer | null> }
+  /** Nothing: whoever asked goes on, and says at last what came of it. */
+  | { kind: 'lead'; keep(answer: Answer | null): void };
+
+export interface AnswerCacheInput {
+  maxBytes: number;
+  ttlMs: number;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** Answers in memory, the least recently used of which make room for others. */
+export interface AnswerCache {
+  /**
+   * @param ttlMs how old an answer may be at most, where that is less than usual
+   * @param fresh whether only an answer that is made now will do
+   */
+  find(key: string, want: { ttlMs: number | null; fresh: boolean }): Found;
+  bypassed(): void;
+  /** @returns how many answers were forgotten */
+  clear(): number;
+  stats(): CacheRow;
+}
+
+/** What an entry takes beside its bytes, about. */
+const ENTRY_BYTES = 1_024;
+/** An answer may take this share of the room at most. */
+const LARGEST_SHARE = 1 / 8;
+
+/** The answers themselves, in the order of their last use. */
+function createStock({ maxBytes, now, ttlMs: usualTtl }: AnswerCacheInput) {
+  const kept = new Map<string, Kept>();
+  let bytes = 0;
+  const drop = (key: string, entry: Kept) => {
+    kept.delete(key);
+    bytes -= entry.bytes;
+  };
+  return {
+    size: () => ({ entries: kept.size, bytes }),
+    put(key: string, answer: Answer): void {
+      const size = answer.body.length + ENTRY_BYTES;
+      if (size > maxBytes * LARGEST_SHARE) return;
+      const old = kept.get(key);
+      if (old !== undefined) drop(key, old);
+      kept.set(key, { answer, keptAt: now(), bytes: size });
+      bytes += size;
+      for (const [oldest, entry] of kept) {
+        if (bytes <= maxBytes) break;
+        drop(oldest, entry);
+      }
+    },
+    get(key: string, ttlMs: number): Kept | null {
+      const entry = kept.get(key);
+      if (entry === undefined) return null;
+      const age = now() - entry.keptAt;
+      if (age >= usualTtl || age < 0) drop(key, entry);
+      if (age >= Math.min(ttlMs, usualTtl) || age < 0) return null;
+      kept.delete(key);
+      kept.set(key, entry);
+      return entry;
+    },
+    clear(): void {
+      kept.clear();
+      bytes = 0;
+    },
+  };
+}
+
+export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
+  const { maxBytes, now, ttlMs: usualTtl } = input;
+  const stock = createStock(input);
+  const flights = new Map<string, Promise<Answer | null>>();
+  const counts = { hits: 0, misses: 0, bypasses: 0, coalesced: 0 };
+
+  return {
+    find(key, { fresh, ttlMs }) {
+      const entry = fresh ? null : stock.get(key, ttlMs ?? usualTtl);
+      if (entry !== null) {
+        counts.hits += 1;
+        return { kind: 'hit', answer: entry.answer, ageMs: now() - entry.keptAt };
+      }
+      const flight = fresh ? undefined : flights.get(key);
+      if (flight !== undefined) {
+        counts.coalesced += 1;
+        const counted = flight.then((answer) => {
+          if (answer === null) counts.misses += 1;
+          else counts.hits += 1;
+          return answer;
+        });
+        return { kind: 'wait', answer: counted };
+      }
+      counts.misses += 1;
+      const { promise, resolve } = Promise.withResolvers<Answer | null>();
+      flights.set(key, promise);
+      return {
+        kind: 'lead',
+        keep(answer) {
+          if (flights.get(key) === promise) flights.delete(key);
+          if (answer !== null) stock.put(key, answer);
+          resolve(answer);
+        },
+      };
+    },
+    bypassed() {
+      counts.bypasses += 1;
+    },
+    clear() {
+      const { entries } = stock.size();
+      stock.clear();
+      return entries;
+    },
+    stats() {
+      const asked = counts.hits + counts.misses;
+      return {
+        ...{ id: 'answers', ...stock.size(), max_bytes: maxBytes },
+        ttl_seconds: Math.round(usualTtl / 1000),
+        ...counts,
+        hit_rate: asked === 0 ? null : counts.hits / asked,
+      };
+    },
+  };
+}

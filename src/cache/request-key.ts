@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+
+/** Who asks for what: answers are given again within the same of all these only. */
+export interface Scope {
+  keyId: string;
+  format: string;
+  /** What the path says beside the model. */
+  path: string;
+  /** The model or combo that was asked for. */
+  requested: string;
+  /** What headers say of the request, e.g. `anthropic-beta`. */
+  headers: readonly string[];
+}
+
+/** Members of a request that change nothing of its answer: who the user is, labels, hints to a provider's own cache. */
+const volatile: ReadonlySet<string> = new Set([
+  'user',
+  'metadata',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+]);
+
+/** A request as its cache sees it. */
+export interface Looked {
+  key: string;
+  /** The member `stream`, whatever it is. */
+  stream: unknown;
+  /** Whether it brings tools. */
+  tools: boolean;
+  /** Whether the provider is to keep the answer, or it goes on from one that was kept. */
+  stored: boolean;
+}
+
+/**
+ * What makes a request the same as another: who asks, how, for which model, and the body as it means, whatever the order
+ * of its members. Null for a body that is no JSON object.
+ */
+export function lookAt(scope: Scope, body: readonly Buffer[]): Looked | null {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(Buffer.concat(body).toString('utf8'));
+  } catch {
+    return null;
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+  const request = Object.fromEntries(Object.entries(parsed).filter(([name]) => !volatile.has(name)));
+  const { format, headers, keyId, path, requested } = scope;
+  const text = JSON.stringify([keyId, format, path, requested, headers, request], sorted);
+  return {
+    key: createHash('sha256').update(text).digest('base64url'),
+    stream: request['stream'],
+    tools: isFull(request['tools']) || isFull(request['functions']),
+    stored: format === 'openai-responses' && request['store'] !== false,
+  };
+}
+
+function isFull(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null;
+}
+
+/** For `JSON.stringify`: objects with their members in the order of their names. */
+function sorted(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
+}
