@@ -1,0 +1,55 @@
+import { costOf } from '../catalog/cost.ts';
+import type { Catalog } from '../catalog/price.ts';
+import { codecs } from '../codecs/index.ts';
+import { ordered } from '../combos/order.ts';
+import type { Candidate, Pool } from '../combos/pool.ts';
+import { type Place, spokenIn } from '../combos/spoken.ts';
+import { inputTokens } from '../ledger/buckets.ts';
+import type { PastRequest } from './past.ts';
+import type { ReplayInput, ReplayTarget } from './replay.ts';
+
+/**
+ * The order in which a combo would have tried its targets for past requests. Of what a request needs only its format
+ * and its length are known afterwards; whether it had tools or images is not in the ledger.
+ */
+export function comboOrder(pool: Pool, catalog: Pick<Catalog, 'priceOf'>): ReplayInput['order'] {
+  const turns = new Map<string, number>();
+  const turnOf = (id: string): number => {
+    const turn = turns.get(id) ?? 0;
+    turns.set(id, turn + 1);
+    return turn;
+  };
+  const targets = new Map<Candidate, ReplayTarget>();
+  const targetOf = (candidate: Candidate): ReplayTarget => {
+    const known = targets.get(candidate);
+    if (known !== undefined) return known;
+    const costAt: ReplayTarget['costOf'] = (usage, at) => {
+      const price = catalog.priceOf(candidate.provider, candidate.model, at);
+      return price === null ? null : costOf(price, usage);
+    };
+    const fresh = { ...candidate.name, costOf: costAt };
+    targets.set(candidate, fresh);
+    return fresh;
+  };
+  return (request, { outlook, random }) => {
+    const { startedAt, usage } = request;
+    const format = codecs.find((codec) => codec.format === request.format)?.format;
+    if (format === undefined) return [];
+    const spoken = spokenIn(pool, format);
+    const costAt = (candidate: Candidate) =>
+      usage === null ? null : targetOf(candidate).costOf(usage, startedAt);
+    const tried = ordered(spoken, fitting(spoken.places, request), {
+      ...{ outlook, random, turnOf },
+      costOf: costAt,
+    });
+    return tried.map(({ candidate }) => targetOf(candidate));
+  };
+}
+
+/** Those that are known to read as much as a request sent, or not known to read less. */
+function fitting(places: readonly Place[], { usage }: PastRequest): readonly Place[] {
+  if (usage === null) return places;
+  const tokens = inputTokens(usage);
+  const able = places.filter(({ candidate }) => tokens <= (candidate.facts?.contextWindow ?? tokens));
+  return able.length > 0 ? able : places;
+}

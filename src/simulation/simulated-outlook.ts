@@ -1,0 +1,42 @@
+import type { Outlook } from '../health/outlook.ts';
+import type { History } from './history.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The accounts in a replay: always ready, and as busy as the replay has made them. */
+export interface SimulatedOutlook {
+  outlook: Outlook;
+  /** Goes on to a later time, in milliseconds since the epoch. */
+  moveTo(at: number): void;
+  /** A request goes to a connection and keeps it busy for so many milliseconds. */
+  begin(connectionId: string, at: number, durationMs: number): void;
+}
+
+interface Busy {
+  begun: number[];
+  ends: number[];
+}
+
+/** What `history` knows of latency is known from the first request on; quotas are not known. */
+export function simulatedOutlook(history: History): SimulatedOutlook {
+  const busy = new Map<string, Busy>();
+  let now = 0;
+  return {
+    moveTo(at) {
+      now = at;
+    },
+    begin(connectionId, at, durationMs) {
+      const work = busy.get(connectionId) ?? { begun: [], ends: [] };
+      busy.set(connectionId, work);
+      work.begun = [...work.begun.filter((begun) => begun > at - MINUTE_MS), at];
+      work.ends = [...work.ends.filter((end) => end > at), at + durationMs];
+    },
+    outlook: {
+      conditionOf: () => ({ state: 'ready' }),
+      inFlight: (id) => busy.get(id)?.ends.filter((end) => end > now).length ?? 0,
+      recentUse: (id) => busy.get(id)?.begun.filter((begun) => begun > now - MINUTE_MS).length ?? 0,
+      latencyMs: (connectionId, model) => history.of({ connectionId, provider: '', model })?.ttftMs ?? null,
+      headroom: () => null,
+    },
+  };
+}
