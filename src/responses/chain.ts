@@ -3,7 +3,7 @@ import { summaryIn, summaryMessage } from '../codecs/openai-responses/compaction
 import { isObject, listOf, textOf } from '../codecs/values.ts';
 import { GatewayError } from '../lib/error.ts';
 import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continued.ts';
-import type { FoundResponse, ResponseMemory } from './stored.ts';
+import type { FoundResponse, Lookup, ResponseMemory } from './stored.ts';
 
 /** Whose responses may be seen. */
 export interface Reader {
@@ -22,7 +22,9 @@ export async function chainOf(
   id: string,
   maxLength: number,
 ): Promise<FoundResponse[] | null> {
-  const { chain, length, missing } = await walk(reader, id, maxLength);
+  const { chain, length, missing, sealed } = await walk(reader, id, maxLength);
+  if (missing !== null && sealed)
+    throw previousNotFound(id, `${missing === id ? 'it' : `"${missing}", which it continues,`} ${OTHER_KEY}`);
   if (missing === id) return null;
   if (missing !== null)
     throw previousNotFound(id, `it continues "${missing}", which was deleted or has expired`);
@@ -40,6 +42,9 @@ export async function earlierItems(reader: Reader, previousId: string | null): P
   return itemsOf((await walk(reader, previousId, MAX_LISTED)).chain);
 }
 
+/** Why a response that is there cannot be shown. */
+export const OTHER_KEY = 'was sealed with another STORAGE_ENCRYPTION_KEY than the one in force';
+
 /** Characters that are looked at for one list of items. */
 const MAX_LISTED = 64 * 1024 ** 2;
 
@@ -49,23 +54,27 @@ interface Walk {
   length: number;
   /** The id that was not found; null where the chain has its beginning. */
   missing: string | null;
+  /** It is there, sealed with another key. */
+  sealed: boolean;
 }
 
 async function walk({ keyId, memory }: Reader, id: string, maxLength: number): Promise<Walk> {
   const chain: FoundResponse[] = [];
   let length = 0;
   let missing: string | null = null;
+  let sealed = false;
   for (let next: string | null = id; next !== null && length <= maxLength; ) {
-    const found: FoundResponse | null = await memory.get(next, keyId);
-    if (found === null) {
+    const found: Lookup = await memory.get(next, keyId);
+    if (found === null || found === 'unreadable') {
       missing = next;
+      sealed = found === 'unreadable';
       break;
     }
     chain.push(found);
     length += found.length;
     next = listOf(found.response['output']).some(isCompaction) ? null : found.previousId;
   }
-  return { chain: chain.reverse(), length, missing };
+  return { chain: chain.reverse(), length, missing, sealed };
 }
 
 /** OpenAI's own answer to an id that it does not know, with its code. */
@@ -97,8 +106,10 @@ export async function resolved(
 }
 
 async function find(id: string, chain: readonly FoundResponse[], { keyId, memory }: Reader) {
-  const within = (stored: FoundResponse | null) =>
-    stored === null ? null : itemOf({ input: stored.input, output: listOf(stored.response['output']) }, id);
+  const within = (stored: Lookup) =>
+    stored === null || stored === 'unreadable'
+      ? null
+      : itemOf({ input: stored.input, output: listOf(stored.response['output']) }, id);
   for (const stored of chain) {
     const found = within(stored);
     if (found !== null) return found;

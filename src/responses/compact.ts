@@ -49,7 +49,7 @@ export function compacting(reader: PartReader, requestId: string): PartReader {
         if (text === '' || !whole.has(part.reason)) return [noSummary(text, part.reason)];
         const value = compactionItem(itemId, text);
         return [
-          { type: 'native', block: 0, format: 'openai-responses', name: 'compaction', value },
+          { type: 'native', block: 0, format: 'openai-responses', name: 'compaction', value, words: null },
           { ...part, reason: 'stop' },
         ];
       }

@@ -1,6 +1,9 @@
+import type { NamedKey } from '../connections/seal.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';
+import { placeStore, type ResponsePlaces } from './places.ts';
+import { createSealing } from './row.ts';
 import { responseStore } from './store.ts';
 import type { ResponseMemory } from './stored.ts';
 
@@ -11,25 +14,33 @@ const WRITER = { maxRows: 10, maxPending: 200 };
 
 export interface OpenResponses {
   memory: ResponseMemory;
+  places: ResponsePlaces;
   /** Writes what is left and stops. @throws when rows could not be written */
   close(): Promise<void>;
 }
 
+export interface OpenResponsesInput {
+  store: Pick<Store, 'db' | 'insertMany'>;
+  schedule: Pick<Schedule, 'every'>;
+  key: NamedKey;
+  retentionDays: number;
+  maxBytes: number;
+  onError(error: unknown, lost: number): void;
+}
+
 /**
  * The stored responses of a running gateway, with a writer of their own so that the ledger never waits for them.
- * @param schedule runs the deleting of expired and surplus responses, which comes first at once
- * @param onError is told of what could not be written or deleted, and of how many responses were lost so far
+ * `schedule` runs the deleting of expired and surplus responses, which comes first at once; `onError` is told of what
+ * could not be written or deleted, and of how many responses were lost so far.
  */
-export function openResponses(
-  store: Pick<Store, 'db' | 'insertMany'>,
-  schedule: Pick<Schedule, 'every'>,
-  onError: (error: unknown, lost: number) => void,
-): OpenResponses {
+export function openResponses(input: OpenResponsesInput): OpenResponses {
+  const { key, maxBytes, onError, retentionDays, schedule, store } = input;
   const writer = createWriter(store, { ...WRITER, onError });
-  const memory = responseStore(store, writer);
+  const memory = responseStore(store, writer, { sealing: createSealing(key), retentionDays, maxBytes });
+  const places = placeStore(store, writer, { stored: retentionDays > 0 });
   let sweeping: Promise<unknown> = Promise.resolve();
   const sweep = (): Promise<unknown> => {
-    const swept = memory.sweep();
+    const swept = memory.sweep().then(places.sweep);
     sweeping = swept.catch(() => {});
     return swept;
   };
@@ -38,6 +49,7 @@ export function openResponses(
   const stop = schedule.every({ name: 'old responses', everyMs: SWEEP_MS, run: sweep, onError: failed });
   return {
     memory,
+    places,
     async close() {
       stop();
       await sweeping;

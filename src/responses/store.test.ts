@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';
-import { RETENTION_MS, responseStore } from './store.ts';
+import { countKept } from './kept.ts';
+import { createSealing } from './row.ts';
+import { responseStore } from './store.ts';
 import type { StoredResponse } from './stored.ts';
 
 const found = (stored: StoredResponse) => ({
@@ -22,7 +25,11 @@ const one: StoredResponse = {
   response: { id: 'resp_1', object: 'response', output: [] },
 };
 
-async function opened(test: TestContext, options: { maxStored?: number } = {}) {
+const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
+const key = { key: createSecretKey(randomBytes(32)), name: 'this' };
+const usual = { sealing: createSealing(key), retentionDays: 30, maxBytes: 1024 ** 3 };
+
+async function opened(test: TestContext, options: Partial<typeof usual> = {}) {
   const store = await openStore(temporaryFolder(test));
   const writer = createWriter(store);
   test.after(async () => {
@@ -30,7 +37,7 @@ async function opened(test: TestContext, options: { maxStored?: number } = {}) {
     await store.close();
   });
   const clock = { now: 1000 };
-  const fresh = () => responseStore(store, writer, { now: () => clock.now, ...options });
+  const fresh = () => responseStore(store, writer, { ...usual, now: () => clock.now, ...options });
   return { store, writer, clock, fresh, memory: fresh() };
 }
 
@@ -80,7 +87,7 @@ describe('stored responses', () => {
 
   it('stay when the database is busy while they are deleted', async (test) => {
     const { store } = await opened(test);
-    const memory = responseStore(store, { push() {}, flush: () => false }, { now: () => 1000 });
+    const memory = responseStore(store, { push() {}, flush: () => false }, { ...usual, now: () => 1000 });
     memory.put(one);
     await assert.rejects(memory.remove('resp_1', 'key_a'), (error) => error instanceof GatewayError);
     assert.deepEqual(await memory.get('resp_1', 'key_a'), found(one));
@@ -101,7 +108,7 @@ describe('stored responses', () => {
   });
 
   it('are bounded in size, the oldest going first', async (test) => {
-    const { fresh, memory, writer } = await opened(test, { maxStored: 20_000 });
+    const { fresh, memory, writer } = await opened(test, { maxBytes: 20_000 });
     for (let index = 0; index < 200; index += 1)
       memory.put({
         ...one,
@@ -116,5 +123,70 @@ describe('stored responses', () => {
     assert.equal(await fresh().get(`resp_${deleted - 1}`, 'key_a'), null);
     assert.notEqual(await fresh().get(`resp_${deleted}`, 'key_a'), null);
     assert.equal(await memory.sweep(), 0);
+  });
+
+  it('are sealed on the disk, each in its own place', async (test) => {
+    const { fresh, memory, store, writer } = await opened(test);
+    memory.put(one);
+    memory.put({ ...one, id: 'resp_2' });
+    writer.flush();
+    const [row] = await store.db.selectFrom('responses').selectAll().where('id', '=', 'resp_1').execute();
+    assert.deepEqual([row?.input, row?.response, row?.sealed_with], ['', '', 'this']);
+    assert.doesNotMatch(Buffer.from(row?.sealed ?? []).toString('latin1'), /message|user|Gr/);
+    await store.db
+      .updateTable('responses')
+      .set({ sealed: row?.sealed ?? null })
+      .where('id', '=', 'resp_2')
+      .execute();
+    assert.equal(await fresh().get('resp_2', 'key_a'), 'unreadable');
+    assert.deepEqual(await fresh().get('resp_1', 'key_a'), found(one));
+  });
+
+  it('of another key are there, cannot be read, and can be deleted', async (test) => {
+    const { memory, store, writer } = await opened(test);
+    memory.put(one);
+    writer.flush();
+    const sealing = createSealing({ key: createSecretKey(randomBytes(32)), name: 'other' });
+    const other = responseStore(store, writer, { ...usual, now: () => 1000, sealing });
+    assert.equal(await other.get('resp_1', 'key_a'), 'unreadable');
+    assert.equal(await other.get('resp_1', 'key_b'), null);
+    assert.deepEqual(await countKept(store, 'other'), { kept: 1, unreadable: 1 });
+    assert.deepEqual(await countKept(store, 'this'), { kept: 1, unreadable: 0 });
+    assert.equal(await other.remove('resp_1', 'key_a'), true);
+    assert.equal(await other.get('resp_1', 'key_a'), null);
+  });
+
+  it('of an earlier version are read, and sealed by the next sweep', async (test) => {
+    const { fresh, memory, store } = await opened(test);
+    const { input, response } = one;
+    const texts = { input: JSON.stringify(input), response: JSON.stringify(response) };
+    for (let index = 0; index < 120; index += 1)
+      await store.db
+        .insertInto('responses')
+        .values({
+          ...{ id: `resp_${index}`, created_at: 1000, key_id: 'key_a', connection_id: 'con_1' },
+          ...{ model: 'up/m-1', previous_id: null, bytes: found(one).length, ...texts },
+          ...{ sealed: null, sealed_with: null },
+        })
+        .execute();
+    assert.deepEqual(await memory.get('resp_1', 'key_a'), found(one));
+    assert.equal(await memory.sweep(), 0);
+    const plain = await store.db.selectFrom('responses').selectAll().where('input', '<>', '').execute();
+    assert.deepEqual(plain, []);
+    assert.deepEqual(await fresh().get('resp_119', 'key_a'), { ...found(one), id: 'resp_119' });
+  });
+
+  it('stay in memory alone where none are to be stored', async (test) => {
+    const stored = await opened(test);
+    stored.memory.put({ ...one, createdAt: 900 });
+    stored.writer.flush();
+    const { store, writer } = stored;
+    const memory = responseStore(store, writer, { ...usual, now: () => 1001, retentionDays: 0 });
+    memory.put({ ...one, id: 'resp_2' });
+    writer.flush();
+    assert.deepEqual(await memory.get('resp_2', 'key_a'), { ...found(one), id: 'resp_2' });
+    assert.equal(await memory.sweep(), 1, 'what was stored before');
+    assert.deepEqual(await store.db.selectFrom('responses').selectAll().execute(), []);
+    assert.notEqual(await memory.get('resp_2', 'key_a'), null);
   });
 });

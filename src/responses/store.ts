@@ -1,36 +1,31 @@
-import type { Selectable } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
-import type { ResponseTable } from '../store/tables.ts';
 import type { Writer } from '../store/writer.ts';
 import { createRecent } from './recent.ts';
-import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts';
+import { type Content, columns, contentOf, foundIn, type Row, type Sealing } from './row.ts';
+import type { Lookup, ResponseMemory } from './stored.ts';
 
-/** As long as OpenAI keeps them by default (API reference, `store`). */
-export const RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
-/** Of all stored responses together, in characters of JSON. The oldest go first. */
-const MAX_STORED = 1024 ** 3;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** For how long memory may show one where nothing is stored. */
+const MEMORY_DAYS = 30;
 /** Of those that are found without asking the database: enough for what is being talked about just now. */
 const MAX_RECENT = 16 * 1024 ** 2;
 /** Rows deleted at once, so that no request waits long for it. */
 const SWEPT_ROWS = 50;
 
-type Row = Selectable<ResponseTable>;
-
-/** One array, for the writer batches rows by it. */
-const columns: readonly (keyof Row)[] = [
-  'id', 'created_at', 'key_id', 'connection_id', 'model', 'previous_id', 'bytes', 'input', 'response',
-]; // biome-ignore format: a list
-
 export interface ResponseStoreOptions {
+  sealing: Sealing;
+  /** 0 stores nothing: memory alone has them, while there is room. */
+  retentionDays: number;
+  /** Of all stored responses together, in characters of JSON. The oldest go first. */
+  maxBytes: number;
   /** Milliseconds since the epoch. */
   now?: () => number;
-  maxStored?: number;
   maxRecent?: number;
 }
 
 export interface ResponseStore extends ResponseMemory {
-  /** Deletes what has expired or is beyond the bound. @returns how many */
+  /** Deletes what has expired or is beyond the bound, and seals what an earlier version left unsealed. @returns how many it deleted */
   sweep(): Promise<number>;
 }
 
@@ -38,11 +33,12 @@ export interface ResponseStore extends ResponseMemory {
 export function responseStore(
   { db }: Pick<Store, 'db'>,
   writer: Pick<Writer, 'push' | 'flush'>,
-  { maxRecent = MAX_RECENT, maxStored = MAX_STORED, now = Date.now }: ResponseStoreOptions = {},
+  { maxBytes, maxRecent = MAX_RECENT, now = Date.now, retentionDays, sealing }: ResponseStoreOptions,
 ): ResponseStore {
-  const recent = createRecent<Row>(maxRecent, ({ bytes }) => bytes);
+  const recent = createRecent<Content>(maxRecent, ({ length }) => length);
+  const shownMs = (retentionDays || MEMORY_DAYS) * DAY_MS;
 
-  const find = async (id: string, keyId: string): Promise<Row | undefined> => {
+  const find = async (id: string, keyId: string) => {
     const name = nameOf(id, keyId);
     const known = recent.get(name);
     if (known !== undefined) return known;
@@ -52,20 +48,25 @@ export function responseStore(
       .where('id', '=', id)
       .where('key_id', '=', keyId)
       .executeTakeFirst();
-    if (row !== undefined) recent.set(name, row);
-    return row;
+    if (row === undefined) return null;
+    const opened = sealing.open(row);
+    if (opened === null) return 'unreadable' as const;
+    recent.set(name, opened);
+    return opened;
   };
-  const get = async (id: string, keyId: string): Promise<FoundResponse | null> => {
-    const row = await find(id, keyId);
-    if (row === undefined || row.created_at < now() - RETENTION_MS) return null;
-    return { ...storedOf(row), length: row.bytes };
+  const get = async (id: string, keyId: string): Promise<Lookup> => {
+    const found = await find(id, keyId);
+    if (found === null || found === 'unreadable') return found;
+    return found.createdAt < now() - shownMs ? null : foundIn(found);
   };
 
   return {
     get,
     put(stored) {
-      const row = rowOf(stored);
-      recent.set(nameOf(stored.id, stored.keyId), row);
+      const content = contentOf(stored);
+      recent.set(nameOf(stored.id, stored.keyId), content);
+      if (retentionDays === 0) return;
+      const row = sealing.seal(content);
       writer.push(
         'responses',
         columns,
@@ -84,8 +85,8 @@ export function responseStore(
     async sweep() {
       let deleted = 0;
       for (;;) {
-        const rows = await surplus(db, { before: now() - RETENTION_MS, maxStored });
-        if (rows.length === 0) return deleted;
+        const rows = await surplus(db, { before: now() - retentionDays * DAY_MS, maxStored: maxBytes });
+        if (rows.length === 0) break;
         for (const { id, key_id } of rows) {
           recent.delete(nameOf(id, key_id));
           await db.deleteFrom('responses').where('id', '=', id).where('key_id', '=', key_id).execute();
@@ -93,6 +94,8 @@ export function responseStore(
         deleted += rows.length;
         await new Promise((resolve) => setImmediate(resolve));
       }
+      while ((await sealSome(db, sealing)) > 0) await new Promise((resolve) => setImmediate(resolve));
+      return deleted;
     },
   };
 }
@@ -133,31 +136,26 @@ async function surplus(
   return gone;
 }
 
-function rowOf(stored: StoredResponse): Row {
-  const input = JSON.stringify(stored.input);
-  const response = JSON.stringify(stored.response);
-  return {
-    id: stored.id,
-    created_at: stored.createdAt,
-    key_id: stored.keyId,
-    connection_id: stored.connectionId,
-    model: stored.model,
-    previous_id: stored.previousId,
-    bytes: input.length + response.length,
-    input,
-    response,
-  };
-}
-
-function storedOf(row: Row): StoredResponse {
-  return {
-    id: row.id,
-    createdAt: row.created_at,
-    keyId: row.key_id,
-    connectionId: row.connection_id,
-    model: row.model,
-    previousId: row.previous_id,
-    input: JSON.parse(row.input) as unknown[],
-    response: JSON.parse(row.response) as StoredResponse['response'],
-  };
+/** Seals rows of an earlier version, some at a time. @returns how many */
+async function sealSome(db: Store['db'], sealing: Sealing): Promise<number> {
+  const plain = await db
+    .selectFrom('responses')
+    .selectAll()
+    .where('sealed_with', 'is', null)
+    .limit(SWEPT_ROWS)
+    .execute();
+  let sealedRows = 0;
+  for (const row of plain) {
+    const opened = sealing.open(row);
+    if (opened === null) continue;
+    sealedRows += 1;
+    const { input, response, sealed, sealed_with } = sealing.seal(opened);
+    await db
+      .updateTable('responses')
+      .set({ input, response, sealed, sealed_with })
+      .where('id', '=', row.id)
+      .where('key_id', '=', row.key_id)
+      .execute();
+  }
+  return sealedRows;
 }

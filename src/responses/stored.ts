@@ -24,12 +24,17 @@ export interface FoundResponse extends StoredResponse {
   length: number;
 }
 
+/**
+ * What was found by an id: null for one that is unknown, expired or of another key; `unreadable` for one that was sealed
+ * with another STORAGE_ENCRYPTION_KEY.
+ */
+export type Lookup = FoundResponse | 'unreadable' | null;
+
 /** What the gateway remembers of responses. */
 export interface ResponseMemory {
   /** Keeps a response; it can be found at once, and is on the disk within a tenth of a second. */
   put(stored: StoredResponse): void;
-  /** Null for an id that is unknown, expired or of another key. */
-  get(id: string, keyId: string): Promise<FoundResponse | null>;
+  get(id: string, keyId: string): Promise<Lookup>;
   /** False for an id that is unknown, expired or of another key. @throws GatewayError when the database is busy */
   remove(id: string, keyId: string): Promise<boolean>;
 }
