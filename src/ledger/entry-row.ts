@@ -21,6 +21,7 @@ export function rowOfEntry(entry: LedgerEntry) {
     output_tokens: usage === null ? null : outputTokens(usage),
     usage: usage === null ? null : namedBuckets(usage),
     estimated: entry.estimated,
+    cached: entry.cached,
     cost_usd: entry.costUsd,
     price_source: entry.priceSource,
     ttft_ms: entry.ttftMs,

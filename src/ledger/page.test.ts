@@ -117,7 +117,8 @@ describe('pages of requests', () => {
     assert.ok(row);
     assert.deepEqual(requestRow.strict().parse(row), row);
     assert.deepEqual([row['input_tokens'], row['output_tokens']], [9_743_210, 10_865]);
-    assert.deepEqual(await resource.find(row.id, admin), row);
+    // The trace stands in no list.
+    assert.deepEqual(await resource.find(row.id, admin), { ...row, trace: null });
     assert.equal(await resource.find('req_none', admin), null);
     assert.equal(resource.create ?? resource.update ?? resource.remove ?? resource.actions, undefined);
   });
@@ -125,7 +126,7 @@ describe('pages of requests', () => {
   it('can be filtered and sorted by everything that has an order', async (test) => {
     const { page } = requestsResource(await ledgerOf(test, [madeEntry()]));
     for (const [attribute, kind] of attributes) {
-      if (kind === 'object' || kind === 'list') continue;
+      if (kind === 'object' || kind === 'list' || attribute.startsWith('trace.')) continue;
       const sorted = await page?.(
         { ...plain, sort: [{ attribute, descending: true }], ignoreCase: true },
         admin,

@@ -79,6 +79,7 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['output_tokens', total(outputColumns)],
   ...buckets.map(({ column, name }) => [`usage.${name}`, used(zeroed(column))] as const),
   ['estimated', known('boolean', 'estimated')],
+  ['cached', known('boolean', 'cached')],
   ['cost_usd', perhaps('number', 'cost_usd')],
   ['price_source', perhaps('text', 'price_source')],
   ['ttft_ms', perhaps('number', 'ttft_ms')],

@@ -6,6 +6,7 @@ import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
 import { openStore } from '../store/database.ts';
 import { recentRequests, totals } from './report.ts';
 import type { LedgerEntry } from './schema.ts';
+import { exact } from './sums.ts';
 
 const ids = (rows: readonly LedgerEntry[]) => rows.map(({ id }) => id);
 
@@ -123,6 +124,9 @@ describe('the totals', () => {
   it('of costs are exact decimals', async (test) => {
     const tenths = await ledgerOf(test, [madeEntry({ costUsd: 0.1 }), madeEntry({ id: 'b', costUsd: 0.2 })]);
     assert.equal((await totals(tenths, { since: 0 })).costUsd, 0.3);
+    assert.equal(exact(0.1 + 0.2), 0.3);
+    assert.equal(exact(2_347.446161000001), 2_347.446161);
+    assert.equal(exact(29_999.999_939_999_998), 29_999.999_94, 'also where there are many dollars');
     const micro = fc.array(fc.bigInt({ min: 0n, max: 500_000_000n }), { minLength: 1, maxLength: 60 });
     await fc.assert(
       fc.asyncProperty(micro, async (costs) => {

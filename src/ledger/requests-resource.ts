@@ -3,6 +3,7 @@ import type { Store } from '../store/database.ts';
 import { rowOfEntry } from './entry-row.ts';
 import { requestById, requestPage } from './page.ts';
 import { requestRow } from './schema.ts';
+import { traceOf } from './traces.ts';
 
 /** The finished model requests, newest first. What was asked and answered is never kept. */
 export function requestsResource(store: Pick<Store, 'db'>): Resource {
@@ -19,7 +20,7 @@ export function requestsResource(store: Pick<Store, 'db'>): Resource {
     },
     async find(id) {
       const entry = await requestById(store, id);
-      return entry === null ? null : rowOfEntry(entry);
+      return entry === null ? null : { ...rowOfEntry(entry), trace: await traceOf(store, entry) };
     },
     // It ended before it was written, and nothing is changed in it.
     revisionOf: ({ id }) => id,

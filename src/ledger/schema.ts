@@ -34,6 +34,8 @@ export const ledgerEntry = z.object({
   /** The wire format in which the caller spoke. */
   format: z.string(),
   requestedModel: z.string().nullable(),
+  /** The combo through which it was resolved. */
+  comboId: z.string().nullable(),
   model: z.string().nullable(),
   /** What the caller saw; 499 when it left. */
   status: z.int(),
@@ -45,6 +47,8 @@ export const ledgerEntry = z.object({
   usage: usage.nullable(),
   /** True when the upstream reported no usage and the numbers come from byte counts. */
   estimated: z.boolean(),
+  /** True when the answer was given from the cache. */
+  cached: z.boolean(),
   /** Null: no price is known. Never 0 for that. */
   costUsd: z.number().nullable(),
   /** Which price table, and of which day. */
@@ -76,6 +80,44 @@ const shownUsage = z.object({
   search_units: count,
 });
 
+const targetName = {
+  connection_id: z.string(),
+  connection: z.string(),
+  provider: z.string(),
+  model: z.string(),
+};
+
+/** Why a request went where it went, as it is shown. */
+export const traceRow = z.object({
+  requested: z.string(),
+  /** The names between the requested one and its targets, and how each was understood. */
+  via: z.array(z.object({ by: z.string(), name: z.string() })),
+  combo: z.string().nullable(),
+  strategy: z.string().nullable(),
+  /** In the order in which they would have been tried; the first of many. */
+  candidates: z.array(z.object(targetName)),
+  /** Why targets were not tried. */
+  skipped: z.array(z.object({ ...targetName, reason: z.string(), detail: z.string() })),
+  /** The target of the session's last answer, where it was preferred for that. */
+  affinity: z.object(targetName).nullable(),
+  attempts: z.array(
+    z.object({
+      ...targetName,
+      /** Since the request came. */
+      started_ms: z.number(),
+      duration_ms: z.number(),
+      /** HTTP status of the upstream; null when none came. */
+      status: z.int().nullable(),
+      outcome: z.enum(['answered', 'failed', 'aborted']),
+      error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      /** What the failure did to the account. */
+      effect: z.string().nullable(),
+    }),
+  ),
+});
+
+export type TraceRow = z.infer<typeof traceRow>;
+
 /** A finished request as it is shown. Money in USD. */
 export const requestRow = z.object({
   id: z.string(),
@@ -95,6 +137,8 @@ export const requestRow = z.object({
   output_tokens: count.nullable(),
   usage: shownUsage.nullable(),
   estimated: z.boolean(),
+  /** True when the answer was given from the cache. */
+  cached: z.boolean(),
   cost_usd: z.number().nullable(),
   price_source: z.string().nullable(),
   ttft_ms: z.number().nullable(),
@@ -103,6 +147,8 @@ export const requestRow = z.object({
   error: z.object({ code: z.string(), message: z.string().nullable() }).nullable(),
   upstream_request_id: z.string().nullable(),
   user_agent: z.string().nullable(),
+  /** Of one request that is asked for by its id; null when it is not kept, or not any more. */
+  trace: traceRow.nullable().optional(),
 });
 
 /** By what usage is summed up. Hours and days are those of UTC. */

@@ -147,11 +147,16 @@ function textIn(row: Readonly<Record<string, unknown>>, name: string): string | 
 
 /**
  * The decimal number that a sum of binary fractions stands for: 0.1 + 0.2 is 0.3. SQLite adds with compensation
- * (since 3.43), so the sum is off by no more than its own last bit, and no price has 12 decimals.
+ * (since 3.43), so the sum is off by about its own last bit. No price has 12 decimals; of a sum above 400 USD as many
+ * are kept as that bit leaves in no doubt.
  */
 export function exact(usd: number): number {
-  const scaled = Math.round(usd * PICO);
-  return Number.isSafeInteger(scaled) ? scaled / PICO : usd;
+  for (const scale of SCALES) {
+    if (Math.abs(usd) * scale < CERTAIN) return Math.round(usd * scale) / scale;
+  }
+  return usd;
 }
 
-const PICO = 1e12;
+const SCALES = [1e12, 1e9, 1e6];
+/** Below it a bit of doubt is less than a tenth of a unit: 2^52 / 10. */
+const CERTAIN = 4.5e14;

@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Store } from '../store/database.ts';
+import { inputColumns, outputColumns } from './buckets.ts';
+
+export interface UsedQuery {
+  /** Only requests of one of these. */
+  only: Partial<Record<'key_id' | 'connection_id' | 'combo_id', string>>;
+  /** Requests that began from here on and had ended by `before`, in milliseconds since the epoch. */
+  since: number;
+  before: number;
+  /** Sums are made for parts of time of this length, which begin at its multiples. */
+  stepMs: number;
+}
+
+export interface UsedPart {
+  /** When the part begins. */
+  at: number;
+  /** Sum of the known costs. */
+  usd: number;
+  tokens: number;
+  requests: number;
+  /** Requests that used something whose cost is not known. */
+  unpriced: number;
+}
+
+/** Requests of so much time are summed up in one go. */
+const SLICE_MS = 3_600_000;
+
+/**
+ * What was used, by parts of time. Requests that were refused before they were sent anywhere do not count. Made in
+ * slices with room for other work between them.
+ */
+export async function usedParts(store: Pick<Store, 'db'>, query: UsedQuery): Promise<UsedPart[]> {
+  const parts: UsedPart[] = [];
+  const first = await firstAfter(store, query);
+  if (first === null) return parts;
+  const sliceMs = Math.max(SLICE_MS, query.stepMs);
+  let since = first;
+  while (since <= query.before) {
+    const until = Math.floor(since / sliceMs) * sliceMs + sliceMs;
+    parts.push(...(await slice(store, query, since, until)));
+    since = until;
+    await setImmediate();
+  }
+  return parts;
+}
+
+async function firstAfter(store: Pick<Store, 'db'>, { only, since }: UsedQuery): Promise<number | null> {
+  let select = store.db.selectFrom('requests').select('started_at').where('started_at', '>=', since);
+  for (const [column, value] of Object.entries(only))
+    select = select.where(sql.ref(`requests.${column}`), '=', value);
+  return (await select.orderBy('started_at').limit(1).executeTakeFirst())?.started_at ?? null;
+}
+
+async function slice(
+  store: Pick<Store, 'db'>,
+  { before, only, stepMs }: UsedQuery,
+  since: number,
+  until: number,
+): Promise<UsedPart[]> {
+  const tokens = sql.join(
+    [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
+    sql` + `,
+  );
+  let select = store.db
+    .selectFrom('requests')
+    .select([
+      sql<number>`started_at / ${sql.lit(stepMs)}`.as('part'),
+      sql<number>`total(cost_usd)`.as('usd'),
+      sql<number>`sum(${tokens})`.as('tokens'),
+      sql<number>`count(*)`.as('requests'),
+      sql<number>`sum(cost_usd is null and input_tokens is not null)`.as('unpriced'),
+    ])
+    .where('started_at', '>=', since)
+    .where('started_at', '<', until)
+    .where(sql<number>`started_at + duration_ms`, '<=', before)
+    .where('attempts', '>', 0);
+  for (const [column, value] of Object.entries(only))
+    select = select.where(sql.ref(`requests.${column}`), '=', value);
+  const rows = await select.groupBy(sql.lit(1)).execute();
+  return rows.map(({ part, ...sums }) => ({ ...sums, at: part * stepMs }));
+}
