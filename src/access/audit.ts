@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayError } from '../lib/error.ts';
-import { createAppender, ownEntry, type Waiting } from './audit-append.ts';
+import { type Appender, createAppender, ownEntry, type Waiting } from './audit-append.ts';
 import { parseRecord } from './audit-chain.ts';
 import { auditFileOf, auditFiles, auditFolder, linesBackwards } from './audit-files.ts';
 import { createFlood } from './audit-flood.ts';
@@ -21,6 +21,8 @@ export interface AuditLog {
    * @throws GatewayError `audit_unavailable` when it cannot be: what it is about must be refused then
    */
   writeNow(entry: AuditEntry): Promise<void>;
+  /** Removes what is older than is kept. Also done with the first record of a month. */
+  retain(): Promise<void>;
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -96,9 +98,7 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
     }
     if (retentionMonths === null || month === auditFileOf(now())) return true;
     month = auditFileOf(now());
-    await retain(folder, retentionMonths, now(), (entry) =>
-      appender.append([{ entry, time: now() }], true),
-    ).catch(onError);
+    await retain({ folder, months: retentionMonths, now: now(), appender }).catch(onError);
     return true;
   };
 
@@ -119,6 +119,10 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
         queue.push({ entry: masked(entry), time: now(), settle: { resolve, reject } });
         void start();
       });
+    },
+    retain() {
+      month = '';
+      return start();
     },
     async close() {
       flood.finish();
@@ -143,23 +147,27 @@ function lostEntry(records: number): AuditEntry {
   return ownEntry('audit.lost', null, { records }, 'not_writable');
 }
 
+interface Retention {
+  folder: string;
+  months: number;
+  /** Milliseconds since the epoch. */
+  now: number;
+  appender: Appender;
+}
+
 /**
  * Removes the files of months that ended more than `months` ago, each after a record that says where the chain now
  * begins.
  */
-async function retain(
-  folder: string,
-  months: number,
-  now: number,
-  record: (entry: AuditEntry) => Promise<void>,
-): Promise<void> {
+async function retain({ appender, folder, months, now }: Retention): Promise<void> {
   const time = new Date(now);
   const oldest = auditFileOf(Date.UTC(time.getUTCFullYear(), time.getUTCMonth() - months));
   for (const name of (await auditFiles(folder)).slice(0, -1)) {
     if (name >= oldest) return;
     for await (const line of linesBackwards(join(folder, name))) {
       const last = parseRecord(line);
-      await record(ownEntry('audit.removed', name, { last_seq: last?.seq, last_hash: last?.hash }, null));
+      const after = { last_seq: last?.seq, last_hash: last?.hash };
+      await appender.append([{ entry: ownEntry('audit.removed', name, after, null), time: now }], true);
       break;
     }
     await rm(join(folder, name), { force: true });

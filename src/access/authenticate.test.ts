@@ -18,6 +18,7 @@ function table(patch: Partial<KeyRecord> = {}): Map<string, KeyRecord> {
     expiresAt: null,
     lastUsedAt: null,
     disabled: false,
+    cacheTtlSeconds: null,
     ...patch,
   };
   return new Map([[record.hash, record]]);

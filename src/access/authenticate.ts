@@ -9,6 +9,8 @@ export interface Principal {
   name: string;
   /** Models it may use, exact or with a trailing `*`; null for all. */
   models: string[] | null;
+  /** For how long an answer may be given again to the same request, in milliseconds; absent for never. */
+  cacheTtlMs?: number;
 }
 
 /** A longer credential is no key of ours and is not worth hashing. */
@@ -29,7 +31,9 @@ export function authenticate(
     const record = table.get(digest);
     if (record === undefined || !sameDigest(record.hash, digest)) continue;
     if (record.disabled || (record.expiresAt !== null && record.expiresAt <= now)) continue;
-    return { keyId: record.id, name: record.name, models: record.models };
+    const principal: Principal = { keyId: record.id, name: record.name, models: record.models };
+    if (record.cacheTtlSeconds !== null) principal.cacheTtlMs = record.cacheTtlSeconds * 1000;
+    return principal;
   }
   return null;
 }

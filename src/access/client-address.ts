@@ -31,15 +31,21 @@ function groupsOf(address: string): string[] {
 }
 
 /** Whether an address is in one of the networks, which are in CIDR notation or single addresses. */
-export function inNetworks(address: string, networks: readonly string[]): boolean {
-  const plain = plainAddress(address);
-  if (!isIP(plain)) return false;
-  const list = new BlockList();
-  for (const network of networks) {
+export function inNetworks(address: string, list: readonly string[]): boolean {
+  return networks(list)(address);
+}
+
+/** The same for a list that is asked often. */
+export function networks(list: readonly string[]): (address: string) => boolean {
+  const known = new BlockList();
+  for (const network of list) {
     const [base = '', bits] = network.split('/');
     const family = isIPv6(base) ? 'ipv6' : 'ipv4';
-    if (bits === undefined) list.addAddress(base, family);
-    else list.addSubnet(base, Number(bits), family);
+    if (bits === undefined) known.addAddress(base, family);
+    else known.addSubnet(base, Number(bits), family);
   }
-  return list.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+  return (address) => {
+    const plain = plainAddress(address);
+    return isIP(plain) !== 0 && known.check(plain, isIPv6(plain) ? 'ipv6' : 'ipv4');
+  };
 }

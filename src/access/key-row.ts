@@ -12,6 +12,7 @@ export function rowOfKey(record: KeyRecord, now: number) {
     last_used_at: isoOrNull(record.lastUsedAt),
     expired: isExpired(record, now),
     disabled: record.disabled,
+    cache_ttl_seconds: record.cacheTtlSeconds,
   };
 }
 

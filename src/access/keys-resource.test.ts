@@ -42,6 +42,7 @@ describe('the resource of gateway keys', () => {
       last_used_at: null,
       expired: false,
       disabled: false,
+      cache_ttl_seconds: null,
     });
     const rows = await resource.list?.(admin);
     assert.deepEqual(rows, [row]);

@@ -31,11 +31,15 @@ export function keysResource({ keys, now }: KeysInput): Resource {
     find,
     create: {
       permission: 'keys:create',
+      perMinute: 300,
       input: newKeyInput,
       async run(input) {
-        const { expires_at, models, name } = newKeyInput.parse(input);
+        const { cache_ttl_seconds, expires_at, models, name } = newKeyInput.parse(input);
         const expiresAt = futureTime(expires_at ?? null, now());
-        const { key, record } = await keys.add({ name, models: models ?? null, expiresAt });
+        const { key, record } = await keys.add({
+          ...{ name, models: models ?? null, expiresAt },
+          cacheTtlSeconds: cache_ttl_seconds ?? null,
+        });
         return { row: rowOfKey(record, now()), secret: { key } };
       },
     },
@@ -89,6 +93,7 @@ function patchOf(row: Row, input: Record<string, unknown>, now: number): KeyPatc
   if (rest.name !== undefined) patch.name = rest.name;
   if (rest.models !== undefined) patch.models = rest.models;
   if (rest.disabled !== undefined) patch.disabled = rest.disabled;
+  if (rest.cache_ttl_seconds !== undefined) patch.cacheTtlSeconds = rest.cache_ttl_seconds;
   // An expired key may be sent back as it was read, to change something else.
   if (expires_at !== undefined && expires_at !== row['expires_at'])
     patch.expiresAt = futureTime(expires_at, now);

@@ -14,6 +14,8 @@ export const keyRecord = z.object({
   expiresAt: z.number().nullable(),
   lastUsedAt: z.number().nullable(),
   disabled: z.boolean(),
+  /** For how long an answer may be given again to the same request, in seconds; null for never. */
+  cacheTtlSeconds: z.number().nullable(),
 });
 
 export type KeyRecord = z.infer<typeof keyRecord>;
@@ -43,6 +45,11 @@ const key = {
   expires_at: z
     .union([z.iso.datetime({ offset: true }), z.iso.date()], 'give a time such as 2027-01-31T12:00:00Z')
     .nullable(),
+  cache_ttl_seconds: z
+    .int('cache_ttl_seconds is a whole number')
+    .min(1, 'cache_ttl_seconds is at least 1')
+    .max(2_592_000, 'cache_ttl_seconds is 30 days at most')
+    .nullable(),
 };
 
 /** What a new key is made of. */
@@ -52,6 +59,8 @@ export const newKeyInput = z.strictObject({
   models: key.models.optional(),
   /** When it stops working; never when absent or null. */
   expires_at: key.expires_at.optional(),
+  /** For how long answers may be given again to the same request, in seconds; never when absent or null. */
+  cache_ttl_seconds: key.cache_ttl_seconds.optional(),
 });
 
 /** What may be changed of a key. */
@@ -69,4 +78,5 @@ export const keyRow = z.object({
   last_used_at: z.iso.datetime().nullable(),
   expired: z.boolean(),
   disabled: z.boolean(),
+  cache_ttl_seconds: z.int().nullable(),
 });

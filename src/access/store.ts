@@ -10,6 +10,8 @@ export interface NewKey {
   name: string;
   models: string[] | null;
   expiresAt: number | null;
+  /** Default null. */
+  cacheTtlSeconds?: number | null;
 }
 
 /** What changes of a key; the rest stays. */
@@ -28,7 +30,12 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
     find,
 
     /** Adds a key. Its text is in the answer and nowhere else. @throws GatewayError for a bad or taken name */
-    async add({ name, models, expiresAt }: NewKey): Promise<{ record: KeyRecord; key: string }> {
+    async add({
+      cacheTtlSeconds = null,
+      name,
+      models,
+      expiresAt,
+    }: NewKey): Promise<{ record: KeyRecord; key: string }> {
       const checked = checkedName(name);
       if ((await find(checked)) !== null) throw nameTaken(checked);
       const { hash, key, prefix } = createKey();
@@ -42,6 +49,7 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
         created_at: time,
         expires_at: expiresAt,
         disabled: 0,
+        cache_ttl_seconds: cacheTtlSeconds,
       };
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('keys')
@@ -116,8 +124,9 @@ function owners(where: ExpressionBuilder<Tables, 'keys'>, name: string, own: str
     .where((each) => each.or([each('other.name', '=', name), each('other.id', '=', name)]));
 }
 
-function changeOf({ disabled, expiresAt, models, name }: KeyPatch): Updateable<KeyTable> {
+function changeOf({ cacheTtlSeconds, disabled, expiresAt, models, name }: KeyPatch): Updateable<KeyTable> {
   return {
+    ...(cacheTtlSeconds === undefined ? {} : { cache_ttl_seconds: cacheTtlSeconds }),
     ...(name === undefined ? {} : { name: checkedName(name) }),
     ...(models === undefined ? {} : { models: models === null ? null : JSON.stringify(models) }),
     ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
@@ -151,5 +160,6 @@ function recordOf(row: Selectable<KeyTable>, lastUsedAt: number | null): KeyReco
     expiresAt: row.expires_at,
     lastUsedAt,
     disabled: row.disabled === 1,
+    cacheTtlSeconds: row.cache_ttl_seconds,
   };
 }

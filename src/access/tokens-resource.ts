@@ -68,6 +68,7 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
     find: async (id, caller) => (await rows(caller)).find((row) => row.id === id) ?? null,
     create: {
       permission: 'self:update',
+      perMinute: 120,
       input: newToken,
       async run(input, caller) {
         const given = newToken.parse(input);

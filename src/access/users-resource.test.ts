@@ -51,7 +51,7 @@ describe('users', () => {
       ['vic', 'viewer', 'Víctor', false],
     );
     assert.match(String(row['guid']), /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-    assert.equal(row['created_at'], '2027-01-15T08:00:00Z');
+    assert.equal(row['created_at'], '2027-01-15T08:00:00.000Z');
     assert.deepEqual(resource.record.strict().safeParse(row).error, undefined);
     assert.equal(outcome(await access.enter(basic('VIC', long))), 'vic');
     await assert.rejects(create(admin, { name: 'VIC', password: long, role: 'viewer' }), { param: 'name' });

@@ -66,6 +66,7 @@ export function usersResource(parts: AccessParts): Resource {
     },
     create: {
       permission: 'users:create',
+      perMinute: 120,
       input: newUser,
       async run(input, caller) {
         demandFresh(caller, now());
@@ -110,6 +111,7 @@ function setPassword({ logins, now, passwords, users }: AccessParts): Action {
   return {
     summary: 'Sets a new password, and ends all tokens of the user',
     permission: 'self:update',
+    perMinute: 30,
     input: newPassword,
     async run(row, input, caller) {
       const given = newPassword.parse(input);
@@ -132,8 +134,9 @@ function setPassword({ logins, now, passwords, users }: AccessParts): Action {
 
 function revokeSessions({ now, tokens }: AccessParts): Action {
   return {
-    summary: 'Ends all tokens that the user got by logging in',
+    summary: 'Ends all tokens that the user got by logging in, the caller where none is named',
     permission: 'self:update',
+    implied: (caller) => caller.userId,
     async run(row, _input, caller) {
       if (row.id !== caller.userId) demandRight(caller, now());
       const count = await tokens.endSessions(row.id);

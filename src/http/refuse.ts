@@ -53,8 +53,13 @@ export function refuseBrokenRequests(
     }
     const error = errorOf(cause, options);
     const id = exchange?.id ?? newId('req', options.now?.());
-    const path = exchange?.path ?? pathIn(cause.rawPacket);
-    const rendered = options.renderError(error, path, id, exchange?.request.headers);
+    const seen = exchange === undefined ? readHead(cause.rawPacket) : null;
+    const rendered = options.renderError(
+      error,
+      exchange?.path ?? seen?.path ?? '/',
+      id,
+      exchange?.request.headers ?? seen?.headers,
+    );
     const headers = { ...rendered.headers, 'x-request-id': id };
     sendRaw(socket, rendered.status, rendered.body, headers);
     // Whoever reads the body learns why it ended, before Node tells it that the connection closed.
@@ -77,10 +82,7 @@ function errorOf(cause: ParseError, { limits }: RefusalOptions): GatewayError {
         `the request was not complete in time: its headers may take ${limits.headersTimeoutMs} ms, all of it ${limits.bodyTimeoutMs} ms`,
       );
     case 'HPE_HEADER_OVERFLOW':
-      return new GatewayError(
-        'headers_too_large',
-        `the request line and headers may have ${limits.headerBytes} bytes together`,
-      );
+      return headTooLarge(limits.headerBytes);
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new GatewayError('request_too_large', 'the chunk extensions of the request body are too long');
     default:
@@ -91,8 +93,46 @@ function errorOf(cause: ParseError, { limits }: RefusalOptions): GatewayError {
   }
 }
 
-/** The path of a request line that was never parsed, for an error in the right dialect. */
-function pathIn(packet: Buffer | undefined): string {
-  const line = packet?.toString('latin1', 0, 2048) ?? '';
-  return /^[A-Z]+ ([^ ?]+)/.exec(line)?.[1] ?? '/';
+/** What one read of a socket brings at most. */
+const READ_BYTES = 65_536;
+
+/**
+ * How many bytes of a head Node's parser may take. The line with the path is known as long as it came with the same read,
+ * and from then on only once the head is whole: such heads may be one read larger, and are refused when they are known.
+ */
+export function parsedHeadBytes(limitBytes: number): number {
+  return limitBytes < READ_BYTES ? limitBytes : limitBytes + READ_BYTES;
+}
+
+/** @throws GatewayError `headers_too_large` */
+export function refuseLargeHead({ rawHeaders, url }: IncomingMessage, limitBytes: number): void {
+  let bytes = url?.length ?? 0;
+  for (const text of rawHeaders) bytes += text.length + 2;
+  if (bytes > limitBytes) throw headTooLarge(limitBytes);
+}
+
+function headTooLarge(limitBytes: number): GatewayError {
+  return new GatewayError(
+    'headers_too_large',
+    `the request line and headers may have ${limitBytes} bytes together`,
+  );
+}
+
+/** As far as headers that tell one client from another may stand behind the request line. */
+const HEAD_BYTES = 8192;
+
+/**
+ * The path and the first headers of a request that was never parsed, for an error in the right dialect. Null where the
+ * packet that was given up on does not begin with a request line: it went by with an earlier one.
+ */
+function readHead(packet: Buffer | undefined): { path: string; headers: IncomingHttpHeaders } | null {
+  const [line = '', ...fields] = packet?.toString('latin1', 0, HEAD_BYTES).split('\r\n') ?? [];
+  const path = /^[A-Z]+ (?:https?:\/\/[^/?# ]*)?(\/[^ ?#]*)/.exec(line)?.[1];
+  if (path === undefined) return null;
+  const headers: IncomingHttpHeaders = {};
+  for (const field of fields) {
+    const [, name, value] = /^([\w-]+):[ \t]*(.*)$/.exec(field) ?? [];
+    if (name !== undefined) headers[name.toLowerCase()] ??= value;
+  }
+  return { path, headers };
 }

@@ -39,6 +39,12 @@ export interface Action {
   input?: z.ZodObject;
   /** Whether it can be done to the member now; it is advertised only then. */
   possible?(row: Row): boolean;
+  /** The member that is meant where a request to the collection names none, e.g. the caller's own record. */
+  implied?(caller: Caller): string;
+  /** How often a caller may do it, where it is costly; as often as they like when absent. */
+  perMinute?: number;
+  /** It waits for somebody else, and so runs beside changes of the member instead of in turn with them. */
+  beside?: boolean;
   /** Changes nothing, says what would be changed (`?dry_run=true`). */
   preview?(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
   run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Outcome>;
@@ -48,6 +54,17 @@ export interface Action {
 export interface Write {
   permission: string;
   input: z.ZodObject;
+  /** How often a caller may do it, where it is costly; as often as they like when absent. */
+  perMinute?: number;
+}
+
+/** What was made. */
+export interface Made {
+  row: Row;
+  /** What is shown this once, beside the row. */
+  secret?: Record<string, unknown>;
+  /** The task that makes it, where that takes longer; of the row only its id counts then. */
+  taskId?: string;
 }
 
 /** A condition on a member: `state = 'running'`. All conditions of a group hold, of the groups any. */
@@ -96,10 +113,9 @@ export interface Resource {
   /** One row by id or another name of it; null when there is none, or the caller may not see it. */
   find(id: string, caller: Caller): Promise<Row | null>;
   create?: Write & {
-    run(
-      input: Record<string, unknown>,
-      caller: Caller,
-    ): Promise<{ row: Row; secret?: Record<string, unknown> }>;
+    /** Whether a task makes it. */
+    slow?: boolean;
+    run(input: Record<string, unknown>, caller: Caller): Promise<Made>;
   };
   update?: Write & {
     run(row: Row, input: Record<string, unknown>, caller: Caller): Promise<Row>;

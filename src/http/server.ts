@@ -6,9 +6,9 @@ import { newId } from '../lib/id.ts';
 import { createRoster, type Roster, type Slotted } from '../lib/roster.ts';
 import { createDrain } from './drain.ts';
 import type { Outlet } from './outlet.ts';
-import { type RefusalOptions, refuseBrokenRequests } from './refuse.ts';
+import { parsedHeadBytes, type RefusalOptions, refuseBrokenRequests, refuseLargeHead } from './refuse.ts';
 import { createRequestIds } from './request-id.ts';
-import { sendJson } from './send.ts';
+import { refuseUpgrade, sendJson } from './send.ts';
 
 /** What is known of a request beside its body. */
 export type RequestHead = Pick<IncomingMessage, 'headers' | 'method' | 'rawHeaders' | 'socket'>;
@@ -84,6 +84,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (response.socket === null) closeWithSocket(exchange);
     if (drain.started()) response.shouldKeepAlive = false;
     try {
+      refuseLargeHead(request, limits.headerBytes);
       const result = options.onRequest(exchange);
       if (result instanceof Promise) result.catch((error: unknown) => fail(options, exchange, error));
     } catch (error) {
@@ -93,7 +94,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const server = createServer(
     {
-      maxHeaderSize: limits.headerBytes,
+      maxHeaderSize: parsedHeadBytes(limits.headerBytes),
       headersTimeout: Math.min(limits.headersTimeoutMs, limits.bodyTimeoutMs),
       requestTimeout: limits.bodyTimeoutMs,
       connectionsCheckingInterval: checkingInterval(limits),
@@ -194,9 +195,17 @@ function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): v
 function upgrade(options: HttpServerOptions, request: IncomingMessage, socket: Duplex, head: Buffer): void {
   // A peer that goes away during the refusal is no failure of ours.
   socket.on('error', () => socket.destroy());
+  const id = newId('req', options.now?.());
   try {
-    options.onUpgrade(request, socket, head, newId('req', options.now?.()));
+    refuseLargeHead(request, options.limits.headerBytes);
+    options.onUpgrade(request, socket, head, id);
   } catch (error) {
+    if (error instanceof GatewayError) {
+      const [path = '/'] = originForm(request.url ?? '/').split('?', 1);
+      const rendered = options.renderError(error, path, id, request.headers);
+      refuseUpgrade(socket, rendered.status, rendered.body, { ...rendered.headers, 'x-request-id': id });
+      return;
+    }
     options.onError?.(error, null);
     socket.destroy();
   }

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 
-/** How the values of an attribute are compared. A `time` is ISO 8601 text that compares as the instant it names. */
-export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'object';
+/**
+ * How the values of an attribute are compared. A `time` is ISO 8601 text that compares as the instant it names, a `map`
+ * has members of any name (`labels`), each of them a text.
+ */
+export type Kind = 'text' | 'number' | 'boolean' | 'time' | 'list' | 'map' | 'object';
 
 /** The attributes that a caller may name, and what they are. One member of an object is named `health.status`. */
 export type Attributes = ReadonlyMap<string, Kind>;
@@ -25,14 +28,21 @@ export function attributesOf(record: z.ZodObject, hidden: ReadonlySet<string>): 
   return attributes;
 }
 
-/** The value of an attribute; undefined where the row has none. */
+/** The kind of an attribute or of one member of a map (`labels.team`); undefined for what is neither. */
+export function kindAt(attributes: Attributes, name: string): Kind | undefined {
+  const dot = name.indexOf('.');
+  const isMember = dot > 0 && dot < name.length - 1 && attributes.get(name.slice(0, dot)) === 'map';
+  return attributes.get(name) ?? (isMember ? 'text' : undefined);
+}
+
+/** The value of an attribute; undefined where the row has none. The names of a map's members may have dots in them. */
 export function valueAt(row: Readonly<Record<string, unknown>>, attribute: string): unknown {
-  let value: unknown = row;
-  for (const name of attribute.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
-  }
-  return value;
+  if (Object.hasOwn(row, attribute)) return row[attribute];
+  const dot = attribute.indexOf('.');
+  const inner =
+    dot < 0 ? undefined : Object.entries(row).find(([name]) => name === attribute.slice(0, dot))?.[1];
+  if (typeof inner !== 'object' || inner === null) return undefined;
+  return valueAt(inner as Record<string, unknown>, attribute.slice(dot + 1));
 }
 
 /** The schema behind what says that a value may be absent or null. */
@@ -73,6 +83,8 @@ function kindOf(schema: z.core.$ZodTypes, name: string): Kind {
       return 'boolean';
     case 'array':
       return 'list';
+    case 'record':
+      return unwrapped(def.valueType)._zod.def.type === 'string' ? 'map' : 'object';
     case 'union': {
       const [first = 'object', ...others] = def.options.map((option) => kindOf(unwrapped(option), name));
       return others.every((kind) => kind === first) ? first : 'object';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 import type { Condition } from '../resource.ts';
-import type { Attributes, Kind } from './attributes.ts';
+import { type Attributes, type Kind, kindAt } from './attributes.ts';
 
 type Operator = Condition['operator'];
 type Value = Condition['value'];
@@ -12,7 +12,7 @@ const operators: readonly Operator[] = ['=', '!=', '<', '<=', '>', '>=', '==', '
 const ordering: ReadonlySet<Operator> = new Set(['<', '<=', '>', '>=']);
 const matching: ReadonlySet<Operator> = new Set(['=~', '!~']);
 
-const EXPRESSION = /^\s*(?:(or)\s+)?([A-Za-z_][\w.]*)\s*([=!<>~]+)(.*)$/is;
+const EXPRESSION = /^\s*(?:(or)\s+)?([A-Za-z_][\w./-]*)\s*([=!<>~]+)(.*)$/is;
 const INSTANT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/i;
 const NUMBER = /^[+-]?(?:\d{1,17}(?:\.\d{0,17})?|\.\d{1,17})(?:e[+-]?\d{1,3})?$/i;
 
@@ -45,12 +45,12 @@ function parseFilter(filter: string, attributes: Attributes): { or: boolean; con
   const found = EXPRESSION.exec(filter);
   if (found === null) throw wrong(`"${shortened(filter)}" is no filter, like state='running'`);
   const [, or, attribute = '', sign = '', rest = ''] = found;
-  const kind = attributes.get(attribute);
+  const kind = kindAt(attributes, attribute);
   if (kind === undefined) throw unknownAttribute(attribute, 'filter[]');
   const operator = operators.find((known) => known === sign);
   if (operator === undefined)
     throw wrong(`"${shortened(sign)}" is no operator; there are ${operators.join(' ')}`);
-  if (kind === 'object') throw wrong(`"${attribute}" cannot be filtered by`);
+  if (kind === 'object' || kind === 'map') throw wrong(`"${attribute}" cannot be filtered by`);
   const value = valueFor(attribute, kind, operator, rest.trim());
   return { or: or !== undefined, condition: { attribute, operator, value } };
 }
@@ -96,6 +96,7 @@ function converted(attribute: string, kind: Kind, text: string): string | number
     }
     case 'text':
     case 'list':
+    case 'map':
     case 'object':
       return text;
   }

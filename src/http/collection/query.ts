@@ -1,6 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 import type { ListQuery } from '../resource.ts';
-import type { Attributes } from './attributes.ts';
+import { type Attributes, kindAt } from './attributes.ts';
 import { parseFilters, unknownAttribute } from './filter.ts';
 
 /** What a caller wants to see of a collection, and how. */
@@ -103,9 +103,9 @@ function sortOf(params: URLSearchParams, attributes: Attributes): ListQuery['sor
     throw wrong('sort_order', '"sort_order" is one word for all of "sort_by", or one for each');
   if (orders.length > 0 && names.length === 0) throw wrong('sort_order', '"sort_order" goes with "sort_by"');
   return names.map((attribute, index) => {
-    const kind = attributes.get(attribute);
+    const kind = kindAt(attributes, attribute);
     if (kind === undefined) throw unknownAttribute(attribute, 'sort_by');
-    if (kind === 'object' || kind === 'list')
+    if (kind === 'object' || kind === 'map' || kind === 'list')
       throw wrong('sort_by', `"${attribute}" has no order to sort by`);
     return { attribute, descending: (orders.length > 1 ? orders[index] : orders[0]) === true };
   });

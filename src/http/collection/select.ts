@@ -160,6 +160,7 @@ function comparable(value: unknown, kind: Kind): string | number | null {
     case 'text':
     case 'list':
       return textOf(value);
+    case 'map':
     case 'object':
       return null;
   }
