@@ -32,13 +32,17 @@ export interface BackupInput {
   dataDir: string;
   /** Where it goes; null for the folder of backups. */
   output: string | null;
-  storageKey: StorageKey;
+  storageKey: Pick<StorageKey, 'key' | 'source'>;
   /** Whether `storage.key` goes in. A key from the environment never does. */
   includeKey: boolean;
   version: string;
   /** Milliseconds since the epoch. */
   now: number;
+  /** Told how far it is, from 0 to 1, and what is done just now. */
+  progress?: Progress;
 }
+
+export type Progress = (done: number, doing: string) => void;
 
 export interface Made {
   path: string;
@@ -50,16 +54,20 @@ export function backupFolder(dataDir: string): string {
   return join(dataDir, 'backups');
 }
 
+/** What a backup is called that is begun at a time. */
+export function backupName(now: number): string {
+  return `modelgate-${new Date(now).toISOString().replace(/[:.]/g, '-')}.tar.gz`;
+}
+
 /**
  * Makes a backup of the configuration and the database while a gateway may be running, reads it back, and only then
  * gives it its name. It is readable by its owner only, and overwrites nothing.
  * @throws GatewayError when there is nothing to back up, the database is damaged, or the output exists
  */
 export async function createBackup(input: BackupInput): Promise<Made> {
-  const { dataDir, now } = input;
+  const { dataDir, now, progress = () => {} } = input;
   const folder = backupFolder(dataDir);
-  const path =
-    input.output ?? join(folder, `modelgate-${new Date(now).toISOString().replace(/[:.]/g, '-')}.tar.gz`);
+  const path = input.output ?? join(folder, backupName(now));
   await refuseExisting(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await removeLeftOver(folder, now);
@@ -69,10 +77,11 @@ export async function createBackup(input: BackupInput): Promise<Made> {
     const manifest = await gather(input, work);
     await refuseExisting(partial);
     await pipeline(
-      packed(manifest, work, now),
+      counted(packed(manifest, work, now), manifest, progress),
       createGzip(),
       createWriteStream(partial, { mode: 0o600, flags: 'wx' }),
     );
+    progress(READING_BACK, 'Reading it back');
     await unpackBackup(partial, null);
     await synced(partial);
     await named(partial, path);
@@ -85,6 +94,25 @@ export async function createBackup(input: BackupInput): Promise<Made> {
   } finally {
     await rm(work, { recursive: true, force: true });
     await rm(partial, { force: true });
+  }
+}
+
+/** How far it is when the copy is made, and when it is packed. */
+const PACKING = 0.4;
+const READING_BACK = 0.8;
+
+/** Passes on what is packed, and tells how much of it has gone by. */
+async function* counted(
+  pieces: AsyncIterable<Buffer>,
+  { members }: Manifest,
+  progress: Progress,
+): AsyncGenerator<Buffer> {
+  const whole = members.reduce((sum, { bytes }) => sum + bytes, 1);
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.length;
+    progress(PACKING + (READING_BACK - PACKING) * Math.min(1, bytes / whole), 'Packing');
+    yield piece;
   }
 }
 
@@ -102,14 +130,15 @@ async function removeLeftOver(folder: string, now: number): Promise<void> {
 
 /** Copies what goes into the backup to `work`, and says what it is. */
 async function gather(
-  { dataDir, includeKey, now, storageKey, version }: BackupInput,
+  { dataDir, includeKey, now, progress = () => {}, storageKey, version }: BackupInput,
   work: string,
 ): Promise<Manifest> {
   const database = databasePath(dataDir);
   if (!(await exists(database)))
     throw new GatewayError('not_found', `There is no database at ${database}, so nothing to back up`);
   const copy = join(work, 'modelgate.db');
-  await snapshotDatabase(database, copy);
+  progress(0, 'Copying the database');
+  await snapshotDatabase(database, copy, (done) => progress(PACKING * done, 'Copying the database'));
   const included = includeKey && storageKey.source !== 'environment';
   const others: MemberName[] = [
     'config.json',

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../test/support/folder.ts';
 import { storageKey } from '../connections/seal.ts';
 import type { Caller } from '../http/resource.ts';
 import { openStore } from '../store/database.ts';
-import { backupsResource } from './resource.ts';
+import { openBackups } from './resource.ts';
 import { backupRow } from './schema.ts';
 
 const caller: Caller = {
@@ -20,8 +20,17 @@ describe('the backups resource', () => {
     await (await openStore(dataDir)).close();
     const sealing = await storageKey(dataDir, null);
     let time = Date.UTC(2026, 10, 21);
-    const resource = backupsResource({ dataDir, storageKey: sealing, version: '1.2.3', now: () => time++ });
-    const { create, list, find, actions, remove } = resource;
+    const ends: string[] = [];
+    const backups = openBackups({
+      ...{ dataDir, storageKey: sealing, version: '1.2.3', now: () => time++ },
+      tasks: {
+        begin: async () => 'task_1',
+        progress: async () => {},
+        finish: async (_id, status) => void ends.push(status),
+      },
+      report: (error) => assert.fail(String(error)),
+    });
+    const { create, list, find, actions, remove } = backups.resource;
     assert.ok(create && list && actions?.['verify'] && actions['restore'] && remove);
     assert.deepEqual(await list(caller), []);
     const both = await Promise.allSettled([create.run({}, caller), create.run({}, caller)]);
@@ -30,7 +39,11 @@ describe('the backups resource', () => {
       ['fulfilled', 'rejected'],
       'one at a time',
     );
-    const { row } = await create.run({ include_key: false }, caller);
+    await backups.settled();
+    const { row, taskId } = await create.run({ include_key: false }, caller);
+    assert.equal(taskId, 'task_1');
+    await backups.settled();
+    assert.deepEqual(ends, ['Ok', 'Ok']);
     const rows = await list(caller);
     assert.deepEqual(
       rows.map((one) => one['includes_secret']),

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 
@@ -14,19 +14,32 @@ const workerSource = `
   if (said !== 'ok') throw new Error('the database is damaged: ' + said);
 `;
 
+const LOOK_MS = 250;
+
 /**
  * Copies a database as it is at one moment, whoever writes to it meanwhile, without holding up this thread, and checks
  * the copy.
+ * @param progress told how much of it is written, from 0 to 1
  * @throws SQLite's error, or one that says that the database is damaged
  */
-export async function snapshotDatabase(from: string, to: string): Promise<void> {
+export async function snapshotDatabase(
+  from: string,
+  to: string,
+  progress: (done: number) => void = () => {},
+): Promise<void> {
   // SQLite writes into an empty file that exists, which keeps the mode.
   writeFileSync(to, '', { mode: 0o600, flag: 'wx' });
-  await new Promise<void>((resolve, reject) => {
-    const worker = new Worker(workerSource, { eval: true, workerData: { from, to } });
-    worker.on('error', reject);
-    worker.on('exit', () => resolve());
-  });
+  const look = () => progress(Math.min(1, statSync(to).size / Math.max(1, statSync(from).size)));
+  const looking = setInterval(look, LOOK_MS);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const worker = new Worker(workerSource, { eval: true, workerData: { from, to } });
+      worker.on('error', reject);
+      worker.on('exit', () => resolve());
+    });
+  } finally {
+    clearInterval(looking);
+  }
 }
 
 /** What is wrong with a database file; null when it is sound. */

@@ -9,13 +9,14 @@ import { docsPage } from './docs-page.ts';
 import { facts, jsonBody, notAllowed } from './exchange.ts';
 import { checkAccept, checkFormOfBasic, checkHost, checkOrigin } from './guards.ts';
 import { serveLogin, serveSetup } from './login.ts';
+import { isLoginCallback, serveLoginCallback } from './login-callback.ts';
 import { problem } from './problem.ts';
 import { entryPoint } from './root.ts';
 import { type ApiPath, apiPath, apiVersion } from './target.ts';
 import { watchLive } from './watch-live.ts';
 
 /** Every answer: never kept by caches, never framed, never guessed at by browsers. */
-const always: OutgoingHttpHeaders = {
+const always: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
@@ -33,16 +34,34 @@ export function isManagementPath(path: string): boolean {
 /** Serves one request below `/api`. Never throws: every failure is answered in the API's own shape. */
 export async function serveManagement(context: ManagementContext, exchange: Exchange): Promise<void> {
   try {
+    if (!(await itsTurn(exchange.response))) return;
     const answer = await respond(context, exchange);
     if (answer !== null) send(exchange, answer);
   } catch (error) {
     if (!(error instanceof GatewayError)) context.report(error);
-    const known =
-      error instanceof GatewayError
-        ? error
-        : new GatewayError('internal_error', 'The gateway failed to answer this; its log has the cause');
+    const known = error instanceof GatewayError ? error : ownFault(error);
     if (!exchange.response.headersSent) send(exchange, refusal(known, exchange.id));
   }
+}
+
+/**
+ * Resolves when the answers to earlier requests of the same connection have left: for one who sends many ahead and
+ * does not read, all answers would wait in memory. False where nobody waits any more.
+ */
+async function itsTurn(response: Exchange['response']): Promise<boolean> {
+  if (response.socket !== null) return true;
+  return new Promise((resolve) => {
+    response.once('socket', () => resolve(true));
+    response.once('close', () => resolve(false));
+  });
+}
+
+/** A fault of the gateway's own, of which only the log has the cause. */
+function ownFault(error: unknown): GatewayError {
+  const ofStore = error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+  return ofStore
+    ? new GatewayError('store_unavailable', 'The database cannot be used just now; the log has the cause')
+    : new GatewayError('internal_error', 'The gateway failed to answer this; its log has the cause');
 }
 
 /** An error as an answer, with the challenge that every 401 of this API carries (spec 3, section 7). */
@@ -64,6 +83,7 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
   if (fixed === 'ping' && method === 'GET') return ping(exchange);
   await guarded(context, exchange, () => checkOrigin(request, context.hosts(), mints));
   if (fixed === 'setup') return serveSetup(context, exchange, method);
+  if (isLoginCallback(path)) return serveLoginCallback(context, exchange, always);
   // What may be asked for is no secret; what is there is.
   if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined) return preflight(context, path);
   const caller = await authenticated(context, exchange);
@@ -89,7 +109,7 @@ async function guarded(context: ManagementContext, exchange: Exchange, check: ()
     const reason = error instanceof GatewayError ? error.code : null;
     await context.audit({
       kind: 'guard',
-      ...facts(exchange),
+      ...facts(context, exchange),
       userId: null,
       target: null,
       outcome: 'denied',
@@ -101,11 +121,11 @@ async function guarded(context: ManagementContext, exchange: Exchange, check: ()
 
 async function authenticated(context: ManagementContext, exchange: Exchange): Promise<Caller> {
   const { rawHeaders } = exchange.request;
-  const result = await context.gatekeeper.authenticate({ rawHeaders, ...facts(exchange) });
+  const result = await context.gatekeeper.authenticate({ rawHeaders, ...facts(context, exchange) });
   if (!isRefusal(result)) return result;
   const { error, reason, userId } = result;
   await context.audit({
-    ...{ kind: 'refused', ...facts(exchange), target: null, outcome: 'denied' },
+    ...{ kind: 'refused', ...facts(context, exchange), target: null, outcome: 'denied' },
     ...{ reason, userId },
   });
   throw error;
@@ -156,6 +176,7 @@ async function collection(
     {
       record: (change) => context.audit({ kind: 'change', change }),
       report: context.report,
+      ...{ turns: context.turns, once: context.once, pace: context.pace },
       now: context.now,
     },
     {

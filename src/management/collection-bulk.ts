@@ -6,11 +6,13 @@ import {
   changesOf,
   foreseen,
   inputOfAction,
+  inTurn,
   removeOne,
   updateOne,
+  withMember,
 } from './collection-change.ts';
-import type { Operation } from './collection-operation.ts';
-import { memberOf, referenceIn } from './collection-read.ts';
+import type { BulkVerb, Operation } from './collection-operation.ts';
+import { referenceIn } from './collection-read.ts';
 import type { Answer, CollectionContext, CollectionRequest } from './collection-routes.ts';
 import { hrefOf, shownOutcome, shownRow, visibleAttributes } from './collection-shown.ts';
 
@@ -32,30 +34,39 @@ export async function inBulk(
   }));
   const results: object[] = [];
   for (const { at, content, id } of named) {
-    const result = await attempted(context, async () => {
-      const row = await memberOf(request, id);
-      switch (verb.kind) {
-        case 'act': {
-          const outcome = await actOnce(context, request, verb, row, inputOfAction(verb.action, content, at));
-          return shownOutcome(request, row.id, outcome);
-        }
-        case 'update': {
-          const changes = changesOf(request, row, content, at);
-          if (request.dryRun) return foreseen(request, row, changes);
-          const after = await updateOne(context, request, row, changes);
-          return shownRow(request, after, visibleAttributes(request), null);
-        }
-        case 'remove': {
-          const outcome = request.dryRun
-            ? { success: true, message: `"${row.id}" would be deleted` }
-            : await removeOne(context, request, row);
-          return shownOutcome(request, row.id, outcome);
-        }
-      }
-    });
+    const result = await attempted(context, () => doneToOne(context, request, verb, { at, content, id }));
     results.push('href' in result ? result : { ...result, href: hrefOf(request, id) });
   }
   return { status: 200, body: { results }, headers: request.dryRun ? { 'x-dry-run': 'true' } : {} };
+}
+
+function doneToOne(
+  context: CollectionContext,
+  request: CollectionRequest,
+  verb: BulkVerb,
+  { at, content, id }: { at: string; content: Members; id: string },
+): Promise<object> {
+  switch (verb.kind) {
+    case 'act':
+      return withMember(context, request, { ...verb, id }, async (row) => {
+        const outcome = await actOnce(context, request, verb, row, inputOfAction(verb.action, content, at));
+        return shownOutcome(request, row.id, outcome);
+      });
+    case 'update':
+      return inTurn(context, request, id, async (row) => {
+        const changes = changesOf(request, row, content, at);
+        if (request.dryRun) return foreseen(request, row, changes);
+        const after = await updateOne(context, request, row, changes);
+        return shownRow(request, after, visibleAttributes(request), null);
+      });
+    case 'remove':
+      return inTurn(context, request, id, async (row) => {
+        const outcome = request.dryRun
+          ? { success: true, message: `"${row.id}" would be deleted` }
+          : await removeOne(context, request, row);
+        return shownOutcome(request, row.id, outcome);
+      });
+  }
 }
 
 /** What stands beside the reference. */

@@ -14,69 +14,37 @@ type OperationOf<Kind extends Operation['kind']> = Operation & { kind: Kind };
 
 const dryRunHeaders = { 'x-dry-run': 'true' };
 
-/** Makes members. All inputs are looked at before the first is made; what fails after that is said in its place. */
-export async function created(
-  context: CollectionContext,
-  request: CollectionRequest,
-  { inputs, listed }: OperationOf<'create'>,
-): Promise<Answer> {
-  const { create, name } = request.resource;
-  if (create === undefined) throw new GatewayError('invalid_request', `Nothing can be made in "${name}"`);
-  const valid = inputs.map((input, index) => {
-    const at = listed ? `resources[${index}]` : '';
-    for (const member of ['id', 'href']) {
-      if (isObject(input) && Object.hasOwn(input, member))
-        throw atFault(at === '' ? member : `${at}.${member}`, 'is given by the gateway');
-    }
-    return validated(create.input, input, at);
-  });
-  if (request.dryRun) {
-    const message = `Would be made in "${name}": the input is valid, and you may`;
-    return {
-      status: 200,
-      body: { results: valid.map(() => ({ success: true, message })) },
-      headers: dryRunHeaders,
-    };
-  }
-  const results: object[] = [];
-  for (const input of valid) {
-    const make = (): Promise<object> => createOne(context, request, create, input);
-    results.push(listed && valid.length > 1 ? await attempted(context, make) : await make());
-  }
-  return { status: 200, body: { results }, headers: {} };
-}
-
-async function createOne(
-  context: CollectionContext,
-  request: CollectionRequest,
-  create: NonNullable<Resource['create']>,
-  input: Members,
-): Promise<object> {
-  const facts = { action: 'create', target: null, input };
-  const { row, secret } = await recorded(context, request, facts, async () => {
-    const value = await create.run(input, request.caller);
-    return {
-      value,
-      facts: { target: value.row.id, after: declared(request.resource, value.row), input: null },
-    };
-  });
-  return { ...shownRow(request, row, visibleAttributes(request), null), ...secret };
-}
-
 /** Changes a member; the answer is what it is now. */
 export async function updated(
   context: CollectionContext,
   request: CollectionRequest,
   { id, input }: OperationOf<'update'>,
 ): Promise<Answer> {
-  const row = await memberOf(request, id);
-  const { dryRun, headers, resource } = request;
-  checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
-  const members = changesOf(request, row, input);
-  if (dryRun) return { status: 200, body: foreseen(request, row, members), headers: dryRunHeaders };
-  const after = await updateOne(context, request, row, members);
-  const body = shownRow(request, after, visibleAttributes(request), null);
-  return { status: 200, body, headers: { etag: tagOf(request, after, body) } };
+  return inTurn(context, request, id, async (row) => {
+    const { dryRun, headers, resource } = request;
+    checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
+    const members = changesOf(request, row, input);
+    if (dryRun) return { status: 200, body: foreseen(request, row, members), headers: dryRunHeaders };
+    const after = await updateOne(context, request, row, members);
+    const body = shownRow(request, after, visibleAttributes(request), null);
+    return { status: 200, body, headers: { etag: tagOf(request, after, body) } };
+  });
+}
+
+/**
+ * Runs with the member as it is, while no other request changes it: what `If-Match` was compared with is what is
+ * changed. Other processes change no members, they make and remove them.
+ */
+export async function inTurn<T>(
+  { turns }: CollectionContext,
+  request: CollectionRequest,
+  id: string,
+  run: (row: Row) => Promise<T>,
+): Promise<T> {
+  const named = await memberOf(request, id);
+  return turns.take(`${request.resource.name}/${named.id}`, async () =>
+    run(await memberOf(request, named.id)),
+  );
 }
 
 export async function updateOne(
@@ -143,18 +111,19 @@ export async function removed(
   request: CollectionRequest,
   { answered, id }: OperationOf<'remove'>,
 ): Promise<Answer> {
-  const row = await memberOf(request, id);
-  const { dryRun, headers, resource } = request;
-  checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
-  if (dryRun) {
-    const possible = resource.remove?.possible?.(row) ?? true;
-    const message = possible ? `"${row.id}" would be deleted` : `"${row.id}" cannot be deleted`;
-    const outcome = { success: possible, message };
-    return { status: 200, body: shownOutcome(request, row.id, outcome), headers: dryRunHeaders };
-  }
-  const outcome = await removeOne(context, request, row);
-  if (!answered) return { status: 204, body: null, headers: {} };
-  return { status: 200, body: shownOutcome(request, row.id, outcome), headers: {} };
+  return inTurn(context, request, id, async (row) => {
+    const { dryRun, headers, resource } = request;
+    checkIfMatch(headers['if-match'], row, resource.revisionOf?.(row) ?? null);
+    if (dryRun) {
+      const possible = resource.remove?.possible?.(row) ?? true;
+      const message = possible ? `"${row.id}" would be deleted` : `"${row.id}" cannot be deleted`;
+      const outcome = { success: possible, message };
+      return { status: 200, body: shownOutcome(request, row.id, outcome), headers: dryRunHeaders };
+    }
+    const outcome = await removeOne(context, request, row);
+    if (!answered) return { status: 204, body: null, headers: {} };
+    return { status: 200, body: shownOutcome(request, row.id, outcome), headers: {} };
+  });
 }
 
 export async function removeOne(
@@ -177,14 +146,25 @@ export async function acted(
   { action, id, input, name }: OperationOf<'act'>,
 ): Promise<Answer> {
   const valid = inputOfAction(action, input);
-  const row = await memberOf(request, id);
-  checkIfMatch(request.headers['if-match'], row, request.resource.revisionOf?.(row) ?? null);
-  const outcome = await actOnce(context, request, { name, action }, row, valid);
-  return {
-    status: outcome.success ? 200 : 400,
-    body: shownOutcome(request, row.id, outcome),
-    headers: request.dryRun ? dryRunHeaders : {},
-  };
+  return withMember(context, request, { action, id }, async (row) => {
+    checkIfMatch(request.headers['if-match'], row, request.resource.revisionOf?.(row) ?? null);
+    const outcome = await actOnce(context, request, { name, action }, row, valid);
+    return {
+      status: outcome.success ? 200 : 400,
+      body: shownOutcome(request, row.id, outcome),
+      headers: request.dryRun ? dryRunHeaders : {},
+    };
+  });
+}
+
+/** In turn with changes of the member, unless the action goes on beside them. */
+export async function withMember<T>(
+  context: CollectionContext,
+  request: CollectionRequest,
+  { action, id }: { action: Action; id: string },
+  run: (row: Row) => Promise<T>,
+): Promise<T> {
+  return action.beside === true ? run(await memberOf(request, id)) : inTurn(context, request, id, run);
 }
 
 /** Whether the action is advertised does not count here: it may say itself that there is nothing left to do. */
@@ -201,10 +181,20 @@ export async function actOnce(
       ? action.preview(row, input, caller)
       : { success: true, message: `"${name}" would be done: the input is valid, and you may` };
   }
+  paced(context, request, { ...action, name });
   return recorded(context, request, { action: name, target: row.id, input }, async () => {
     const value = await action.run(row, input, caller);
     return { value, failed: value.success ? null : value.message };
   });
+}
+
+/** Counts what is costly. @throws GatewayError `rate_limit_exceeded` */
+export function paced(
+  { pace }: CollectionContext,
+  { caller, resource }: CollectionRequest,
+  { name, perMinute }: { name: string; perMinute?: number },
+): void {
+  if (perMinute !== undefined) pace.take(`${caller.userId} ${resource.name}.${name}`, perMinute);
 }
 
 export function inputOfAction({ input: schema }: Action, input: Members, at = ''): Members {
@@ -230,6 +220,6 @@ export async function attempted(context: CollectionContext, run: () => Promise<o
 }
 
 /** Only what the record declares: the audit log, too, gets nothing else of a row. */
-function declared({ record }: Resource, row: Row): Members {
+export function declared({ record }: Resource, row: Row): Members {
   return Object.fromEntries(Object.entries(row).filter(([name]) => Object.hasOwn(record.shape, name)));
 }

@@ -121,7 +121,7 @@ function verbName(verb: BulkVerb): string {
   }
 }
 
-function postToCollection({ body, resource }: CollectionRequest): Operation {
+function postToCollection({ body, caller, resource }: CollectionRequest): Operation {
   if (!isObject(body)) throw atFault('body', 'must be an object');
   const { action: name = 'create', ...others } = body;
   if (name === 'query') return { kind: 'query', members: membersIn(others) };
@@ -134,6 +134,8 @@ function postToCollection({ body, resource }: CollectionRequest): Operation {
   }
   const verb = verbOf(resource, name);
   if (verb === null) throw unknownAction(resource, name, 'create');
+  if (verb.kind === 'act' && verb.action.implied && !namesMembers(others))
+    return { ...verb, id: verb.action.implied(caller), input: others };
   return { kind: 'bulk', verb, members: membersIn(others) };
 }
 
@@ -175,6 +177,10 @@ function contentOf(others: Members, shape: object): Members {
   if (extra !== undefined)
     throw atFault(extra.slice(0, 100), 'stands beside "resource", which has all of it');
   return resource;
+}
+
+function namesMembers(content: Members): boolean {
+  return Object.hasOwn(content, 'resources') || Object.hasOwn(content, 'resource');
 }
 
 /** The members of a bulk request: `resources`, or the one `resource`. */

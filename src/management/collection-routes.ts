@@ -5,9 +5,13 @@ import { checkParameters } from '../http/collection/query.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { inBulk } from './collection-bulk.ts';
-import { acted, created, removed, updated } from './collection-change.ts';
+import { acted, removed, updated } from './collection-change.ts';
+import { created } from './collection-create.ts';
 import { namesOf, type Operation, operationOf, parametersOf, permissionOf } from './collection-operation.ts';
 import { described, listed, readMany, readOne } from './collection-read.ts';
+import { idempotencyKey, type Once, type Repeatable } from './once.ts';
+import type { Pace } from './pace.ts';
+import type { Turns } from './turns.ts';
 
 /** What came to a collection of the management API, after authentication. */
 export interface CollectionRequest {
@@ -54,6 +58,10 @@ export interface CollectionContext {
   record(change: Change): Promise<void>;
   /** Failures inside of a bulk request that are the gateway's own, for the log: the answer says only that there was one. */
   report(error: unknown): void;
+  /** Who changes the same member waits for the one before. */
+  turns: Turns;
+  once: Once;
+  pace: Pace;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -87,13 +95,27 @@ export async function serveResource(context: CollectionContext, request: Collect
     },
   };
   try {
-    return await carriedOut(noting, request, operation);
+    const run = () => carriedOut(noting, request, operation);
+    const key = repeatable(request, operation) ? idempotencyKey(request.headers['idempotency-key']) : null;
+    return await (key === null ? run() : context.once.answer(askedFor(request, key), run));
   } catch (error) {
     // What a resource refuses by itself, before anything of it was to be changed.
     if (error instanceof GatewayError && error.kind === 'permission' && !noted)
       await context.record(denied(request, operation, error));
     throw error;
   }
+}
+
+/** Whether it would be another time done if it came again: what is only looked at or foreseen is not. */
+function repeatable({ dryRun, method }: CollectionRequest, { kind }: Operation): boolean {
+  return method === 'POST' && kind !== 'query' && !dryRun;
+}
+
+function askedFor(
+  { body, caller, params, prefix, resource, rest }: CollectionRequest,
+  key: string,
+): Repeatable {
+  return { userId: caller.userId, key, content: [prefix, resource.name, ...rest, String(params), body] };
 }
 
 async function carriedOut(

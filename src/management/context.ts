@@ -3,6 +3,9 @@ import type { Caller, Resource } from '../http/resource.ts';
 import type { Change } from './collection-routes.ts';
 import type { Hosts } from './guards.ts';
 import type { Live } from './live.ts';
+import type { Once } from './once.ts';
+import type { Pace } from './pace.ts';
+import type { Turns } from './turns.ts';
 
 /** A new token, as `GET /api/auth` gives it. */
 export interface IssuedToken {
@@ -51,8 +54,15 @@ export interface ManagementContext {
   resources: readonly Resource[];
   gatekeeper: Gatekeeper;
   live: Live;
+  /** Whether an address is that of a proxy whose word about its clients counts. */
+  trusted(address: string): boolean;
+  turns: Turns;
+  once: Once;
+  pace: Pace;
   /** Returns once the event is as safe as its kind needs. Throws when it cannot be recorded. */
   audit(event: AuditEvent): Promise<void>;
+  /** Finishes a login at a provider with what the browser brought back. @throws GatewayError */
+  finishLogin(returned: URLSearchParams): Promise<void>;
   /** The document of `GET /api/openapi.json`. */
   openapi(): object;
   /** A fault of the gateway's own, for the log. */

@@ -1,17 +1,19 @@
+import { clientAddress } from '../access/forwarded.ts';
 import { readBody } from '../http/body.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { ManagementContext } from './context.ts';
 
 /** A body of the management API is a small document. */
 const MAX_BODY_BYTES = 1_048_576;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export function facts(exchange: Exchange): { requestId: string; address: string } {
-  return { requestId: exchange.id, address: addressOf(exchange) };
-}
-
-export function addressOf({ request }: Exchange): string {
-  return request.socket.remoteAddress ?? '';
+export function facts(
+  { trusted }: Pick<ManagementContext, 'trusted'>,
+  { id, request }: Exchange,
+): { requestId: string; address: string } {
+  const { headers, socket } = request;
+  return { requestId: id, address: clientAddress(socket.remoteAddress ?? '', headers, trusted) };
 }
 
 /** The body as JSON whatever its content type says, for clients that set none; undefined for none. */

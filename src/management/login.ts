@@ -3,7 +3,7 @@ import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Answer } from './collection-routes.ts';
 import type { AuditEvent, ManagementContext } from './context.ts';
-import { addressOf, facts, jsonBody, notAllowed } from './exchange.ts';
+import { facts, jsonBody, notAllowed } from './exchange.ts';
 import { checkAccept } from './guards.ts';
 
 /** `GET /api/auth` gives a token, `DELETE` ends the caller's own (spec 3, section 4). */
@@ -14,7 +14,7 @@ export async function serveLogin(
   caller: Caller,
 ): Promise<Answer> {
   const { audit, gatekeeper } = context;
-  const who = { ...facts(exchange), caller, userId: caller.userId };
+  const who = { ...facts(context, exchange), caller, userId: caller.userId };
   const done = { outcome: 'success', reason: null } as const;
   if (method === 'DELETE') {
     await refusalsNoted(context, who, () => gatekeeper.end(caller));
@@ -49,8 +49,8 @@ export async function serveSetup(
   const { code, password } = Object(body) as Record<string, unknown>;
   if (typeof code !== 'string' || typeof password !== 'string')
     throw new GatewayError('invalid_request', 'Send {"code", "password"}: the code is printed by the server');
-  const who = { ...facts(exchange), userId: null };
-  await refusalsNoted(context, who, () => context.gatekeeper.setUp({ code, password }, addressOf(exchange)));
+  const who = { ...facts(context, exchange), userId: null };
+  await refusalsNoted(context, who, () => context.gatekeeper.setUp({ code, password }, who.address));
   await context.audit({
     ...{ kind: 'setup', ...who, target: 'admin' },
     ...{ outcome: 'success', reason: null },

@@ -6,9 +6,14 @@ import type { Exchange } from '../http/server.ts';
 import { serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
 import { openApiDocument } from './openapi.ts';
+import { createPace } from './pace.ts';
+import { createTurns } from './turns.ts';
 
 export interface ManagementInput
-  extends Pick<ManagementContext, 'audit' | 'hosts' | 'live' | 'now' | 'report' | 'version'> {
+  extends Pick<
+    ManagementContext,
+    'audit' | 'finishLogin' | 'hosts' | 'live' | 'now' | 'once' | 'report' | 'trusted' | 'version'
+  > {
   gatekeeper: Gatekeeper;
   /** What the other units show, beside users and tokens. */
   resources: readonly Resource[];
@@ -24,8 +29,16 @@ export function openManagement(input: ManagementInput): Management {
   const resources = [usersResource(gatekeeper.parts), tokensResource(gatekeeper.parts), ...input.resources];
   const document = openApiDocument(resources, version);
   const context: ManagementContext = {
-    ...{ audit: input.audit, gatekeeper, hosts: input.hosts, live: input.live, now: input.now },
-    ...{ openapi: () => document, report: input.report, resources, version },
+    ...{ audit: input.audit, finishLogin: input.finishLogin, gatekeeper, hosts: input.hosts },
+    ...{ live: input.live, now: input.now, openapi: () => document, report: input.report },
+    ...{
+      turns: createTurns(),
+      once: input.once,
+      trusted: input.trusted,
+      pace: createPace(input.now),
+      resources,
+      version,
+    },
   };
   return { serve: (exchange) => serveManagement(context, exchange) };
 }

@@ -8,7 +8,7 @@ const problems = (...statuses: number[]) =>
 /** What any operation may answer instead. */
 export const failures = problems(400, 401, 403, 404, 406, 413, 415, 429, 500, 503);
 /** What one that changes something may answer instead: also that another was first (RFC 9110, 13.1.1). */
-export const changeFailures = { ...failures, ...problems(409, 412) };
+export const changeFailures = { ...failures, ...problems(409, 412, 422) };
 
 const token: JsonSchema = {
   type: 'object',
@@ -37,6 +37,29 @@ const plain = (
   ...{ operationId, summary, description: `${summary}.`, tags: [tag] },
   responses: { 200: { description: 'The answer', content: json(schema) }, ...wrong },
 });
+
+const { 400: _, ...notMalformed } = failures;
+/** Where a browser comes back to from a login at a provider. */
+const finishLogin: Operation = {
+  ...{
+    operationId: 'finish_login',
+    summary: 'Where a browser comes back to from a login at a provider',
+  },
+  ...{
+    description: 'Where a browser comes back to from a login at a provider.',
+    tags: ['api'],
+    security: [],
+  },
+  parameters: ['state', 'code', 'error', 'iss'].map((name) => ({
+    ...{ name, in: 'query', schema: text },
+    description: 'As the provider gives it',
+  })),
+  responses: {
+    200: { description: 'A page for people', content: { 'text/html': { schema: text } } },
+    400: { description: 'A page for people', content: { 'text/html': { schema: text } } },
+    ...notMalformed,
+  },
+};
 
 /** The paths that are no collections. */
 export function fixedPaths(): Record<string, PathItem> {
@@ -78,6 +101,7 @@ export function fixedPaths(): Record<string, PathItem> {
         },
       },
     },
+    '/api/oauth/callback': { get: finishLogin },
     '/api/live': {
       get: {
         ...{ operationId: 'watch', summary: 'What happens, as server-sent events', tags: ['api'] },

@@ -45,7 +45,7 @@ function operation(
     ...rest,
     responses: {
       ...(rest.responses ?? {}),
-      ...(rest.parameters === changeParameters ? changeFailures : failures),
+      ...(rest.requestBody !== undefined || rest.parameters === changeParameters ? changeFailures : failures),
     },
   };
 }
@@ -68,6 +68,15 @@ const listParameters = [
 ];
 /** Of all that changes something. */
 const changeParameters = [query('dry_run', '`true` changes nothing and says what would be changed')];
+/** Of what would be done once more if it were sent again. */
+const postParameters = [
+  ...changeParameters,
+  {
+    ...{ name: 'Idempotency-Key', in: 'header', schema: text },
+    description:
+      'Chosen by the caller: the same request with it is carried out once and answered alike for a day',
+  },
+];
 
 /** The two paths of a collection, with every verb that is served there. */
 export function pathsOf(resource: Resource): [string, PathItem][] {
@@ -175,19 +184,10 @@ function choices(things: readonly Thing[]): Pick<Operation, 'description' | 'x-a
 }
 
 function postToMember(resource: Resource, things: readonly Thing[]): Operation {
-  const variants = things.map(({ action, input, summary }): JsonSchema => {
-    const members: Record<string, JsonSchema> = input === null ? {} : { resource: schemaOf(input, 'input') };
-    return {
-      type: 'object',
-      title: action,
-      description: summary,
-      required: ['action'],
-      properties: { action: { const: action }, ...members },
-    };
-  });
+  const variants = things.map(({ action, input, summary }) => variantOf(action, input, summary));
   const permission = things[0]?.permission ?? '';
   const acting = operation(resource, 'act_on', `Do something with one of ${resource.name}`, permission, {
-    parameters: changeParameters,
+    parameters: postParameters,
     requestBody: { required: true, content: json({ oneOf: variants }) },
     responses: { 200: { description: 'What came of it', content: json(ref('Outcome')) } },
   });
@@ -196,6 +196,14 @@ function postToMember(resource: Resource, things: readonly Thing[]): Operation {
     ...acting,
     responses: { ...acting.responses, 400: { description: 'It was not done, and why', content: failed } },
     ...choices(things),
+  };
+}
+
+function variantOf(action: string, input: z.ZodObject | null, description: string): JsonSchema {
+  const members: Record<string, JsonSchema> = input === null ? {} : { resource: schemaOf(input, 'input') };
+  return {
+    ...{ type: 'object', title: action, description, required: ['action'] },
+    properties: { action: { const: action }, ...members },
   };
 }
 
@@ -217,13 +225,23 @@ function postToCollection(resource: Resource): Operation {
       resources: { type: 'array', maxItems: 200, items: { type: 'object' } },
     },
   };
+  const implied = things.filter(({ action }) => resource.actions?.[action]?.implied !== undefined);
+  const alone = implied.map(({ action, input, summary: description }) =>
+    variantOf(action, input, description),
+  );
   const made = making.map(({ input }) => (input === null ? {} : schemaOf(input, 'input')));
+  const answer = alone.length === 0 ? results : { anyOf: [results, ref('Outcome')] };
   const summary = create === undefined ? `Look at several of ${name}` : `Create one of ${name}`;
   return {
     ...operation(resource, create === undefined ? 'query' : 'create', summary, create?.permission ?? read, {
-      parameters: changeParameters,
-      requestBody: { required: true, content: json({ oneOf: [...made, several] }) },
-      responses: { 200: { description: 'The results', content: json(results) } },
+      parameters: postParameters,
+      requestBody: { required: true, content: json({ oneOf: [...made, ...alone, several] }) },
+      responses: {
+        200: { description: 'The results', content: json(answer) },
+        ...(create?.slow === true
+          ? { 202: { description: 'It is being made by a task', content: json(results) } }
+          : {}),
+      },
     }),
     ...choices(things),
   };

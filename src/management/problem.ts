@@ -10,6 +10,7 @@ const kinds: Readonly<Record<number, string>> = {
   405: 'method_not_allowed',
   409: 'conflict',
   412: 'precondition_failed',
+  422: 'unprocessable_entity',
   413: 'payload_too_large',
   415: 'unsupported_media_type',
   421: 'misdirected_request',

@@ -1,10 +1,29 @@
 import { keysResource } from '../access/keys-resource.ts';
 import type { keyStore } from '../access/store.ts';
+import type { FindSubject } from '../budgets/checked-input.ts';
+import { withKeyLimits } from '../budgets/key-limits.ts';
+import type { Limits } from '../budgets/limits.ts';
+import { budgetsResource } from '../budgets/resource.ts';
+import { budgetStore } from '../budgets/store.ts';
+import type { AnswerCache } from '../cache/answers.ts';
+import { cacheResource } from '../cache/resource.ts';
 import { modelsResource } from '../catalog/models-resource.ts';
 import { providersResource } from '../catalog/providers-resource.ts';
+import { aliasesResource } from '../combos/alias-resource.ts';
+import type { aliasStore } from '../combos/alias-store.ts';
+import { combosResource } from '../combos/resource.ts';
+import type { comboStore } from '../combos/store.ts';
 import type { Config } from '../config.ts';
-import { connectionsResource } from '../connections/resource.ts';
+import {
+  type ConnectionHealth,
+  type ConnectionsInput,
+  connectionsResource,
+} from '../connections/resource.ts';
 import type { connectionStore } from '../connections/store.ts';
+import { ready } from '../health/account.ts';
+import type { Accounts } from '../health/accounts.ts';
+import { rowOfCondition } from '../health/condition-row.ts';
+import { type BalanceBook, quotaResource } from '../health/quota-resource.ts';
 import type { Action, Resource } from '../http/resource.ts';
 import { requestsResource } from '../ledger/requests-resource.ts';
 import { usageResource } from '../ledger/usage-resource.ts';
@@ -13,30 +32,81 @@ import type { Snapshot } from '../snapshot.ts';
 import type { Store } from '../store/database.ts';
 
 export interface ResourcesInput {
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'reading'>;
   config: Config;
   keys: ReturnType<typeof keyStore>;
   connections: ReturnType<typeof connectionStore>;
+  combos: ReturnType<typeof comboStore>;
+  aliases: ReturnType<typeof aliasStore>;
+  /** What people log in with, and the tokens that come of it. */
+  login: Omit<ConnectionsInput, 'connections' | 'health'>;
+  /** What is counted of the budgets at this moment. */
+  limits: Pick<Limits, 'counter'>;
+  answers: AnswerCache;
   /** What requests see at this moment. */
   snapshot(): Snapshot;
-  /** Takes changed keys and connections over into the snapshot. */
+  /** Takes what was changed over into the snapshot. */
   reload(): Promise<unknown>;
+  accounts: Accounts;
+  balances: BalanceBook;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
 /** What the gateway has for its callers, as collections of the management API. */
 export function gatewayResources(input: ResourcesInput): Resource[] {
-  const { config, connections, keys, now, reload, snapshot, store } = input;
+  const { accounts, aliases, combos, config, connections, keys, limits, now, reload, snapshot, store } =
+    input;
+  // A page of millions of requests can take seconds.
+  const ledger = { db: store.reading };
+  const budgets = budgetStore(store, now);
+  const health = connectionHealth(accounts);
   return [
-    effective(keysResource({ keys, now }), reload),
-    effective(connectionsResource({ connections }), reload),
+    effective(withKeyLimits(keysResource({ keys, now }), budgets), reload),
+    effective(connectionsResource({ connections, health, ...input.login }), reload),
+    effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
+    effective(aliasesResource({ aliases }), reload),
     providersResource({ connections: connections.list }),
     modelsResource({ offers: () => snapshot().routes.ordered, catalog: snapshot().catalog, now }),
-    requestsResource(store),
-    usageResource({ store, now }),
+    requestsResource(ledger),
+    usageResource({ store: ledger, now }),
+    quotaResource({ accounts, balances: input.balances, connections: connections.list }),
     settingsResource({ config }),
+    cacheResource({ answers: input.answers }),
+    effective(budgetsResource({ budgets, limits, findSubject: subjects(input), now }), reload),
   ];
+}
+
+/** Finds what a budget is about. */
+function subjects({ combos, connections, keys }: ResourcesInput): FindSubject {
+  return async (scope, idOrName) => {
+    switch (scope) {
+      case 'key':
+        return keys.find(idOrName);
+      case 'connection':
+        return connections.find(idOrName);
+      case 'combo':
+        return combos.find(idOrName);
+      case 'global':
+        return null;
+    }
+  };
+}
+
+function connectionHealth({ reset, standingsOf }: Accounts): ConnectionHealth {
+  return {
+    reset,
+    of(connectionId) {
+      const standings = standingsOf(connectionId);
+      const own = standings.find(({ model }) => model === null)?.condition ?? ready;
+      return {
+        condition: rowOfCondition(own),
+        model_conditions: standings.flatMap(({ condition, model }) =>
+          model === null ? [] : [{ model, ...rowOfCondition(condition) }],
+        ),
+      };
+    },
+  };
 }
 
 /** The resource, each change of which holds for requests before it is answered: a key that was taken away opens nothing. */

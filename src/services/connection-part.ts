@@ -1,5 +1,7 @@
 import type { ConnectionRecord } from '../connections/schema.ts';
 import type { ConnectionTest } from '../connections/test.ts';
+import type { Accounts } from '../health/accounts.ts';
+import type { Condition } from '../health/outlook.ts';
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import { isoOrNull, type Part, type PartStatus, type Probe } from './part.ts';
@@ -7,6 +9,8 @@ import type { Check } from './schema.ts';
 
 export interface ConnectionPartInput {
   connection: ConnectionRecord;
+  /** What requests met there that is not over. */
+  standings: ReturnType<Accounts['standingsOf']>;
   /** Takes it in or out of use, and returns once requests know. */
   setActive(id: string, active: boolean): Promise<void>;
   remove(id: string): Promise<boolean>;
@@ -15,7 +19,8 @@ export interface ConnectionPartInput {
 }
 
 /** An account at a provider: running means that requests may be sent to it. */
-export function connectionPart({ connection, remove, setActive, test }: ConnectionPartInput): Part {
+export function connectionPart(input: ConnectionPartInput): Part {
+  const { connection, remove, setActive, standings, test } = input;
   const { id, name, provider } = connection;
   return {
     // The connection's own id, so that another connection of the same name is another service.
@@ -24,8 +29,8 @@ export function connectionPart({ connection, remove, setActive, test }: Connecti
     dependsOn: ['data-plane'],
     version: null,
     domain: 'connections',
-    status: () => statusOf(connection),
-    checks: () => [lastTest(connection)],
+    status: () => statusOf(connection, standings),
+    checks: () => [lastTest(connection), lastRequests(standings)],
     endpoints: () => [],
     lifeCycle: {
       ...{ confirm: false, restarts: false },
@@ -51,7 +56,7 @@ function connectionServiceId({ name }: Pick<ConnectionRecord, 'name'>): string {
   return `connection-${name}`;
 }
 
-function statusOf(connection: ConnectionRecord): PartStatus {
+function statusOf(connection: ConnectionRecord, standings: ConnectionPartInput['standings']): PartStatus {
   const { active, lastError, lastTestedAt, status } = connection;
   const code = status === 'needs-re-entry' ? 'credential_lost' : 'test_failed';
   const bad = status === 'failed' || status === 'needs-re-entry';
@@ -67,6 +72,9 @@ function statusOf(connection: ConnectionRecord): PartStatus {
     const reason = { code: 'unknown_provider', message: 'This version does not know the provider' };
     return { ...base, desired: 'running', state: 'failed', reason, error };
   }
+  const own = standings.find(({ model }) => model === null)?.condition;
+  if (!bad && own !== undefined && own.state !== 'ready' && own.state !== 'probing')
+    return { ...base, desired: 'running', state: 'degraded', reason: reasonOf(own), error };
   if (!bad) return { ...base, desired: 'running', state: 'running', reason: null, error };
   // A failed test keeps nobody from trying; without its credential nothing can be sent.
   const state = status === 'needs-re-entry' ? 'failed' : 'degraded';
@@ -85,6 +93,31 @@ function lastTest({ lastError, lastTestedAt, status }: ConnectionRecord): Check 
     case 'needs-re-entry':
       return { name, observed_at, status: 'fail', output: lastError ?? 'the last test failed' };
   }
+}
+
+function reasonOf(condition: Condition): { code: string; message: string } {
+  return { code: condition.state.replace('-', '_'), message: said(condition) };
+}
+
+/** `cooling until 12:00:03 UTC: rate limit`. */
+function said(condition: Condition): string {
+  const until =
+    'until' in condition ? ` until ${new Date(condition.until).toISOString().slice(11, 19)} UTC` : '';
+  return 'reason' in condition ? `${condition.state}${until}: ${condition.reason}` : condition.state;
+}
+
+/** How the account stands after what requests met there. */
+function lastRequests(standings: ConnectionPartInput['standings']): Check {
+  const name = 'requests';
+  const observed_at = null;
+  const [worst] = standings;
+  if (worst === undefined) return { name, observed_at, status: 'pass', output: 'nothing is held against it' };
+  const output = standings
+    .slice(0, 5)
+    .map(({ condition, model }) => (model === null ? said(condition) : `${model} ${said(condition)}`))
+    .join('; ');
+  const fails = worst.model === null && worst.condition.state === 'needs-attention';
+  return { name, observed_at, status: fails ? 'fail' : 'warn', output };
 }
 
 function probeOf(name: string, { error, latencyMs, models, statusCode, valid }: ConnectionTest): Probe {

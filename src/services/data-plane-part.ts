@@ -10,6 +10,8 @@ export interface DataPlanePartInput {
   endpoints(): Endpoint[];
   /** Active connections that can serve, beside the demo. */
   connections(): number;
+  /** Whether limits are shared with other gateways at this moment; null where they are not meant to be. */
+  sharing: (() => boolean) | null;
   /** Reads keys and connections anew. @returns the revision that is in force then */
   reload(): Promise<number>;
   /** Milliseconds since the epoch. */
@@ -28,7 +30,11 @@ export function dataPlanePart(input: DataPlanePartInput): Part {
     status: plane.status,
     endpoints: input.endpoints,
     options: { drain_seconds: Math.round(input.drainMs() / 1000) },
-    checks: () => [accepting(plane, now()), connected(input.connections(), now())],
+    checks: () => [
+      accepting(plane, now()),
+      connected(input.connections(), now()),
+      ...(input.sharing === null ? [] : [sharing(input.sharing(), now())]),
+    ],
     lifeCycle: {
       ...{ confirm: true, restarts: true },
       openRequests: plane.openRequests,
@@ -47,6 +53,15 @@ function accepting(plane: DataPlane, now: number): Check {
     status: state === 'running' ? 'pass' : 'fail',
     observed_at: iso(now),
     output: `${state}, ${open} open ${open === 1 ? 'request' : 'requests'}`,
+  };
+}
+
+function sharing(works: boolean, now: number): Check {
+  return {
+    name: 'shared limits',
+    status: works ? 'pass' : 'warn',
+    observed_at: iso(now),
+    output: works ? 'counted in Redis' : 'Redis does not answer: limits hold for this gateway alone',
   };
 }
 

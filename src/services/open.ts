@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { type Config, isLoopback } from '../config.ts';
 import { probeConnection } from '../connections/probe.ts';
 import type { connectionStore } from '../connections/store.ts';
+import type { TestOptions } from '../connections/test.ts';
+import type { Accounts } from '../health/accounts.ts';
 import type { Resource } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { OpenCall } from '../proxy/context.ts';
@@ -27,6 +29,7 @@ export interface ServicesInput {
   config: Pick<Config, 'dataDir' | 'drainMs'>;
   version: string;
   connections: ReturnType<typeof connectionStore>;
+  tokens: TestOptions['tokens'];
   schedule: Schedule;
   /** Model requests on their way to an upstream. */
   calls(): readonly OpenCall[];
@@ -34,9 +37,13 @@ export interface ServicesInput {
   reload(): Promise<number>;
   /** Connections in use, beside the demo. */
   usable(): number;
+  /** Whether limits are shared with other gateways at this moment; null where they are not meant to be. */
+  sharing: (() => boolean) | null;
   ledger: { pending(): number; backlog: number; fault(): WriteFault | null };
   /** Where the gateway listens; null as long as it does not. */
   listening(): { host: string; port: number } | null;
+  /** What requests met at a connection, and at its models. */
+  standingsOf: Accounts['standingsOf'];
   /** Tells who watches what happened. */
   publish(event: object): void;
   /** A fault of the gateway's own, for the log. */
@@ -112,16 +119,18 @@ function fixedParts(input: ServicesInput, plane: DataPlane, drainMs: () => numbe
   return () => [
     dataPlanePart({
       ...{ plane, version, drainMs, now, reload: input.reload },
-      ...{ endpoints: at('/v1'), connections: input.usable },
+      ...{ endpoints: at('/v1'), connections: input.usable, sharing: input.sharing },
     }),
     ...steady,
   ];
 }
 
-async function connectionParts({ connections, reload }: ServicesInput): Promise<Part[]> {
+async function connectionParts(input: ServicesInput): Promise<Part[]> {
+  const { connections, listening, reload, standingsOf, tokens } = input;
   return (await connections.list()).map((connection) =>
     connectionPart({
       connection,
+      standings: standingsOf(connection.id),
       async setActive(id, active) {
         await connections.update(id, { active });
         await reload();
@@ -131,7 +140,7 @@ async function connectionParts({ connections, reload }: ServicesInput): Promise<
         await reload();
         return removed;
       },
-      test: (id) => probeConnection(connections, id, TEST_TIMEOUT_MS),
+      test: (id) => probeConnection(connections, id, { timeoutMs: TEST_TIMEOUT_MS, tokens, listening }),
     }),
   );
 }

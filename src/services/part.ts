@@ -77,7 +77,7 @@ export function alwaysRunning(since: number): PartStatus {
 }
 
 export function iso(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+  return new Date(ms).toISOString();
 }
 
 export function isoOrNull(ms: number | null): string | null {

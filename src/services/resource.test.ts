@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { admin } from '../../test/support/caller.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
+import { noTokens } from '../../test/support/tokens.ts';
 import { connectionStore } from '../connections/store.ts';
 import type { Caller, Row } from '../http/resource.ts';
 import type { AnyExchange } from '../http/server.ts';
@@ -29,7 +30,7 @@ interface World {
 async function gateway(store: Store, dataDir: string, world: World) {
   const connections = connectionStore(store, Buffer.alloc(32, 1), () => world.time);
   const services = await openServices({
-    ...{ store, connections, schedule: createSchedule(), version: '1.2.3' },
+    ...{ store, connections, tokens: noTokens, schedule: createSchedule(), version: '1.2.3' },
     config: { dataDir, drainMs: 30_000 },
     calls: () => [],
     reload: async () => {
@@ -37,9 +38,11 @@ async function gateway(store: Store, dataDir: string, world: World) {
       return store.revision();
     },
     usable: () => 1,
+    sharing: null,
     ledger: { pending: () => world.pending, backlog: 10, fault: () => world.fault },
     listening: () => world.listening,
     publish: (event) => world.told.push(event),
+    standingsOf: () => [],
     report: (error) => {
       throw error;
     },
@@ -119,9 +122,13 @@ describe('the resource of services', () => {
       {
         ...{ id: 'data-plane', guid: null, name: 'Data plane', description: plane['description'] },
         ...{ kind: 'data_plane', desired_state: 'running', state: 'running', power_state: 'on' },
-        ...{ state_reason: null, state_changed_at: '2026-11-21T10:00:00Z', health: null },
-        ...{ started_at: '2026-11-21T10:00:00Z', created_at: '2026-11-21T10:00:00Z' },
-        ...{ updated_at: '2026-11-21T10:00:00Z', uptime_seconds: 90, restarts: { count: 0, last_at: null } },
+        ...{ state_reason: null, state_changed_at: '2026-11-21T10:00:00.000Z', health: null },
+        ...{ started_at: '2026-11-21T10:00:00.000Z', created_at: '2026-11-21T10:00:00.000Z' },
+        ...{
+          updated_at: '2026-11-21T10:00:00.000Z',
+          uptime_seconds: 90,
+          restarts: { count: 0, last_at: null },
+        },
         endpoints: [
           {
             protocol: 'http',
@@ -223,7 +230,7 @@ describe('the resource of services', () => {
     const plane = await row('data-plane');
     assert.deepEqual(
       [plane['state'], plane['restarts']],
-      ['running', { count: 1, last_at: '2026-11-21T10:00:00Z' }],
+      ['running', { count: 1, last_at: '2026-11-21T10:00:00.000Z' }],
     );
     assert.ok(world.told.some((event) => 'state' in event && event.state === 'draining'));
     open.leave();
@@ -342,7 +349,10 @@ describe('the resource of services', () => {
     const store = await row('store');
     assert.deepEqual(
       [store['state'], store['last_error']],
-      ['degraded', { code: 'write_failed', message: 'database or disk is full', at: '2026-11-21T10:00:01Z' }],
+      [
+        'degraded',
+        { code: 'write_failed', message: 'database or disk is full', at: '2026-11-21T10:00:01.000Z' },
+      ],
     );
     world.listening = null;
     world.time += 61_000;

@@ -222,6 +222,7 @@ function test(deps: Deps): Action {
   return {
     summary: 'Looks at it now; a connection asks its upstream once',
     permission: 'services:operate',
+    beside: true,
     possible: ({ state }) => state !== 'disabled',
     preview: async ({ id }) => ({ success: true, message: `"${id}" would be looked at` }),
     async run(row, _input, caller) {

@@ -35,7 +35,7 @@ describe('tasks', () => {
       id,
       ...{ name: 'stop', target: '/api/services/data-plane', state: 'Finished', status: 'Ok' },
       ...{ message: 'done', user_id: admin.userId, progress: 1, result: { changed: true } },
-      ...{ created_at: '2026-11-21T10:00:00Z', updated_at: '2026-11-21T10:00:01Z' },
+      ...{ created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:01.000Z' },
     });
     assert.deepEqual(taskRow.strict().parse(row), row, 'the record is the row');
     const ids = async (caller: typeof admin) => (await resource.list?.(caller))?.map((one) => one.id).sort();
