@@ -87,7 +87,29 @@ export const configFile = z.strictObject({
     .partial()
     .optional(),
   audit: z.strictObject({ retention_months: z.int().min(1).max(1200).nullable() }).optional(),
+  responses: z
+    .strictObject({
+      retention_days: z.int().min(0).max(36_500),
+      max_bytes: z.int().min(0).max(Number.MAX_SAFE_INTEGER),
+    })
+    .partial()
+    .optional(),
+  models: z.strictObject({ refresh_hours: z.int().min(1).max(8760).nullable() }).optional(),
+  cache: z
+    .strictObject({ max_bytes: z.int().min(0), ttl_seconds: z.int().min(1).max(2_592_000) })
+    .partial()
+    .optional(),
+  redis: z.strictObject({ timeout_ms: z.int().min(1).max(60_000) }).optional(),
   allowed_hosts: z.array(z.string().min(1)).optional(),
+  trusted_proxies: z
+    .array(
+      z.union(
+        [z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()],
+        'a network is written like 10.0.0.0/8 or fd00::/8, or is one address',
+      ),
+    )
+    .max(100)
+    .optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
   prices: z
@@ -106,6 +128,10 @@ export interface Config {
   authRequired: boolean;
   /** STORAGE_ENCRYPTION_KEY, or null: then a key file in the data directory serves. */
   storageKey: string | null;
+  /** Answers that are given again, where a key or a combo wants that. */
+  cache: { maxBytes: number; ttlMs: number };
+  /** REDIS_URL, where several gateways share their limits; null: each by itself. It may hold a password. */
+  redis: { url: string; timeoutMs: number } | null;
   logLevel: z.infer<typeof logLevel>;
   limits: { headerBytes: number; headersTimeoutMs: number; bodyTimeoutMs: number; bodyBytes: number };
   timeouts: { connectMs: number; headersMs: number; firstByteMs: number; idleMs: number; totalMs: number };
@@ -118,8 +144,14 @@ export interface Config {
   };
   /** Months for which the audit log is kept; null for ever. */
   auditMonths: number | null;
+  /** Days for which responses are kept, 0 for memory alone; and characters of all of them together. */
+  responses: { retentionDays: number; maxBytes: number };
+  /** Age at which lists of models are asked for anew, in milliseconds; null for never. */
+  modelsMaxAgeMs: number | null;
   /** Names of this gateway beside those of this machine, under which the management API may be spoken to. */
   allowedHosts: readonly string[];
+  /** Networks of proxies whose word about where a request came from counts. */
+  trustedProxies: readonly string[];
   /** A stream that was silent for so long carries a keep-alive. */
   keepAliveMs: number;
   /** How long open requests may finish after SIGTERM. */
@@ -127,7 +159,7 @@ export interface Config {
   prices: Readonly<Record<string, PriceOverride>>;
   /** Where each of the main settings came from, for `config show`. */
   sources: Readonly<
-    Record<'dataDir' | 'host' | 'port' | 'authRequired' | 'storageKey' | 'logLevel', ConfigSource>
+    Record<'dataDir' | 'host' | 'port' | 'authRequired' | 'storageKey' | 'redis' | 'logLevel', ConfigSource>
   >;
 }
 
@@ -163,6 +195,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     port: portNumber(port.value, port.source),
     authRequired: auth.value,
     storageKey: storageKey === undefined || storageKey === '' ? null : storageKey,
+    redis: redisFrom(env['REDIS_URL'], file.redis),
     logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
     limits: {
       headerBytes: file.limits?.header_bytes ?? 65_536,
@@ -178,13 +211,16 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
     },
     auditMonths: file.audit === undefined ? 6 : file.audit.retention_months,
-    allowedHosts: file.allowed_hosts ?? [],
-    api: {
-      tokenTtlSeconds: file.api?.token_ttl_seconds ?? 600,
-      uiTokenTtlSeconds: file.api?.ui_token_ttl_seconds ?? 3600,
-      tokenRenewal: file.api?.token_renewal ?? 'fixed',
-      tokenMaxLifetimeSeconds: file.api?.token_max_lifetime_seconds ?? 43_200,
+    responses: {
+      // As long as OpenAI keeps them by default (API reference, `store`).
+      retentionDays: file.responses?.retention_days ?? 30,
+      maxBytes: file.responses?.max_bytes ?? 1024 ** 3,
     },
+    modelsMaxAgeMs: modelsMaxAge(file),
+    cache: cacheBounds(file),
+    allowedHosts: file.allowed_hosts ?? [],
+    trustedProxies: file.trusted_proxies ?? [],
+    api: tokensOf(file.api),
     keepAliveMs: file.keepalive_ms ?? 15_000,
     drainMs: file.drain_ms ?? 30_000,
     prices: file.prices ?? {},
@@ -194,6 +230,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       port: port.source,
       authRequired: auth.source,
       storageKey: storageKey ? 'environment' : 'default',
+      redis: env['REDIS_URL'] ? 'environment' : 'default',
       logLevel: level.source,
     },
   };
@@ -205,6 +242,36 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     );
   }
   return config;
+}
+
+function tokensOf(api: ConfigFile['api']): Config['api'] {
+  return {
+    tokenTtlSeconds: api?.token_ttl_seconds ?? 600,
+    uiTokenTtlSeconds: api?.ui_token_ttl_seconds ?? 3600,
+    tokenRenewal: api?.token_renewal ?? 'fixed',
+    tokenMaxLifetimeSeconds: api?.token_max_lifetime_seconds ?? 43_200,
+  };
+}
+
+function cacheBounds({ cache }: ConfigFile): Config['cache'] {
+  return { maxBytes: cache?.max_bytes ?? 64 * 1024 * 1024, ttlMs: (cache?.ttl_seconds ?? 3600) * 1000 };
+}
+
+function modelsMaxAge({ models }: ConfigFile): number | null {
+  const hours = models === undefined ? 6 : models.refresh_hours;
+  return hours === null ? null : hours * 3_600_000;
+}
+
+/** How long a request waits for Redis before it is decided without it. */
+const REDIS_TIMEOUT_MS = 25;
+
+/** @throws GatewayError for what is no address of Redis; it is not repeated, for it may hold a password */
+function redisFrom(url: string | undefined, file: ConfigFile['redis']): Config['redis'] {
+  if (url === undefined || url === '') return null;
+  if (/^rediss?:\/\//.test(url) && URL.canParse(url))
+    return { url, timeoutMs: file?.timeout_ms ?? REDIS_TIMEOUT_MS };
+  const message = 'REDIS_URL must look like redis://HOST:PORT or rediss://HOST:PORT';
+  throw new GatewayError('invalid_request', message, { param: 'REDIS_URL' });
 }
 
 /** True for addresses that only this machine can reach (127.0.0.0/8, ::1, localhost). */

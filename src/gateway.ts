@@ -2,41 +2,49 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { type AuditLog, openAudit } from './access/audit.ts';
 import { auditResource } from './access/audit-resource.ts';
+import { networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
-import { keyStore } from './access/store.ts';
 import { userStore } from './access/users.ts';
-import { backupsResource } from './backup/resource.ts';
+import { openBackups } from './backup/resource.ts';
+import { createAnswerCache } from './cache/answers.ts';
+import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback } from './config.ts';
-import { connectionStore } from './connections/store.ts';
+import { type Balances, openBalances } from './connections/balances.ts';
+import { openLogins, openTokens } from './connections/open.ts';
+import type { StorageKey } from './connections/seal.ts';
+import type { Listening as ListeningAt } from './http/outbound.ts';
 import { sendJson } from './http/send.ts';
 import { type AnyExchange, createHttpServer, type Exchange } from './http/server.ts';
 import { createWebSockets } from './http/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
-import type { Log } from './lib/log.ts';
-import { createSchedule } from './lib/schedule.ts';
+import { describe, type Log } from './lib/log.ts';
+import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath } from './management/app.ts';
 import { auditEvents } from './management/audit-events.ts';
 import { ownHosts } from './management/guards.ts';
-import { createLive } from './management/live.ts';
+import { createLive, type Live } from './management/live.ts';
+import { createOnce } from './management/once.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { gatewayResources } from './management/resources.ts';
 import { renderError } from './proxy/answer-error.ts';
 import type { OpenCall } from './proxy/context.ts';
+import { createOutputCaps } from './proxy/output-caps.ts';
 import { createPools } from './proxy/pools.ts';
 import { createRefusedMembers } from './proxy/refused-members.ts';
 import { safePath } from './proxy/routes.ts';
 import { createSessions } from './proxy/socket-session.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
+import { traceText } from './proxy/tried.ts';
 import { serveUpgrade } from './proxy/upgrade.ts';
 import { createWatch } from './proxy/watch.ts';
-import { openResponses } from './responses/open.ts';
+import { openRecords } from './records.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 import { openServices, type Services } from './services/open.ts';
 import type { Snapshot } from './snapshot.ts';
-import { describe, openLedger, openSnapshots, sealingKey } from './state.ts';
-import { openStore } from './store/database.ts';
+import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
+import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
 
 const LAST_BYTES_MS = 250;
@@ -170,74 +178,133 @@ interface Opened {
 /** Opens the state that requests need. What it opens is closed in reverse order. */
 async function openContext(
   { config, log, onClose, onLive, version }: OpenInput,
-  listening: () => Address | null,
+  listening: ListeningAt,
 ): Promise<Opened> {
   const store = await openStore(config.dataDir, { create: true });
   onClose(() => store.close());
-  const ledger = openLedger(store, log);
-  onClose(() => ledger.close());
   const schedule = createSchedule();
-  const responses = openResponses(store, schedule, (error, lost) =>
-    log.error({ error: describe(error), lost }, 'responses cannot be stored'),
-  );
-  onClose(() => responses.close());
   const sealing = await sealingKey(config, log);
+  const { accounts, ledger, responses, traces } = await openRecords({
+    ...{ store, config, log, schedule, onClose },
+    key: sealing.responses,
+  });
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
-  const [keys, connections] = [keyStore(store), connectionStore(store, sealing.key)];
-  const snapshots = await openSnapshots({ store, keys, connections, config, schedule, log });
+  const stored = storedSettings(store, sealing.key);
+  const known = accounts.adopt;
+  const shared = await sharedLimits(config, schedule, log);
+  onClose(() => shared?.close());
+  const snapshots = await openSnapshots({ ...stored, store, ledger, config, shared, schedule, log, known });
   onClose(snapshots.close);
-  const pools = createPools(config.timeouts.connectMs);
+  const pools = createPools(config.timeouts.connectMs, listening);
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
   const live = createLive();
   onClose(() => live.close());
   onLive((line) => live.publish('logs', () => Object(JSON.parse(line))));
+  const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
+  const tokens = openTokens({
+    ...{ store, sealingKey: sealing.key, schedule, inUse, connections: stored.connections },
+    ...{ modelsMaxAgeMs: config.modelsMaxAgeMs, listening, log, onClose },
+  });
+  const balances = openBalances({ schedule, inUse, tokens, listening, onClose, now: Date.now });
   const services = await openServices({
-    ...{ store, config, version, connections, schedule, ledger, listening, report, now: Date.now },
+    ...{ store, config, version, tokens, schedule, ledger, listening, report, now: Date.now },
+    connections: stored.connections,
     ...{ calls: watch.members, reload: snapshots.reload },
     usable: () => connectionsIn(snapshots.current()),
+    sharing: shared?.ready ?? null,
     publish: (event) => live.publish('services', () => event),
+    standingsOf: accounts.standingsOf,
   });
   onClose(() => services.close());
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
-    pools,
-    watch,
-    refused: createRefusedMembers(),
-    record(entry) {
+    routing: createRouting({ outlook: accounts, random: Math.random, now: Date.now }),
+    ...{ pools, watch, answers: createAnswerCache({ ...config.cache, now: Date.now }) },
+    ...{ refused: createRefusedMembers(), outputCaps: createOutputCaps(), limits: snapshots.limits, tokens },
+    accounts,
+    record(entry, trace) {
       ledger.record(entry);
+      const text = trace === null ? null : traceText(trace);
+      if (text !== null) traces.record(entry.id, text);
       live.publish('requests', () => rowOfEntry(entry));
     },
     gate: services.gate,
     responses: responses.memory,
+    places: responses.places,
     instance: randomBytes(9).toString('base64url'),
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
+  const { management, setupCode } = await openDoor(
+    { config, log, version, onClose },
+    { store, schedule, stored, sealing, snapshots, live, services, context, balances, report, listening },
+  );
+  return { context, management, services, setupCode };
+}
+
+interface DoorParts {
+  store: Store;
+  schedule: Schedule;
+  stored: ReturnType<typeof storedSettings>;
+  sealing: StorageKey;
+  snapshots: Awaited<ReturnType<typeof openSnapshots>>;
+  live: Live;
+  services: Services;
+  context: SurfaceContext;
+  balances: Balances;
+  listening: ListeningAt;
+  /** A fault of the gateway's own, for the log. */
+  report(error: unknown): void;
+}
+
+/** The management API, with who may come in and what is recorded of it. */
+async function openDoor(
+  { config, log, onClose, version }: Omit<OpenInput, 'onLive'>,
+  parts: DoorParts,
+): Promise<Pick<Opened, 'management' | 'setupCode'>> {
+  const { context, live, report, schedule, sealing, services, snapshots, store, stored } = parts;
   const audit = openAuditLog(config, log);
   onClose(audit.close);
+  schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
   const gatekeeper = await openGatekeeper({
     ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
     ...{ now: context.now, onError: report, schedule },
   });
   onClose(() => gatekeeper.close());
+  const backups = openBackups({
+    ...{ dataDir: config.dataDir, storageKey: sealing, version },
+    ...{ tasks: services.tasks, report, now: context.now },
+  });
+  onClose(backups.settled);
+  const { close, loginBegun, logins } = openLogins({
+    ...{ store, sealingKey: sealing.key, schedule, tasks: services.tasks, now: context.now },
+    ...{ listening: parts.listening, reload: snapshots.reload },
+  });
+  onClose(close);
+  const once = createOnce({ store, storageKey: sealing, now: context.now });
+  schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: once.sweep, onError: report });
   const management = openManagement({
-    ...{ gatekeeper, live, version, report, now: context.now },
+    finishLogin: logins.returned,
+    ...{ gatekeeper, live, once, version, report, now: context.now },
+    trusted: networks(config.trustedProxies),
     hosts: () => ownHosts(config.host, config.allowedHosts),
     resources: [
       ...gatewayResources({
-        ...{ store, config, keys, connections, now: context.now },
+        ...{ ...stored, store, config, limits: snapshots.limits, answers: context.answers, now: context.now },
+        login: { tokens: context.tokens, logins, loginBegun, listening: parts.listening },
+        ...{ accounts: context.accounts, balances: parts.balances },
         ...{ snapshot: snapshots.current, reload: snapshots.reload },
       }),
       ...services.resources,
       auditResource(audit),
-      backupsResource({ dataDir: config.dataDir, storageKey: sealing, version, now: context.now }),
+      backups.resource,
     ],
     audit: auditEvents(audit),
   });
-  return { context, management, services, setupCode: gatekeeper.offer()?.code ?? null };
+  return { management, setupCode: gatekeeper.offer()?.code ?? null };
 }
 
 /** Connections in use, beside the demo. */

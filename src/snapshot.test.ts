@@ -25,6 +25,8 @@ function connection(patch: Partial<OpenConnection>): OpenConnection {
     priority: 0,
     models: null,
     modelsAt: null,
+    modelsTriedAt: null,
+    modelsError: null,
     status: 'ok',
     lastError: null,
     lastTestedAt: null,
@@ -44,10 +46,11 @@ const key: KeyRecord = {
   expiresAt: null,
   lastUsedAt: null,
   disabled: false,
+  cacheTtlSeconds: null,
 };
 
 const build = (connections: OpenConnection[], keys: KeyRecord[] = []) =>
-  buildSnapshot({ keys, connections, catalog, revision: 7 });
+  buildSnapshot({ keys, connections, combos: [], aliases: [], catalog, revision: 7 });
 
 describe('a snapshot', () => {
   it('has the keys by their hash, and the revision it was built at', () => {

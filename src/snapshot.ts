@@ -1,6 +1,9 @@
 import type { KeyRecord } from './access/schema.ts';
 import type { Catalog } from './catalog/price.ts';
+import { compileAliases } from './combos/aliases.ts';
+import { compileCombos } from './combos/compile.ts';
 import type { Route, Routes } from './combos/resolve.ts';
+import type { AliasRecord, ComboRecord } from './combos/schema.ts';
 import type { OpenConnection } from './connections/schema.ts';
 import { findProvider } from './providers/index.ts';
 
@@ -19,11 +22,14 @@ export interface Snapshot {
 export interface SnapshotInput {
   keys: readonly KeyRecord[];
   connections: readonly OpenConnection[];
+  combos: readonly ComboRecord[];
+  aliases: readonly AliasRecord[];
   catalog: Catalog;
   revision: number;
 }
 
-export function buildSnapshot({ keys, connections, catalog, revision }: SnapshotInput): Snapshot {
+export function buildSnapshot(input: SnapshotInput): Snapshot {
+  const { catalog, connections, keys, revision } = input;
   const ordered: Route[] = [];
   for (const connection of [...connections].sort(byPriority)) {
     const provider = findProvider(connection.provider);
@@ -39,15 +45,13 @@ export function buildSnapshot({ keys, connections, catalog, revision }: Snapshot
     if (ofProvider === undefined) byProvider.set(route.provider.id, [route]);
     else ofProvider.push(route);
   }
+  const factsOf: Routes['factsOf'] = (provider, model) => catalog.describe(provider, model);
+  const isProvider: Routes['isProvider'] = (id) => findProvider(id) !== undefined;
+  const combos = compileCombos(input.combos, { byName, byProvider, isProvider, factsOf, catalog });
+  const aliases = compileAliases(input.aliases);
   return {
     keys: new Map(keys.map((key) => [key.hash, key])),
-    routes: {
-      ordered,
-      byName,
-      byProvider,
-      knows: (provider, model) => catalog.describe(provider, model) !== null,
-      isProvider: (id) => findProvider(id) !== undefined,
-    },
+    routes: { ordered, byName, byProvider, factsOf, isProvider, combos, aliases, catalog },
     catalog,
     revision,
   };
@@ -75,6 +79,8 @@ function demoRoute(): Route {
       priority: Number.NEGATIVE_INFINITY,
       models: ['echo', 'tools'],
       modelsAt: null,
+      modelsTriedAt: null,
+      modelsError: null,
       status: 'ok',
       lastError: null,
       lastTestedAt: null,

@@ -1,45 +1,24 @@
 import { join } from 'node:path';
-import type { keyStore } from './access/store.ts';
+import { keyStore } from './access/store.ts';
+import type { LimitsInput } from './budgets/limits.ts';
+import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
 import { createCatalog } from './catalog/price.ts';
+import { aliasStore } from './combos/alias-store.ts';
+import { comboStore } from './combos/store.ts';
 import type { Config } from './config.ts';
+import type { OpenConnection } from './connections/schema.ts';
 import { type StorageKey, storageKey } from './connections/seal.ts';
-import type { connectionStore } from './connections/store.ts';
-import { createLedger } from './ledger/record.ts';
-import type { Log } from './lib/log.ts';
+import { connectionStore } from './connections/store.ts';
+import { usedParts } from './ledger/used.ts';
+import { randomText } from './lib/id.ts';
+import { describe, type Log } from './lib/log.ts';
 import type { Schedule } from './lib/schedule.ts';
+import type { openLedger } from './records.ts';
 import { buildSnapshot, type Snapshot } from './snapshot.ts';
 import type { Store } from './store/database.ts';
-import { createWriter } from './store/writer.ts';
 
 /** How often changes made by other processes (the CLI) are looked for. */
 const REVISION_POLL_MS = 500;
-/** Ledger rows that may wait to be written before /readyz says so. */
-const LEDGER_BACKLOG = 50_000;
-
-/** A failed write, for whoever asks how the store is. */
-export interface WriteFault {
-  message: string;
-  /** Milliseconds since the epoch. */
-  at: number;
-}
-
-/** The ledger of a store, and how writing it goes. */
-export function openLedger(store: Store, log: Log) {
-  let fault: WriteFault | null = null;
-  const writer = createWriter(store, {
-    onError(error, lost) {
-      fault = { message: error instanceof Error ? error.message : String(error), at: Date.now() };
-      log.error({ error: describe(error), lost }, 'the ledger cannot be written');
-    },
-  });
-  return {
-    record: createLedger(writer).record,
-    pending: writer.pending,
-    backlog: LEDGER_BACKLOG,
-    fault: () => fault,
-    close: writer.stop,
-  };
-}
 
 /** The key that opens stored credentials. */
 export async function sealingKey({ dataDir, storageKey: given }: Config, log: Log): Promise<StorageKey> {
@@ -51,22 +30,42 @@ export async function sealingKey({ dataDir, storageKey: given }: Config, log: Lo
   return sealing;
 }
 
-interface SnapshotsInput {
-  store: Pick<Store, 'revision'>;
-  keys: ReturnType<typeof keyStore>;
-  connections: ReturnType<typeof connectionStore>;
-  config: Pick<Config, 'prices'>;
-  schedule: Schedule;
-  log: Log;
+/** What the snapshot is made of, as it is stored. */
+export function storedSettings(store: Pick<Store, 'db'>, sealing: Buffer) {
+  return {
+    keys: keyStore(store),
+    connections: connectionStore(store, sealing),
+    combos: comboStore(store),
+    aliases: aliasStore(store),
+  };
 }
 
-/** Rebuilds the snapshot soon after any process changed keys or connections. A failed rebuild keeps the old one. */
-export async function openSnapshots({ config, connections, keys, log, schedule, store }: SnapshotsInput) {
+interface SnapshotsInput extends ReturnType<typeof storedSettings> {
+  store: Store;
+  ledger: Pick<ReturnType<typeof openLedger>, 'flush'>;
+  config: Pick<Config, 'prices'>;
+  /** Where several gateways share their limits. */
+  shared: OpenShared | null;
+  schedule: Schedule;
+  log: Log;
+  /** Told of the connections that there are, whenever they may have changed. */
+  known?(connections: readonly OpenConnection[]): void;
+}
+
+/** Rebuilds the snapshot soon after any process changed what it holds. A failed rebuild keeps the old one. */
+export async function openSnapshots(input: SnapshotsInput) {
+  const { aliases, combos, config, connections, keys, log, schedule, store } = input;
+  const limits = limitsOf(input, () => snapshot);
   const catalog = createCatalog({ overrides: config.prices });
   const load = async (): Promise<Snapshot> => {
     const revision = store.revision();
     const open = await connections.listOpen();
-    return buildSnapshot({ keys: await keys.list(), connections: open, catalog, revision });
+    input.known?.(open);
+    await limits.reload();
+    return buildSnapshot({
+      ...{ keys: await keys.list(), connections: open, catalog, revision },
+      ...{ combos: await combos.list(), aliases: await aliases.list() },
+    });
   };
   let snapshot = await load();
   let turn: Promise<unknown> = Promise.resolve();
@@ -91,9 +90,40 @@ export async function openSnapshots({ config, connections, keys, log, schedule, 
         'changed settings cannot be read; the earlier ones stay in force',
       ),
   });
-  return { current: () => snapshot, reload, close };
+  return { current: () => snapshot, limits, reload, close };
 }
 
-export function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+/** What the ledger has of whatever a budget is about. */
+export function usedBy(store: Pick<Store, 'db'>): LimitsInput['used'] {
+  return ({ scope, subject, ...query }) => {
+    const only = subject === null || scope === 'global' ? {} : { [`${scope}_id`]: subject };
+    return usedParts(store, { ...query, only });
+  };
+}
+
+/** Limits that are shared through Redis, where that is configured. */
+export function sharedLimits(
+  { redis }: Pick<Config, 'redis'>,
+  schedule: Schedule,
+  log: Log,
+): Promise<OpenShared> | null {
+  return redis === null ? null : openShared({ redis, log, schedule, newId: () => randomText(16) });
+}
+
+/** The budgets and limits of a store; the ledger says what was used before. */
+function limitsOf({ ledger, log, shared, store }: SnapshotsInput, snapshot: () => Snapshot): OpenLimits {
+  const used = usedBy(store);
+  return openLimits({
+    ...{ log, store, shared, now: Date.now },
+    nameOf(scope, subject) {
+      const { keys, routes } = snapshot();
+      if (scope === 'combo') return routes.combos.records.find(({ id }) => id === subject)?.name ?? null;
+      if (scope === 'connection') return routes.byName.get(subject)?.connection.name ?? null;
+      return [...keys.values()].find(({ id }) => id === subject)?.name ?? null;
+    },
+    used(query) {
+      ledger.flush();
+      return used(query);
+    },
+  });
 }

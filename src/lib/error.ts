@@ -33,6 +33,8 @@ export const errorRows = {
   unsupported_encoding: { status: 415, kind: 'invalid_request' },
   unsupported_content_type: { status: 415, kind: 'invalid_request' },
   invalid_api_key: { status: 401, kind: 'authentication' },
+  budget_exceeded: { status: 402, kind: 'billing' },
+  unpriced_model: { status: 402, kind: 'billing' },
   model_not_allowed: { status: 403, kind: 'permission' },
   not_found: { status: 404, kind: 'not_found' },
   model_not_found: { status: 404, kind: 'not_found' },
@@ -44,6 +46,7 @@ export const errorRows = {
   origin_not_allowed: { status: 403, kind: 'permission' },
   not_acceptable: { status: 415, kind: 'invalid_request' },
   conflict: { status: 409, kind: 'invalid_request' },
+  idempotency_key_reused: { status: 422, kind: 'invalid_request' },
   precondition_failed: { status: 412, kind: 'invalid_request' },
   too_many_logins: { status: 429, kind: 'rate_limit' },
   request_timeout: { status: 408, kind: 'timeout' },
@@ -54,8 +57,12 @@ export const errorRows = {
   loop_detected: { status: 508, kind: 'server' },
   client_closed: { status: 499, kind: 'invalid_request' },
   internal_error: { status: 500, kind: 'server' },
+  store_unavailable: { status: 503, kind: 'server' },
   audit_unavailable: { status: 503, kind: 'server' },
   connection_unusable: { status: 503, kind: 'server' },
+  login_required: { status: 503, kind: 'server' },
+  login_failed: { status: 502, kind: 'server' },
+  credential_refresh_failed: { status: 502, kind: 'server' },
   shutting_down: { status: 503, kind: 'overloaded' },
   data_plane_stopped: { status: 503, kind: 'overloaded' },
   upstream_unreachable: { status: 502, kind: 'server' },
@@ -69,6 +76,10 @@ export const errorRows = {
 
 export type ErrorCode = keyof typeof errorRows;
 
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorRows, text);
+}
+
 export interface ErrorOptions {
   /** The request field at fault, e.g. `model`. */
   param?: string;
@@ -76,8 +87,12 @@ export interface ErrorOptions {
   status?: number;
   /** Whole seconds for `retry-after`. */
   retryAfter?: number;
+  /** Further headers of the answer. */
+  headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
+
+const none: Readonly<Record<string, string>> = Object.freeze({});
 
 /** The one error class. Thrown anywhere below the surface, rendered once in the caller's dialect. */
 export class GatewayError extends Error {
@@ -86,6 +101,7 @@ export class GatewayError extends Error {
   readonly kind: ErrorKind;
   readonly param: string | null;
   readonly retryAfter: number | null;
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -95,6 +111,7 @@ export class GatewayError extends Error {
     this.kind = options.status === undefined ? errorRows[code].kind : kindOfStatus(options.status);
     this.param = options.param ?? null;
     this.retryAfter = options.retryAfter ?? null;
+    this.headers = options.headers ?? none;
   }
 }
 

@@ -38,3 +38,8 @@ function readable(line: string): string {
   );
   return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${msg}${extra.length > 0 ? `  ${extra.join(' ')}` : ''}\n`;
 }
+
+/** An error for the log: where it came from, as far as that is known. */
+export function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

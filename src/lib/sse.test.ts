@@ -94,6 +94,34 @@ describe('splitFrames', () => {
     );
   });
 
+  it('reads lines that end in LF alone like those that end otherwise', () => {
+    const line = fc.constantFrom(
+      ...['data: é', 'data:x', 'data', 'data: 東京', 'event: e', 'event', ': note', 'dat', 'data:  '],
+      ...['', '', '', '\ufeff', '\ufeffdata: b', 'data: \ufeff', 'event:f'],
+    );
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
+        const [lf, crlf] = [`${lines.join('\n')}\n`, `${lines.join('\r\n')}\r\n`];
+        assert.deepEqual(framesOf(lf), framesOf(crlf));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('reads bytes that are no UTF-8 like the same in lines of another kind', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 6 }), { maxLength: 4 }), (texts) => {
+        const record = (text: Uint8Array, end: string) => [
+          ...[Buffer.from('data: '), Buffer.from(text.filter((byte) => byte !== 10 && byte !== 13))],
+          Buffer.from(end + end),
+        ];
+        const bytes = (end: string) => Buffer.concat(texts.flatMap((text) => record(text, end)));
+        assert.deepEqual(splitFrames(bytes('\n')).frames, splitFrames(bytes('\r\n')).frames);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
   it('reads a megabyte of short lines in time that grows with its length only', () => {
     const bytes = Buffer.from('data: {"choices":[]}\n\n'.repeat(50_000));
     const start = performance.now();

@@ -23,6 +23,47 @@ const CR = 13;
  * before any record, not only before the first.
  */
 export function splitFrames(bytes: Buffer): FrameSplit {
+  return bytes.includes(CR) ? splitAnyLines(bytes) : splitLineFeeds(bytes);
+}
+
+/** Bytes whose lines all end in LF, as nearly all do: decoded at once, for a call into the decoder costs as much as a short record. */
+function splitLineFeeds(bytes: Buffer): FrameSplit {
+  const end = afterLastBlank(bytes);
+  const frames: Frame[] = [];
+  const text = bytes.toString('utf8', 0, end);
+  let event = '';
+  let data: string | null = null;
+  let begins = true;
+  for (let position = 0; position < text.length; ) {
+    if (begins && text.charCodeAt(position) === BYTE_ORDER_MARK) position += 1;
+    const lineEnd = text.indexOf('\n', position);
+    begins = lineEnd === position;
+    if (begins) {
+      if (data !== null) frames.push({ event, data });
+      event = '';
+      data = null;
+    } else if (text.startsWith('data:', position)) {
+      const value = text.slice(valueStart(text, position + 5), lineEnd);
+      data = data === null ? value : `${data}\n${value}`;
+    } else if (text.startsWith('event:', position)) {
+      event = text.slice(valueStart(text, position + 6), lineEnd);
+    } else if (text.startsWith('data\n', position)) data = data === null ? '' : `${data}\n`;
+    else if (text.startsWith('event\n', position)) event = '';
+    position = lineEnd + 1;
+  }
+  return { frames, rest: bytes.subarray(end) };
+}
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** The index after the last two LF in a row; 0 when there are none. */
+function afterLastBlank(bytes: Buffer): number {
+  let at = bytes.lastIndexOf(LF);
+  while (at > 0 && bytes[at - 1] !== LF) at = bytes.lastIndexOf(LF, at - 1);
+  return at > 0 ? at + 1 : 0;
+}
+
+function splitAnyLines(bytes: Buffer): FrameSplit {
   const frames: Frame[] = [];
   const lineEnd = lineEndFinder(bytes);
   let recordStart = 0;
@@ -45,17 +86,18 @@ export function splitFrames(bytes: Buffer): FrameSplit {
       continue;
     }
     const line = bytes.toString('utf8', position, end);
-    if (line.startsWith('data:')) data.push(fieldValue(line, 5));
+    if (line.startsWith('data:')) data.push(line.slice(valueStart(line, 5)));
     else if (line === 'data') data.push('');
-    else if (line.startsWith('event:')) event = fieldValue(line, 6);
+    else if (line.startsWith('event:')) event = line.slice(valueStart(line, 6));
     else if (line === 'event') event = '';
     position = next;
   }
   return { frames, rest: bytes.subarray(recordStart) };
 }
 
-function fieldValue(line: string, from: number): string {
-  return line.charCodeAt(from) === 32 ? line.slice(from + 1) : line.slice(from);
+/** Where the value of a field begins whose colon stands before `at`: one space is skipped. */
+function valueStart(text: string, at: number): number {
+  return text.charCodeAt(at) === 32 ? at + 1 : at;
 }
 
 function afterByteOrderMark(bytes: Buffer, from: number): number {

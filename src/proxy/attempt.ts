@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
 import { GatewayError } from '../lib/error.ts';
-import { createDecoder, type Decoder } from './decode.ts';
+import { createDecoder, type Decoder, type DecoderEvents } from './decode.ts';
+import { createUnframer, unframedHeaders } from './event-stream.ts';
 import { type Failure, failureOf } from './failure.ts';
 import { joined } from './meter.ts';
 
@@ -17,6 +19,8 @@ export interface UpstreamRequest {
   /** For error messages. */
   host: string;
   path: string;
+  /** Default POST; another one goes without a body. */
+  method?: 'GET' | 'DELETE';
   /** Flat name, value, name, value … */
   headers: string[];
   body: readonly Buffer[];
@@ -72,7 +76,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#timeouts = timeouts;
   }
 
-  start({ body, headers, origin, path, stream, upstream }: UpstreamRequest): void {
+  start({ body, headers, method, origin, path, stream, upstream }: UpstreamRequest): void {
     const bytes = body.reduce((sum, piece) => sum + piece.length, 0);
     const whole = bytes <= ONE_WRITE_BYTES ? joined(body) : null;
     if (whole === null) headers.push('content-length', String(bytes));
@@ -81,10 +85,10 @@ export class Attempt implements Dispatcher.DispatchHandler {
         {
           origin,
           path,
-          method: 'POST',
+          method: method ?? 'POST',
           headers,
           // undici takes any iterable of buffers as a body; its types name only the commoner kinds.
-          body: (stream ?? whole ?? each(body)) as unknown as Buffer,
+          body: method === undefined ? ((stream ?? whole ?? each(body)) as unknown as Buffer) : null,
           headersTimeout: 0,
           bodyTimeout: 0,
         },
@@ -101,6 +105,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#phase = 'done';
     this.#decoder?.destroy();
     this.#controller?.abort(new GatewayError('client_closed', 'The client went away'));
+  }
+
+  /** Ends the attempt because of what its reader met after it had returned. */
+  fail(error: unknown): void {
+    this.#fail(bug(error));
   }
 
   resume(): void {
@@ -139,9 +148,11 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#phase = 'head';
     this.#idle = 0;
     const encoding = headers['content-encoding'];
+    const unframed = unframedHeaders(headers);
     try {
-      if (encoding !== undefined) this.#decoder = this.#decode(encoding);
-      this.#reader.onHead(status, headers);
+      if (encoding !== undefined || unframed !== null)
+        this.#decoder = this.#decode(encoding ?? '', unframed === null ? null : createUnframer());
+      this.#reader.onHead(status, unframed ?? headers);
     } catch (error) {
       this.#fail(bug(error));
     }
@@ -184,8 +195,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#decoder.end();
   }
 
-  #decode(encoding: string): Decoder | null {
-    return createDecoder(encoding, {
+  #decode(encoding: string, framing: Transform | null): Decoder | null {
+    const events: DecoderEvents = {
       onData: (chunk) => {
         if (this.#phase === 'done') return true;
         this.#idle = 0;
@@ -205,7 +216,8 @@ export class Attempt implements Dispatcher.DispatchHandler {
       },
       onError: (error) => this.#fail(this.#broken ?? error),
       onDrain: () => this.#controller?.resume(),
-    });
+    };
+    return createDecoder(encoding, events, framing);
   }
 
   #end(): void {

@@ -1,9 +1,11 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec } from '../codecs/codec.ts';
 import type { Usage } from '../codecs/model.ts';
 import type { JsonObject } from '../codecs/values.ts';
 import type { Target } from '../combos/resolve.ts';
 import type { AnyExchange } from '../http/server.ts';
 import type { GatewayError } from '../lib/error.ts';
+import type { Admission } from './admit.ts';
 import type { Attempt } from './attempt.ts';
 import type { Failure } from './failure.ts';
 import type { Turn } from './responses-turn.ts';
@@ -43,6 +45,8 @@ export interface Call {
   body: readonly Buffer[];
   /** The request, where it is a form that passes through; its `body` is empty then. */
   readonly upload: Upload | null;
+  /** What it holds of the budgets; null where none concerns it. */
+  readonly admission: Admission | null;
   /** The model as the caller named it. */
   readonly requestedModel: string;
   /** What the path said of the request; null where the body says it. */
@@ -53,12 +57,16 @@ export interface Call {
   target: Target;
   /** The request in the target's format, where that is another than the caller's. */
   translated: TranslatedRequest | null;
+  /** The most that this target said it would write for this call; null where it did not. */
+  outputCap: { target: Target; most: number } | null;
   /** For requests of the responses format: what the gateway does about their state. */
   readonly turn: Turn | null;
   /** What the target was not told, in the caller's words; shown as `x-gateway-dropped`. */
   dropped: readonly string[];
   attempt: Attempt | null;
   attempts: number;
+  /** HTTP status of the attempt under way; null until it has one. */
+  upstreamStatus: number | null;
   /** performance.now() of the first byte that went to the caller. */
   firstByteAt: number | null;
   upstreamRequestId: string | null;
@@ -67,6 +75,12 @@ export interface Call {
   price(usage: Usage | null): Priced;
   /** Writes the call's one ledger entry. Later calls do nothing. */
   end(end: CallEnd): void;
+  /** Told of the first bytes of a good answer that is relayed, before the request is let go of. */
+  begun(head: Buffer): void;
+  /** Told of the head of an answer. */
+  heard(status: number, headers: IncomingHttpHeaders): void;
+  /** Told that content goes to the caller. */
+  delivers(): void;
   /** Told of a whole and good answer of the responses format; `read` gives it, if it has to be kept. */
   answered(read: () => JsonObject | null): void;
   /** Tries the same target again when its error means that it would take the request without something optional. */
@@ -75,8 +89,11 @@ export interface Call {
   failed(failure: Failure): void;
 }
 
-/** The request's id and the headers that say where an answer came from, flat. */
-export function gatewayHeaders(call: Call): string[] {
+/**
+ * The request's id and the headers that say where an answer came from, flat.
+ * @param upstream what the caller gets of the upstream's headers
+ */
+function gatewayHeaders(call: Call, upstream: IncomingHttpHeaders): string[] {
   const { connection, model, provider } = call.target;
   const headers = [
     'x-request-id',
@@ -90,8 +107,31 @@ export function gatewayHeaders(call: Call): string[] {
     'x-gateway-attempts',
     String(call.attempts),
   ];
+  // Where Anthropic's clients look for the id; the vendor's own is passed on.
+  if (call.codec.format === 'anthropic-messages' && upstream['request-id'] === undefined)
+    headers.push('request-id', call.exchange.id);
+  const lowered = call.translated?.lowered ?? null;
+  if (lowered !== null) headers.push('x-gateway-lowered', lowered);
+  if (call.target.deprecated === true) headers.push('x-gateway-deprecated', headerText(model));
   if (call.dropped.length > 0) headers.push('x-gateway-dropped', headerList(call.dropped));
   return headers;
+}
+
+/**
+ * Adds the request's id, where the answer came from, and what is left of the gateway's limits to the headers of an
+ * upstream, flat. What the upstream says of the same limits is about another account than the caller's.
+ */
+export function addGatewayHeaders(headers: string[], call: Call, upstream: IncomingHttpHeaders = {}): void {
+  const limits = call.admission?.headers() ?? [];
+  if (limits.length > 0) {
+    for (let index = headers.length - 2; index >= 0; index -= 2)
+      if (ofLimits(headers[index])) headers.splice(index, 2);
+  }
+  headers.push(...gatewayHeaders(call, upstream), ...limits);
+}
+
+function ofLimits(name: string | undefined): boolean {
+  return name !== undefined && (name.startsWith('x-ratelimit-') || name.startsWith('anthropic-ratelimit-'));
 }
 
 const MAX_LIST = 1_000;

@@ -10,6 +10,8 @@ export class CallerStream {
   readonly contentType: string;
   readonly #response: Outlet;
   readonly #array: JsonArray | null;
+  /** Frames of this turn of the event loop, which leave together. */
+  #gathered = '';
 
   constructor({ codec, exchange, named }: Call) {
     this.#response = exchange.response;
@@ -33,15 +35,34 @@ export class CallerStream {
   }
 
   write(bytes: Buffer | string): boolean {
+    this.#send();
     return this.#response.write(this.#array === null ? bytes : this.#array.elements(bytes));
   }
 
+  /**
+   * Writes at the end of this turn of the event loop, with all that comes until then: an upstream in haste sends many
+   * frames at once, and a write costs more than a frame. `full` tells whether the caller takes more.
+   */
+  gather(text: string): void {
+    if (this.#gathered === '') process.nextTick(() => this.#send());
+    this.#gathered += text;
+  }
+
+  #send(): void {
+    const text = this.#gathered;
+    if (text === '') return;
+    this.#gathered = '';
+    if (!this.#response.destroyed) this.write(text);
+  }
+
   end(last: Buffer | string = ''): void {
+    this.#send();
     this.#response.end(this.#array === null ? last : this.#array.elements(last) + this.#array.end());
   }
 
   /** Closes the connection without a proper end, so that the caller knows that more was to come, after `last` has left. */
   breakOff(last?: Buffer): void {
+    this.#send();
     const close = () => this.#response.socket?.destroySoon();
     if (last === undefined) close();
     else this.#response.write(this.#array === null ? last : this.#array.elements(last), close);

@@ -1,9 +1,17 @@
+import type { Limits } from '../budgets/limits.ts';
+import type { AnswerCache } from '../cache/answers.ts';
+import type { Routing } from '../combos/routing.ts';
+import type { Trace } from '../combos/trace.ts';
 import type { Config } from '../config.ts';
+import type { AccessTokens } from '../connections/access-tokens.ts';
+import type { Accounts } from '../health/accounts.ts';
 import type { AnyExchange } from '../http/server.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
+import type { ResponsePlaces } from '../responses/places.ts';
 import type { ResponseMemory } from '../responses/stored.ts';
 import type { Snapshot } from '../snapshot.ts';
+import type { OutputCaps } from './output-caps.ts';
 import type { Pools } from './pools.ts';
 import type { RefusedMembers } from './refused-members.ts';
 import type { Watch, Watched } from './watch.ts';
@@ -12,16 +20,24 @@ import type { Watch, Watched } from './watch.ts';
 export interface ProxyContext {
   config: Config;
   snapshot(): Snapshot;
+  routing: Routing;
   pools: Pools;
   watch: Watch<OpenCall>;
   refused: RefusedMembers;
-  record(entry: LedgerEntry): void;
+  outputCaps: OutputCaps;
+  accounts: Accounts;
+  tokens: Pick<AccessTokens, 'current' | 'fresh'>;
+  limits: Pick<Limits, 'hold'>;
+  answers: AnswerCache;
+  /** @param trace why the request went where it went; null where it had no target */
+  record(entry: LedgerEntry, trace: Trace | null): void;
   /**
    * Lets a model request in, and counts it until its answer is closed.
    * @throws GatewayError `data_plane_stopped` while the model endpoints are stopped
    */
   gate(exchange: Pick<AnyExchange, 'response'>): void;
   responses: ResponseMemory;
+  places: ResponsePlaces;
   /** Names this process in `x-gateway-via`. */
   instance: string;
   /** Milliseconds since the epoch. */

@@ -15,7 +15,6 @@ import { refuseLoop } from './loop.ts';
 import { joined } from './meter.ts';
 import { requestedModel } from './request.ts';
 import { turnOf } from './responses-turn.ts';
-import { allowedTargets } from './targets.ts';
 import { conversationCodec, translateRequest } from './translate-request.ts';
 import { readUpstreamError } from './upstream-error.ts';
 import { extendPath, modelSegments, requestTo } from './upstream-request.ts';
@@ -56,8 +55,11 @@ export async function countTokens(
     named === undefined
       ? requestedModel(body, { strict: false })
       : { value: named.model, start: 0, end: 0, pieces: body };
-  const allowed = allowedTargets(asked.value, format, context.snapshot(), principal);
-  const turned = await turnOf(context, principal, { format, model: asked, targets: allowed });
+  const { targets } = context.routing.plan(context.snapshot().routes, {
+    ...{ requested: asked.value, format, principal },
+    ...{ headers: exchange.request.headers, body: asked.pieces },
+  });
+  const turned = await turnOf(context, principal, { format, model: asked, targets });
   const sent = parseObject(joined(turned.model.pieces).toString('utf8'));
   const counting = countings[format];
   if (sent === null || counting === undefined)
@@ -67,7 +69,10 @@ export async function countTokens(
   const question: Question = { context, exchange, format, counting, request, target };
   const told = await ownCount(question);
   const tokens = told ?? conversationTokens(conversationOf(question));
-  const headers = told === null ? { 'x-gateway-estimated': 'true' } : {};
+  const headers = {
+    ...(told === null ? { 'x-gateway-estimated': 'true' } : {}),
+    ...(format === 'anthropic-messages' ? { 'request-id': exchange.id } : {}),
+  };
   sendJson(exchange, 200, counting.write(Math.max(1, Math.ceil(tokens))), {
     'x-gateway-provider': target.provider.id,
     ...headers,

@@ -37,9 +37,14 @@ const factories: Readonly<Record<string, () => Transform>> = {
 /**
  * A decoder for a `content-encoding` value, or null when it names none. Encodings were applied in the order
  * listed (RFC 9110, 8.4), so they are undone from the last.
+ * @param framing undoes the framing of what comes out of them, where there is one
  * @throws GatewayError `upstream_protocol` for an encoding that is not known
  */
-export function createDecoder(contentEncoding: string, events: DecoderEvents): Decoder | null {
+export function createDecoder(
+  contentEncoding: string,
+  events: DecoderEvents,
+  framing: Transform | null = null,
+): Decoder | null {
   const names = contentEncoding
     .split(',')
     .map((name) => name.trim().toLowerCase())
@@ -55,6 +60,7 @@ export function createDecoder(contentEncoding: string, events: DecoderEvents): D
     }
     return factory();
   });
+  if (framing !== null) stages.push(framing);
   const first = stages[0];
   const last = stages.at(-1);
   if (first === undefined || last === undefined) return null;

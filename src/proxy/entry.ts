@@ -13,6 +13,8 @@ export interface LedgerFacts {
   format: WireFormat;
   principal: Principal;
   requestedModel: string | null;
+  /** The combo through which it was resolved. */
+  comboId: string | null;
 }
 
 /** What `usage` costs at the price of the request's own time; null where usage or price is unknown. */
@@ -37,6 +39,7 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     provider: target?.provider.id ?? null,
     format,
     requestedModel: facts.requestedModel?.slice(0, 256) ?? null,
+    comboId: facts.comboId,
     model: target?.model.slice(0, 256) ?? null,
     status: end.status,
     outcome: end.outcome,
@@ -45,6 +48,7 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     streamed: end.streamed,
     usage: end.usage,
     estimated: end.estimated,
+    cached: false,
     costUsd: priced.usd,
     priceSource: priced.source,
     ttftMs: call === null || call.firstByteAt === null ? null : Math.round(call.firstByteAt - exchange.clock),

@@ -42,6 +42,7 @@ function partTokens(part: Part): number {
     case 'text':
     case 'refusal':
     case 'reasoning':
+    case 'search':
       return textTokens(part.text);
     case 'image':
       return PER_IMAGE;

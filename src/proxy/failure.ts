@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { type ErrorCode, GatewayError } from '../lib/error.ts';
 
 /** Why an attempt gave no usable answer. */
@@ -5,6 +6,18 @@ export interface Failure {
   error: GatewayError;
   /** A new socket may cure it and nothing of an answer was received: one more try is safe. */
   safeToRetry: boolean;
+  /** What the upstream answered instead of what was asked for. */
+  answer?: UpstreamRefusal;
+}
+
+/** An HTTP error of an upstream. */
+export interface UpstreamRefusal {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** The error's type, code and message together. */
+  said: string;
+  /** Its body, where that is a proper error of the caller's dialect; null when it must be rendered anew. */
+  body: Buffer | null;
 }
 
 interface Row {
@@ -30,6 +43,11 @@ const rows: Readonly<Record<string, Row>> = {
     code: 'upstream_cut',
     says: 'it closed the connection before its answer was complete',
     transport: true,
+  },
+  ADDRESS_REFUSED: {
+    code: 'upstream_unreachable',
+    says: 'no request is sent there, for its address is link-local, of a cloud that hands out credentials, or this gateway itself',
+    transport: false,
   },
   EPIPE: {
     code: 'upstream_cut',

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
+import { keyHeaders } from '../connections/authorise.ts';
 
 /** Lists the gateways that a request has passed, so that one pointed at itself is noticed. */
 export const viaHeader = 'x-gateway-via';
@@ -42,7 +43,10 @@ export interface UpstreamHeadersInput {
   requestId: string;
 }
 
-/** The headers of the upstream request, flat. The connection's credential replaces whatever the caller sent. */
+/**
+ * The headers of the upstream request, flat. The connection's key replaces whatever the caller sent; a credential that
+ * is more than a key is put in when the request is sent (`authorised.ts`).
+ */
 export function upstreamHeaders({
   raw,
   target,
@@ -55,6 +59,7 @@ export function upstreamHeaders({
   const headers: string[] = [];
   const sent = new Set<string>();
   const ofThisHop = connectionOptions(raw);
+  const meaningless = provider.modelInPath?.[format]?.withoutHeaders ?? [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
@@ -62,6 +67,7 @@ export function upstreamHeaders({
       continue;
     if ((translated || provider.forwardHeaders === 'standard') && !standard.has(name)) continue;
     if (translated && (/^(?:anthropic|openai)-/.test(name) || name === 'accept')) continue;
+    if (meaningless.includes(name)) continue;
     headers.push(name, value);
     sent.add(name);
   }
@@ -71,10 +77,7 @@ export function upstreamHeaders({
   }
   headers.push(viaHeader, via, 'x-request-id', requestId);
   const auth = provider.formatAuth?.[format] ?? provider.auth;
-  if (connection.credential !== null) {
-    if (auth.kind === 'bearer') headers.push('authorization', `Bearer ${connection.credential}`);
-    if (auth.kind === 'header') headers.push(auth.name, connection.credential);
-  }
+  headers.push(...Object.entries(keyHeaders(connection, auth)).flat());
   return headers;
 }
 
@@ -118,4 +121,9 @@ function isOwn(name: string): boolean {
 function defaultRetryAfter(upstream: IncomingHttpHeaders): string {
   const milliseconds = Number(upstream['retry-after-ms']);
   return milliseconds > 0 ? String(Math.ceil(milliseconds / 1000)) : '5';
+}
+
+/** Flat headers (name, value, name, value …) as names and values. */
+export function* pairs(flat: readonly string[]): Iterable<[string, string]> {
+  for (let index = 0; index + 1 < flat.length; index += 2) yield [flat[index] ?? '', flat[index + 1] ?? ''];
 }

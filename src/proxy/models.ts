@@ -1,11 +1,18 @@
 import type { Principal } from '../access/authenticate.ts';
 import { allowsModel } from '../access/authenticate.ts';
+import { type Abilities, abilitiesOf } from '../catalog/abilities.ts';
 import { offeredModels } from '../catalog/offered.ts';
+import type { ModelPrice, Rate } from '../catalog/price.ts';
+import { type ListedName, listedNames, mayAskName } from '../combos/listed.ts';
 import type { Route } from '../combos/resolve.ts';
+import { spokenFormat } from '../combos/target.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
 
-/** One listed model in the shape that serves OpenAI's, Anthropic's and Claude Code's readers at once. */
+/**
+ * One listed model in the shape that serves OpenAI's, Anthropic's and Claude Code's readers at once. Its size, price and
+ * abilities stand where OpenRouter's list has them, which many tools read.
+ */
 export interface ListedModel {
   id: string;
   object: 'model';
@@ -14,42 +21,128 @@ export interface ListedModel {
   created: number;
   created_at: string;
   owned_by: string;
+  /** Tokens, under both names that clients look for. */
   context_window: number | null;
+  context_length: number | null;
+  /** What it takes; missing where that is not known. */
+  architecture?: { input_modalities: string[] };
+  supported_parameters?: string[];
+  /** USD per token, as decimal text, before any tier; null when no price is known. */
+  pricing: Readonly<Record<string, string>> | null;
 }
 
-/** Every model that `principal` may ask for, as `connection/model`; each of these ids routes. */
+interface Listed {
+  model: ListedModel;
+  /** Whether it is listed for callers of the messages format, who are shown what speaks it. */
+  anthropic: boolean;
+}
+
+/** Every id that `principal` may ask for: combos and aliases, and each model as `connection/model`. All of them route. */
 export function listModels(snapshot: Snapshot, principal: Principal): ListedModel[] {
-  const listed: ListedModel[] = [];
+  return listed(snapshot, principal).map(({ model }) => model);
+}
+
+/** @param at when prices are to hold, in milliseconds since the epoch */
+function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now()): Listed[] {
+  const found: Listed[] = [];
+  for (const name of listedNames(snapshot.routes)) {
+    const reaches = ({ provider }: Route) => spokenFormat(provider, 'anthropic-messages') !== null;
+    const anthropic = name.pool.candidates.some(reaches);
+    if (mayAskName(principal, name)) found.push({ model: describeName(name, at), anthropic });
+  }
   const seen = new Set<string>();
   for (const route of snapshot.routes.ordered) {
+    const anthropic = route.provider.formats['anthropic-messages'] !== undefined;
     for (const model of offeredModels(route.connection, route.provider, snapshot.catalog)) {
       const id = `${route.connection.name}/${model}`;
       if (seen.has(id) || !allowsModel(principal, id, [`${route.provider.id}/${model}`])) continue;
       seen.add(id);
-      listed.push(describe(id, model, route, snapshot));
+      found.push({ model: describe(id, model, route, snapshot, at), anthropic });
     }
   }
-  return listed;
+  return found;
 }
 
-function describe(
-  id: string,
-  model: string,
-  { connection, provider }: Route,
-  { catalog }: Snapshot,
-): ListedModel {
+interface Facts {
+  id: string;
+  name: string;
+  owner: string;
+  createdAt: number;
+  contextWindow: number | null;
+  abilities: Abilities;
+  price: ModelPrice | null;
+}
+
+function describe(id: string, model: string, route: Route, { catalog }: Snapshot, at: number): ListedModel {
+  const { connection, provider } = route;
   const known = catalog.describe(provider, model);
   const name = known?.name ?? model;
-  return {
+  return rowOf({
     id,
-    object: 'model',
-    type: 'model',
-    display_name: provider.category === 'demo' ? `${name} (built-in demo)` : `${name} (${connection.name})`,
-    created: Math.floor(connection.createdAt / 1000),
-    created_at: new Date(connection.createdAt).toISOString(),
-    owned_by: provider.id,
-    context_window: known?.contextWindow ?? null,
+    name: provider.category === 'demo' ? `${name} (built-in demo)` : `${name} (${connection.name})`,
+    owner: provider.id,
+    createdAt: connection.createdAt,
+    contextWindow: known?.contextWindow ?? null,
+    abilities: abilitiesOf(model),
+    price: catalog.priceOf(provider, model, at),
+  });
+}
+
+/** A combo takes what each of its targets takes, and costs what the one costs that answers. */
+function describeName({ createdAt, id, kind, pool }: ListedName, at: number): ListedModel {
+  const { candidates } = pool;
+  const windows = candidates.flatMap(({ facts }) => facts?.contextWindow ?? []);
+  const all = candidates.map((candidate) => candidate.abilities());
+  const [only, another] = candidates;
+  return rowOf({
+    id,
+    name: `${id} (${kind === 'auto' ? `combo ${pool.name}` : kind})`,
+    owner: 'modelgate',
+    createdAt,
+    contextWindow: windows.length > 0 ? Math.min(...windows) : null,
+    abilities: { ...common(all, 'images'), ...common(all, 'tools') },
+    price: another === undefined ? (only?.priceAt(at) ?? null) : null,
+  });
+}
+
+function common(all: readonly Abilities[], ability: keyof Abilities): Abilities {
+  if (all.some((one) => one[ability] === false)) return { [ability]: false };
+  return all.every((one) => one[ability] === true) ? { [ability]: true } : {};
+}
+
+function rowOf({ abilities, contextWindow, createdAt, id, name, owner, price }: Facts): ListedModel {
+  const { images, tools } = abilities;
+  return {
+    ...{ id, object: 'model', type: 'model', display_name: name },
+    created: Math.floor(createdAt / 1000),
+    created_at: new Date(createdAt).toISOString(),
+    owned_by: owner,
+    context_window: contextWindow,
+    context_length: contextWindow,
+    ...(images === undefined
+      ? {}
+      : { architecture: { input_modalities: images ? ['text', 'image'] : ['text'] } }),
+    ...(tools === true ? { supported_parameters: ['tools', 'tool_choice'] } : {}),
+    pricing: price === null ? null : pricesOf(price),
   };
+}
+
+function pricesOf({ cacheRead, cacheWrite5m, input, output }: ModelPrice): Record<string, string> {
+  const rates = {
+    prompt: input,
+    completion: output,
+    input_cache_read: cacheRead ?? null,
+    input_cache_write: cacheWrite5m ?? null,
+  };
+  return Object.fromEntries(
+    Object.entries(rates).flatMap(([name, rate]) => (rate === null ? [] : [[name, perToken(rate)]])),
+  );
+}
+
+/** From USD per million, without the exponent and the noise of floating point. */
+function perToken(rate: Rate): string {
+  const base = typeof rate === 'number' ? rate : rate.base;
+  return (base / 1_000_000).toFixed(12).replace(/\.?0+$/, '');
 }
 
 export interface ListQuery {
@@ -60,8 +153,10 @@ export interface ListQuery {
 
 /** The body of `GET /v1/models`: OpenAI's list with Anthropic's paging fields (`limit`, `after_id`, `before_id`). */
 export function modelList(snapshot: Snapshot, principal: Principal, { anthropic, query }: ListQuery): object {
-  let models = listModels(snapshot, principal);
-  if (anthropic) models = models.filter((model) => speaksMessages(model.id, snapshot)).map(forModelPicker);
+  const all = listed(snapshot, principal);
+  let models = anthropic
+    ? all.filter((one) => one.anthropic).map(({ model }) => forModelPicker(model))
+    : all.map(({ model }) => model);
   const parameters = new URLSearchParams(query);
   const after = parameters.get('after_id');
   const before = parameters.get('before_id');
@@ -98,11 +193,6 @@ export function oneModel(snapshot: Snapshot, principal: Principal, id: string): 
       param: 'model',
     },
   );
-}
-
-function speaksMessages(id: string, { routes }: Snapshot): boolean {
-  const route = routes.byName.get(id.slice(0, id.indexOf('/')));
-  return route?.provider.formats['anthropic-messages'] !== undefined;
 }
 
 /** Claude Code offers only ids that contain "claude" or "anthropic", so the others are listed below `claude/`. */

@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import type { Listening } from '../http/outbound.ts';
 import { upstreamUrl } from '../providers/url.ts';
 import type { Upstream } from './attempt.ts';
 import { createConnector } from './connector.ts';
@@ -32,8 +33,8 @@ const KEEP_ALIVE_MS = 30_000;
 const PIPELINING = { kept: 1, fresh: 0 } as const;
 
 /** Two pools per origin, opened at their first use and never closed while the gateway runs. */
-export function createPools(connectMs: number): Pools {
-  const connect = createConnector(connectMs);
+export function createPools(connectMs: number, listening: Listening): Pools {
+  const connect = createConnector({ timeoutMs: connectMs, listening });
   const pools = { kept: new Map<string, Pool>(), fresh: new Map<string, Pool>() };
   /** By base URL, then by path: a request finds its own without building a name for it. */
   const endpoints = new Map<string, Map<string, Endpoint>>();

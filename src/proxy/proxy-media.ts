@@ -5,13 +5,13 @@ import type { WireFormat } from '../codecs/model.ts';
 import { contentTypeOf } from '../http/multipart-head.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
+import { admit } from './admit.ts';
 import type { ProxyContext } from './context.ts';
 import type { LedgerFacts } from './entry.ts';
 import { refuseLoop } from './loop.ts';
 import { proxyRequest, recordingRefusals } from './proxy.ts';
 import { safePath } from './routes.ts';
 import { runCall } from './run.ts';
-import { allowedTargets } from './targets.ts';
 import { readUpload } from './upload.ts';
 
 /** Where large uploads are put by, below the data directory. */
@@ -27,7 +27,7 @@ export async function proxyMedia(
   { format, media }: { format: WireFormat; media: MediaCodec },
   principal: Principal,
 ): Promise<void> {
-  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
+  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null, comboId: null };
   const boundary = await recordingRefusals(context, facts, () => boundaryOf(exchange, media));
   if (boundary === null) return proxyRequest(context, exchange, { format }, principal);
   await recordingRefusals(context, facts, async () => {
@@ -37,6 +37,18 @@ export async function proxyMedia(
     const upload = await readUpload(exchange, input);
     facts.requestedModel = upload.model;
     const snapshot = context.snapshot();
+    const plan = context.routing.plan(snapshot.routes, {
+      ...{ requested: upload.model, format, principal },
+      ...{ headers: exchange.request.headers, body: [] },
+    });
+    facts.comboId = plan.comboId;
+    const admitted = await admit(context, {
+      facts,
+      body: [],
+      targets: plan.targets,
+      trace: plan.trace,
+      snapshot,
+    });
     runCall(context, {
       facts,
       body: [],
@@ -45,7 +57,8 @@ export async function proxyMedia(
       named: null,
       turn: null,
       upload,
-      targets: allowedTargets(upload.model, format, snapshot, principal),
+      ...admitted,
+      plan,
       snapshot,
     });
   });

@@ -2,6 +2,8 @@ import type { Principal } from '../access/authenticate.ts';
 import { readBody } from '../http/body.ts';
 import type { AnyExchange, Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
+import { admit } from './admit.ts';
+import { throughCache } from './cached.ts';
 import { callerGone, endOfError } from './call.ts';
 import type { ProxyContext } from './context.ts';
 import { type LedgerFacts, ledgerEntry } from './entry.ts';
@@ -10,7 +12,6 @@ import { requestedModel } from './request.ts';
 import { turnOf } from './responses-turn.ts';
 import type { Surface } from './routes.ts';
 import { runCall } from './run.ts';
-import { allowedTargets } from './targets.ts';
 
 /** What a path says of the requests that it takes. */
 export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'> & {
@@ -45,7 +46,7 @@ export async function proxyBody(
   { format, kind, named }: AskedSurface,
   principal: Principal,
 ): Promise<void> {
-  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null };
+  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null, comboId: null };
   await recordingRefusals(context, facts, async () => {
     refuseLoop(exchange, context.instance);
     const body = await read();
@@ -55,17 +56,36 @@ export async function proxyBody(
         : { value: named.model, start: 0, end: 0, pieces: body };
     facts.requestedModel = model.value;
     const snapshot = context.snapshot();
-    const targets = allowedTargets(model.value, format, snapshot, principal);
+    const plan = context.routing.plan(snapshot.routes, {
+      ...{ requested: model.value, format, principal },
+      ...{ headers: exchange.request.headers, body: model.pieces },
+    });
+    const { targets } = plan;
     const taken = await turnOf(context, principal, { endpoint: kind === 'compact', format, model, targets });
+    facts.comboId = plan.comboId;
+    const byPath =
+      named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
+    const cached = await throughCache(context, {
+      ...{ facts, body: taken.model.pieces, named: byPath, combo: plan.options.cache },
+    });
+    if (cached?.kind === 'answered') return;
+    const callFacts = cached === null ? facts : { ...facts, exchange: cached.exchange };
+    const asking = { facts, body: taken.model.pieces, targets: taken.targets, trace: plan.trace, snapshot };
+    const admitted = await admit(context, asking).catch((error) => {
+      cached?.refused();
+      throw error;
+    });
     runCall(context, {
-      facts,
+      facts: callFacts,
       body: taken.model.pieces,
       requested: model.value,
       span: { start: taken.model.start, end: taken.model.end },
-      named: named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) },
+      named: byPath,
       turn: taken.turn,
-      targets: taken.targets,
+      ...admitted,
+      plan,
       snapshot,
+      ...(cached === null ? {} : { ended: cached.ended }),
     });
   });
 }
@@ -81,7 +101,7 @@ export async function recordingRefusals<T>(
   } catch (error) {
     if (error instanceof GatewayError) {
       const end = error.code === 'client_closed' ? callerGone(false) : endOfError(error, false);
-      context.record(ledgerEntry(facts, end, null, context.now()));
+      context.record(ledgerEntry(facts, end, null, context.now()), null);
     }
     throw error;
   }

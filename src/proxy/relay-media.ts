@@ -6,7 +6,7 @@ import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
 import type { AnswerReader } from './attempt.ts';
-import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
 import { joined, type Measured } from './meter.ts';
@@ -151,10 +151,10 @@ export class MediaRelay implements AnswerReader {
     const headers = callerHeaders(this.#status, this.#headers);
     if (length !== null) headers.push('content-length', String(length));
     if (this.#kind === 'events') headers.push('x-accel-buffering', 'no');
-    headers.push(...gatewayHeaders(this.#call));
+    addGatewayHeaders(headers, this.#call);
     const usd = measured === null ? null : this.#call.price(measured.usage).usd;
     if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
-    this.#call.firstByteAt = performance.now();
+    this.#call.delivers();
     this.#response.writeHead(this.#status, headers);
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../codecs/codec.ts';
 import { GatewayError } from '../lib/error.ts';
-import { type Call, type CallEnd, callerGone, gatewayHeaders } from './call.ts';
+import { addGatewayHeaders, type Call, type CallEnd, callerGone } from './call.ts';
 import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
@@ -110,7 +110,7 @@ export class StreamRelay {
   /** Puts a keep-alive between two frames; commits the stream first if need be. */
   keepAlive(): void {
     if (this.#caller.full || this.#codec.keepAlive === null || !this.#tap.endsFrame()) return;
-    if (!this.#committed) this.#commit();
+    if (!this.#committed) this.#commit(false);
     this.#caller.write(this.#codec.keepAlive);
   }
 
@@ -143,17 +143,21 @@ export class StreamRelay {
     return 'wait';
   }
 
-  #commit(): boolean {
+  /** @param content false: only to keep the caller waiting */
+  #commit(content = true): boolean {
     this.#committed = true;
     this.#inputTokens = estimateInput(this.#call.body);
+    this.#call.begun(this.#tap.head());
     if (!isKept(this.#call)) this.#call.body = [];
-    this.#call.firstByteAt = performance.now();
+    if (content) this.#call.delivers();
+    else this.#call.firstByteAt = performance.now();
     const headers = callerHeaders(200, this.#headers);
     const type = this.#caller.contentType;
     const bare = type.split(';', 1)[0] ?? type;
     setHeader(headers, 'content-type', type, (value) => value.startsWith(bare));
     setHeader(headers, 'cache-control', 'no-cache', () => true);
-    headers.push('x-accel-buffering', 'no', ...gatewayHeaders(this.#call));
+    headers.push('x-accel-buffering', 'no');
+    addGatewayHeaders(headers, this.#call, this.#headers);
     const held = joined(this.#held);
     this.#held = [];
     this.#rest = Buffer.alloc(0);

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec } from '../codecs/codec.ts';
 import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
-import { type Call, type CallEnd, callerGone, endOfError, gatewayHeaders } from './call.ts';
+import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
 import { joined, measureBody } from './meter.ts';
@@ -88,6 +88,7 @@ export class WholeRelay {
       return;
     }
     const measured = measureBody(this.#call.codec, body, this.#call.body);
+    this.#call.begun(body);
     this.#call.answered(() => answer ?? parseObject(body));
     if (!framed || answer === undefined) {
       this.#send(body, 'application/json', measured);
@@ -129,19 +130,8 @@ export class WholeRelay {
       target: this.#call.target,
     });
     if (this.#input.into === null && this.#call.triedAgain(read.error)) return;
-    if (this.#input.into !== null) {
-      this.#input.into.onFailure({ error: read.error, safeToRetry: false });
-      return;
-    }
-    const bytes =
-      read.body ??
-      Buffer.from(JSON.stringify(this.#call.codec.encodeError(read.error, this.#call.exchange.id)));
-    if (read.error.retryAfter !== null) headers['retry-after'] ??= String(read.error.retryAfter);
-    // An error that is rendered anew has the status that its words deserve.
-    const answered = read.body === null ? read.error.status : status;
-    this.#writeHead(answered, bytes.length, read.body === null ? 'application/json' : null, []);
-    this.#response.end(bytes);
-    this.#call.end({ ...endOfError(read.error, false), status: answered });
+    const answer = { status, headers, said: read.said, body: read.body };
+    this.#fail({ error: read.error, safeToRetry: false, answer });
   }
 
   #send(bytes: Buffer, contentType: string, measured: Pick<CallEnd, 'usage' | 'estimated'>): void {
@@ -190,8 +180,9 @@ export class WholeRelay {
       else headers[at + 1] = contentType;
     }
     if (length !== null) headers.push('content-length', String(length));
-    headers.push(...gatewayHeaders(this.#call), ...extra);
-    this.#call.firstByteAt = performance.now();
+    addGatewayHeaders(headers, this.#call, this.#input.headers);
+    headers.push(...extra);
+    this.#call.delivers();
     this.#response.writeHead(status, headers);
   }
 

@@ -36,8 +36,7 @@ export class Relay implements AnswerReader {
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#headers = headers;
-    const id = headers['request-id'] ?? headers['x-request-id'];
-    if (typeof id === 'string') this.#call.upstreamRequestId = id;
+    this.#call.heard(status, headers);
     if (status >= 300 && status < 400) {
       throw new GatewayError(
         'upstream_redirect',

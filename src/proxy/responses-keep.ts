@@ -15,10 +15,12 @@ type Asked = Pick<Call, 'body' | 'target' | 'translated' | 'turn'>;
 export function isKept({ body, target, translated, turn }: Asked): boolean {
   if (turn === null || turn.compaction === 'endpoint') return false;
   if (translated !== null) return translated.request['store'] !== false;
-  return (
-    target.provider.keepsResponses !== true &&
-    !refusals.some((said) => body.some((piece) => piece.includes(said)))
-  );
+  return target.provider.keepsResponses !== true && wantsItKept(body);
+}
+
+/** Whether a request that is not read leaves it to others to keep its answer. */
+export function wantsItKept(body: readonly Buffer[]): boolean {
+  return !refusals.some((said) => body.some((piece) => piece.includes(said)));
 }
 
 /**

@@ -54,13 +54,16 @@ interface Options {
   keyId?: string;
 }
 
+/** No provider keeps any. */
+const places = { find: async () => null };
+
 async function take(
   body: unknown,
   { targets = [chat], endpoint = false, limitBytes = 1e6, keyId = 'key_a' }: Options = {},
 ) {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   const model = requestedModel([bytes], { strict: false });
-  const taken = await takeTurn({ memory, keyId, model, targets, endpoint, limitBytes });
+  const taken = await takeTurn({ memory, places, keyId, model, targets, endpoint, limitBytes });
   const text = Buffer.concat([...taken.model.pieces]).toString();
   return { ...taken, bytes: text, request: JSON.parse(text) as JsonObject };
 }
@@ -167,14 +170,30 @@ describe('a turn of the responses format', () => {
       ]) {
         const model = { value: 'm', start: 0, end: 0, pieces };
         const { turn } = await takeTurn({
-          ...{ memory, keyId: 'key_a', model, targets: [chat] as const, endpoint: false, limitBytes: 1e6 },
+          ...{
+            memory,
+            places,
+            keyId: 'key_a',
+            model,
+            targets: [chat] as const,
+            endpoint: false,
+            limitBytes: 1e6,
+          },
         });
         assert.equal(turn.previousId, 'resp_1');
       }
     const bytes = Array.from(whole, (byte) => Buffer.from([byte]));
     const model = { value: 'm', start: 0, end: 0, pieces: bytes };
     const { turn } = await takeTurn({
-      ...{ memory, keyId: 'key_a', model, targets: [chat] as const, endpoint: false, limitBytes: 1e6 },
+      ...{
+        memory,
+        places,
+        keyId: 'key_a',
+        model,
+        targets: [chat] as const,
+        endpoint: false,
+        limitBytes: 1e6,
+      },
     });
     assert.equal(turn.previousId, 'resp_1');
   });

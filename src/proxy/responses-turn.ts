@@ -18,6 +18,7 @@ import {
 } from '../responses/chain.ts';
 import { asksForSummary, isTrigger } from '../responses/compact.ts';
 import { continued, inputItems } from '../responses/continued.ts';
+import type { ResponsePlaces } from '../responses/places.ts';
 import type { FoundResponse } from '../responses/stored.ts';
 import type { ProxyContext } from './context.ts';
 import { joined } from './meter.ts';
@@ -41,6 +42,7 @@ export interface Turn {
 type Targets = readonly [Target, ...Target[]];
 
 export interface TurnInput extends Reader {
+  places: Pick<ResponsePlaces, 'find'>;
   model: RequestedModel;
   targets: Targets;
   /** The request came to `/v1/responses/compact`. */
@@ -63,13 +65,13 @@ interface Asked extends Pick<TurnInput, 'model' | 'targets'> {
 
 /** The turn that a request is, with the gateway's memory and limits; those of other formats are none and stay as they are. */
 export async function turnOf(
-  { config, responses }: Pick<ProxyContext, 'config' | 'responses'>,
+  { config, places, responses }: Pick<ProxyContext, 'config' | 'places' | 'responses'>,
   { keyId }: Pick<Principal, 'keyId'>,
   { endpoint = false, format, model, targets }: Asked,
 ): Promise<Pick<TakenTurn, 'model' | 'targets'> & { turn: Turn | null }> {
   if (format !== 'openai-responses') return { turn: null, model, targets };
   const limitBytes = config.limits.bodyBytes;
-  return takeTurn({ endpoint, keyId, limitBytes, memory: responses, model, targets });
+  return takeTurn({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });
 }
 
 /** Without any of these words a body is left unread. */
@@ -103,10 +105,8 @@ async function rewritten(asked: TurnInput, plain: Turn, body: JsonObject): Promi
   const previousId = textAt(body, 'previous_response_id');
   const chain = previousId === null ? [] : await chainOf(asked, previousId, asked.limitBytes);
   const compaction = plain.compaction ?? (items.some(isTrigger) ? 'item' : null);
-  const { compacts, targets } = servedBy(asked.targets, {
-    compaction,
-    foreign: chain === null ? previousId : null,
-  });
+  const foreign = chain === null && previousId !== null ? await foreignOf(asked, previousId) : null;
+  const { compacts, targets } = servedBy(asked.targets, { compaction, foreign });
   const turn: Turn = { ...plain, previousId, compaction, compacts };
   const brought = await resolved(
     compacts ? items.filter((item) => !isTrigger(item)) : items,
@@ -158,10 +158,25 @@ export function echoOf(request: JsonObject, { compaction, previousId }: Turn): J
   return { ...request, store, previous_response_id: previousId };
 }
 
+/** A response that only its provider can know. */
+interface Foreign {
+  id: string;
+  /** The connection that made it; null where the gateway has not seen it, and any may. */
+  connectionId: string | null;
+}
+
+/** @throws GatewayError `previous_response_not_found` for one that another key made */
+async function foreignOf({ keyId, places }: TurnInput, id: string): Promise<Foreign> {
+  const place = await places.find(id, keyId);
+  if (place === 'foreign') throw previousNotFound(id, NOT_HERE);
+  return { id, connectionId: place?.connectionId ?? null };
+}
+
+const NOT_HERE = 'it was not stored here for this key, was deleted or has expired';
+
 interface Wanted {
   compaction: Turn['compaction'];
-  /** A response that the gateway does not know. */
-  foreign: string | null;
+  foreign: Foreign | null;
 }
 
 /**
@@ -174,9 +189,14 @@ function servedBy(
   { compaction, foreign }: Wanted,
 ): { targets: Targets; compacts: boolean } {
   const native = ({ format }: Target) => format === 'openai-responses';
-  const knowing = foreign === null ? targets : some(targets.filter(native));
-  if (knowing === null)
-    throw previousNotFound(foreign ?? '', 'it was not stored here for this key, was deleted or has expired');
+  const made = ({ connection }: Target) =>
+    foreign === null || foreign.connectionId === null || connection.id === foreign.connectionId;
+  const knowing =
+    foreign === null ? targets : some(targets.filter((target) => native(target) && made(target)));
+  if (knowing === null) {
+    const elsewhere = 'it is kept by an account that does not serve this model here, or not now';
+    throw previousNotFound(foreign?.id ?? '', foreign?.connectionId == null ? NOT_HERE : elsewhere);
+  }
   if (compaction === null) return { targets: knowing, compacts: false };
   const able = (target: Target) =>
     native(target) && (target.provider.compacts?.includes(compaction) ?? false);

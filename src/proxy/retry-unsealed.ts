@@ -6,7 +6,7 @@ import { joined } from './meter.ts';
 import { findModel } from './splice.ts';
 
 /**
- * Takes the sealed reasoning out of the call's request, when `error` says that the upstream does not take it back.
+ * Takes what is sealed (reasoning, found pages) out of the call's request, when `error` says that the upstream does not take it back.
  * False when the error is another one or there is nothing to take out; the request is then as it was.
  */
 export function leaveOutSeals(call: Call, error: GatewayError): boolean {
@@ -15,8 +15,8 @@ export function leaveOutSeals(call: Call, error: GatewayError): boolean {
   const request = parseObject((translated?.body ?? joined(call.body)).toString('utf8'));
   const without = request === null ? null : unsealed(target.format, request, error.message);
   if (without === null) return false;
-  const body = Buffer.from(JSON.stringify(without));
-  call.dropped = [...call.dropped, 'reasoning'];
+  const body = Buffer.from(JSON.stringify(without.request));
+  call.dropped = [...call.dropped, without.name];
   if (translated !== null) {
     call.translated = { ...translated, body };
     return true;

@@ -1,194 +1,289 @@
-import { codecOf } from '../codecs/index.ts';
-import type { Usage, WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
-import { sendJson } from '../http/send.ts';
-import { GatewayError } from '../lib/error.ts';
-import type { Snapshot } from '../snapshot.ts';
-import { errorHeaders } from './answer-error.ts';
+import { nameOf } from '../combos/target.ts';
+import type { TracedAttempt } from '../combos/trace.ts';
+import { faults } from '../health/faults.ts';
+import type { Judgement, Running } from '../health/running.ts';
+import { GatewayError, isErrorCode } from '../lib/error.ts';
+import { withoutRoom } from './admit.ts';
+import { answerFailure } from './answer-failure.ts';
+import { answerReader } from './answer-reader.ts';
 import { type AnswerReader, Attempt } from './attempt.ts';
-import { type Call, callerGone, endOfError, gatewayHeaders, type NamedInPath, type Priced } from './call.ts';
+import { type Call, type CallEnd, callerGone } from './call.ts';
 import type { OpenCall, ProxyContext } from './context.ts';
-import { type LedgerFacts, ledgerEntry, priceOf } from './entry.ts';
 import type { Failure } from './failure.ts';
+import { newCall, type Prepared } from './new-call.ts';
+import { learnedCap } from './output-caps.ts';
 import { learnedRefusal } from './refused-members.ts';
-import { Relay } from './relay.ts';
-import { MediaRelay } from './relay-media.ts';
-import { keepAnswer } from './responses-keep.ts';
-import type { Turn } from './responses-turn.ts';
 import { leaveOutSeals } from './retry-unsealed.ts';
-import type { Span } from './splice.ts';
-import { Translation } from './translate.ts';
-import { translateRequest } from './translate-request.ts';
-import type { Upload } from './upload.ts';
+import { type FailedTurn, mostUseful, shortOf, tracedError } from './tried.ts';
+import { Turns } from './turns.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
-export interface Prepared {
-  facts: LedgerFacts;
-  body: readonly Buffer[];
-  /** What the caller asked for, and where its literal stands in the body. */
-  requested: string;
-  span: Span;
-  named: NamedInPath | null;
-  turn: Turn | null;
-  /** A form that passes through, instead of a body. */
-  upload?: Upload;
-  /** At least one. */
-  targets: readonly [Target, ...Target[]];
-  snapshot: Snapshot;
-}
-
 /**
- * Runs a prepared call: one attempt after the other until one answers, the targets are used up or the caller
- * leaves. The only retry loop.
+ * Runs a prepared call: one attempt after the other until one answers, nobody is left to ask or the caller leaves. The
+ * only retry loop.
  */
 export function runCall(context: ProxyContext, prepared: Prepared): void {
-  const { facts, targets } = prepared;
-  const { exchange } = facts;
-  let relay: AnswerReader | null = null;
-  let index = 0;
-  let retried = false;
-  let unsealing = false;
+  new Run(context, prepared).start();
+}
 
-  const call = newCall(context, prepared, {
-    ended: () => context.watch.remove(open),
-    triedAgain(error) {
-      if (learnedRefusal(context.refused, call, error)) unsealing = false;
-      else if (!unsealing && leaveOutSeals(call, error)) unsealing = true;
-      else return false;
-      attempt();
-      return true;
-    },
-    failed(failure) {
-      if (call.ended) return;
-      if (exchange.response.destroyed) call.end(callerGone(false));
-      else if (failure.safeToRetry && !retried) {
-        retried = true;
-        attempt();
-      } else if (failure.safeToRetry && targets[index + 1] !== undefined) {
-        retried = false;
-        unsealing = false;
-        index += 1;
-        attempt();
-      } else answerFailure(call, failure);
-    },
-  });
-  const open: OpenCall = {
-    slot: -1,
-    tick(elapsed) {
-      call.attempt?.tick(elapsed);
-      if (!call.ended) relay?.tick(elapsed);
-    },
-    interrupt(error) {
-      call.attempt?.abort();
-      relay?.interrupt(error);
-    },
-  };
-  const attempt = () => {
-    call.target = targets[index] ?? targets[0];
+/** A call on its way. A class, because there is one for every request. */
+class Run implements OpenCall {
+  slot = -1;
+  readonly #context: ProxyContext;
+  readonly #prepared: Prepared;
+  readonly #call: Call;
+  readonly #turns: Turns;
+  readonly #failed: FailedTurn[] = [];
+  /** Null while nobody is asked. */
+  #reader: AnswerReader | null = null;
+  /** The account's view of the turn under way. */
+  #running: Running | null = null;
+  #attempt: TracedAttempt | null = null;
+  /** The same target is asked once more, on a new socket. */
+  #again = false;
+  /** The request was changed for this target, and must not be made anew. */
+  #unsealing = false;
+  /** Milliseconds until the next turn; null while none is waited for. */
+  #pause: number | null = null;
+  /** For whom room is set aside in the budgets, and why there was none for another. */
+  #admitted: Target;
+  #noRoom: GatewayError | null = null;
+
+  constructor(context: ProxyContext, prepared: Prepared) {
+    this.#context = context;
+    this.#prepared = prepared;
+    this.#admitted = prepared.targets[0];
+    this.#call = newCall(context, prepared, {
+      ended: (end) => this.#ended(end),
+      triedAgain: (error) => this.#triedAgain(error),
+      failed: (failure) => this.#onFailure(failure),
+      heard: (headers) => this.#running?.heard(headers),
+      delivers: (at) => this.#delivers(at),
+    });
+    const { catalog } = prepared.snapshot;
+    this.#turns = new Turns({
+      ...{
+        targets: prepared.targets,
+        patience: prepared.plan.options,
+        accounts: context.accounts,
+      },
+      contextOf: ({ model, provider }) => catalog.describe(provider, model)?.contextWindow ?? null,
+      now: context.now,
+    });
+  }
+
+  start(): void {
+    const { response } = this.#call.exchange;
+    response.on('close', () => this.#onCallerGone());
+    if (response.destroyed) {
+      // It left while the request was being made ready.
+      this.#call.end(callerGone(false));
+      return;
+    }
+    this.#context.watch.add(this);
+    this.#nextTurn();
+  }
+
+  tick(elapsed: number): void {
+    if (this.#pause !== null) {
+      this.#pause -= elapsed;
+      if (this.#pause > 0) return;
+      this.#pause = null;
+      this.#nextTurn();
+      return;
+    }
+    this.#call.attempt?.tick(elapsed);
+    if (!this.#call.ended) this.#reader?.tick(elapsed);
+  }
+
+  interrupt(error: GatewayError): void {
+    this.#call.attempt?.abort();
+    if (this.#reader === null) answerFailure(this.#call, { error, safeToRetry: false }, null);
+    else this.#reader.interrupt(error);
+  }
+
+  #onCallerGone(): void {
+    if (this.#call.ended) return;
+    if (this.#reader === null) this.#call.end(callerGone(false));
+    else this.#reader.onCallerGone();
+    this.#call.attempt?.abort();
+  }
+
+  #nextTurn(): void {
+    const turn = this.#turns.next();
+    switch (turn.do) {
+      case 'try':
+        this.#move(turn.target);
+        return;
+      case 'wait':
+        this.#pause = turn.ms;
+        return;
+      case 'stop':
+        this.#giveUp();
+        return;
+    }
+  }
+
+  /** A target takes what it may use out of the budgets first. One that has no room there is passed over. */
+  #move(target: Target): void {
+    const { admission } = this.#prepared;
+    if (admission === null || target === this.#admitted) {
+      this.#begin(target);
+      return;
+    }
+    const refused = admission.moveTo(target);
+    if (refused instanceof Promise) void refused.then((error) => this.#moved(target, error));
+    else this.#moved(target, refused);
+  }
+
+  #moved(target: Target, refused: GatewayError | null): void {
+    if (this.#call.ended) return;
+    if (refused === null) {
+      this.#admitted = target;
+      this.#begin(target);
+      return;
+    }
+    this.#noRoom ??= refused;
+    this.#prepared.plan.trace.skipped.push(withoutRoom(target, refused));
+    this.#nextTurn();
+  }
+
+  #begin(target: Target): void {
+    this.#call.target = target;
+    this.#again = false;
+    this.#unsealing = false;
+    this.#running = this.#context.accounts.begin(target);
+    this.#try();
+  }
+
+  #try(): void {
+    const call = this.#call;
+    const context = this.#context;
     call.attempts += 1;
+    call.upstreamStatus = null;
+    this.#attempt = {
+      ...nameOf(call.target),
+      ...{ startedMs: this.#sinceStart(), durationMs: 0, status: null },
+      ...{ outcome: 'aborted', error: null, effect: null },
+    };
+    this.#prepared.plan.trace.attempts.push(this.#attempt);
     try {
-      relay = answerReader(context, call, facts.format, unsealing);
-      const request = upstreamRequest(context, call, retried);
-      call.attempt = new Attempt(request.host, relay, context.config.timeouts);
+      this.#reader = answerReader(context, call, this.#prepared.facts.format, this.#unsealing);
+      const request = upstreamRequest(context, call, this.#again);
+      call.attempt = new Attempt(request.host, this.#reader, context.config.timeouts);
       call.attempt.start(request);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       call.failed({ error, safeToRetry: false });
     }
-  };
-  exchange.response.on('close', () => {
+  }
+
+  #triedAgain(error: GatewayError): boolean {
+    const call = this.#call;
+    const { outputCaps, refused } = this.#context;
+    if (learnedRefusal(refused, call, error) || learnedCap(outputCaps, call, error)) this.#unsealing = false;
+    else if (!this.#unsealing && leaveOutSeals(call, error)) this.#unsealing = true;
+    else return false;
+    this.#close({ outcome: 'failed', error: tracedError({ error, safeToRetry: false }) });
+    this.#try();
+    return true;
+  }
+
+  #onFailure(failure: Failure): void {
+    const call = this.#call;
     if (call.ended) return;
-    relay?.onCallerGone();
-    call.attempt?.abort();
-  });
-  if (exchange.response.destroyed) {
-    // It left while the request was being made ready.
-    call.end(callerGone(false));
-    return;
+    if (call.exchange.response.destroyed) {
+      call.end(callerGone(false));
+      return;
+    }
+    // A form comes only once.
+    const once = call.upload?.begun === true;
+    if (failure.safeToRetry && !this.#again && !once) {
+      this.#close({ outcome: 'failed', error: tracedError(failure) });
+      this.#again = true;
+      this.#try();
+      return;
+    }
+    this.#reader = null;
+    const judgement = this.#judge(failure);
+    this.#failed.push({ target: call.target, failure, judgement });
+    if (once || faults[judgement.kind].next === 'stop') {
+      this.#giveUp();
+      return;
+    }
+    this.#turns.failed(call.target, judgement.kind);
+    this.#nextTurn();
   }
-  context.watch.add(open);
-  attempt();
-}
 
-interface CallEvents extends Pick<Call, 'failed' | 'triedAgain'> {
-  ended(): void;
-}
-
-function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents): Call {
-  const { body, facts, named, requested, snapshot, span, targets, turn, upload = null } = prepared;
-  const { exchange } = facts;
-  const call: Call = {
-    exchange,
-    codec: codecOf(facts.format),
-    body,
-    upload,
-    requestedModel: requested,
-    translated: null,
-    turn,
-    dropped: [],
-    named,
-    span,
-    bodyModel: requested,
-    target: targets[0],
-    attempt: null,
-    attempts: 0,
-    firstByteAt: null,
-    upstreamRequestId: null,
-    ended: false,
-    price: remembered((usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt)),
-    end(end) {
-      if (call.ended) return;
-      call.ended = true;
-      events.ended();
-      context.record(ledgerEntry(facts, end, call, context.now()));
-    },
-    answered: (read) => keepAnswer(context.responses, call, read),
-    triedAgain: events.triedAgain,
-    failed: events.failed,
-  };
-  return call;
-}
-
-/** The same price without a second look for the same usage: once for the answer's header, once for the ledger. */
-function remembered(price: Call['price']): Call['price'] {
-  let last: (Priced & { usage: Usage | null }) | null = null;
-  return (usage) => {
-    if (last?.usage !== usage) last = { usage, ...price(usage) };
-    return last;
-  };
-}
-
-/**
- * Translates the request if its target needs that, and says who carries the answer back.
- * @param prepared the request is ready for its target
- */
-function answerReader(
-  { config, refused }: ProxyContext,
-  call: Call,
-  format: WireFormat,
-  prepared: boolean,
-): AnswerReader {
-  if (call.target.format === format && call.turn?.compacts !== true) {
-    call.translated = null;
-    const { media } = call.codec;
-    if (media !== undefined) return new MediaRelay(call, media, config.keepAliveMs);
-    return new Relay(call, config.keepAliveMs);
+  /** Tells the account, and the trace, of a turn that failed. */
+  #judge(failure: Failure): Judgement {
+    const { answer, error } = failure;
+    const judgement = this.#running?.failed({
+      code: error.code,
+      status: error.code === 'upstream_error' ? error.status : null,
+      said: answer?.said ?? error.message,
+      message: error.message,
+      headers: answer?.headers ?? {},
+      retryAfter: error.retryAfter,
+    });
+    this.#running?.closed();
+    this.#running = null;
+    const { effect = null } = judgement ?? {};
+    this.#close({ outcome: 'failed', error: tracedError(failure), effect });
+    return judgement ?? { kind: 'request', effect: null, told: null };
   }
-  if (!prepared || call.translated === null) {
-    call.translated = translateRequest(call, format, refused.of(call.target));
-    call.dropped = call.translated.dropped;
+
+  #giveUp(): void {
+    const call = this.#call;
+    const found = mostUseful(this.#failed);
+    if (found === null) {
+      const error = this.#noRoom ?? this.#turns.refusal();
+      answerFailure(call, { error, safeToRetry: false }, null);
+      return;
+    }
+    call.target = found.target;
+    answerFailure(call, found.failure, shortOf(this.#failed));
   }
-  return new Translation(call, call.translated, config.keepAliveMs);
+
+  #delivers(at: number): void {
+    this.#running?.succeeded(at - this.#call.exchange.clock - (this.#attempt?.startedMs ?? 0));
+  }
+
+  /** The trace of the attempt under way is complete. */
+  #close(how: Pick<TracedAttempt, 'outcome' | 'error'> & Partial<Pick<TracedAttempt, 'effect'>>): void {
+    if (this.#attempt === null) return;
+    const { startedMs } = this.#attempt;
+    const durationMs = this.#sinceStart() - startedMs;
+    Object.assign(this.#attempt, { ...how, durationMs, status: this.#call.upstreamStatus });
+    this.#attempt = null;
+  }
+
+  #ended(end: CallEnd): void {
+    this.#context.watch.remove(this);
+    const running = this.#running;
+    this.#running = null;
+    const { error, outcome } = end;
+    if (outcome === 'ok') {
+      running?.succeeded(null);
+      this.#close({ outcome: 'answered', error: null });
+    } else if (outcome === 'failed' && error !== null && running !== null) {
+      const effect = brokenOff(running, error);
+      this.#close({ outcome: 'failed', error: { ...error, message: error.message.slice(0, 300) }, effect });
+    } else this.#close({ outcome: 'aborted', error: null });
+    running?.closed();
+    const { trace } = this.#prepared.plan;
+    trace.skipped.push(...this.#turns.skipped());
+  }
+
+  #sinceStart(): number {
+    return Math.round(performance.now() - this.#call.exchange.clock);
+  }
 }
 
-/** A failure with no attempt left and nothing sent: the error answer, in the caller's dialect. */
-function answerFailure(call: Call, { error }: Failure): void {
-  const { exchange } = call;
-  const headers = { ...Object.fromEntries(pairs(gatewayHeaders(call))), ...errorHeaders(error) };
-  sendJson(exchange, error.status, call.codec.encodeError(error, exchange.id), headers);
-  call.end(endOfError(error, false));
-}
-
-function* pairs(flat: readonly string[]): Iterable<[string, string]> {
-  for (let index = 0; index + 1 < flat.length; index += 2) yield [flat[index] ?? '', flat[index + 1] ?? ''];
+/** An answer that failed after it had begun counts against its account as any other. */
+function brokenOff(running: Running, { code, message }: NonNullable<CallEnd['error']>): string | null {
+  if (!isErrorCode(code)) return null;
+  const status = code === 'upstream_error' ? 502 : null;
+  return running.failed({ code, status, said: message, message, headers: {}, retryAfter: null }).effect;
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec } from '../codecs/codec.ts';
+import { KeptFrames } from '../codecs/kept-frames.ts';
 import type { Usage } from '../codecs/model.ts';
 import { noUsage } from '../codecs/model.ts';
 import type { PartWriter, StreamPart } from '../codecs/stream-part.ts';
@@ -8,6 +9,7 @@ import { GatewayError } from '../lib/error.ts';
 import { compactedResponse } from '../responses/compact.ts';
 import { type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import { CallerStream } from './caller-stream.ts';
+import type { UpstreamRefusal } from './failure.ts';
 import { estimateInput, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
 import { finalResponse } from './responses-keep.ts';
@@ -27,8 +29,9 @@ export class TranslatedAnswer {
   readonly #response: Outlet;
   readonly #caller: CallerStream;
   readonly #writer: PartWriter;
-  /** Frames for the caller that were not sent: before the commit, and of a whole answer. */
+  /** Frames for the caller that were not sent: before the commit, and, by their names, of a whole answer. */
   #held = '';
+  readonly #kept = new KeptFrames();
   #committed = false;
   #ended = false;
   #textBytes = 0;
@@ -48,6 +51,7 @@ export class TranslatedAnswer {
       startedAt: call.exchange.startedAt,
       includeUsage: request.includeUsage,
       request: request.request,
+      ...(request.stream ? {} : { encode: this.#kept.encode }),
     });
   }
 
@@ -57,6 +61,11 @@ export class TranslatedAnswer {
 
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** True while the caller takes no more. */
+  get full(): boolean {
+    return this.#caller.full;
   }
 
   /** The call goes on without this answer, or the caller is gone. */
@@ -76,12 +85,12 @@ export class TranslatedAnswer {
     this.#silence = 0;
     const { keepAlive } = this.#own;
     if (keepAlive === null || this.#caller.full) return;
-    if (!this.#committed) this.#commit();
+    if (!this.#committed) this.#commit(false);
     this.#caller.write(keepAlive);
   }
 
-  /** Writes parts for the caller. False when it takes no more for now. */
-  deliver(parts: readonly StreamPart[]): boolean {
+  /** Writes parts for the caller. */
+  deliver(parts: readonly StreamPart[]): void {
     let text = '';
     for (const part of parts) {
       if (this.#ended) break;
@@ -89,14 +98,14 @@ export class TranslatedAnswer {
         this.#send(text);
         const { message, status } = part.error;
         this.fail(new GatewayError('upstream_error', message, { status }));
-        return true;
+        return;
       }
       this.#note(part);
       text += this.#writer.push(part.type === 'message-end' ? { ...part, usage: this.#reported() } : part);
       if (this.#request.stream && !this.#committed && !preamble.has(part.type)) {
         this.#held += text;
         text = '';
-        this.#commit();
+        this.#commit(true);
       }
       if (part.type === 'message-end') {
         const all = text;
@@ -104,7 +113,7 @@ export class TranslatedAnswer {
         this.#finish(all);
       }
     }
-    return this.#send(text);
+    this.#send(text);
   }
 
   #note(part: StreamPart): void {
@@ -113,19 +122,19 @@ export class TranslatedAnswer {
       this.#usage = part.usage;
   }
 
-  #send(text: string): boolean {
-    if (text === '') return true;
+  #send(text: string): void {
+    if (text === '') return;
     if (this.#committed) {
       this.#silence = 0;
-      return this.#caller.write(text);
-    }
-    this.#held += text;
-    return true;
+      this.#caller.gather(text);
+    } else this.#held += text;
   }
 
-  #commit(): void {
+  /** @param content false: only to keep the caller waiting */
+  #commit(content: boolean): void {
     this.#committed = true;
-    this.#call.firstByteAt = performance.now();
+    if (content) this.#call.delivers();
+    else this.#call.firstByteAt = performance.now();
     const headers = this.#answerHeaders(200);
     headers.push('content-type', this.#caller.contentType, 'cache-control', 'no-cache');
     headers.push('x-accel-buffering', 'no');
@@ -134,25 +143,22 @@ export class TranslatedAnswer {
   }
 
   #finish(last: string): void {
-    this.#ended = true;
-    this.#call.answered(() => finalResponse(last));
     const measured = this.#measured();
-    const end: CallEnd = {
-      status: 200,
-      outcome: 'ok',
-      error: null,
-      streamed: this.#request.stream,
-      ...measured,
-    };
-    if (this.#request.stream) {
-      this.#caller.end(last);
-      this.#call.end(end);
+    const { stream: streamed } = this.#request;
+    const end: CallEnd = { status: 200, outcome: 'ok', error: null, streamed, ...measured };
+    if (!streamed) {
+      this.#finishWhole(last, end);
       return;
     }
-    const { frames } = this.#own.split(Buffer.from(this.#held + last));
-    const answer = this.#own.assemble(frames);
+    this.#ended = true;
+    this.#call.answered(() => finalResponse(last));
+    this.#caller.end(last);
+    this.#call.end(end);
+  }
+
+  #finishWhole(last: string, end: CallEnd): void {
+    const answer = this.#own.assemble(this.#kept.namedIn(this.#held + last));
     if (answer === null) {
-      this.#ended = false;
       this.fail(
         new GatewayError('upstream_protocol', 'The upstream sent an answer that cannot be translated'),
       );
@@ -160,43 +166,34 @@ export class TranslatedAnswer {
     }
     const { turn } = this.#call;
     const endpoint = turn?.compacts && turn.compaction === 'endpoint';
-    const told = endpoint ? compactedResponse(turn.shown, answer) : answer;
-    const bytes = Buffer.from(JSON.stringify(told));
-    const { usd } = this.#call.price(measured.usage);
+    // Node joins a string with the headers; a buffer would be a piece of its own.
+    const text = JSON.stringify(endpoint ? compactedResponse(turn.shown, answer) : answer);
+    this.#ended = true;
+    this.#call.answered(() => answer);
+    const { usd } = this.#call.price(end.usage);
     const headers = this.#answerHeaders(200);
-    headers.push('content-type', 'application/json', 'content-length', String(bytes.length));
+    headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(text)));
     if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
-    this.#call.firstByteAt = performance.now();
+    this.#call.delivers();
     this.#response.writeHead(200, headers);
-    this.#response.end(bytes);
+    this.#response.end(text);
     this.#call.end(end);
   }
 
-  /** A failure, in the way that the caller's format and the moment allow. */
-  fail(error: GatewayError): void {
+  /**
+   * A failure, in the way that the caller's format and the moment allow.
+   * @param answer the upstream's HTTP error, if it is one
+   */
+  fail(error: GatewayError, answer?: UpstreamRefusal): void {
     this.#ended = true;
     if (!this.#committed) {
-      this.#call.failed({ error, safeToRetry: false });
+      this.#call.failed({ error, safeToRetry: false, ...(answer === undefined ? {} : { answer }) });
       return;
     }
     if (this.#own.cutEnding === 'error-frame')
       this.#caller.breakOff(this.#own.encodeErrorFrame(error, this.#call.exchange.id));
     else this.#caller.breakOff();
     this.#call.end({ ...endOfError(error, true), status: 200, ...this.#measured() });
-  }
-
-  /** An HTTP error of the upstream, in the caller's dialect, with its status and its limits' headers. */
-  answerError(error: GatewayError): void {
-    this.#ended = true;
-    const { codec, exchange } = this.#call;
-    const bytes = Buffer.from(JSON.stringify(codec.encodeError(error, exchange.id)));
-    // Google says in the body when to try again.
-    if (error.retryAfter !== null) this.headers['retry-after'] ??= String(error.retryAfter);
-    const headers = this.#answerHeaders(error.status);
-    headers.push('content-type', 'application/json', 'content-length', String(bytes.length));
-    this.#response.writeHead(error.status, headers);
-    this.#response.end(bytes);
-    this.#call.end(endOfError(error, false));
   }
 
   #answerHeaders(status: number): string[] {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Call, gatewayHeaders } from './call.ts';
+import { addGatewayHeaders, type Call } from './call.ts';
 import { callerHeaders } from './headers.ts';
 
 /**
@@ -8,5 +8,7 @@ import { callerHeaders } from './headers.ts';
  */
 export function translatedHeaders(call: Call, status: number, upstream: IncomingHttpHeaders): string[] {
   const { 'content-type': _, 'cache-control': __, ...rest } = upstream;
-  return [...callerHeaders(status, rest), ...gatewayHeaders(call)];
+  const headers = callerHeaders(status, rest);
+  addGatewayHeaders(headers, call, upstream);
+  return headers;
 }

@@ -6,12 +6,14 @@ import { plainDialect } from '../codecs/dialect.ts';
 import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import { hasMember, withoutMember } from '../codecs/optional-members.ts';
+import { outputCapOf, withOutputCap } from '../codecs/output-cap.ts';
 import { sealOwner } from '../codecs/seal-owner.ts';
 import type { ToolNames } from '../codecs/tool-names.ts';
 import { type JsonObject, parseObject } from '../codecs/values.ts';
 import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Call } from './call.ts';
+import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { joined } from './meter.ts';
 import { conversationOf, echoOf } from './responses-turn.ts';
 
@@ -21,27 +23,44 @@ export interface TranslatedRequest {
   /** What the target cannot say, in the caller's words. */
   dropped: string[];
   tools: ToolNames;
-  /** The caller's request. */
+  /** The caller's request; marks may stand in it for long texts (`long-texts.ts`). */
   request: JsonObject;
   stream: boolean;
   includeUsage: boolean;
+  /** Whether the caller wants one call of a tool at most. */
+  oneCall: boolean;
+  /** The bound of the answer that the caller set and the target does not take, and what it is now: `max_tokens=8192`. */
+  lowered: string | null;
 }
+
+/** What is known of a target beside its format. */
+export interface Known {
+  /** Members that it does not take. */
+  refused: readonly string[];
+  /** Tokens that it writes at most; null where that is not known. */
+  most: number | null;
+}
+
+const nothing: Known = { refused: [], most: null };
 
 /** The parts of a call that its translation is made from. */
 type Asked = Pick<Call, 'body' | 'named' | 'target'> & { turn?: Call['turn'] };
 
 /**
  * Translates a request from the caller's format to the target's.
- * @param refused members that the target is known not to take
  * @throws GatewayError `invalid_json`, `invalid_request`, `not_translatable`
  */
 export function translateRequest(
   asked: Asked,
   format: WireFormat,
-  refused: readonly string[] = [],
+  known: Known = nothing,
 ): TranslatedRequest {
   try {
-    return translated(asked, format, refused);
+    const body = joined(asked.body).toString('utf8');
+    const carried = carrying(asked, format, known, body);
+    if (carried !== null) return carried;
+    const { json, ...rest } = translated(asked, format, known, requestIn(body, asked));
+    return { ...rest, body: Buffer.from(json) };
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -49,14 +68,32 @@ export function translateRequest(
   }
 }
 
-function translated(
-  { body, named, target, turn = null }: Asked,
-  format: WireFormat,
-  refused: readonly string[],
-): TranslatedRequest {
-  const sent = parseObject(joined(body).toString('utf8'));
+/** With its long texts passing by; null where there are none, or they might be looked into. */
+function carrying(asked: Asked, format: WireFormat, known: Known, body: string): TranslatedRequest | null {
+  const [from, to] = [codecOf(format), codecOf(asked.target.format)];
+  const isBlind = from.conversation?.blindTo === 'read' && to.conversation?.blindTo === 'written';
+  const carried = isBlind && !asked.turn ? carryLongTexts(body) : null;
+  if (carried === null) return null;
+  const request = requestIn(carried.body, asked);
+  const { messages: _, system: __, ...others } = request;
+  if (holdsCarried(others)) return null;
+  const { json, ...rest } = translated(asked, format, known, request);
+  const whole = carried.putBack(json);
+  return whole === null ? null : { ...rest, body: Buffer.from(whole) };
+}
+
+function requestIn(body: string, { named }: Asked): JsonObject {
+  const sent = parseObject(body);
   if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
-  const request = named === null ? sent : { ...sent, model: named.model, stream: named.stream };
+  return named === null ? sent : { ...sent, model: named.model, stream: named.stream };
+}
+
+function translated(
+  { target, turn = null }: Asked,
+  format: WireFormat,
+  { most, refused }: Known,
+  request: JsonObject,
+): Omit<TranslatedRequest, 'body'> & { json: string } {
   const from = conversationCodec(format);
   const to = conversationCodec(target.format);
   const dialect = { ...plainDialect, ...target.provider.dialect };
@@ -67,18 +104,25 @@ function translated(
     model: target.model,
   });
   const unsaid: Concept[] = [];
-  const encoded = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect, unsaid);
+  const whole = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect, unsaid);
+  const encoded = most === null ? whole : withOutputCap(target.format, whole, most);
   const left = refused.filter((path) => hasMember(encoded, path));
   const kept = left.reduce(withoutMember, encoded);
   const refusedWords = left.map((path) => wordFor(path, from, to));
   return {
-    body: Buffer.from(JSON.stringify(kept)),
+    json: JSON.stringify(kept),
     dropped: [...new Set([...dropped, ...wordsFor(unsaid, asked, from), ...refusedWords])].sort(),
     tools,
     request: turn === null ? request : echoOf(request, turn),
     stream: asked.stream,
     includeUsage: asked.includeUsage,
+    oneCall: concepts.parallelToolCalls.asked(asked),
+    lowered: most === null ? null : loweredCap(outputCapOf(format, request), most),
   };
+}
+
+function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {
+  return asked === null || asked.cap <= most ? null : `${asked.name}=${most}`;
 }
 
 /** What the caller calls those of the concepts that were asked for: a default that is not said is not missed. */

@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec, StreamCodec } from '../codecs/codec.ts';
+import { onlyFirstCall } from '../codecs/one-call.ts';
 import { restoreTools } from '../codecs/restore.ts';
 import { ownSeals } from '../codecs/seal-owner.ts';
-import type { PartReader } from '../codecs/stream-part.ts';
+import type { PartReader, StreamPart } from '../codecs/stream-part.ts';
 import { isObject, parseObject } from '../codecs/values.ts';
+import { wholeCharacters } from '../codecs/whole-characters.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Frame } from '../lib/sse.ts';
 import { compacting } from '../responses/compact.ts';
 import { firstCharacter, shapeOf } from './answer-shape.ts';
 import type { AnswerReader } from './attempt.ts';
@@ -30,6 +33,8 @@ export class Translation implements AnswerReader {
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
   #shape: 'unknown' | 'stream' | 'whole' = 'unknown';
+  /** Whether pieces wait for the end of this turn of the event loop. */
+  #waiting = false;
 
   constructor(call: Call, request: TranslatedRequest, keepAliveMs: number) {
     this.#call = call;
@@ -37,16 +42,16 @@ export class Translation implements AnswerReader {
     this.#answer = new TranslatedAnswer(call, request);
     const upstream = conversationCodec(call.target.format);
     this.#upstream = upstream;
-    const restored = restoreTools(upstream.conversation.reader(), request.tools);
-    const reader = ownSeals(restored, ownerOf(call.target));
+    const restored = restoreTools(wholeCharacters(upstream.conversation.reader()), request.tools);
+    const whole = ownSeals(restored, ownerOf(call.target));
+    const reader = request.oneCall ? onlyFirstCall(whole) : whole;
     this.#reader = call.turn?.compacts === true ? compacting(reader, call.exchange.id) : reader;
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#answer.headers = headers;
-    const id = headers['request-id'] ?? headers['x-request-id'];
-    if (typeof id === 'string') this.#call.upstreamRequestId = id;
+    this.#call.heard(status, headers);
     if (status < 300) return;
     this.#shape = 'whole';
     if (status < 400)
@@ -72,14 +77,50 @@ export class Translation implements AnswerReader {
     }
     if (this.#shape !== 'stream') return true;
     // Without a line end no record can have become complete.
-    if (!chunk.includes(LF) && !chunk.includes(CR)) return true;
+    if (!this.#waiting && (chunk.includes(LF) || chunk.includes(CR))) {
+      // An upstream in haste sends many pieces at once: they are read as one.
+      this.#waiting = true;
+      process.nextTick(() => this.#readInTurn());
+    }
+    return !this.#answer.full;
+  }
+
+  #readInTurn(): void {
+    try {
+      this.#read();
+    } catch (error) {
+      this.#call.attempt?.fail(error);
+    }
+  }
+
+  /** Before the answer ends in another way than its upstream meant: what came until then counts. */
+  #readBeforeEnd(): void {
+    try {
+      this.#read();
+    } catch {
+      // It ends with an error anyway.
+    }
+  }
+
+  /** Delivers the records that are complete. */
+  #read(): void {
+    if (!this.#waiting) return;
+    this.#waiting = false;
+    if (this.#answer.ended) return;
     const { frames, rest } = this.#upstream.stream.split(joined(this.#pieces));
     this.#pieces = rest.length === 0 ? [] : [rest];
     this.#pieceBytes = rest.length;
-    return this.#answer.deliver(frames.flatMap((frame) => this.#reader.push(frame)));
+    this.#deliver(frames);
+  }
+
+  #deliver(frames: readonly Frame[]): void {
+    const parts: StreamPart[] = [];
+    for (const frame of frames) for (const part of this.#reader.push(frame)) parts.push(part);
+    this.#answer.deliver(parts);
   }
 
   onEnd(): void {
+    this.#read();
     if (this.#answer.ended) return;
     const body = joined(this.#pieces);
     if (this.#shape !== 'stream') {
@@ -87,7 +128,8 @@ export class Translation implements AnswerReader {
       return;
     }
     const { frames } = this.#upstream.stream.split(Buffer.concat([body, Buffer.from('\n\n')]));
-    this.#answer.deliver([...frames.flatMap((frame) => this.#reader.push(frame)), ...this.#reader.end()]);
+    this.#deliver(frames);
+    this.#answer.deliver(this.#reader.end());
     if (!this.#answer.ended)
       this.#answer.fail(
         new GatewayError('upstream_cut', 'The upstream ended its stream without its final event'),
@@ -95,16 +137,19 @@ export class Translation implements AnswerReader {
   }
 
   onFailure(failure: Failure): void {
+    this.#readBeforeEnd();
     if (this.#answer.ended) return;
     if (this.#answer.committed) this.#answer.fail(failure.error);
     else this.#call.failed(failure);
   }
 
   onCallerGone(): void {
+    this.#readBeforeEnd();
     this.#answer.gone();
   }
 
   interrupt(error: GatewayError): void {
+    this.#readBeforeEnd();
     if (!this.#answer.ended) this.#answer.fail(error);
   }
 
@@ -115,12 +160,13 @@ export class Translation implements AnswerReader {
   #onWhole(body: Buffer): void {
     const { format } = this.#upstream;
     if (this.#status >= 400) {
-      const { error } = readUpstreamError({
-        ...{ format, status: this.#status, headers: this.#answer.headers, body },
+      const { headers } = this.#answer;
+      const read = readUpstreamError({
+        ...{ format, status: this.#status, headers, body },
         target: this.#call.target,
       });
-      if (this.#call.triedAgain(error)) this.#answer.abandon();
-      else this.#answer.answerError(error);
+      if (this.#call.triedAgain(read.error)) this.#answer.abandon();
+      else this.#answer.fail(read.error, { status: this.#status, headers, said: read.said, body: null });
       return;
     }
     const answer = parseObject(body.toString('utf8'));
@@ -145,8 +191,8 @@ export class Translation implements AnswerReader {
       );
       return;
     }
-    const { frames } = stream.split(stream.encodeFramesOf(answer));
-    this.#answer.deliver([...frames.flatMap((frame) => this.#reader.push(frame)), ...this.#reader.end()]);
+    this.#deliver(stream.framesOf(answer));
+    this.#answer.deliver(this.#reader.end());
   }
 }
 

@@ -3,6 +3,7 @@ import { detailsOf } from '../codecs/gemini/error.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import { saysOverflow } from '../codecs/overflow.ts';
 import type { Target } from '../combos/resolve.ts';
+import { toldUntil } from '../health/wait.ts';
 import { GatewayError } from '../lib/error.ts';
 
 export interface UpstreamErrorInput {
@@ -11,12 +12,16 @@ export interface UpstreamErrorInput {
   headers: IncomingHttpHeaders;
   body: Buffer;
   target: Target;
+  /** Milliseconds since the epoch, for times that headers name. */
+  now?: number;
 }
 
 export interface UpstreamError {
   error: GatewayError;
   /** The body to relay when it is already a proper error of the caller's dialect; null when it must be rendered anew. */
   body: Buffer | null;
+  /** The error's type, code and message together, for what it means (`health/faults.ts`). */
+  said: string;
 }
 
 /**
@@ -29,24 +34,27 @@ export function readUpstreamError({
   headers,
   body,
   target,
+  now = Date.now(),
 }: UpstreamErrorInput): UpstreamError {
   const clean = withoutCredential(body, target.connection.credential);
   const json = parse(clean);
   const message = messageIn(json) ?? describe({ status, headers, target }, clean, json);
   const google = googleDetails(json);
-  const told = google?.retryAfter ? { retryAfter: google.retryAfter } : {};
+  const said = `${wordsIn(json)} ${message}`;
   const tooLong = (status === 400 || status === 413) && saysOverflow(`${codeIn(json)} ${message}`);
   if (tooLong)
     return {
       error: new GatewayError('context_length_exceeded', message),
       body: properBody(format, json, clean),
+      said,
     };
+  const until = status < 400 ? null : toldUntil(headers, '', google?.retryAfter ?? null, now);
   const error = new GatewayError('upstream_error', message, {
     // Google answers 400 for a key that is not valid (R-03).
     status: status === 400 && google?.invalidKey === true ? 401 : status,
-    ...{ ...told, ...retryAfter(headers) },
+    ...(until === null ? {} : { retryAfter: Math.ceil((until - now) / 1000) }),
   });
-  return { error, body: properBody(format, json, clean) };
+  return { error, body: properBody(format, json, clean), said };
 }
 
 function withoutCredential(body: Buffer, credential: string | null): Buffer {
@@ -87,6 +95,19 @@ function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | n
   return Buffer.from(JSON.stringify({ ...json, error: { ...error, code: String(error['code']) } }));
 }
 
+/** What else an error calls itself: its type, code, status and Google's ids of quotas. */
+function wordsIn(json: unknown): string {
+  const object = Array.isArray(json) ? json[0] : json;
+  const error = isObject(object) ? object['error'] : undefined;
+  if (!isObject(error)) return isObject(object) ? codesOf(object) : '';
+  const details = Array.isArray(error['details']) ? JSON.stringify(error['details']).slice(0, 2000) : '';
+  return `${codesOf(error)} ${details}`;
+}
+
+function codesOf({ code, status, type }: Record<string, unknown>): string {
+  return [type, code, status].filter((word) => typeof word === 'string').join(' ');
+}
+
 function codeIn(json: unknown): string {
   const error = isObject(json) ? json['error'] : undefined;
   const code = isObject(error) ? error['code'] : undefined;
@@ -122,11 +143,6 @@ function kindOf(headers: IncomingHttpHeaders, body: Buffer, json: unknown): stri
   if (body.length === 0) return 'an empty body';
   if (json !== undefined) return 'JSON that gives no reason';
   return headers['content-type']?.includes('html') ? 'an HTML page' : 'a body that is not JSON';
-}
-
-function retryAfter(headers: IncomingHttpHeaders): { retryAfter?: number } {
-  const seconds = Number(headers['retry-after']);
-  return Number.isFinite(seconds) && seconds > 0 ? { retryAfter: Math.ceil(seconds) } : {};
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

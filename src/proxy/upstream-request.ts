@@ -1,12 +1,17 @@
 import { codecOf } from '../codecs/index.ts';
 import type { Target } from '../combos/resolve.ts';
+import { notLoggedIn } from '../connections/oauth/refresh.ts';
+import type { OpenConnection } from '../connections/schema.ts';
 import type { AnyExchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Provider } from '../providers/provider.ts';
 import type { UpstreamRequest } from './attempt.ts';
+import { authorised } from './authorised.ts';
 import { builtinUpstream } from './builtin.ts';
 import type { Call } from './call.ts';
 import type { ProxyContext } from './context.ts';
 import { upstreamHeaders, viaHeader } from './headers.ts';
+import { modelInPath } from './model-in-path.ts';
 import { withQuery } from './query.ts';
 import { spliceModel } from './splice.ts';
 import type { Upload } from './upload.ts';
@@ -20,10 +25,17 @@ import type { Upload } from './upload.ts';
 export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
   const translated = call.translated !== null;
   const compacts = call.turn?.compaction === 'endpoint' && !translated;
-  const { target, upload } = call;
+  const { exchange, target, upload } = call;
+  const rule = upload === null ? target.provider.modelInPath?.[target.format] : undefined;
+  if (rule !== undefined) {
+    const { body, dropped, end } = modelInPath(call, rule);
+    call.dropped = [...new Set([...call.dropped, ...dropped])];
+    const pathOf = (path: string) => extendPath(path, end);
+    return requestTo(context, { exchange, target, body, pathOf, translated, again });
+  }
   if (!translated && call.named === null && upload === null) nameModel(call, target.model);
   const request = requestTo(context, {
-    exchange: call.exchange,
+    exchange,
     target,
     body: call.translated === null ? call.body : [call.translated.body],
     pathOf: (path) => (compacts ? extendPath(path, '/compact') : withModel(path, call)),
@@ -67,20 +79,19 @@ export function requestTo(context: ProxyContext, input: RequestInput): UpstreamR
       `The connection "${connection.name}" has no base URL: add it again with --base-url`,
     );
   }
-  if (connection.authType === 'api-key' && connection.credential === null) {
-    throw new GatewayError(
-      'connection_unusable',
-      `The connection "${connection.name}" needs re-entry: its stored credential cannot be decrypted with the current STORAGE_ENCRYPTION_KEY`,
-    );
-  }
+  checkCredential(connection);
   const endpoint = context.pools.endpoint(baseUrl, formatPath, provider.formats);
-  const path = input.pathOf(endpoint.path);
+  const path = input.pathOf(withOwnQuery(endpoint.path, provider));
   const earlier = exchange.request.headers[viaHeader];
   const via = earlier === undefined ? context.instance : `${String(earlier)}, ${context.instance}`;
   // Like its headers, a caller's query goes only to the vendor whose format it belongs to.
   const isVendor = provider.forwardHeaders === 'all';
+  const upstream = again ? endpoint.fresh() : endpoint.upstream;
   return {
-    upstream: again ? endpoint.fresh() : endpoint.upstream,
+    upstream:
+      connection.account === undefined
+        ? upstream
+        : authorised(upstream, { ...context, connection, provider }),
     origin: endpoint.origin,
     host: endpoint.host,
     path: isVendor ? withQuery(path, exchange.query, format) : path,
@@ -94,6 +105,22 @@ export function requestTo(context: ProxyContext, input: RequestInput): UpstreamR
     }),
     body,
   };
+}
+
+/** @throws GatewayError `connection_unusable`, `login_required` */
+function checkCredential({ account, authType, credential, name }: OpenConnection): void {
+  if (authType === 'none') return;
+  if (credential === null)
+    throw new GatewayError(
+      'connection_unusable',
+      `The connection "${name}" needs re-entry: its stored credential cannot be decrypted with the current STORAGE_ENCRYPTION_KEY`,
+    );
+  if (account?.kind === 'oauth' && account.grant === null)
+    throw new GatewayError('login_required', notLoggedIn(name));
+}
+
+function withOwnQuery(path: string, { query }: Provider): string {
+  return query === undefined || path.includes('?') ? path : `${path}?${query}`;
 }
 
 /** The path with the model and the wish for a stream, where the target's format has them there. */

@@ -5,7 +5,6 @@ import { chainOf, previousNotFound } from '../responses/chain.ts';
 import type { ProxyContext } from './context.ts';
 import { requestedModel } from './request.ts';
 import type { Created } from './socket-message.ts';
-import { allowedTargets } from './targets.ts';
 import { conversationCodec } from './translate-request.ts';
 
 /**
@@ -20,7 +19,10 @@ export async function warmUp(
   principal: Principal,
 ): Promise<void> {
   const { value: model } = requestedModel([body], { strict: principal.models !== null });
-  allowedTargets(model, 'openai-responses', context.snapshot(), principal);
+  context.routing.plan(context.snapshot().routes, {
+    ...{ requested: model, format: 'openai-responses', principal },
+    ...{ headers: exchange.request.headers, body: [body] },
+  });
   const previousId = textAt(request, 'previous_response_id');
   const reader = { memory: context.responses, keyId: principal.keyId };
   if (previousId !== null && (await chainOf(reader, previousId, context.config.limits.bodyBytes)) === null)

@@ -1,0 +1,133 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Target } from '../combos/resolve.ts';
+import type { Exchange } from '../http/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import { Attempt, type AttemptReader, type UpstreamRequest } from './attempt.ts';
+import type { OpenCall, ProxyContext } from './context.ts';
+import type { Failure } from './failure.ts';
+import { callerHeaders } from './headers.ts';
+import { readUpstreamError } from './upstream-error.ts';
+
+/** Of an answer that is no stream. */
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+
+export interface PassedOn {
+  exchange: Exchange;
+  request: UpstreamRequest;
+  target: Target;
+}
+
+/**
+ * Asks an upstream something that uses no tokens, and passes its answer on as it is: a stream while it comes, all else
+ * in one piece.
+ * @returns the status that was answered
+ * @throws GatewayError when no answer came, or one that is no proper error of the target's format
+ */
+export function passOn(context: ProxyContext, { exchange, request, target }: PassedOn): Promise<number> {
+  const { promise, reject, resolve } = Promise.withResolvers<number>();
+  const reader = new PassingReader({ exchange, target, reject, resolve });
+  const attempt = new Attempt(request.host, reader, context.config.timeouts);
+  const { response } = exchange;
+  const open: OpenCall = {
+    slot: -1,
+    tick: (elapsed) => attempt.tick(elapsed),
+    interrupt(error) {
+      attempt.abort();
+      reader.onFailure({ error, safeToRetry: false });
+    },
+  };
+  response.on('drain', () => attempt.resume());
+  response.on('close', () => {
+    attempt.abort();
+    reject(new GatewayError('client_closed', 'The client went away'));
+  });
+  context.watch.add(open);
+  attempt.start(request);
+  return promise.finally(() => context.watch.remove(open));
+}
+
+interface Passing {
+  exchange: Exchange;
+  target: Target;
+  resolve(status: number): void;
+  reject(error: GatewayError): void;
+}
+
+class PassingReader implements AttemptReader {
+  readonly #passing: Passing;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #streams = false;
+  readonly #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(passing: Passing) {
+    this.#passing = passing;
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300 && status < 400)
+      throw new GatewayError(
+        'upstream_redirect',
+        `The upstream answered with a redirect (${status}); check the connection's base URL`,
+      );
+    this.#streams = status < 300 && (headers['content-type'] ?? '').startsWith('text/event-stream');
+    if (this.#streams) this.#writeHead(status, null);
+  }
+
+  onData(chunk: Buffer): boolean {
+    const { response } = this.#passing.exchange;
+    if (this.#streams) return response.write(chunk);
+    this.#pieces.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes > MAX_WHOLE_BYTES)
+      throw new GatewayError('upstream_protocol', "The upstream's answer is too large");
+    return true;
+  }
+
+  onEnd(): void {
+    const { exchange, reject, resolve, target } = this.#passing;
+    const { request, response } = exchange;
+    if (this.#streams) {
+      response.end();
+      resolve(this.#status);
+      return;
+    }
+    let body = Buffer.concat(this.#pieces);
+    if (this.#status >= 400) {
+      const read = readUpstreamError({
+        ...{ format: target.format, status: this.#status, headers: this.#headers, body },
+        target,
+      });
+      if (read.body === null) {
+        reject(read.error);
+        return;
+      }
+      body = Buffer.from(read.body);
+    }
+    this.#writeHead(this.#status, body.length);
+    response.end(request.method === 'HEAD' ? undefined : body);
+    resolve(this.#status);
+  }
+
+  onFailure({ error }: Failure): void {
+    const { exchange, reject, resolve } = this.#passing;
+    if (!this.#streams) {
+      reject(error);
+      return;
+    }
+    // What was cut must not look finished.
+    exchange.response.socket?.destroySoon();
+    resolve(this.#status);
+  }
+
+  #writeHead(status: number, length: number | null): void {
+    const { exchange, target } = this.#passing;
+    const headers = callerHeaders(status, this.#headers);
+    headers.push('x-request-id', exchange.id, 'x-gateway-provider', target.provider.id);
+    if (length !== null) headers.push('content-length', String(length));
+    exchange.response.writeHead(status, headers);
+  }
+}

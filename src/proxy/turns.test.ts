@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Target } from '../combos/resolve.ts';
+import type { Admission } from '../health/accounts.ts';
+import { findProvider } from '../providers/index.ts';
+import { type Patience, Turns } from './turns.ts';
+
+const start = 1_000_000;
+const provider = findProvider('openai-compatible');
+const targetOf = (id: string): Target =>
+  ({ connection: { id, name: id }, provider, model: 'm', format: 'openai-chat' }) as unknown as Target;
+const cooling: Admission = {
+  may: 'last',
+  condition: { state: 'cooling', until: start + 5000, reason: 'server error' },
+};
+const refused: Admission = {
+  may: 'last',
+  condition: { state: 'needs-attention', reason: 'credential refused' },
+};
+const waits = (ms: number, reason = 'rate limit'): Admission => {
+  const until = start + ms;
+  return { may: 'wait', until, condition: { state: 'cooling', until, reason } };
+};
+
+interface SetUp {
+  /** By name, in the order of the targets; absent is ready. */
+  admissions?: Record<string, Admission>;
+  contexts?: Record<string, number>;
+  patience?: Partial<Patience>;
+}
+
+function setUp(names: string, { admissions = {}, contexts = {}, patience = {} }: SetUp = {}) {
+  const time = { now: start };
+  const targets = [...names].map(targetOf) as [Target, ...Target[]];
+  const turns = new Turns({
+    targets,
+    patience: { waitMs: 0, maxAttempts: 10, maxElapsedMs: 120_000, ...patience },
+    accounts: { admission: (id) => admissions[id] ?? { may: 'go' } },
+    contextOf: ({ connection }) => contexts[connection.id] ?? null,
+    now: () => time.now,
+  });
+  /** What is tried when every attempt fails as `kind`: names, and `.` for a wait. */
+  const walk = (kind: Parameters<Turns['failed']>[1]): string => {
+    let path = '';
+    for (let count = 0; count < 100; count += 1) {
+      const turn = turns.next();
+      if (turn.do === 'stop') return path;
+      if (turn.do === 'wait') {
+        time.now += turn.ms;
+        path += '.';
+        continue;
+      }
+      path += turn.target.connection.id;
+      turns.failed(turn.target, kind);
+    }
+    throw new Error('it never stops');
+  };
+  return { admissions, time, turns, walk };
+}
+
+describe('the turns of a request', () => {
+  it('go through the targets in order, and three times where the failure may have passed', () => {
+    assert.equal(setUp('abc').walk('server'), 'abc.abc.abc');
+    assert.equal(setUp('abc').walk('timeout'), 'abc');
+    assert.equal(setUp('a').walk('server'), 'a', 'one target alone is the caller’s to try again');
+  });
+
+  it('take those that are ready first, and those of which it is guessed after them', () => {
+    assert.equal(setUp('abc', { admissions: { a: cooling } }).walk('timeout'), 'bca');
+    assert.equal(setUp('a', { admissions: { a: cooling } }).walk('server'), 'a');
+  });
+
+  it('take those whose owner has to act only where nothing else was tried', () => {
+    assert.equal(setUp('ab', { admissions: { a: refused } }).walk('timeout'), 'b');
+    assert.equal(setUp('ab', { admissions: { a: refused, b: refused } }).walk('credential'), 'a');
+    const { turns, walk } = setUp('ab', { admissions: { a: refused } });
+    walk('timeout');
+    assert.deepEqual(turns.skipped().map(({ connection, reason }) => [connection, reason]), [['a', 'needs-attention']]);
+  }); // biome-ignore format: one line
+
+  it('keep to the time that an upstream named, and say for how long', () => {
+    const { turns, walk } = setUp('ab', { admissions: { a: waits(9000, 'overloaded'), b: waits(4200) } });
+    assert.equal(walk('server'), '');
+    const error = turns.refusal();
+    assert.deepEqual([error.status, error.retryAfter], [429, 5]);
+    assert.match(error.message, /b rate limit until .*, a overloaded until/);
+    const overloaded = setUp('a', { admissions: { a: waits(9000, 'overloaded') } });
+    overloaded.walk('server');
+    assert.deepEqual([overloaded.turns.refusal().status, overloaded.turns.refusal().retryAfter], [503, 9]);
+  });
+
+  it('wait for the first that is ready again, as long as the combo says', () => {
+    const admissions: Record<string, Admission> = { a: waits(9000), b: waits(4200) };
+    assert.equal(setUp('ab', { admissions, patience: { waitMs: 4000 } }).walk('server'), '');
+    const { time, turns } = setUp('ab', { admissions, patience: { waitMs: 5000 } });
+    assert.deepEqual(turns.next(), { do: 'wait', ms: 4200 });
+    time.now += 4200;
+    delete admissions['b'];
+    const turn = turns.next();
+    assert.ok(turn.do === 'try');
+    assert.equal(turn.target.connection.id, 'b');
+  });
+
+  it('end with their number and with their time', () => {
+    assert.equal(setUp('abc', { patience: { maxAttempts: 4 } }).walk('server'), 'abc.a');
+    const { time, turns } = setUp('abc', { patience: { maxElapsedMs: 1000 } });
+    assert.equal(turns.next().do, 'try');
+    time.now += 1001;
+    assert.equal(turns.next().do, 'stop');
+  });
+
+  it('go to a model that reads more when a conversation is too long, and to no other', () => {
+    assert.equal(setUp('abcd', { contexts: { a: 100, b: 50, c: 200 } }).walk('context'), 'ac');
+    assert.equal(setUp('ab').walk('context'), 'a');
+  });
+});

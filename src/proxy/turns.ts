@@ -1,0 +1,166 @@
+import type { Target } from '../combos/resolve.ts';
+import type { ComboOptions } from '../combos/schema.ts';
+import { nameOf } from '../combos/target.ts';
+import type { Skip } from '../combos/trace.ts';
+import type { Accounts, Admission } from '../health/accounts.ts';
+import { faults } from '../health/faults.ts';
+import type { Condition } from '../health/outlook.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { FaultKind } from '../providers/fault.ts';
+
+/** How far a request goes before it fails. */
+export type Patience = Pick<ComboOptions, 'maxAttempts' | 'maxElapsedMs' | 'waitMs'>;
+
+export type Turn = { do: 'try'; target: Target } | { do: 'wait'; ms: number } | { do: 'stop' };
+
+export interface TurnsInput {
+  /** Best first. */
+  targets: readonly [Target, ...Target[]];
+  patience: Patience;
+  accounts: Pick<Accounts, 'admission'>;
+  /** Tokens that a target reads; null when that is not known. */
+  contextOf(target: Target): number | null;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** How often targets that failed in passing are gone through again, and the pause before the first time, doubled each time. */
+const ROUNDS = 3;
+const PAUSE_MS = 250;
+
+/**
+ * Says which target a call tries next. Targets whose account is ready come first; then those of which it is only
+ * guessed that they would fail; then, where there are several, once more those that failed in passing; and where
+ * nothing was tried, even those whose owner has to act. Only a time that the upstream itself named is always kept.
+ */
+export class Turns {
+  readonly #input: TurnsInput;
+  readonly #startedAt: number;
+  #left: readonly Target[];
+  #again: Target[] = [];
+  #round = 1;
+  #paused = false;
+  #waitedMs = 0;
+  #attempts = 0;
+  readonly #tried = new Set<Target>();
+
+  constructor(input: TurnsInput) {
+    this.#input = input;
+    this.#startedAt = input.now();
+    this.#left = input.targets;
+  }
+
+  next(): Turn {
+    const { maxAttempts, maxElapsedMs } = this.#input.patience;
+    const elapsed = this.#input.now() - this.#startedAt;
+    if (this.#attempts >= maxAttempts || (this.#attempts > 0 && elapsed > maxElapsedMs)) return stop;
+    const target = this.#ready() ?? this.#guessed(['cooling', 'probing']);
+    if (target !== null) return this.#take(target);
+    if (this.#again.length > 0 && this.#round < ROUNDS && this.#input.targets.length > 1)
+      return this.#nextRound();
+    const hopeless = this.#attempts > 0 ? null : this.#guessed(['exhausted', 'needs-attention']);
+    return hopeless === null ? this.#wait() : this.#take(hopeless);
+  }
+
+  /** An attempt at `target` failed, and others may be tried. */
+  failed(target: Target, kind: FaultKind): void {
+    const { next, passing } = faults[kind];
+    if (passing) this.#again.push(target);
+    if (next !== 'larger') return;
+    const context = this.#input.contextOf(target);
+    this.#again = [];
+    this.#left = this.#left.filter((other) => {
+      const larger = this.#input.contextOf(other);
+      return larger !== null && (context === null || larger > context);
+    });
+  }
+
+  /** The targets that were passed over, and why. */
+  skipped(): Skip[] {
+    const untried = this.#left.filter((target) => !this.#tried.has(target));
+    return untried.flatMap((target) => {
+      const admission = this.#admission(target);
+      return admission.may === 'go' ? [] : skipOf(target, admission.condition);
+    });
+  }
+
+  /** Why nothing at all was tried: everybody said when to come back. */
+  refusal(): GatewayError {
+    const now = this.#input.now();
+    const waits = this.#input.targets.flatMap((target) => {
+      const admission = this.#admission(target);
+      return admission.may === 'wait' ? [{ target, ...admission }] : [];
+    });
+    const [first] = waits.sort((a, b) => a.until - b.until);
+    const retryAfter = first === undefined ? 1 : Math.max(1, Math.ceil((first.until - now) / 1000));
+    const limited = waits.some(({ condition }) => 'reason' in condition && limits.has(condition.reason));
+    const names = waits.slice(0, MAX_NAMED).map(({ condition, target, until }) => {
+      const reason = 'reason' in condition ? condition.reason : condition.state;
+      return `${target.connection.name} ${reason} until ${new Date(until).toISOString().slice(11, 19)} UTC`;
+    });
+    const message = `No account takes this request just now: ${names.join(', ')}. Try again in ${retryAfter} s`;
+    return new GatewayError(limited ? 'rate_limit_exceeded' : 'upstream_overloaded', message, { retryAfter });
+  }
+
+  #ready(): Target | null {
+    return this.#left.find((target) => this.#admission(target).may === 'go') ?? null;
+  }
+
+  #guessed(states: readonly string[]): Target | null {
+    const fits = (target: Target) => {
+      const admission = this.#admission(target);
+      return admission.may === 'last' && states.includes(admission.condition.state);
+    };
+    return this.#left.find(fits) ?? null;
+  }
+
+  #take(target: Target): Turn {
+    this.#attempts += 1;
+    this.#tried.add(target);
+    this.#left = this.#left.filter((other) => other !== target);
+    return { do: 'try', target };
+  }
+
+  #nextRound(): Turn {
+    if (!this.#paused) {
+      this.#paused = true;
+      return { do: 'wait', ms: PAUSE_MS * 2 ** (this.#round - 1) };
+    }
+    this.#paused = false;
+    this.#round += 1;
+    this.#left = [...this.#again];
+    this.#again = [];
+    return this.next();
+  }
+
+  /** Until the first account is ready again, if that is soon enough. */
+  #wait(): Turn {
+    const { now, patience, targets } = this.#input;
+    if (patience.waitMs === 0) return stop;
+    const untils = targets.flatMap((target) => {
+      const admission = this.#admission(target);
+      return admission.may === 'wait' ? [admission.until] : [];
+    });
+    const ms = Math.max(1, Math.min(...untils) - now());
+    if (!Number.isFinite(ms) || this.#waitedMs + ms > patience.waitMs) return stop;
+    this.#waitedMs += ms;
+    this.#left = targets;
+    return { do: 'wait', ms };
+  }
+
+  #admission({ connection, model }: Target): Admission {
+    return this.#input.accounts.admission(connection.id, model);
+  }
+}
+
+const stop: Turn = { do: 'stop' };
+const MAX_NAMED = 10;
+
+/** Reasons for which clients are told 429: it is about how much they ask. */
+const limits: ReadonlySet<string> = new Set([faults['rate-limit'].says, faults.quota.says]);
+
+function skipOf(target: Target, condition: Condition): Skip[] {
+  if (condition.state === 'ready') return [];
+  const until = 'until' in condition ? `, until ${new Date(condition.until).toISOString()}` : '';
+  return [{ ...nameOf(target), reason: condition.state, detail: `${condition.reason}${until}` }];
+}
