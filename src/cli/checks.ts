@@ -195,9 +195,12 @@ export interface StorageFacts {
   sealed: readonly string[];
   /** Those whose credential the key does not open. */
   unreadable: readonly string[];
+  /** Kept responses, and those of them that the key does not open. */
+  responses: { kept: number; unreadable: number };
 }
 
-export async function checkStorage({ source, dataDir, sealed, unreadable }: StorageFacts): Promise<Finding> {
+export async function checkStorage(facts: StorageFacts): Promise<Finding> {
+  const { dataDir, responses, sealed, source, unreadable } = facts;
   const file = join(dataDir, 'storage.key');
   if (unreadable.length > 0) {
     const names = unreadable.join(', ');
@@ -210,5 +213,11 @@ export async function checkStorage({ source, dataDir, sealed, unreadable }: Stor
     return warn(`others can read ${file}: chmod 600 ${file}`);
   }
   const from = source === 'environment' ? 'STORAGE_ENCRYPTION_KEY' : file;
-  return ok(`AES-256-GCM with the key of ${from}; ${sealed.length} credentials readable`);
+  if (responses.unreadable > 0)
+    return warn(
+      `the key of ${from} opens all ${sealed.length} credentials, but ${responses.unreadable} of ${responses.kept} kept responses were encrypted with another: these cannot be continued, and go when their time is over`,
+    );
+  return ok(
+    `AES-256-GCM with the key of ${from}; ${sealed.length} credentials and ${responses.kept} kept responses readable`,
+  );
 }

@@ -17,12 +17,13 @@ export interface Flag {
   short?: string;
   /** What the value is called in the help. A flag without it is a switch. */
   value?: string;
-  /** `count`: a whole number of at least 0, read with `options.count`. Text otherwise. */
-  kind?: 'count';
+  /**
+   * `count`: a whole number of at least 0, read with `options.count`. `list`: may be repeated, read with
+   * `options.texts`. Text otherwise.
+   */
+  kind?: 'count' | 'list';
   choices?: readonly string[];
   summary: string;
-  /** A flag that is recognised only to refuse it (exit 2) with this sentence. It stands in no help. */
-  refused?: string;
 }
 
 export interface Example {
@@ -34,6 +35,8 @@ export interface Example {
 export interface Options {
   argument(name: string): string | undefined;
   text(flag: string): string | undefined;
+  /** Every value of a flag that may be repeated, in order. */
+  texts(flag: string): readonly string[];
   count(flag: string): number | undefined;
   on(flag: string): boolean;
 }

@@ -13,7 +13,7 @@ export function completionOf(entry: CommandEntry, command: Command): Completion 
   return {
     name: entry.name,
     summary: entry.summary,
-    flags: [...command.flags.filter(({ refused }) => refused === undefined), ...commonFlags],
+    flags: [...command.flags, ...commonFlags],
     values: command.arguments[0]?.choices ?? [],
   };
 }

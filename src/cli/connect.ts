@@ -1,7 +1,10 @@
+import { openAccessTokens } from '../connections/access-tokens.ts';
 import type { ConnectionRecord } from '../connections/schema.ts';
 import { connectionStore } from '../connections/store.ts';
 import type { ConnectionTest } from '../connections/test.ts';
 import { testConnection } from '../connections/test.ts';
+import type { Listening } from '../http/outbound.ts';
+import { readRunFile } from '../run-file.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import { providerOf } from './provider-choice.ts';
@@ -12,6 +15,12 @@ const testTimeoutMs = 15_000;
 export async function connections(context: Context): Promise<ReturnType<typeof connectionStore>> {
   const store = await context.store();
   return connectionStore(store, (await context.sealingKey()).key);
+}
+
+/** Where the gateway of this data directory listens, as far as one runs. No connection may lead there. */
+export async function listeningAt(context: Context): Promise<Listening> {
+  const run = readRunFile((await context.config()).dataDir);
+  return () => run;
 }
 
 /** The records, without opening any credential and without creating anything. */
@@ -25,7 +34,8 @@ export async function testStored(record: ConnectionRecord, context: Context): Pr
   const stored = await connections(context);
   const open = await stored.findOpen(record.id);
   if (open === null) throw failure(1, 'not_found', `The connection "${record.name}" was removed meanwhile.`);
-  const result = await testConnection(open, provider, { timeoutMs: testTimeoutMs });
+  const tokens = openAccessTokens(await context.store(), (await context.sealingKey()).key);
+  const result = await testConnection(open, provider, { timeoutMs: testTimeoutMs, tokens });
   await stored.saveTest(record.id, result);
   return result;
 }

@@ -1,4 +1,5 @@
 import type { Config, ConfigInput } from '../config.ts';
+import type { StorageKey } from '../connections/seal.ts';
 import type { Store } from '../store/database.ts';
 import type { RunningGateway } from './client.ts';
 import type { CommandEntry } from './command.ts';
@@ -19,8 +20,8 @@ export interface Context {
   store(): Promise<Store>;
   /** The database, or null when there is none yet: reading leaves no trace in an empty place. */
   existingStore(): Promise<Store | null>;
-  /** The key that seals credentials, and where it came from. */
-  sealingKey(): Promise<SealingKey>;
+  /** The keys that seal credentials and kept responses, and where they came from. */
+  sealingKey(): Promise<StorageKey>;
   /** The gateway that runs on the data directory, or null. */
   findGateway(): Promise<RunningGateway | null>;
   /** @throws a failure with exit 3 when none runs */
@@ -28,11 +29,6 @@ export interface Context {
   /** Waits until a running gateway has taken over what was changed in the store, at most two seconds. */
   settle(): Promise<void>;
   close(): Promise<void>;
-}
-
-export interface SealingKey {
-  key: Buffer;
-  source: 'environment' | 'file' | 'generated';
 }
 
 export interface ContextInput {

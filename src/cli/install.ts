@@ -1,10 +1,11 @@
 import { hashPassword } from '../access/password.ts';
 import { passwordProblem as problemOf } from '../access/password-policy.ts';
 import { userStore } from '../access/users.ts';
+import { newConnectionOf } from '../connections/checked-input.ts';
 import type { ConnectionRecord } from '../connections/schema.ts';
 import type { Provider } from '../providers/provider.ts';
 import { audited, newConnectionEntry } from './audit.ts';
-import { connections, testStored } from './connect.ts';
+import { connections, listeningAt, testStored } from './connect.ts';
 import type { Context } from './context.ts';
 
 /** Steps that `setup` takes, with or without a person at the terminal. */
@@ -35,11 +36,14 @@ export interface NewConnection {
 }
 
 export async function connect(
-  { provider, ...rest }: NewConnection,
+  { apiKey: api_key, baseUrl: base_url, defaultModel: default_model, name, provider }: NewConnection,
   context: Context,
 ): Promise<ConnectionRecord> {
   const stored = await connections(context);
-  const wanted = { provider: provider.id, ...rest };
+  const wanted = newConnectionOf(
+    { provider: provider.id, name, base_url, api_key, default_model },
+    await listeningAt(context),
+  );
   return audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
 }
 

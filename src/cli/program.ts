@@ -9,7 +9,7 @@ import {
 } from './command.ts';
 import { commandList, groups } from './commands/index.ts';
 import { createContext } from './context.ts';
-import { reportOf, usageError } from './failure.ts';
+import { reportOf } from './failure.ts';
 import type { Io } from './io.ts';
 import { version } from './version.ts';
 
@@ -116,8 +116,9 @@ function optionOf(flag: Flag): Option {
   const value = flag.value === undefined ? '' : ` <${flag.value}>`;
   const option = new Option(`${short}--${flag.name}${value}`, flag.summary);
   if (flag.choices !== undefined) option.choices(flag.choices);
-  if (flag.refused !== undefined) option.hideHelp();
   if (flag.kind === 'count') option.argParser(wholeNumber);
+  if (flag.kind === 'list')
+    option.argParser<string[]>((text, before) => [...(Array.isArray(before) ? before : []), text]);
   return option;
 }
 
@@ -137,11 +138,6 @@ function chosen(program: Commander, argv: readonly string[]): string[] {
 async function runCommand(command: Command, node: Commander, io: Io): Promise<ExitCode> {
   const values: Readonly<Record<string, unknown>> = node.optsWithGlobals();
   const options = readOptions(command, values, node.processedArgs);
-  for (const flag of command.flags) {
-    if (flag.refused !== undefined && values[optionOf(flag).attributeName()] !== undefined) {
-      throw usageError(flag.refused);
-    }
-  }
   const context = createContext({ io, commands: commandList, flags: configFlags(command, options) });
   try {
     if (command.needs === 'server') await context.gateway();
@@ -185,6 +181,10 @@ function readOptions(
     text: (name) => {
       const value = flagValue(name);
       return typeof value === 'string' ? value : undefined;
+    },
+    texts: (name) => {
+      const value = flagValue(name);
+      return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
     },
     count: (name) => {
       const value = flagValue(name);

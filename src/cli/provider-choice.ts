@@ -1,6 +1,6 @@
+import { checkBaseUrl } from '../connections/checked-input.ts';
 import { findProvider, providers } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
-import { upstreamUrl } from '../providers/url.ts';
 import { usageError } from './failure.ts';
 
 /** @throws a usage error that names similar providers */
@@ -33,12 +33,19 @@ export function needsKey(provider: Provider): boolean {
  * The base URL of a new connection, or null for the provider's own. `flag` is what to name in a refusal.
  * @throws a usage error when the provider has no address of its own, GatewayError when the text is no usable URL
  */
-export function baseUrlFor(provider: Provider, given: string | undefined, flag: string): string | null {
+export function baseUrlFor(
+  provider: Provider,
+  given: string | undefined,
+  flag: string,
+  credential: string | null = null,
+): string | null {
   if (given === undefined) {
     if (provider.baseUrl !== null) return null;
+    // A document may name its address itself, which is seen when it is read.
+    if (provider.baseUrlOf !== undefined && credential?.startsWith('{')) return null;
     throw usageError(`${provider.name} has no address of its own: name it with ${flag}`);
   }
-  // Joining a path shows whether it can be used, with the reason if not.
-  upstreamUrl(given, '/');
+  // What a running gateway of this machine is found to be, it finds itself.
+  checkBaseUrl(given, () => null);
   return given.trim();
 }

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { createBackup } from '../../backup/create.ts';
+import { createBackup, type Progress } from '../../backup/create.ts';
 import { databasePath } from '../../store/database.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
 import { failure } from '../failure.ts';
+import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 
 export const backupCommand: Command = {
@@ -16,11 +17,14 @@ export const backupCommand: Command = {
       value: 'FILE',
       summary: 'where it goes (default: DATA_DIR/backups, named by the time)',
     },
-    { name: 'without-key', summary: 'leave out storage.key, which decrypts the credentials in the backup' },
+    {
+      name: 'without-key',
+      summary: 'leave out storage.key, which decrypts the credentials and kept responses in the backup',
+    },
   ],
   needs: 'store',
   about:
-    'One file, readable by you only, and consistent while the gateway runs: the database, config.json and events.yaml. It overwrites nothing and is read back before it gets its name. With storage.key in it, it opens every stored credential: guard it as such. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it.',
+    'One file, readable by you only, and consistent while the gateway runs: the database, config.json and events.yaml. It overwrites nothing and is read back before it gets its name. With storage.key in it, it opens every stored credential and kept response: guard it as such. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it.',
   examples: [
     { command: 'gateway backup', does: 'a file in DATA_DIR/backups' },
     { command: 'gateway backup --output /mnt/safe/modelgate.tar.gz --without-key', does: 'without the key' },
@@ -38,11 +42,10 @@ export const backupCommand: Command = {
       target: output === undefined ? null : resolve(output),
       input: { include_key: includeKey },
     };
-    io.note('Copying the database …');
     const { bytes, manifest, path } = await audited(context, entry, () =>
       createBackup({
         ...{ dataDir, output: entry.target, storageKey, includeKey },
-        ...{ version: version(), now: now() },
+        ...{ version: version(), now: now(), progress: progressNotes(io) },
       }),
     );
     io.note(keyNote(manifest.key));
@@ -56,9 +59,24 @@ export const backupCommand: Command = {
   },
 };
 
+const NOTED_MS = 1000;
+
+/** Says what is done when that changes, and how far it is each second. */
+function progressNotes(io: Io): Progress {
+  let said = '';
+  let at = 0;
+  return (done, doing) => {
+    if (doing === said && performance.now() - at < NOTED_MS) return;
+    io.note(doing === said ? `${doing} … ${Math.floor(done * 100)} %` : `${doing} …`);
+    said = doing;
+    at = performance.now();
+  };
+}
+
 function keyNote({ included, source }: { included: boolean; source: 'environment' | 'file' }): string {
-  if (included) return 'storage.key is in it: whoever has the file has every stored credential.';
+  if (included)
+    return 'storage.key is in it: whoever has the file has every stored credential and kept response.';
   return source === 'environment'
-    ? 'The key is not in it: the credentials in it are of use only with the same STORAGE_ENCRYPTION_KEY.'
-    : 'The key is not in it: the credentials in it are of use only with storage.key, so keep a copy of that.';
+    ? 'The key is not in it: the credentials and kept responses in it are of use only with the same STORAGE_ENCRYPTION_KEY.'
+    : 'The key is not in it: the credentials and kept responses in it are of use only with storage.key, so keep a copy of that.';
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../config.ts';
+import { countKept } from '../../responses/kept.ts';
 import { databasePath } from '../../store/database.ts';
 import {
   type Check,
@@ -103,15 +104,20 @@ async function storage(config: Config, context: Context): Promise<Finding> {
   if (state === 'behind' || state === 'unusable') return unknown('see the check named Database');
   // Without any key there is nothing to open credentials with, and asking for one would make it.
   if (state === 'missing' || source === 'none')
-    return checkStorage({ source, dataDir, sealed: [], unreadable: [] });
-  const keyed = (await (await connections(context)).listOpen()).filter(
-    ({ authType }) => authType === 'api-key',
-  );
+    return checkStorage({
+      source,
+      dataDir,
+      sealed: [],
+      unreadable: [],
+      responses: { kept: 0, unreadable: 0 },
+    });
+  const keyed = (await (await connections(context)).listOpen()).filter(({ authType }) => authType !== 'none');
   return checkStorage({
     source,
     dataDir,
     sealed: keyed.map(({ name }) => name),
     unreadable: keyed.filter(({ credential }) => credential === null).map(({ name }) => name),
+    responses: await countKept(await context.store(), (await context.sealingKey()).responses.name),
   });
 }
 

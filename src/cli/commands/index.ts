@@ -4,6 +4,9 @@ import type { CommandEntry } from '../command.ts';
 export const groups: Readonly<Record<string, string>> = {
   audit: 'The audit log: who changed, tried or was refused what',
   auth: 'The credentials of providers',
+  alias: 'Other names of models',
+  combo: 'Combos: routing sets of models',
+  budgets: 'Limits on money, tokens and requests',
   keys: 'Gateway keys: what tools and agents log in with',
   provider: 'Connect providers',
   providers: 'The provider catalogue and the connections made from it',
@@ -43,9 +46,29 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./keys-remove.ts')).keysRemoveCommand,
   },
   {
+    name: 'budgets list',
+    summary: 'Show budgets and limits, and what is used of them',
+    load: async () => (await import('./budgets-list.ts')).budgetsListCommand,
+  },
+  {
+    name: 'budgets set',
+    summary: 'Limit money, tokens, requests or concurrency',
+    load: async () => (await import('./budgets-set.ts')).budgetsSetCommand,
+  },
+  {
+    name: 'budgets remove',
+    summary: 'Remove a budget',
+    load: async () => (await import('./budgets-remove.ts')).budgetsRemoveCommand,
+  },
+  {
     name: 'provider add',
     summary: 'Connect a provider',
     load: async () => (await import('./provider-add.ts')).providerAddCommand,
+  },
+  {
+    name: 'provider login',
+    summary: 'Log in at a provider (OAuth 2.0)',
+    load: async () => (await import('./provider-login.ts')).providerLoginCommand,
   },
   {
     name: 'provider list',
@@ -83,6 +106,51 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./models.ts')).modelsCommand,
   },
   {
+    name: 'combo list',
+    summary: 'List the combos',
+    load: async () => (await import('./combo-list.ts')).comboListCommand,
+  },
+  {
+    name: 'combo show',
+    summary: 'Show a combo: its targets, and which cannot be asked',
+    load: async () => (await import('./combo-show.ts')).comboShowCommand,
+  },
+  {
+    name: 'combo create',
+    summary: 'Make a combo: several models behind one name',
+    load: async () => (await import('./combo-create.ts')).comboCreateCommand,
+  },
+  {
+    name: 'combo switch',
+    summary: 'Make a combo what the model "auto" means',
+    load: async () => (await import('./combo-switch.ts')).comboSwitchCommand,
+  },
+  {
+    name: 'combo delete',
+    summary: 'Delete a combo',
+    load: async () => (await import('./combo-delete.ts')).comboDeleteCommand,
+  },
+  {
+    name: 'combo simulate',
+    summary: 'Replay past requests against a combo, on paper',
+    load: async () => (await import('./combo-simulate.ts')).comboSimulateCommand,
+  },
+  {
+    name: 'alias list',
+    summary: 'List the aliases',
+    load: async () => (await import('./alias-list.ts')).aliasListCommand,
+  },
+  {
+    name: 'alias add',
+    summary: 'Make another name for a model or combo',
+    load: async () => (await import('./alias-add.ts')).aliasAddCommand,
+  },
+  {
+    name: 'alias remove',
+    summary: 'Remove an alias',
+    load: async () => (await import('./alias-remove.ts')).aliasRemoveCommand,
+  },
+  {
     name: 'status',
     summary: 'Show whether the gateway runs, and what it has done',
     load: async () => (await import('./status.ts')).statusCommand,
@@ -91,6 +159,26 @@ export const commandList: readonly CommandEntry[] = [
     name: 'logs',
     summary: 'Show the requests of the ledger',
     load: async () => (await import('./logs.ts')).logsCommand,
+  },
+  {
+    name: 'explain',
+    summary: 'Show why a request went where it went',
+    load: async () => (await import('./explain.ts')).explainCommand,
+  },
+  {
+    name: 'health',
+    summary: 'Show how the accounts and the parts of the gateway are',
+    load: async () => (await import('./health.ts')).healthCommand,
+  },
+  {
+    name: 'cache',
+    summary: 'Show what the cache of answers holds, or clear it',
+    load: async () => (await import('./cache.ts')).cacheCommand,
+  },
+  {
+    name: 'quota',
+    summary: 'Show what is left of the limits of each account',
+    load: async () => (await import('./quota.ts')).quotaCommand,
   },
   {
     name: 'config show',

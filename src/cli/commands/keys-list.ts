@@ -1,6 +1,8 @@
 import { isExpired, rowOfKey } from '../../access/key-row.ts';
 import type { KeyRecord } from '../../access/schema.ts';
 import { keyStore } from '../../access/store.ts';
+import { shownKeyLimits } from '../../budgets/key-limits.ts';
+import { budgetStore } from '../../budgets/store.ts';
 import type { Command } from '../command.ts';
 import { localTime } from '../text.ts';
 
@@ -13,7 +15,9 @@ export const keysListCommand: Command = {
     const store = await existingStore();
     const keys = store === null ? [] : await keyStore(store).list();
     const at = now();
-    io.result({ keys: keys.map((key) => rowOfKey(key, at)) }, () => {
+    const budgets = store === null ? [] : await budgetStore(store).list();
+    const rows = keys.map((key) => ({ ...rowOfKey(key, at), ...shownKeyLimits(budgets, key.id) }));
+    io.result({ keys: rows }, () => {
       if (keys.length === 0) return 'No gateway keys yet: make one with `gateway keys add NAME`.';
       return io.table<KeyRecord>(
         [

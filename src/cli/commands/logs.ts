@@ -3,11 +3,11 @@ import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import { rowOfEntry } from '../../ledger/entry-row.ts';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
 import type { Store } from '../../store/database.ts';
-import type { Command, Options } from '../command.ts';
+import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { usageError } from '../failure.ts';
 import type { Io } from '../io.ts';
 import { dollars, localTime, printable } from '../text.ts';
+import { sinceOf } from '../time.ts';
 
 /** How often `--follow` looks for new rows. The writer flushes at most 50 ms after a request ended. */
 const pollMs = 300;
@@ -112,17 +112,4 @@ function usageCell(usage: NonNullable<LedgerRow['usage']>): string {
   const counted = units.filter(([amount]) => amount > 0).map(([amount, unit]) => `${amount} ${unit}`);
   if (counted.length > 0 && input + output === 0) return counted.join(', ');
   return [`${input} in, ${output} out`, ...counted].join(', ');
-}
-
-const unitMs: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function sinceOf(options: Options, now: number): number | undefined {
-  const text = options.text('since');
-  if (text === undefined) return undefined;
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  if (amount !== undefined && unit !== undefined) return now - Number(amount) * (unitMs[unit] ?? 0);
-  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at))
-    throw usageError(`--since must be a time such as 6h, 2d or 2026-11-21T08:00:00Z, not "${text}"`);
-  return at;
 }

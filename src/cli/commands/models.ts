@@ -1,19 +1,21 @@
 import { offeredModels } from '../../catalog/offered.ts';
-import { type Catalog, createCatalog } from '../../catalog/price.ts';
+import type { Catalog } from '../../catalog/price.ts';
 import { rowOfPrice } from '../../catalog/price-row.ts';
+import { type ListedName, listedNames } from '../../combos/listed.ts';
 import type { Route } from '../../combos/resolve.ts';
 import type { Provider } from '../../providers/provider.ts';
-import { buildSnapshot } from '../../snapshot.ts';
 import type { Command } from '../command.ts';
-import { connectionRecords } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { providerOf } from '../provider-choice.ts';
+import { routesIn } from '../routes.ts';
 
 interface Offer {
   id: string;
+  kind: 'model' | ListedName['kind'];
+  /** `modelgate` for a combo or an alias, which may lead to several. */
   provider: string;
   connection: string | null;
-  model: string;
+  model: string | null;
   /** True when a request for `id` would be routed; false for a model of a provider that is not connected. */
   available: boolean;
   /** Tokens. */
@@ -29,7 +31,7 @@ export const modelsCommand: Command = {
   flags: [{ name: 'search', value: 'TEXT', summary: 'only ids that contain the text' }],
   needs: 'store',
   about:
-    'Models of your connections and of the demo. With a provider that is not connected: what the catalogue knows of it.\nPrices are USD per million tokens.',
+    'Combos, aliases, and the models of your connections and of the demo. With a provider that is not connected: what the catalogue knows of it.\nPrices are USD per million tokens.',
   examples: [
     { command: 'gateway models', does: 'what tools can ask for' },
     {
@@ -62,22 +64,34 @@ export const modelsCommand: Command = {
 };
 
 async function offersOf(only: string | undefined, context: Context): Promise<Offer[]> {
-  const catalog = createCatalog({ overrides: (await context.config()).prices });
-  const connections = (await connectionRecords(context)).map((record) => ({ ...record, credential: null }));
-  const { routes } = buildSnapshot({ keys: [], connections, catalog, revision: 0 });
+  const { catalog, routes } = await routesIn(context);
   const now = context.now();
+  const names = only === undefined ? listedNames(routes).map((name) => named(name, now)) : [];
   const chosen = routes.ordered.filter(
     ({ connection, provider }) => only === undefined || connection.name === only || provider.id === only,
   );
   if (chosen.length > 0 || only === undefined) {
-    return chosen.flatMap((route) =>
+    const models = chosen.flatMap((route) =>
       offeredModels(route.connection, route.provider, catalog).map((model) =>
         offer(route, model, catalog, now),
       ),
     );
+    return [...names, ...models];
   }
   const provider = providerOf(only);
   return catalog.models(provider).map(({ id }) => unconnected(provider, id, catalog, now));
+}
+
+/** A combo or an alias: as large as the smallest of its targets, with a price where there is but one. */
+function named({ id, kind, pool }: ListedName, now: number): Offer {
+  const [only, another] = pool.candidates;
+  const price = another === undefined ? (only?.priceAt(now) ?? null) : null;
+  const windows = pool.candidates.flatMap(({ facts }) => facts?.contextWindow ?? []);
+  return {
+    ...{ id, kind, provider: 'modelgate', connection: null, model: null, available: true },
+    context_window: windows.length > 0 ? Math.min(...windows) : null,
+    pricing: price === null ? null : rowOfPrice(price),
+  };
 }
 
 function offer({ connection, provider }: Route, model: string, catalog: Catalog, now: number): Offer {
@@ -101,6 +115,7 @@ function unconnected(provider: Provider, model: string, catalog: Catalog, now: n
 function facts(provider: Provider, model: string, catalog: Catalog, now: number) {
   const price = catalog.priceOf(provider, model, now);
   return {
+    kind: 'model' as const,
     provider: provider.id,
     model,
     context_window: catalog.describe(provider, model)?.contextWindow ?? null,

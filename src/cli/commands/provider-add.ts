@@ -1,12 +1,14 @@
+import { newConnectionOf } from '../../connections/checked-input.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { audited, newConnectionEntry } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
-import { connections, testDocument, testLine, testStored } from '../connect.ts';
+import { connections, listeningAt, testDocument, testLine, testStored } from '../connect.ts';
 import type { Context } from '../context.ts';
 import { credentialFlags, readCredential } from '../credential.ts';
 import { usageError } from '../failure.ts';
+import { oauthFlags, readOAuth } from '../oauth-flags.ts';
 import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
 
 export const providerAddCommand: Command = {
@@ -21,6 +23,7 @@ export const providerAddCommand: Command = {
     },
     { name: 'base-url', value: 'URL', summary: 'root of the API, where it is not the provider’s usual one' },
     ...credentialFlags,
+    ...oauthFlags,
     { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },
     { name: 'test', summary: 'test the connection; exit 1 when the test fails (it is kept)' },
   ],
@@ -33,22 +36,32 @@ export const providerAddCommand: Command = {
       does: 'models work/…',
     },
     {
+      command:
+        'gateway provider add openai-compatible --base-url https://ai.example.com --auth oauth --issuer https://login.example.com --client-id modelgate',
+      does: 'people log in; next `gateway provider login`',
+    },
+    {
       command: 'gateway provider add openai-compatible --name gpu --base-url http://gpu.local:8000/v1',
       does: 'your own server',
     },
   ],
   run: async (options, context) => {
     const provider = connectable(options.argument('provider') ?? '');
-    const baseUrl = baseUrlFor(provider, options.text('base-url'), '--base-url');
-    const apiKey = await keyFor(provider, options, context);
+    const oauth = await readOAuth(options, context);
+    const apiKey = oauth === null ? await keyFor(provider, options, context) : null;
+    const baseUrl = baseUrlFor(provider, options.text('base-url'), '--base-url', apiKey);
     const stored = await connections(context);
-    const wanted = {
-      provider: provider.id,
-      name: options.text('name') ?? provider.id,
-      baseUrl,
-      apiKey,
-      defaultModel: options.text('default-model') ?? null,
-    };
+    const wanted = newConnectionOf(
+      {
+        provider: provider.id,
+        base_url: baseUrl,
+        api_key: apiKey,
+        oauth,
+        default_model: options.text('default-model') ?? null,
+        name: options.text('name') ?? provider.id,
+      },
+      await listeningAt(context),
+    );
     const record = await audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
     if (!options.on('test')) return added(record, context);
     const result = await testStored(record, context);
@@ -63,7 +76,9 @@ export const providerAddCommand: Command = {
 
 function added(record: ConnectionRecord, { io }: Context): 0 {
   io.result(rowOfConnection(record), () => `Connected ${record.provider} as "${record.name}".`);
-  if (!io.json) io.note(`Test it with \`gateway providers test ${record.name}\`.`);
+  if (!io.json && record.authType === 'oauth')
+    io.note(`Log in with \`gateway provider login ${record.name}\`.`);
+  else if (!io.json) io.note(`Test it with \`gateway providers test ${record.name}\`.`);
   return 0;
 }
 
@@ -72,7 +87,7 @@ async function keyFor(provider: Provider, options: Options, context: Context): P
   if (given !== null || !needsKey(provider)) return given;
   if (!context.io.interactive) {
     throw usageError(
-      `${provider.name} needs a key: pass --api-key-env VAR, --api-key-stdin or --api-key KEY`,
+      `${provider.name} needs a key: pass --api-key-env VAR, --api-key-stdin, --api-key-file FILE or --api-key KEY`,
     );
   }
   const typed = await context.io.ask.secret(`Key for ${provider.name}`, {

@@ -11,7 +11,8 @@ export const providersAvailableCommand: Command = {
     {
       name: 'category',
       value: 'NAME',
-      summary: 'only this category: api-key, local, generic, demo, or free (cost nothing)',
+      summary:
+        'only this category: api-key, local, generic, demo, oauth (a login is predefined), or free (cost nothing)',
     },
   ],
   needs: 'nothing',
@@ -35,6 +36,7 @@ export const providersAvailableCommand: Command = {
 
 function inCategory(provider: Provider, category: string | undefined): boolean {
   if (category === undefined) return true;
+  if (category === 'oauth') return provider.login !== undefined;
   return category === 'free' ? provider.unpriced === 'free' : provider.category === category;
 }
 

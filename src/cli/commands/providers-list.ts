@@ -29,6 +29,7 @@ export const providersListCommand: Command = {
           { title: 'NAME', cell: (record) => record.name },
           { title: 'PROVIDER', cell: (record) => record.provider },
           { title: 'STATUS', cell: status, style: (record) => styleOfStatus[record.status] },
+          { title: 'MODELS', cell: models },
           { title: 'TESTED', cell: (record) => localTime(record.lastTestedAt) },
           { title: 'BASE URL', cell: (record) => record.baseUrl ?? '(usual)' },
           { title: 'ID', cell: (record) => record.id },
@@ -39,6 +40,11 @@ export const providersListCommand: Command = {
     return 0;
   },
 };
+
+/** How many there are, and since when that is known. */
+function models({ models: listed, modelsAt }: ConnectionRecord): string {
+  return listed === null ? '' : `${listed.length}, ${localTime(modelsAt)}`;
+}
 
 function status(record: ConnectionRecord): string {
   return record.active ? record.status : `${record.status}, inactive`;

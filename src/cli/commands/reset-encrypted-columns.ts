@@ -1,7 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { StorageKey } from '../../connections/seal.ts';
 import { connectionStore } from '../../connections/store.ts';
+import { countKept, forgetKept } from '../../responses/kept.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -20,28 +22,37 @@ export const resetEncryptedColumnsCommand: Command = {
   flags: [{ name: 'force', summary: 'really do it: without it there is only a list of what would be lost' }],
   needs: 'store',
   about:
-    'For when the key is lost: removes every stored credential. The connections stay, and each shows that its credential has to be entered again.',
+    'For when the key is lost: removes every stored credential, and the kept responses, which are encrypted too. The connections stay, and each shows that its credential has to be entered again.',
   examples: [
     { command: 'gateway reset-encrypted-columns', does: 'what would be lost' },
-    { command: 'gateway reset-encrypted-columns --force', does: 'removes the credentials' },
+    {
+      command: 'gateway reset-encrypted-columns --force',
+      does: 'removes the credentials and the kept responses',
+    },
   ],
   run: async (options, context) => {
     const { io } = context;
     const force = options.on('force');
     io.note(
-      'WARNING: this removes the stored credentials of all connections, and only a backup brings them back.',
+      'WARNING: this removes the stored credentials of all connections and all kept responses, and only a backup brings them back.',
     );
     const store = await context.existingStore();
-    const connections = store === null ? null : connectionStore(store, await keyOf(context));
+    const key = await keyOf(context);
+    const connections = store === null ? null : connectionStore(store, key.key);
     const affected = (await connections?.listSealed()) ?? [];
-    if (force && connections !== null && affected.length > 0) {
-      const before = { connections: affected.map(({ id }) => id) };
+    const responses = store === null ? 0 : (await countKept(store, key.responses.name)).kept;
+    if (force && store !== null && connections !== null && affected.length + responses > 0) {
+      const before = { connections: affected.map(({ id }) => id), responses };
       const entry = { action: 'connections.reset_credentials', target: null, before };
-      await audited(context, entry, () => connections.clearCredentials());
+      await audited(context, entry, async () => {
+        await connections.clearCredentials();
+        await forgetKept(store);
+      });
     }
-    io.result({ dry_run: !force, cleared: force ? affected.length : 0, connections: affected }, () => {
-      if (affected.length === 0) return 'No credential is stored.';
-      const what = count(affected.length, 'credential');
+    const cleared = force ? affected.length : 0;
+    io.result({ dry_run: !force, cleared, connections: affected, responses }, () => {
+      if (affected.length + responses === 0) return 'Nothing encrypted is stored.';
+      const what = `${count(affected.length, 'credential')} and ${count(responses, 'kept response')}`;
       if (force) return `Removed ${what}.`;
       const rows = io.table<Affected>(
         [
@@ -60,9 +71,10 @@ export const resetEncryptedColumnsCommand: Command = {
   },
 };
 
-/** The key in force. Where it is lost none is made for the sake of looking: one that opens nothing serves as well. */
-async function keyOf({ config, sealingKey }: Context): Promise<Buffer> {
+/** The keys in force. Where they are lost none are made for the sake of looking: some that open nothing serve as well. */
+async function keyOf({ config, sealingKey }: Context): Promise<Omit<StorageKey, 'source'>> {
   const { dataDir, storageKey } = await config();
   const there = storageKey !== null || existsSync(join(dataDir, 'storage.key'));
-  return there ? (await sealingKey()).key : randomBytes(32);
+  if (there) return sealingKey();
+  return { key: randomBytes(32), responses: { key: createSecretKey(randomBytes(32)), name: '' } };
 }

@@ -35,7 +35,7 @@ export const restoreCommand: Command = {
     });
     if (!keyMatches)
       io.note(
-        'The stored credentials cannot be decrypted with the key that is in force here: set the STORAGE_ENCRYPTION_KEY of then, put its storage.key in place, or enter them again.',
+        'The stored credentials and kept responses cannot be decrypted with the key that is in force here: set the STORAGE_ENCRYPTION_KEY of then, put its storage.key in place, or enter the credentials again.',
       );
     if (previous !== null) io.note(`What was there before is in ${previous}.`);
     const { created_at, members, modelgate, schema } = manifest;

@@ -107,8 +107,9 @@ async function wantedConnection(options: Options, context: Context) {
     return null;
   }
   const provider = connectable(options.text('provider') ?? defaultProvider);
-  const baseUrl = baseUrlFor(provider, options.text('provider-base-url'), '--provider-base-url');
   const apiKey = (await readCredential(options, context)) ?? (await context.variable(keyVariable)) ?? null;
+  const given = options.text('provider-base-url');
+  const baseUrl = baseUrlFor(provider, given, '--provider-base-url', apiKey);
   if (apiKey === null && needsKey(provider)) {
     throw usageError(`${provider.name} needs a key: pass --api-key, or set ${keyVariable}`);
   }

@@ -1,0 +1,65 @@
+import { type CacheRow, cacheRow } from '../../cache/schema.ts';
+import type { RunningGateway, Send } from '../client.ts';
+import type { Command } from '../command.ts';
+import { failure } from '../failure.ts';
+
+const TIMEOUT_MS = 10_000;
+
+export const cacheCommand: Command = {
+  arguments: [{ name: 'action', summary: 'clear: forget all answers', required: false, choices: ['clear'] }],
+  flags: [],
+  needs: 'server',
+  about: 'Answers are kept for keys and combos that want it, in the memory of the gateway.',
+  examples: [
+    { command: 'gateway cache --json', does: '{"entries","bytes","hits","misses","hit_rate",…}' },
+    { command: 'gateway cache clear', does: 'the next of every request is carried out' },
+  ],
+  run: async (options, context) => {
+    const gateway = await context.gateway();
+    if (options.argument('action') === 'clear') {
+      const body = { action: 'clear' };
+      await ask(gateway, '/api/cache/answers', { method: 'POST', body, timeoutMs: TIMEOUT_MS });
+      context.io.result({ cleared: true }, () => 'All answers are forgotten.');
+      return 0;
+    }
+    const said = await ask(gateway, '/api/cache/answers', { method: 'GET', timeoutMs: TIMEOUT_MS });
+    const { id: _, ...row } = cacheRow.parse(Object.fromEntries(known(said)));
+    context.io.result(row, () => prose(row));
+    return 0;
+  },
+};
+
+/** The members of a row, without what the API adds to each. */
+function* known(said: unknown): Iterable<[string, unknown]> {
+  for (const [name, value] of Object.entries(Object(said)))
+    if (Object.hasOwn(cacheRow.shape, name)) yield [name, value];
+}
+
+async function ask(gateway: RunningGateway, path: string, send: Send): Promise<unknown> {
+  const answer = await gateway.send(path, send);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of answer.body) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (answer.status < 300) return JSON.parse(text);
+  throw failure(1, 'upstream_error', `The gateway answered ${answer.status} to ${path}`);
+}
+
+function prose({
+  bytes,
+  coalesced,
+  entries,
+  hit_rate,
+  hits,
+  max_bytes,
+  misses,
+}: Omit<CacheRow, 'id'>): string {
+  const share = hit_rate === null ? '' : `, ${Math.round(hit_rate * 100)} %`;
+  return [
+    `${entries} answers, ${mega(bytes)} of ${mega(max_bytes)} MB`,
+    `${hits} hits${share} (${coalesced} waited for another request), ${misses} misses`,
+  ].join('\n');
+}
+
+function mega(bytes: number): string {
+  return (bytes / 1024 / 1024).toFixed(1);
+}

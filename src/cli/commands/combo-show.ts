@@ -1,0 +1,25 @@
+import { type ComboRow, comboRow, targetText } from '../combos.ts';
+import type { Command } from '../command.ts';
+
+export const comboShowCommand: Command = {
+  arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],
+  flags: [],
+  needs: 'store',
+  examples: [{ command: 'gateway combo show fast', does: 'its targets, and which cannot be asked' }],
+  run: async (options, context) => {
+    const row = await comboRow(options.argument('combo') ?? '', context);
+    context.io.result(row, () => textOf(row));
+    return 0;
+  },
+};
+
+function textOf({ active, name, options, strategy, targets }: ComboRow): string {
+  const lines = [
+    `${name}: ${strategy}${active ? ', active: "auto" means it' : ''}`,
+    ...targets.map(
+      (target) => `  ${targetText(target)}${target.problem === null ? '' : `  (${target.problem})`}`,
+    ),
+    ...Object.entries(options).map(([option, value]) => `  ${option.replaceAll('_', '-')}: ${String(value)}`),
+  ];
+  return lines.join('\n');
+}

@@ -1,0 +1,66 @@
+import { rowOfEntry } from '../../ledger/entry-row.ts';
+import { requestById } from '../../ledger/page.ts';
+import type { TraceRow } from '../../ledger/schema.ts';
+import { traceOf } from '../../ledger/traces.ts';
+import type { Command } from '../command.ts';
+import { failure } from '../failure.ts';
+import { printable } from '../text.ts';
+
+export const explainCommand: Command = {
+  arguments: [
+    { name: 'request', summary: 'the id of a request, as `x-request-id` tells it', required: true },
+  ],
+  flags: [],
+  needs: 'store',
+  about:
+    'What the requested model was taken for, who could have answered, who was passed over and why, and every attempt. Kept for 30 days.',
+  examples: [
+    { command: 'gateway explain req_0mwq1x2y3zA', does: 'why that request went where it went' },
+    { command: 'gateway explain req_0mwq1x2y3zA --json', does: '{"request","trace"}' },
+  ],
+  run: async (options, context) => {
+    const id = options.argument('request') ?? '';
+    const store = await context.existingStore();
+    const entry = store === null ? null : await requestById(store, id);
+    if (store === null || entry === null)
+      throw failure(
+        1,
+        'not_found',
+        `There is no request ${printable(id)} in the ledger: \`gateway logs\` shows what there is`,
+      );
+    const trace = await traceOf(store, entry, context.now());
+    const request = rowOfEntry(entry);
+    context.io.result({ request, trace }, () =>
+      [
+        `${request.id}  ${request.started_at}  ${request.status} ${request.outcome}  ${request.duration_ms} ms`,
+        ...(trace === null ? ['No trace of it is kept.'] : prose(trace)),
+      ]
+        .map(printable)
+        .join('\n'),
+    );
+    return 0;
+  },
+};
+
+/** The trace in lines for a person. */
+function prose(trace: TraceRow): string[] {
+  const { affinity, attempts, candidates, combo, requested, skipped, strategy, via } = trace;
+  const names = via.map(({ by, name }) => `${name} (${by})`);
+  return [
+    `Asked for "${requested}"${names.length === 0 ? '' : `: ${names.join(', then ')}`}`,
+    ...(combo === null ? [] : [`Combo ${combo}${strategy === null ? '' : `, by ${strategy}`}`]),
+    `Could be answered by ${candidates.map(nameOf).join(', ') || 'nobody'}`,
+    ...(affinity === null ? [] : [`Preferred ${nameOf(affinity)}: it answered this session before`]),
+    ...skipped.map((one) => `Passed over ${nameOf(one)}: ${one.reason}, ${one.detail}`),
+    ...attempts.map((one, index) => {
+      const status = one.status === null ? '' : ` ${one.status}`;
+      const error = one.error === null ? '' : `, ${one.error.code}: ${one.error.message}`;
+      const effect = one.effect === null ? '' : `; the account: ${one.effect}`;
+      return `${index + 1}. ${nameOf(one)} after ${one.started_ms} ms:${status} ${one.outcome} in ${one.duration_ms} ms${error}${effect}`;
+    }),
+  ];
+}
+
+function nameOf({ connection, model }: { connection: string; model: string }): string {
+  return `${connection}/${model}`;
+}

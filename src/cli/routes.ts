@@ -1,0 +1,18 @@
+import { type Catalog, createCatalog } from '../catalog/price.ts';
+import { aliasStore } from '../combos/alias-store.ts';
+import type { Routes } from '../combos/resolve.ts';
+import { comboStore } from '../combos/store.ts';
+import { buildSnapshot } from '../snapshot.ts';
+import { connectionRecords } from './connect.ts';
+import type { Context } from './context.ts';
+
+/** Where requests would go now: connections, combos and aliases as a gateway sees them, without any credential. */
+export async function routesIn(context: Context): Promise<{ catalog: Catalog; routes: Routes }> {
+  const store = await context.existingStore();
+  const catalog = createCatalog({ overrides: (await context.config()).prices });
+  const connections = (await connectionRecords(context)).map((record) => ({ ...record, credential: null }));
+  const combos = store === null ? [] : await comboStore(store).list();
+  const aliases = store === null ? [] : await aliasStore(store).list();
+  const { routes } = buildSnapshot({ keys: [], connections, combos, aliases, catalog, revision: 0 });
+  return { catalog, routes };
+}
