@@ -87,7 +87,7 @@ describe('the published package', { timeout: 170_000 }, () => {
     assert.ok(existsSync(installed('modelgate', 'LICENSE')));
   });
 
-  it('brings no native code, no install scripts and few megabytes', async (t) => {
+  it('SC-69 brings no native code, no install scripts and few megabytes', async (t) => {
     assert.deepEqual(globSync('**/{*.node,binding.gyp}', { cwd: installed() }), []);
     const scripted = globSync('**/package.json', { cwd: installed() }).filter((path) => {
       const { scripts = {} } = JSON.parse(readFileSync(installed(path), 'utf8'));

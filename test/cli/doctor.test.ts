@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { checkMemory, checkNames, checkRuntime } from '../../src/cli/checks.ts';
+import { checkMemory, checkNames, checkRuntime, checkStorage } from '../../src/cli/checks.ts';
 import { createSandbox, type Ran, type Sandbox } from './run.ts';
 
 interface Check {
@@ -120,6 +120,15 @@ describe('doctor', () => {
 });
 
 describe('the checks', () => {
+  it('tell how many kept responses the key does not open', async () => {
+    const facts = { source: 'environment', dataDir: '/nowhere', sealed: ['a'], unreadable: [] } as const;
+    const some = await checkStorage({ ...facts, responses: { kept: 3, unreadable: 2 } });
+    assert.equal(some.status, 'warn');
+    assert.match(some.message, /2 of 3 kept responses were encrypted with another/);
+    const none = await checkStorage({ ...facts, responses: { kept: 3, unreadable: 0 } });
+    assert.equal(none.status, 'ok');
+  });
+
   it('know which Node.js versions are supported', () => {
     for (const version of ['22.22.2', '22.23.0', '24.0.0', '26.1.0'])
       assert.equal(checkRuntime(version).status, 'ok');

@@ -24,7 +24,7 @@ describe('the help of the program', () => {
       for (const argument of command.arguments)
         assert.ok(text.includes(argument.name), `${name} ${argument.name}`);
       for (const flag of command.flags) {
-        assert.equal(text.includes(`--${flag.name}`), flag.refused === undefined, `${name} --${flag.name}`);
+        assert.ok(text.includes(`--${flag.name}`), `${name} --${flag.name}`);
       }
       assert.ok(command.examples.length > 0, `${name} has no example`);
       for (const example of command.examples)

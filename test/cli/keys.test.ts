@@ -61,12 +61,33 @@ describe('gateway keys', () => {
     }
   });
 
-  it('refuses budgets and rate limits, which it does not enforce, instead of ignoring them (exit 2)', async () => {
+  it('sets the limits of a key, and lists them with it', async () => {
+    const flags = ['--budget-usd', '2.5', '--budget-period', 'week', '--rpm', '60', '--tpm', '9000'];
+    const limits = { budget_usd: 2.5, budget_period: 'week', rpm: 60, tpm: 9000 };
+    const ran = await sandbox.run(['keys', 'add', 'limited', ...flags, '--json']);
+    assert.equal(ran.code, 0, ran.stderr);
+    const subset = (one: unknown) => {
+      const { budget_period, budget_usd, rpm, tpm } = Object(one);
+      return { budget_usd, budget_period, rpm, tpm };
+    };
+    assert.deepEqual(subset(ran.json()), limits);
+    assert.deepEqual(subset((await list()).find(({ name }) => name === 'limited')), limits);
+    assert.equal((await sandbox.run(['keys', 'remove', 'limited', '--yes'])).code, 0);
+    const left = (await sandbox.run(['budgets', 'list', '--json'])).json() as { budgets: unknown[] };
+    assert.deepEqual(left.budgets, [], 'the limits of a key go with it');
+  });
+
+  it('refuses limits that are none, and a period of nothing (exit 2)', async () => {
     const before = (await list()).length;
-    for (const flag of ['--budget-usd', '--budget-period', '--rpm', '--tpm']) {
-      const { code, stderr } = await sandbox.run(['keys', 'add', 'limited', flag, '1']);
-      assert.equal(code, 2);
-      assert.ok(stderr.includes(flag) && stderr.includes('not enforced'));
+    for (const flags of [
+      ['--budget-usd', '0'],
+      ['--budget-usd', 'much'],
+      ['--budget-period', 'day'],
+      ['--budget-usd', '1', '--budget-period', 'year'],
+      ['--rpm', '0'],
+      ['--tpm', '1.5'],
+    ]) {
+      assert.equal((await sandbox.run(['keys', 'add', 'unlimited', ...flags])).code, 2, flags.join(' '));
     }
     assert.equal((await list()).length, before);
   });

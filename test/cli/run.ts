@@ -7,6 +7,7 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { createIo } from '../../src/cli/io.ts';
 import { run as runProgram } from '../../src/cli/program.ts';
+import { childEnv } from '../support/child-env.ts';
 
 /** The real program, in child processes of this Node.js, each sandbox with its own home and data directory. */
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
@@ -51,7 +52,7 @@ export async function createSandbox(): Promise<Sandbox> {
   const start: Sandbox['spawn'] = (args, { env = {} } = {}) => {
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
       cwd: home,
-      env: { PATH: process.env['PATH'] ?? '', HOME: home, DATA_DIR: dataDir, ...env },
+      env: childEnv({ HOME: home, DATA_DIR: dataDir, ...env }),
     });
     children.add(child);
     child.once('close', () => children.delete(child));

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import type { AuditRecord } from '../../src/access/audit-schema.ts';
 import { verifyAudit } from '../../src/access/audit-verify.ts';
 import { readManifest, unpackBackup } from '../../src/backup/read.ts';
+import { waitFor } from '../support/gateway.ts';
 import { firstResult, managed } from '../support/management.ts';
 
 const managing = managed();
@@ -65,9 +66,20 @@ describe('backups over the management API', () => {
       assert.equal((await call(method, path, { token: viewer.token, body: {} })).status, 403, method);
     const token = await managing.login('admin');
     const made = await call('POST', '/api/backups', { token, body: { include_key: false } });
-    assert.equal(made.status, 200, made.text);
-    const row = firstResult(made);
-    const name = String(row['id']);
+    assert.equal(made.status, 202, made.text);
+    const begun = firstResult(made);
+    assert.equal(made.header('location'), begun['task_href']);
+    const second = await call('POST', '/api/backups', { token, body: {} });
+    assert.equal(second.status, 409, 'one at a time');
+    const taskPath = String(begun['task_href']);
+    const task = async () => (await call('GET', taskPath, { token })).json();
+    await waitFor('the backup', async () => (await task())['state'] === 'Finished');
+    const { message, progress, result, status, target } = await task();
+    assert.equal(status, 'Ok', String(message));
+    assert.equal(progress, 1);
+    assert.equal(target, begun['href']);
+    const name = String((result as { id: string }).id);
+    assert.equal((await call('GET', String(begun['href']), { token })).json()['id'], name);
     const path = join(gateway.dataDir, 'backups', name);
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.equal((await readManifest(path)).key.included, false);
@@ -83,6 +95,7 @@ describe('backups over the management API', () => {
       ['backups.read', 'denied'],
       ['backups.create', 'denied'],
       ['backups.create', 'success'],
+      ['backups.create', 'failure'],
       ['backups.verify', 'success'],
       ['backups.restore', 'failure'],
     ]);

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { type Format, formats } from '../support/formats.ts';
 import { type RunningGateway, startGateway } from '../support/gateway.ts';
@@ -12,9 +14,38 @@ const providers = {
   messages: 'anthropic-compatible',
 } as const;
 
-/** A connection of `from`, for `format`, to the gateway `to`; `model` is what `to` is asked for. */
-async function chain(from: RunningGateway, to: RunningGateway, format: Format, name: string): Promise<void> {
-  await from.connect({ provider: providers[format.name], name, baseUrl: to.url, apiKey: to.key });
+/** A connection of `from`, for `format`, to the gateway `to`, or to what stands before it. */
+async function chain(
+  from: RunningGateway,
+  to: RunningGateway,
+  format: Format,
+  name: string,
+  baseUrl = to.url,
+): Promise<void> {
+  await from.connect({ provider: providers[format.name], name, baseUrl, apiKey: to.key });
+}
+
+/** Passes connections on to a port, as a proxy before a gateway does. Returns its URL. */
+async function passageTo(port: () => number, onClose: (close: () => void) => void): Promise<string> {
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port(), '127.0.0.1');
+    for (const socket of [near, far]) {
+      open.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => open.delete(socket));
+    }
+    near.pipe(far).pipe(near);
+  });
+  onClose(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  assert.ok(address !== null && typeof address === 'object');
+  return `http://127.0.0.1:${address.port}`;
 }
 
 /** The ids of `x-gateway-via`. */
@@ -23,9 +54,19 @@ const hops = (via: string | undefined): string[] => (via ?? '').split(',').map((
 const at = setting();
 
 describe('a gateway whose connection leads to itself', () => {
+  let outside = '';
+  let close = () => {};
+  before(async () => {
+    outside = await passageTo(
+      () => at.gateway.port,
+      (closing) => (close = closing),
+    );
+  });
+  after(() => close());
+
   for (const format of formats) {
     it(`answers 508 at once and asks itself no second time (${format.name})`, async () => {
-      await chain(at.gateway, at.gateway, format, `loop-${format.name}`);
+      await chain(at.gateway, at.gateway, format, `loop-${format.name}`, outside);
       const model = `loop-${format.name}/loop-${format.name}/m-1`;
       const before = (await at.gateway.entries()).length;
       for (const stream of [false, true]) {

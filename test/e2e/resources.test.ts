@@ -93,7 +93,9 @@ describe('the resources of the gateway', () => {
       "/api/requests?filter[]=model='echo'&sort_by=started_at&sort_order=desc&limit=1",
     );
     assert.deepEqual([row?.['connection'], row?.['status'], row?.['outcome']], ['demo', 200, 'ok']);
-    assert.deepEqual(await get(`/api/requests/${row?.['id']}`), row);
+    const { trace, ...found } = await get(`/api/requests/${row?.['id']}`);
+    assert.deepEqual(found, row);
+    assert.equal((trace as { attempts: unknown[] }).attempts.length, 1);
     const [used] = await members("/api/usage?filter[]=by='model'&filter[]=model='echo'");
     assert.deepEqual([used?.['id'], used?.['unpriced']], ['model:demo/echo', 0]);
     assert.ok(Number(used?.['requests']) >= 1 && Number(used?.['input_tokens']) > 0);

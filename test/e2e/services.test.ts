@@ -283,7 +283,7 @@ describe('a connection as a service', () => {
       status: string;
       checks: { name: string; observed_at: string }[];
     };
-    assert.deepEqual([status, checks.map(({ name }) => name)], ['pass', ['last_test']]);
+    assert.deepEqual([status, checks.map(({ name }) => name)], ['pass', ['last_test', 'requests']]);
     refused(await operate('test', {}, 'connection-up'), 429);
   });
 });

@@ -197,19 +197,22 @@ describe('a warm-up', () => {
 
 describe('a failure over a WebSocket', () => {
   it('before any content is an error with its status, and the next request is served', async () => {
+    // Of its own, for it pauses after this.
+    await at.gateway.connect({ provider: 'responses-compatible', name: 'limited', baseUrl: at.upstream.url });
     const before = (await at.gateway.entries()).length;
     const error = { message: 'slow down', type: 'requests', param: null, code: 'rate_limit_exceeded' };
     at.upstream.script(
       [json(429, { error }, { 'retry-after': '7', 'x-ratelimit-remaining-requests': '0' })],
-      [stream(responsesStream().text)],
+      [stream(chatStream().text)],
     );
     const client = await connect();
-    client.create({ model: 'resp/m-1', input: 'hi' });
+    client.create({ model: 'limited/m-1', input: 'hi' });
     const [refused] = await client.answer();
     assert.deepEqual([refused?.type, refused?.status, refused?.error], ['error', 429, error]);
     assert.equal(refused?.headers?.['retry-after'], '7');
     assert.equal(refused?.headers?.['x-ratelimit-remaining-requests'], '0');
-    client.create({ model: 'resp/m-1', input: 'hi' });
+    // The account that said when to come back is not asked before that.
+    client.create({ model: 'up/m-1', input: 'hi' });
     assert.equal((await client.answer()).at(-1)?.type, 'response.completed');
     const rows = await newRows(before, 2);
     assert.deepEqual(

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { differences } from '../support/conformance.ts';
 import { challenged, managed } from '../support/management.ts';
 import { type ApiOperation, operationsOf } from '../support/openapi.ts';
 
 /** What answers anybody, and why. */
-const open = new Set(['GET /api/ping', 'POST /api/setup']);
+const open = new Set([
+  'GET /api/ping',
+  'POST /api/setup',
+  // A browser that comes back from a provider has no token; it must know the random state of a login.
+  'GET /api/oauth/callback',
+]);
 
 describe('the inventory of the management API', () => {
   const at = managed();
@@ -88,6 +94,26 @@ describe('the inventory of the management API', () => {
     const listed = (entry['collections'] as { name: string }[]).map(({ name }) => `/api/${name}`);
     const documented = new Set(operations.filter(({ item }) => item !== null).map(({ path }) => path));
     assert.deepEqual(listed, [...documented].sort());
+  });
+
+  it('SC-68 is held by whole members: a part of one is noticed, and a time in another form', async () => {
+    const document = (await at.call('GET', '/api/openapi.json', { token: at.admin.token })).json();
+    const page = '/api/services?expand=resources';
+    const whole = await at.call('GET', page, { token: at.admin.token });
+    const [member] = whole.json()['resources'] as Record<string, unknown>[];
+    assert.ok(member);
+    const differs = (path: string, said: unknown) => {
+      const text = JSON.stringify(said);
+      return differences(document, [{ method: 'GET', path, reply: { ...whole, text } }]).length;
+    };
+    const list = (resources: unknown[], path = page) => differs(path, { ...whole.json(), resources });
+    assert.equal(list([member]), 0);
+    const { state: _, ...part } = member;
+    assert.equal(list([part]), 1);
+    assert.equal(list([part], `${page}&attributes=name`), 0);
+    assert.equal(differs('/api/services/store', member), 0);
+    assert.equal(differs('/api/services/store', part), 1);
+    assert.equal(list([{ ...member, created_at: '2026-11-21T10:00:00Z' }]), 1);
   });
 
   it('SC-02 shows people the same', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { waitFor } from '../support/gateway.ts';
 import { challenged, firstResult, managed, refused } from '../support/management.ts';
 
 /** The cases name the service `mcp`; where it has to run, `management`, `data-plane` and `store` stand in for it. */
@@ -194,6 +195,21 @@ describe('services', () => {
     const done = await edit({ labels: { team: 'core' } });
     assert.equal(done.status, 200, done.text);
     assert.deepEqual(done.json()['labels'], { team: 'core' });
+    assert.equal((await edit({ labels: { team: 'core', 'app.kubernetes.io/part-of': 'x' } })).status, 200);
+    const chosen = async (...filters: string[]) => {
+      const query = filters.map((filter) => `filter[]=${encodeURIComponent(filter)}`).join('&');
+      const reply = await at.call('GET', `/api/services?attributes=labels&${query}`, { token });
+      assert.equal(reply.status, 200, reply.text);
+      return (reply.json()['resources'] as { id: string }[]).map(({ id }) => id);
+    };
+    assert.deepEqual(await chosen("labels.team='core'"), ['store'], 'SC-64 chosen by their labels');
+    assert.deepEqual(await chosen("labels.team='c*'", "labels.app.kubernetes.io/part-of='x'"), ['store']);
+    assert.deepEqual(await chosen("labels.team='other'"), []);
+    assert.equal((await chosen('labels.team=NULL')).includes('store'), false);
+    for (const filter of ["labels='x'", "labels.='x'", "labels.__proto__='x'"]) {
+      const reply = await at.call('GET', `/api/services?filter[]=${encodeURIComponent(filter)}`, { token });
+      assert.ok(reply.status === 400 || reply.json()['subcount'] === 0, filter);
+    }
   });
 
   it('SC-50 fifty who stop and start at once leave it in one state', async () => {
@@ -206,7 +222,10 @@ describe('services', () => {
       ),
     );
     for (const reply of replies) assert.ok([200, 409].includes(reply.status), reply.text);
-    assert.equal((await act('data-plane', token, 'start')).status, 200);
+    await waitFor(
+      'the last to be done',
+      async () => (await act('data-plane', token, 'start')).status === 200,
+    );
     assert.equal(await stateOf('data-plane'), 'running');
     const ready = await at.call('GET', '/readyz');
     assert.equal(ready.status, 200, ready.text);

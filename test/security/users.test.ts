@@ -68,6 +68,13 @@ describe('users', () => {
     assert.equal((await act(second, vic, 'revoke_sessions')).status, 200);
     for (const token of [vic.token, second]) challenged(await enter(token));
     assert.equal((await enter(at.admin.token)).status, 200);
+    const again = await at.login('leaver');
+    const body = { action: 'revoke_sessions' };
+    const own = await at.call('POST', '/api/users', { token: again, body });
+    assert.equal(own.status, 200, own.text);
+    assert.equal(own.json()['success'], true, 'the caller is meant where nobody is named');
+    challenged(await enter(again));
+    assert.equal((await enter(at.admin.token)).status, 200);
   });
 
   it('AC-79 and SC-33 change their own password, and nothing else of theirs or of others', async () => {

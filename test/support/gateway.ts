@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childEnv } from './child-env.ts';
 import { exchange, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
 
 const program = resolve(import.meta.dirname, '../../src/cli/main.ts');
@@ -82,6 +83,8 @@ export interface RunningGateway {
   entry(requestId: string | undefined): Promise<LedgerLine>;
   /** All rows, oldest first. */
   entries(limit?: number): Promise<LedgerLine[]>;
+  /** Clears what is held against all connections, so that an earlier test does not decide over a later one. */
+  forgive(): Promise<void>;
   /** Resident set size in bytes. */
   residentBytes(): Promise<number>;
   /** SIGTERM; asserts exit 0, no internal error in the log, and nothing left behind. */
@@ -99,7 +102,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   await mkdir(dataDir, { mode: 0o700 });
   if (options.config !== undefined)
     await writeFile(join(dataDir, 'config.json'), JSON.stringify(options.config));
-  const env = { PATH: process.env['PATH'] ?? '', HOME: home, DATA_DIR: dataDir, ...options.env };
+  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...options.env });
   const cli = (...args: string[]) => runCli(args, env);
   const cliJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await cli(...args, '--json');
@@ -163,6 +166,22 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       return found;
     },
     entries: (limit = 1000) => logRows('--limit', String(limit)),
+    async forgive() {
+      const { key } = JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8')) as { key: string };
+      const [path, headers] = [
+        '/api/connections',
+        { host: `127.0.0.1:${running.port}`, 'x-auth-token': key },
+      ];
+      const list = await gateway.send({ method: 'GET', path: `${path}?expand=resources`, headers });
+      assert.equal(list.status, 200, list.text);
+      const { resources } = list.json() as { resources: { id: string; condition: { state: string } }[] };
+      for (const { id } of resources) {
+        const body = JSON.stringify({ action: 'reset' });
+        const sent = { ...headers, 'content-type': 'application/json' };
+        const reply = await gateway.send({ method: 'POST', path: `${path}/${id}`, headers: sent, body });
+        assert.ok(reply.status === 200 || reply.status === 409 || reply.status === 400, reply.text);
+      }
+    },
     residentBytes: () => residentBytes(running.pid),
     async stop() {
       const { code, signal } = await running.end('SIGTERM');

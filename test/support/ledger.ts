@@ -35,6 +35,7 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     provider: 'openai',
     format: 'openai-chat',
     requestedModel: 'auto',
+    comboId: null,
     model: 'gpt-5',
     status: 200,
     outcome: 'ok',
@@ -43,6 +44,7 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     streamed: true,
     usage,
     estimated: false,
+    cached: false,
     costUsd: 0.25,
     priceSource: 'prices 2026-11-01',
     ttftMs: 12,
@@ -55,8 +57,12 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
 }
 
 /** A store whose ledger holds `entries`, written as the gateway does it. */
-export async function ledgerOf(test: TestContext, entries: readonly LedgerEntry[]) {
-  const store = await openStore(temporaryFolder(test));
+export async function ledgerOf(
+  test: TestContext,
+  entries: readonly LedgerEntry[],
+  dataDir = temporaryFolder(test),
+) {
+  const store = await openStore(dataDir);
   test.after(() => store.close());
   const lost: unknown[] = [];
   const writer = createWriter(store, { onError: (error) => lost.push(error) });

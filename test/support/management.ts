@@ -45,6 +45,10 @@ export interface Managed {
   ownerKey(): string;
   /** Lets the gateway's clock go on by so many seconds. */
   advance(seconds: number): void;
+  /** What the gateway takes these names for from now on. */
+  resolve(names: Readonly<Record<string, string>>): void;
+  /** Has statements fail that a pattern fits, as a failing disk or a bug; null lets them be. */
+  fault(fault: { sql: string; as: 'disk' | 'bug' } | null): void;
 }
 
 export const passwordOf = (name: string) => `a long secret of ${name}`;
@@ -54,21 +58,44 @@ export function basicHeader(name: string, password: string): string {
 }
 
 /**
- * What is different in the gateway's process: `Date.now` goes by a file, so that expiries need not be waited for, and
- * with `TEST_QUICK_HASHES` a password is hashed with a small part of the work, which is half a second each time.
+ * What is different in the gateway's process: `Date.now` goes by a file, so that expiries need not be waited for, names
+ * in another file are resolved to what it says, statements of the database fail as a third one says, and with `TEST_QUICK_HASHES` a password is hashed with a small part of the work, which is half a second each time.
  */
 const preloaded = `
   import crypto from 'node:crypto';
-  import { readFileSync } from 'node:fs';
+  import dns from 'node:dns';
+  import { existsSync, readFileSync } from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
+  import { StatementSync } from 'node:sqlite';
   const now = Date.now.bind(Date);
   Date.now = () => now() + Number(readFileSync(process.env.TEST_CLOCK_FILE, 'utf8'));
   if (process.env.TEST_QUICK_HASHES === '1') {
     const scrypt = crypto.scrypt;
     crypto.scrypt = (password, salt, length, options, done) =>
       scrypt(password, salt, length, { ...options, N: 1024, cost: undefined }, done);
-    syncBuiltinESMExports();
   }
+  const beside = (name) => {
+    const file = process.env.TEST_CLOCK_FILE + '.' + name;
+    return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null;
+  };
+  for (const name of ['all', 'get', 'run', 'iterate']) {
+    const real = StatementSync.prototype[name];
+    StatementSync.prototype[name] = function (...values) {
+      const fault = beside('fault');
+      if (fault !== null && new RegExp(fault.sql).test(this.sourceSQL)) {
+        if (fault.as === 'bug') throw new TypeError('planted in /a/secret/place');
+        throw Object.assign(new Error('disk I/O error'), { code: 'ERR_SQLITE_ERROR', errcode: 10 });
+      }
+      return real.apply(this, values);
+    };
+  }
+  const resolve = dns.lookup;
+  dns.lookup = (name, options, done) => {
+    const address = beside('names')?.[name];
+    if (address === undefined) return resolve(name, options, done);
+    process.nextTick(done, null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+  };
+  syncBuiltinESMExports();
 `;
 
 export interface ManagedOptions extends Omit<GatewayOptions, 'env'> {
@@ -152,6 +179,12 @@ export function managed({ noAdmin = false, realHashes = false, ...options }: Man
     advance(seconds) {
       offset += seconds * 1000;
       writeFileSync(clockFile, String(offset));
+    },
+    fault(fault) {
+      writeFileSync(`${clockFile}.fault`, JSON.stringify(fault));
+    },
+    resolve(names) {
+      writeFileSync(`${clockFile}.names`, JSON.stringify(names));
     },
   };
   return managing;

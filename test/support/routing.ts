@@ -1,0 +1,108 @@
+import { createCatalog } from '../../src/catalog/price.ts';
+import type { Routes } from '../../src/combos/resolve.ts';
+import { createRouting, type Plan, type Question } from '../../src/combos/routing.ts';
+import { type ComboRecord, type ComboTarget, defaultOptions } from '../../src/combos/schema.ts';
+import type { OpenConnection } from '../../src/connections/schema.ts';
+import type { Outlook } from '../../src/health/outlook.ts';
+import { buildSnapshot } from '../../src/snapshot.ts';
+
+/** Every account is ready, and nothing more is known of any. */
+export const nothingKnown: Outlook = {
+  conditionOf: () => ({ state: 'ready' }),
+  inFlight: () => 0,
+  recentUse: () => 0,
+  latencyMs: () => null,
+  headroom: () => null,
+};
+
+/** A connection of that name and id at a provider. */
+export function connectionAt(
+  name: string,
+  provider = 'openai-compatible',
+  patch: Partial<OpenConnection> = {},
+): OpenConnection {
+  return {
+    ...{
+      id: `id-${name}`,
+      provider,
+      name,
+      authType: 'none',
+      baseUrl: 'http://127.0.0.1:9',
+      defaultModel: null,
+    },
+    ...{
+      active: true,
+      priority: 0,
+      models: null,
+      modelsAt: null,
+      modelsTriedAt: null,
+      modelsError: null,
+      status: 'untested',
+      lastError: null,
+    },
+    ...{ lastTestedAt: null, createdAt: 0, credential: null },
+    ...patch,
+  };
+}
+
+/** A combo of these targets; `x@3` has the weight 3. */
+export function comboOf(
+  name: string,
+  targets: readonly string[],
+  { options = {}, ...patch }: Partial<Omit<ComboRecord, 'options'>> & { options?: object } = {},
+): ComboRecord {
+  return {
+    ...{ id: `id-${name}`, name, strategy: 'priority', targets: targets.map(targetOf), active: false },
+    ...{ createdAt: 0, updatedAt: 0 },
+    ...patch,
+    options: { ...defaultOptions, ...options },
+  };
+}
+
+function targetOf(text: string): ComboTarget {
+  const [target = '', weight = '1'] = text.split('@');
+  return { target, weight: Number(weight) };
+}
+
+export interface World {
+  connections?: readonly OpenConnection[];
+  combos?: readonly ComboRecord[];
+  /** Name → target. */
+  aliases?: Readonly<Record<string, string>>;
+}
+
+/** What requests see of a gateway with these connections, combos and aliases. */
+export function routesOf({ aliases = {}, combos = [], connections = [] }: World): Routes {
+  return buildSnapshot({
+    ...{ keys: [], connections, combos, catalog: createCatalog({ overrides: {} }), revision: 1 },
+    aliases: Object.entries(aliases).map(([name, target]) => ({
+      id: `id-${name}`,
+      name,
+      target,
+      createdAt: 0,
+    })),
+  }).routes;
+}
+
+export const anyone = { keyId: 'key', name: 'test', models: null };
+
+export interface Asking extends Partial<Omit<Question, 'body'>> {
+  body?: unknown;
+}
+
+/** Plans requests for one world, with a clock that stands still. */
+export function planner(world: World, outlook: Partial<Outlook> = {}, random: () => number = () => 0.5) {
+  const routes = routesOf(world);
+  const routing = createRouting({ outlook: { ...nothingKnown, ...outlook }, random, now: () => 1_000_000 });
+  return (requested: string, { body, ...asking }: Asking = {}): Plan =>
+    routing.plan(routes, {
+      ...{ requested, format: 'openai-chat', principal: anyone, headers: {} },
+      ...asking,
+      body: body === undefined ? [] : [Buffer.from(JSON.stringify(body))],
+    });
+}
+
+/** `connection/model` of each target. */
+export function places({ targets }: Pick<Plan, 'targets'>): string[] {
+  return targets.map(({ connection, model }) => `${connection.name}/${model}`);
+}
