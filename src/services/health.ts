@@ -1,4 +1,4 @@
-import { iso, type Part } from './part.ts';
+import { iso, type Part, type PartStatus } from './part.ts';
 import type { Check } from './schema.ts';
 
 export interface Health {
@@ -15,20 +15,28 @@ export interface HealthBoard {
 
 const KEPT_MS = 1000;
 
+interface Seen {
+  at: number;
+  /** What was seen says nothing of another state than this. */
+  state: PartStatus['state'];
+  health: Health;
+}
+
 /** From good to bad: a part is as well as the worst of its checks. */
 const ranks: readonly Check['status'][] = ['pass', 'unknown', 'warn', 'fail'];
 
 export function createHealthBoard(now: () => number): HealthBoard {
-  const seen = new Map<string, { at: number; health: Health }>();
+  const seen = new Map<string, Seen>();
   return {
     of(part, fresh = false) {
       // What a connection says of itself comes from its record, which is read anew each time.
       if (part.domain !== undefined) return look(part, now());
       const last = seen.get(part.key);
-      const age = last === undefined ? KEPT_MS : now() - last.at;
-      if (last !== undefined && !fresh && age >= 0 && age < KEPT_MS) return last.health;
+      const { state } = part.status();
+      const age = now() - (last?.at ?? 0);
+      if (last?.state === state && !fresh && age >= 0 && age < KEPT_MS) return last.health;
       const health = look(part, now());
-      seen.set(part.key, { at: now(), health });
+      seen.set(part.key, { at: now(), state, health });
       return health;
     },
   };
