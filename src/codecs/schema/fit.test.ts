@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import fc from 'fast-check';
+import fc from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { fitSchema } from './fit.ts';
@@ -148,6 +148,12 @@ describe('any schema', () => {
       );
     });
   }
+
+  it('keeps a choice between nothing but nulls as it is, however deep', () => {
+    const asked = { prefixItems: [{ const: null }, { anyOf: [true, {}], const: null }], items: false };
+    const { schema: once } = fit(asked, 'moonshot');
+    assert.deepEqual(fit(once, 'moonshot').schema, once);
+  });
 
   it('is itself under the full rules', () => {
     fc.assert(fc.property(schema, (asked) => assert.equal(fit(asked, 'full').schema, asked)));

@@ -68,9 +68,10 @@ function withoutNull(schema: JsonObject): { rest: JsonObject; nullable: boolean 
 
 function isNull(branch: unknown): boolean {
   if (!isObject(branch)) return false;
-  const { const: value, enum: values } = branch;
+  const { anyOf, const: value, enum: values } = branch;
   const types = typesOf(branch);
   return (
+    (Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every(isNull)) ||
     (types.length === 1 && types[0] === 'null') ||
     value === null ||
     (Array.isArray(values) && values.length === 1 && values[0] === null)
