@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import fc from 'fast-check';
 import { firstResult, managed, type Person, refused } from '../support/management.ts';
+import fc from '../support/properties.ts';
 
 interface Listed {
   name: string;

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import {
   type Conversation,
   emptyConversation,
@@ -17,6 +16,7 @@ import {
 import type { Usage, WireFormat } from '../../src/codecs/model.ts';
 import type { EndReason, StreamPart } from '../../src/codecs/stream-part.ts';
 import type { JsonObject } from '../../src/codecs/values.ts';
+import fc from './properties.ts';
 
 /**
  * Conversations and answers by chance, in the neutral model, as rich as it is. Every format says less: its tests

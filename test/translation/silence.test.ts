@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { adapt } from '../../src/codecs/adapt.ts';
 import type { Codec, ConversationCodec } from '../../src/codecs/codec.ts';
 import { type Concept, type ConceptNames, concepts } from '../../src/codecs/concept.ts';
@@ -12,6 +11,7 @@ import { openaiChat } from '../../src/codecs/openai-chat/codec.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openai } from '../../src/providers/openai.ts';
 import { conversations } from '../support/arbitrary.ts';
+import fc from '../support/properties.ts';
 
 /**
  * Nothing is dropped in silence: what a conversation asks for is asked for by the request that is sent, or named, or

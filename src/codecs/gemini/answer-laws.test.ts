@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import fc from 'fast-check';
 import { answers, settled } from '../../../test/support/arbitrary.ts';
 import { replaced } from '../../../test/support/damaged-requests.ts';
+import fc from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import type { StreamPart } from '../stream-part.ts';
 import { listOf, objectOf } from '../values.ts';
