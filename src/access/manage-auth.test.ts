@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { basic, openAccess, ownerKey, token } from '../../test/support/access.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { databasePath } from '../store/database.ts';
 
 /** What became of a request: the name of the caller, or the reason of the refusal. */

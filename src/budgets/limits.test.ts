@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { levelAt, limitOf, NANO } from './counter.ts';
 import type { BudgetEvent, Hold } from './hold.ts';
 import { createLimits, type Limits, type UsedThen } from './limits.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { noUsage, type Usage } from '../codecs/model.ts';
 import { findProvider } from '../providers/index.ts';
 import { costOf } from './cost.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answers } from '../../test/support/arbitrary.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import type { Codec, ConversationCodec, StreamCodec } from './codec.ts';
 import { codecs } from './index.ts';
 import { KeptFrames } from './kept-frames.ts';

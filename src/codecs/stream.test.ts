@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { type Frame, splitFrames } from '../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from './codec.ts';
 import { codecOf, codecs } from './index.ts';

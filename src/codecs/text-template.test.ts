@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { reader } from './openai-chat/reader.ts';
 import { TextTemplate } from './text-template.ts';
 import { parseObject } from './values.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { carriedSeal, carrySeal } from './carried-seal.ts';
 import { emptyConversation, type Tool } from './conversation.ts';
 import { restoreTools } from './restore.ts';

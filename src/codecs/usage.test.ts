@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { splitFrames } from '../lib/sse.ts';
 import { codecOf, codecs } from './index.ts';
 import { noUsage, type Usage, type WireFormat } from './model.ts';

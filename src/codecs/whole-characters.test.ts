@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import type { StreamPart } from './stream-part.ts';
 import { wholeCharacters } from './whole-characters.ts';
 

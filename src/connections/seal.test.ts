@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { runScript } from '../../test/support/process.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { GatewayError } from '../lib/error.ts';
 import { open, seal, storageKey } from './seal.ts';
 

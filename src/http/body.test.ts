@@ -10,7 +10,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { GatewayError } from '../lib/error.ts';
 import { readBody } from './body.ts';
 import { sendJson } from './send.ts';

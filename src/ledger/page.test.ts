@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { attributesOf } from '../http/collection/attributes.ts';
 import { select } from '../http/collection/select.ts';
 import type { Condition, ListQuery } from '../http/resource.ts';

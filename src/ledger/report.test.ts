@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { openStore } from '../store/database.ts';
 import { recentRequests, totals } from './report.ts';
 import type { LedgerEntry } from './schema.ts';

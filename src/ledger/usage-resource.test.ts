@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import type { Caller, Condition, ListQuery, Row } from '../http/resource.ts';
 import { grouping, type LedgerEntry, usageRow } from './schema.ts';
 import { slicedSums } from './sliced-sums.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { configFile, loadConfig } from '../config.ts';
 import { GatewayError } from '../lib/error.ts';
 import { valueIn, withValue } from './file.ts';

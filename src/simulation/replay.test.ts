@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../test/support/properties.ts';
+import { fc } from '../../test/support/properties.ts';
 import { noUsage } from '../codecs/model.ts';
 import { historyOf, percentile } from './history.ts';
 import type { PastRequest } from './past.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { firstResult, managed, type Person, refused } from '../support/management.ts';
-import fc from '../support/properties.ts';
+import { fc } from '../support/properties.ts';
 
 interface Listed {
   name: string;

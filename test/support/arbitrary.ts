@@ -16,7 +16,7 @@ import {
 import type { Usage, WireFormat } from '../../src/codecs/model.ts';
 import type { EndReason, StreamPart } from '../../src/codecs/stream-part.ts';
 import type { JsonObject } from '../../src/codecs/values.ts';
-import fc from './properties.ts';
+import { fc } from './properties.ts';
 
 /**
  * Conversations and answers by chance, in the neutral model, as rich as it is. Every format says less: its tests

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Conversation } from '../../src/codecs/conversation.ts';
 import type { JsonObject } from '../../src/codecs/values.ts';
 import { GatewayError } from '../../src/lib/error.ts';
-import fc from './properties.ts';
+import { fc } from './properties.ts';
 
 /** `target` with another value somewhere inside. */
 export function replaced(target: JsonObject, path: readonly number[], value: unknown): JsonObject {

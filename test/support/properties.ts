@@ -7,4 +7,4 @@ import fc from 'fast-check';
 const asked = process.env['PROPERTY_SEED'];
 if (asked !== 'random') fc.configureGlobal({ seed: Number(asked ?? 20_128) });
 
-export default fc;
+export { fc };

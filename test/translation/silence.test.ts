@@ -11,7 +11,7 @@ import { openaiChat } from '../../src/codecs/openai-chat/codec.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openai } from '../../src/providers/openai.ts';
 import { conversations } from '../support/arbitrary.ts';
-import fc from '../support/properties.ts';
+import { fc } from '../support/properties.ts';
 
 /**
  * Nothing is dropped in silence: what a conversation asks for is asked for by the request that is sent, or named, or

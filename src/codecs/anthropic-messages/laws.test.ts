@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';

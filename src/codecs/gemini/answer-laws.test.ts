@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { answers, settled } from '../../../test/support/arbitrary.ts';
 import { replaced } from '../../../test/support/damaged-requests.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import type { StreamPart } from '../stream-part.ts';
 import { listOf, objectOf } from '../values.ts';

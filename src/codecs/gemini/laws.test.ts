@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { conversations } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath } from '../../../test/support/damaged-requests.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../conversation.ts';
 import { effortOfBudget } from '../effort.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import type { Conversation, Message, Part, Reasoning, Tool } from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import OpenAI from 'openai';
 import { answers, usage as anyUsage, settled } from '../../../test/support/arbitrary.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { noUsage } from '../model.ts';
 import type { AnswerContext, EndReason, StreamPart } from '../stream-part.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { conversations } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath } from '../../../test/support/damaged-requests.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import type {

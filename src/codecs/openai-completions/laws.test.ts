@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { type Conversation, emptyConversation } from '../conversation.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { adapt } from '../adapt.ts';
 import { anthropicMessages } from '../anthropic-messages/codec.ts';
 import { emptyConversation, type FunctionTool } from '../conversation.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { fitSchema } from './fit.ts';

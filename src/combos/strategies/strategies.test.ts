@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import fc from '../../../test/support/properties.ts';
+import { fc } from '../../../test/support/properties.ts';
 import { nothingKnown } from '../../../test/support/routing.ts';
 import type { Outlook } from '../../health/outlook.ts';
 import { strategyName } from '../schema.ts';
