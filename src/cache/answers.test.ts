@@ -71,7 +71,14 @@ describe('kept answers', () => {
 });
 
 describe('the key of a request', () => {
-  const scope = { keyId: 'k', format: 'openai-chat', path: '', requested: 'm', headers: [] };
+  const scope = {
+    keyId: 'k',
+    format: 'openai-chat',
+    path: '',
+    requested: 'm',
+    targets: ['c/m'],
+    headers: [],
+  };
   const keyOf = (body: unknown, more: Partial<typeof scope> = {}) =>
     lookAt({ ...scope, ...more }, [Buffer.from(JSON.stringify(body))])?.key;
 
@@ -90,9 +97,10 @@ describe('the key of a request', () => {
       keyOf(body, { keyId: 'other' }),
       keyOf(body, { format: 'other' }),
       keyOf(body, { requested: 'other' }),
+      keyOf(body, { targets: ['c/m', 'd/m'] }),
       keyOf(body, { path: 'other' }),
     ];
-    assert.equal(new Set([keyOf(body), ...others]).size, 7);
+    assert.equal(new Set([keyOf(body), ...others]).size, 8);
   });
 
   it('is none for what is no JSON object', () => {

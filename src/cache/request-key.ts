@@ -8,6 +8,8 @@ export interface Scope {
   path: string;
   /** The model or combo that was asked for. */
   requested: string;
+  /** What that means at this moment: `connection id/model` of each target, in the order of the alphabet. */
+  targets: readonly string[];
   /** What headers say of the request, e.g. `anthropic-beta`. */
   headers: readonly string[];
 }
@@ -45,8 +47,8 @@ export function lookAt(scope: Scope, body: readonly Buffer[]): Looked | null {
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
   const request = Object.fromEntries(Object.entries(parsed).filter(([name]) => !volatile.has(name)));
-  const { format, headers, keyId, path, requested } = scope;
-  const text = JSON.stringify([keyId, format, path, requested, headers, request], sorted);
+  const { format, headers, keyId, path, requested, targets } = scope;
+  const text = JSON.stringify([keyId, format, path, requested, targets, headers, request], sorted);
   return {
     key: createHash('sha256').update(text).digest('base64url'),
     stream: request['stream'],

@@ -32,6 +32,7 @@ function optionsRowOf(options: ComboOptions): OptionsRow {
     max_attempts: options.maxAttempts,
     max_elapsed_ms: options.maxElapsedMs,
     cache: options.cache,
+    cache_ttl_seconds: options.cacheTtlMs === null ? null : options.cacheTtlMs / 1000,
   };
 }
 
@@ -44,5 +45,7 @@ export function optionsOf(row: Partial<OptionsRow>): Partial<ComboOptions> {
   if (row.max_attempts !== undefined) options.maxAttempts = row.max_attempts;
   if (row.max_elapsed_ms !== undefined) options.maxElapsedMs = row.max_elapsed_ms;
   if (row.cache !== undefined) options.cache = row.cache;
+  if (row.cache_ttl_seconds !== undefined)
+    options.cacheTtlMs = row.cache_ttl_seconds === null ? null : row.cache_ttl_seconds * 1000;
   return options;
 }

@@ -40,7 +40,7 @@ describe('the resource of combos', () => {
     assert.equal(row['strategy'], 'weighted');
     assert.deepEqual(row['options'], {
       ...{ wait_ms: 7, continue_stream: false, affinity: true },
-      ...{ max_attempts: 10, max_elapsed_ms: 120_000, cache: false },
+      ...{ max_attempts: 10, max_elapsed_ms: 120_000, cache: false, cache_ttl_seconds: null },
     });
     assert.deepEqual(await combos.find('x', admin), row);
     assert.deepEqual(await combos.list?.(admin), [row]);
@@ -57,7 +57,11 @@ describe('the resource of combos', () => {
     assert.deepEqual(changed?.['targets'], [{ target: 'demo/tools', weight: 1, problem: null }]);
     const options = changed?.['options'] as Record<string, unknown>;
     assert.deepEqual([options['wait_ms'], options['max_attempts']], [7, 3]);
-    assert.throws(() => comboChange.parse({ options: { cache: true } }), /cannot be kept yet/);
+    const kept = { cache: true, cache_ttl_seconds: 60 };
+    const keeping = await combos.update?.run(row, { options: kept }, admin);
+    assert.deepEqual(keeping?.['options'], { ...options, ...kept });
+    for (const ttl of [0, 1.5, 2_592_001])
+      assert.throws(() => comboChange.parse({ options: { cache_ttl_seconds: ttl } }), /cache_ttl_seconds/);
   });
 
   it('activates one after the other, and none', async (test) => {

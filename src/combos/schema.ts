@@ -30,6 +30,8 @@ export interface ComboOptions {
   maxElapsedMs: number;
   /** Whether answers may be kept and given again. */
   cache: boolean;
+  /** For how long one may be given again; null for as long as any. */
+  cacheTtlMs: number | null;
 }
 
 /** What holds for models that are asked for without a combo, and for a combo that says nothing else. */
@@ -40,6 +42,7 @@ export const defaultOptions: ComboOptions = {
   maxAttempts: 10,
   maxElapsedMs: 120_000,
   cache: false,
+  cacheTtlMs: null,
 };
 
 /** `connection/model`, `provider/model` or a combo's name, and its share where the strategy goes by shares. */
@@ -91,7 +94,12 @@ const optionsRow = z.strictObject({
   affinity: z.boolean(),
   max_attempts: z.int().min(1).max(50),
   max_elapsed_ms: z.int().min(0).max(3_600_000),
-  cache: z.boolean().refine((on) => !on, 'answers cannot be kept yet'),
+  cache: z.boolean(),
+  cache_ttl_seconds: z
+    .int('cache_ttl_seconds is a whole number')
+    .min(1, 'cache_ttl_seconds is at least 1')
+    .max(2_592_000, 'cache_ttl_seconds is 30 days at most')
+    .nullable(),
 });
 
 export type OptionsRow = z.infer<typeof optionsRow>;

@@ -2,6 +2,7 @@ import type { Answer } from '../cache/answers.ts';
 import { lookAt } from '../cache/request-key.ts';
 import { codecOf } from '../codecs/index.ts';
 import { noUsage } from '../codecs/model.ts';
+import type { Plan } from '../combos/routing.ts';
 import type { AnyExchange } from '../http/server.ts';
 import { type Call, type CallEnd, callerGone, type NamedInPath } from './call.ts';
 import type { ProxyContext } from './context.ts';
@@ -14,8 +15,8 @@ export interface CacheQuestion {
   facts: LedgerFacts;
   body: readonly Buffer[];
   named: NamedInPath | null;
-  /** Whether the combo keeps answers. */
-  combo: boolean;
+  /** What the combo wants that was asked for, and the targets that it has for this request. */
+  plan: Pick<Plan, 'options' | 'trace'>;
 }
 
 /** What the cache says to a request. */
@@ -36,9 +37,9 @@ export async function throughCache(
   context: ProxyContext,
   question: CacheQuestion,
 ): Promise<CacheAnswer | null> {
-  const { combo, facts } = question;
-  const { cacheTtlMs = null } = facts.principal;
-  if (!combo && cacheTtlMs === null) return null;
+  const { facts } = question;
+  const wanted = wantedTtl(question);
+  if (wanted === null) return null;
   const { answers } = context;
   const key = keyOf(question);
   if (key === null) {
@@ -46,7 +47,7 @@ export async function throughCache(
     return ask(question, null, 'bypass');
   }
   const fresh = /\bno-cache\b/i.test(facts.exchange.request.headers['cache-control'] ?? '');
-  const found = answers.find(key, { ttlMs: cacheTtlMs, fresh });
+  const found = answers.find(key, { ...wanted, fresh });
   switch (found.kind) {
     case 'hit':
       return give(context, facts, found.answer, found.ageMs);
@@ -63,8 +64,16 @@ export async function throughCache(
   }
 }
 
+/** For how long the key and the combo, the shorter of the two, let an answer be given again; null when neither wants any. */
+function wantedTtl({ facts, plan: { options } }: CacheQuestion): { ttlMs: number | null } | null {
+  const { cacheTtlMs: ofKey = null } = facts.principal;
+  if (!options.cache) return ofKey === null ? null : { ttlMs: ofKey };
+  const ttls = [ofKey, options.cacheTtlMs].filter((ttl) => ttl !== null);
+  return { ttlMs: ttls.length === 0 ? null : Math.min(...ttls) };
+}
+
 /** The key of a request that may be looked up; null for one that may not. */
-function keyOf({ body, facts, named }: CacheQuestion): string | null {
+function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
   const { exchange, format, principal, requestedModel } = facts;
   const { headers } = exchange.request;
   const wish = String(headers['x-gateway-cache'] ?? '').toLowerCase();
@@ -75,7 +84,11 @@ function keyOf({ body, facts, named }: CacheQuestion): string | null {
   const said = ['anthropic-beta', 'anthropic-version', 'openai-beta'].map((name) =>
     String(headers[name] ?? ''),
   );
-  const scope = { keyId: principal.keyId, format, path, requested: requestedModel ?? '', headers: said };
+  const targets = plan.trace.candidates.map(({ connectionId, model }) => `${connectionId}/${model}`).sort();
+  const scope = {
+    ...{ keyId: principal.keyId, format, path, requested: requestedModel ?? '', targets },
+    headers: said,
+  };
   const looked = lookAt(scope, body);
   if (looked === null || looked.stored) return null;
   const byDefault = codecOf(format).stream?.byDefault === true;
@@ -120,6 +133,8 @@ const said: ReadonlySet<string> = new Set([
   'x-gateway-connection',
   'x-gateway-model',
   'x-gateway-dropped',
+  'x-gateway-deprecated',
+  'x-gateway-lowered',
 ]);
 
 function sayable(headers: readonly string[]): string[] {

@@ -66,7 +66,7 @@ export async function proxyBody(
     const byPath =
       named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
     const cached = await throughCache(context, {
-      ...{ facts, body: taken.model.pieces, named: byPath, combo: plan.options.cache },
+      ...{ facts, body: taken.model.pieces, named: byPath, plan },
     });
     if (cached?.kind === 'answered') return;
     const callFacts = cached === null ? facts : { ...facts, exchange: cached.exchange };

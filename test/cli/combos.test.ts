@@ -36,7 +36,7 @@ describe('gateway combo and gateway alias', () => {
 
   it('makes a combo of targets in order, with weights and options', async () => {
     const targets = ['--target', 'work/gpt-5@3', '--target', 'demo/echo', '--target', 'work/m@20250514'];
-    const options = ['--wait-ms', '1500', '--no-affinity'];
+    const options = ['--wait-ms', '1500', '--no-affinity', '--cache', 'on', '--cache-ttl', '60'];
     const args = ['combo', 'create', 'fast', '--strategy', 'weighted', ...targets, ...options];
     const made = (await json(...args)) as unknown as Combo;
     assert.deepEqual(
@@ -49,6 +49,7 @@ describe('gateway combo and gateway alias', () => {
     );
     assert.equal(made.strategy, 'weighted');
     assert.deepEqual([made.options['wait_ms'], made.options['affinity'], made.active], [1500, false, false]);
+    assert.deepEqual([made.options['cache'], made.options['cache_ttl_seconds']], [true, 60]);
     assert.deepEqual(await list(), { combos: [made], active: null });
     assert.deepEqual(await json('combo', 'show', 'fast'), made);
   });

@@ -40,6 +40,18 @@ export const comboCreateCommand: Command = {
       summary: 'begin no further attempt after so long (default 120000)',
     },
     { name: 'no-affinity', summary: 'do not keep a session at the target that answered it' },
+    {
+      name: 'cache',
+      value: 'STATE',
+      choices: ['on', 'off'],
+      summary: 'whether an answer may be given again to the same request (default off)',
+    },
+    {
+      name: 'cache-ttl',
+      value: 'SECONDS',
+      kind: 'count',
+      summary: 'for how long, with --cache on (default: as long as cache.ttl_seconds says)',
+    },
     { name: 'activate', summary: 'make it what "auto" means' },
     { name: 'replace', summary: 'change the combo of this name, if there is one' },
   ],
@@ -90,6 +102,8 @@ function comboOf(options: Options): NewCombo {
   const [waitMs, maxAttempts, maxElapsedMs] = ['wait-ms', 'max-attempts', 'max-elapsed-ms'].map((flag) =>
     options.count(flag),
   );
+  const [cache, cacheTtl] = [options.text('cache'), options.count('cache-ttl')];
+  if (cacheTtl === 0) throw usageError('--cache-ttl must be above 0: --cache off keeps no answers');
   return {
     name: (options.argument('name') ?? '').trim(),
     targets,
@@ -99,6 +113,8 @@ function comboOf(options: Options): NewCombo {
       ...(maxAttempts === undefined ? {} : { maxAttempts }),
       ...(maxElapsedMs === undefined ? {} : { maxElapsedMs }),
       ...(options.on('no-affinity') ? { affinity: false } : {}),
+      ...(cache === undefined ? {} : { cache: cache === 'on' }),
+      ...(cacheTtl === undefined ? {} : { cacheTtlMs: cacheTtl * 1000 }),
     },
   };
 }
