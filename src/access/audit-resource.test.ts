@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { admin } from '../../test/support/caller.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import type { Caller, ListQuery } from '../http/resource.ts';
 import { openAudit } from './audit.ts';
@@ -7,8 +8,7 @@ import { auditResource } from './audit-resource.ts';
 import { auditRow } from './audit-schema.ts';
 
 const caller: Caller = {
-  ...{ userId: '1', name: 'admin', role: 'admin', via: 'token', tokenId: 't', passwordAt: null },
-  ...{ address: '127.0.0.1', requestId: 'req', can: () => true },
+  ...{ ...admin, userId: '1', tokenId: 't', passwordAt: null, requestId: 'req' },
 };
 
 const query = (more: Partial<ListQuery> = {}): ListQuery => ({

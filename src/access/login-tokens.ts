@@ -61,7 +61,7 @@ export function createLoginTokens({ loggedIn, now, settings, tokens, users }: Lo
       if (!password && caller.via !== 'token') throw noLogin('Log in with a user name and password');
       const user = (await users.current()).byId(caller.userId);
       const from = caller.tokenId === null ? null : tokens.byId(caller.tokenId);
-      if (user === null || !isStill(caller, user) || (!password && from === null))
+      if (user === null || caller.ended || !isStill(caller, user) || (!password && from === null))
         throw new GatewayError('unauthorized', 'The login is not valid any more: log in again');
       const start = wholeSecond(now());
       const ttl = kind === 'api' ? settings.tokenTtlSeconds : settings.uiTokenTtlSeconds;
@@ -70,6 +70,7 @@ export function createLoginTokens({ loggedIn, now, settings, tokens, users }: Lo
       const { record, token } = await tokens.issue({
         ...{ userId: user.id, kind, expiresAt, maxExpiresAt: latest, ttlSeconds: ttl },
         credentialVersion: from?.credentialVersion ?? user.credentialVersion,
+        roleVersion: from?.roleVersion ?? user.roleVersion,
         authAt: caller.passwordAt,
       });
       if (password) await loggedIn(user.id);

@@ -113,6 +113,9 @@ describe('who calls the management API', () => {
     await access.keeper.parts.users.edit(op.id, { role: 'viewer' });
     assert.equal(await may(), false);
     const caller = await access.caller(headers);
+    assert.equal(caller.ended, true);
+    await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'unauthorized' });
+    assert.equal((await access.caller(basic('op'))).ended, false);
     for (const permission of ['', 'nonsense', 'constructor', '__proto__', 'users:read'])
       assert.equal(caller.can(permission), false, permission);
   });

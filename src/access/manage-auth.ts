@@ -7,6 +7,7 @@ import type { LoginThrottle } from './login-throttle.ts';
 import type { Logins } from './logins.ts';
 import { holdsPermission, isRole, type Role, roles } from './permissions.ts';
 import type { TokenRecord } from './token-schema.ts';
+import { reachOf } from './token-selector.ts';
 import { wholeSecond } from './token-time.ts';
 import type { Tokens } from './tokens.ts';
 import type { UserIndex } from './user-index.ts';
@@ -55,6 +56,8 @@ export interface ManageAuthDeps {
 
 /** Who was proven, before the request narrowed it. */
 interface Proven {
+  /** Whether it was a login that has ended with a change of role. */
+  ended: boolean;
   user: Pick<UserRecord, 'id' | 'name' | 'role'>;
   via: Caller['via'];
   token: TokenRecord | null;
@@ -107,7 +110,7 @@ async function byPassword(value: string, facts: AuthFacts, deps: ManageAuthDeps)
     return refusal('malformed', 'The Basic login is malformed: it is base64 of name:password in UTF-8');
   const user = await deps.logins.login(given, facts.address);
   if (user === null) return refusal('wrong_password', 'The user name or the password is wrong');
-  return { user, via: 'basic' as const, token: null, passwordAt: deps.now() };
+  return { user, via: 'basic' as const, token: null, passwordAt: deps.now(), ended: false };
 }
 
 async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Promise<Proven | AuthRefusal> {
@@ -118,6 +121,7 @@ async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Pr
       via: 'local',
       token: null,
       passwordAt: null,
+      ended: false,
     };
   const record = deps.tokens.find(text);
   if (record === null || record.kind === 'ws') {
@@ -131,9 +135,21 @@ async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Pr
     return refusal('invalid_token', 'The token is not valid any more: log in again', record.userId);
   if (record.cidrs !== null && !inNetworks(address, record.cidrs))
     return refusal('foreign_address', 'The token may not be used from this address', record.userId);
+  if (hasEnded(record, user)) return { user, via: 'token', token: record, passwordAt: null, ended: true };
   deps.tokens.used(record, { address, ...renewed(record, facts, deps) });
   const via = record.kind === 'automation' ? 'automation' : 'token';
-  return { user, via, token: record, passwordAt: via === 'automation' ? null : record.authAt };
+  return { user, via, token: record, passwordAt: via === 'automation' ? null : record.authAt, ended: false };
+}
+
+/**
+ * Whether a login has ended since its user got another role. Tokens for automation have not: they were given their
+ * rights one by one, and have never more than their user.
+ */
+export function hasEnded(
+  { kind, roleVersion }: Pick<TokenRecord, 'kind' | 'roleVersion'>,
+  user: Pick<UserRecord, 'roleVersion'>,
+): boolean {
+  return kind !== 'automation' && roleVersion !== user.roleVersion;
 }
 
 /** In sliding mode a use sets the expiry anew, up to its latest time, unless the client asks that it stay. */
@@ -153,7 +169,7 @@ function loweredRole(facts: AuthFacts, role: Role): Role | AuthRefusal {
   return wanted;
 }
 
-function callerOf(facts: AuthFacts, { passwordAt, token, user, via }: Proven, role: Role): Caller {
+function callerOf(facts: AuthFacts, { ended, passwordAt, token, user, via }: Proven, role: Role): Caller {
   const scopes = token === null || token.kind !== 'automation' ? null : (token.scopes ?? []);
   return {
     userId: user.id,
@@ -165,6 +181,8 @@ function callerOf(facts: AuthFacts, { passwordAt, token, user, via }: Proven, ro
     address: facts.address,
     requestId: facts.requestId,
     can: (permission) => holdsPermission(role, scopes, permission),
+    ended,
+    ...reachOf(token?.selectors ?? null),
   };
 }
 

@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { Caller, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { AccessParts } from './gatekeeper.ts';
+import { hasEnded } from './manage-auth.ts';
 import { hasFreshLogin, mayBeScope } from './permissions.ts';
 import { labels, network, type TokenRecord, tokenName } from './token-schema.ts';
+import { collectionOf, selectorText } from './token-selector.ts';
 import { isoTime, isoTimeOrNull, wholeSecond } from './token-time.ts';
 import type { NewToken } from './tokens.ts';
 import type { UserTable } from './user-index.ts';
@@ -25,6 +27,7 @@ const record = z.object({
   scopes: z.array(z.string()).nullable(),
   labels: z.record(z.string(), z.string()),
   cidrs: z.array(z.string()).nullable(),
+  selectors: z.array(z.string()).nullable(),
   created_at: z.string(),
   expires_at: z.string(),
   last_used_at: z.string().nullable(),
@@ -38,6 +41,8 @@ const newToken = z.strictObject({
   scopes: z.array(z.string()).min(1, 'a token needs at least one scope').max(100),
   labels: labels.optional(),
   cidrs: z.array(network).min(1, 'leave cidrs out to allow every network').max(100).optional(),
+  /** Which members of collections it reaches: `services:id=mcp`. */
+  selectors: z.array(selectorText).min(1, 'leave selectors out to reach every member').max(100).optional(),
   expires_at: z.iso.datetime({ error: 'a time is written like 2026-11-21T10:00:00Z' }).optional(),
 });
 
@@ -51,6 +56,7 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
     tokens.list().filter((token) => {
       const user = users.byId(token.userId);
       if (user === null || user.disabled || user.credentialVersion !== token.credentialVersion) return false;
+      if (hasEnded(token, user)) return false;
       return token.userId === caller.userId || caller.can('tokens:read');
     });
   const rows = async (caller: Caller): Promise<Row[]> => {
@@ -75,6 +81,7 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
         const users = await index.current();
         const owner = ownerOf(caller, users, now());
         checkScopes(given.scopes, caller);
+        checkSelectors(given.selectors ?? [], given.scopes);
         const own = live(users, caller).filter(
           ({ kind, userId }) => kind === 'automation' && userId === owner.id,
         );
@@ -120,6 +127,13 @@ function checkScopes(scopes: readonly string[], caller: Caller): void {
   }
 }
 
+/** One about a collection that no scope opens would narrow nothing, and is a slip. */
+function checkSelectors(selectors: readonly string[], scopes: readonly string[]): void {
+  for (const selector of selectors)
+    if (!scopes.some((scope) => scope.startsWith(`${collectionOf(selector)}:`)))
+      throw atFault('selectors', `"${selector.slice(0, 60)}" is about a collection that no scope opens`);
+}
+
 function automation(given: z.infer<typeof newToken>, owner: UserRecord, now: number): NewToken {
   const start = wholeSecond(now);
   const expiresAt =
@@ -132,11 +146,13 @@ function automation(given: z.infer<typeof newToken>, owner: UserRecord, now: num
   return {
     userId: owner.id,
     credentialVersion: owner.credentialVersion,
+    roleVersion: owner.roleVersion,
     kind: 'automation',
     name: given.name,
     scopes: [...new Set(given.scopes)].sort(),
     labels: given.labels ?? {},
     cidrs: given.cidrs ?? null,
+    selectors: given.selectors === undefined ? null : [...new Set(given.selectors)].sort(),
     expiresAt,
     maxExpiresAt: expiresAt,
     ttlSeconds: (expiresAt - start) / 1000,
@@ -155,6 +171,7 @@ function tokenRow(token: TokenRecord, owner: UserRecord | null, caller: Caller):
     scopes: token.scopes,
     labels: token.labels,
     cidrs: token.cidrs,
+    selectors: token.selectors,
     created_at: isoTime(token.createdAt),
     expires_at: isoTime(token.expiresAt),
     last_used_at: isoTimeOrNull(token.lastUsedAt),

@@ -11,6 +11,7 @@ import { createToken, hashToken, isTokenText, tokenHint } from './token-text.ts'
 export interface NewToken {
   userId: string;
   credentialVersion: number;
+  roleVersion: number;
   kind: TokenRecord['kind'];
   /** Milliseconds since the epoch, on a whole second. */
   expiresAt: number;
@@ -21,6 +22,7 @@ export interface NewToken {
   scopes?: string[];
   labels?: Record<string, string>;
   cidrs?: string[] | null;
+  selectors?: string[] | null;
 }
 
 /** One use of a token. */
@@ -189,7 +191,7 @@ async function writeUse(db: Store['db'], record: TokenRecord): Promise<void> {
 }
 
 function rowOf(wanted: NewToken, token: string, now: number): Selectable<TokenTable> {
-  const { cidrs = null, labels = {}, name = null, scopes = null } = wanted;
+  const { cidrs = null, labels = {}, name = null, scopes = null, selectors = null } = wanted;
   return {
     id: newId('token', now),
     user_id: wanted.userId,
@@ -200,7 +202,9 @@ function rowOf(wanted: NewToken, token: string, now: number): Selectable<TokenTa
     scopes: scopes === null ? null : JSON.stringify(scopes),
     labels: JSON.stringify(labels),
     cidrs: cidrs === null ? null : JSON.stringify(cidrs),
+    selectors: selectors === null ? null : JSON.stringify(selectors),
     credential_version: wanted.credentialVersion,
+    role_version: wanted.roleVersion,
     created_at: now,
     expires_at: wanted.expiresAt,
     auth_at: wanted.authAt,
@@ -221,7 +225,9 @@ function recordOf(row: Selectable<TokenTable>): TokenRecord {
     scopes: row.scopes === null ? null : JSON.parse(row.scopes),
     labels: row.labels === null ? {} : JSON.parse(row.labels),
     cidrs: row.cidrs === null ? null : JSON.parse(row.cidrs),
+    selectors: row.selectors === null ? null : JSON.parse(row.selectors),
     credentialVersion: row.credential_version,
+    roleVersion: row.role_version,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
     authAt: row.auth_at,

@@ -20,6 +20,7 @@ export function recordOf(row: Selectable<UserTable>): UserRecord {
     password: row.password,
     disabled: row.disabled === 1,
     credentialVersion: row.credential_version,
+    roleVersion: row.role_version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     passwordChangedAt: row.password_changed_at,

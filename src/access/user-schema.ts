@@ -12,6 +12,8 @@ export const userRecord = z.object({
   disabled: z.boolean(),
   /** Counts up with every change after which older tokens are worth nothing. */
   credentialVersion: z.number(),
+  /** Counts up with every change of role; tokens of earlier logins have ended. */
+  roleVersion: z.number(),
   createdAt: z.number(),
   updatedAt: z.number(),
   passwordChangedAt: z.number().nullable(),

@@ -39,8 +39,7 @@ const newPassword = z.strictObject({
 
 /**
  * The users of the management API. Everybody sees and serves themselves; admins see and change all. Nobody can shut
- * themselves out, and an enabled admin always remains. All changes but those of names end the user's tokens; the role
- * is looked up with every request.
+ * themselves out, and an enabled admin always remains. All changes but those of names end the user's logins.
  */
 export function usersResource(parts: AccessParts): Resource {
   const { now, passwords, users } = parts;

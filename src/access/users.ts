@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ExpressionBuilder } from 'kysely';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
@@ -159,7 +159,10 @@ function profiles(db: Db, now: () => number) {
       return recordOf(row);
     },
 
-    /** @throws GatewayError `conflict` when no enabled admin would be left, `not_found` */
+    /**
+     * Changes a name or a role. Another role ends the logins.
+     * @throws GatewayError `conflict` when no enabled admin would be left, `not_found`
+     */
     async edit(id: string, change: { displayName?: string | null; role?: Role }): Promise<void> {
       const { displayName, role } = change;
       let query = db
@@ -167,7 +170,7 @@ function profiles(db: Db, now: () => number) {
         .set({
           updated_at: now(),
           ...(displayName === undefined ? {} : { display_name: displayName }),
-          ...(role === undefined ? {} : { role }),
+          ...(role === undefined ? {} : { role, role_version: countedChange(role) }),
         })
         .where('id', '=', id);
       if (role !== undefined && role !== 'admin') query = query.where(leavesAdmin(id));
@@ -214,6 +217,11 @@ function leavesAdmin(id: string) {
     ]);
 }
 
+/** One more than before, where the role becomes another. */
+function countedChange(role: Role) {
+  return sql<number>`role_version + (role <> ${role})`;
+}
+
 async function refused(db: Db, id: string): Promise<GatewayError> {
   const row = await db.selectFrom('users').select('id').where('id', '=', id).executeTakeFirst();
   if (row === undefined) return new GatewayError('not_found', 'There is no such user any more');
@@ -227,6 +235,7 @@ function blank(time: number) {
     display_name: null,
     disabled: 0,
     credential_version: 1,
+    role_version: 1,
     created_at: time,
     updated_at: time,
     password_changed_at: time,

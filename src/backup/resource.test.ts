@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { admin } from '../../test/support/caller.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { storageKey } from '../connections/seal.ts';
 import type { Caller } from '../http/resource.ts';
@@ -10,8 +11,7 @@ import { openBackups } from './resource.ts';
 import { backupRow } from './schema.ts';
 
 const caller: Caller = {
-  ...{ userId: '1', name: 'admin', role: 'admin', via: 'token', tokenId: 't', passwordAt: null },
-  ...{ address: '127.0.0.1', requestId: 'req', can: () => true },
+  ...{ ...admin, userId: '1', tokenId: 't', passwordAt: null, requestId: 'req' },
 };
 
 describe('the backups resource', () => {

@@ -16,6 +16,15 @@ export interface Caller {
   requestId: string;
   /** Whether they hold a permission, e.g. `keys:create`. */
   can(permission: string): boolean;
+  /**
+   * Whether the login ended with a change of the user's role: they are told what they may not do (403), and for all else
+   * to log in again (401).
+   */
+  ended: boolean;
+  /** Whether their token reaches some members of a collection only. */
+  narrowed(collection: string): boolean;
+  /** Whether they reach a member of a collection, as far as their token narrows it. */
+  reaches(collection: string, row: Row): boolean;
 }
 
 /** One member of a collection as it is shown. Times are ISO 8601 UTC, ids strings, and no secret is in it. */

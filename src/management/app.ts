@@ -3,7 +3,7 @@ import type { AuthRefusal } from '../access/manage-auth.ts';
 import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import { type Answer, serveResource } from './collection-routes.ts';
+import { type Answer, endedLogin, serveResource } from './collection-routes.ts';
 import type { ManagementContext } from './context.ts';
 import { docsPage } from './docs-page.ts';
 import { facts, jsonBody, notAllowed } from './exchange.ts';
@@ -11,6 +11,7 @@ import { checkAccept, checkFormOfBasic, checkHost, checkOrigin } from './guards.
 import { serveLogin, serveSetup } from './login.ts';
 import { isLoginCallback, serveLoginCallback } from './login-callback.ts';
 import { problem } from './problem.ts';
+import { withinReach } from './reach.ts';
 import { entryPoint } from './root.ts';
 import { type ApiPath, apiPath, apiVersion } from './target.ts';
 import { watchLive } from './watch-live.ts';
@@ -87,6 +88,7 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
   // What may be asked for is no secret; what is there is.
   if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined) return preflight(context, path);
   const caller = await authenticated(context, exchange);
+  if (caller.ended) throw await refusalOfEnded(context, exchange, path, caller);
   if (caller.via === 'basic') checkFormOfBasic(request);
   if (path.version !== null && path.version !== apiVersion)
     throw new GatewayError(
@@ -129,6 +131,30 @@ async function authenticated(context: ManagementContext, exchange: Exchange): Pr
     ...{ reason, userId },
   });
   throw error;
+}
+
+/**
+ * What a login is told that ended when its user got another role: 403 for what that role may not do, as with a new login,
+ * and 401 for all else.
+ */
+async function refusalOfEnded(
+  context: ManagementContext,
+  exchange: Exchange,
+  path: ApiPath,
+  caller: Caller,
+): Promise<GatewayError> {
+  const ended = endedLogin();
+  const error: unknown = await collection(context, exchange, path, caller).then(
+    () => ended,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof GatewayError)) throw error;
+  if (error.code === 'forbidden') return error;
+  await context.audit({
+    ...{ kind: 'refused', ...facts(context, exchange), target: null, outcome: 'denied' },
+    ...{ reason: 'role_changed', userId: caller.userId },
+  });
+  return ended;
 }
 
 function isRefusal(result: Caller | AuthRefusal): result is AuthRefusal {
@@ -180,7 +206,7 @@ async function collection(
       now: context.now,
     },
     {
-      ...{ resource, params, caller, rest: path.rest, prefix: path.prefix },
+      ...{ resource: withinReach(resource, caller), params, caller, rest: path.rest, prefix: path.prefix },
       method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
       headers: request.headers,
       body: await jsonBody(exchange),

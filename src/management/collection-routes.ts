@@ -115,7 +115,9 @@ function askedFor(
   { body, caller, params, prefix, resource, rest }: CollectionRequest,
   key: string,
 ): Repeatable {
-  return { userId: caller.userId, key, content: [prefix, resource.name, ...rest, String(params), body] };
+  // What a token with selectors may not see, no other answer of its user tells it.
+  const whose = caller.narrowed(resource.name) ? `${caller.userId} ${caller.tokenId}` : caller.userId;
+  return { userId: whose, key, content: [prefix, resource.name, ...rest, String(params), body] };
 }
 
 async function carriedOut(
@@ -160,9 +162,16 @@ async function demandPermission(
           'This needs a password that was given within the last five minutes: log in again',
         )
       : null;
-  if (lacking === null) return;
-  await context.record(denied(request, operation, lacking));
-  throw lacking;
+  if (lacking !== null) {
+    await context.record(denied(request, operation, lacking));
+    throw lacking;
+  }
+  if (caller.ended) throw endedLogin();
+}
+
+/** What a login is told that has ended with a change of role, for all that its user may do with another. */
+export function endedLogin(): GatewayError {
+  return new GatewayError('unauthorized', 'This login ended when your role was changed: log in again');
 }
 
 function denied({ caller, resource }: CollectionRequest, operation: Operation, error: GatewayError): Change {

@@ -74,7 +74,7 @@ export function collectionActions(view: View): Advertised[] {
   const { actions = {}, create, remove, update } = view.resource;
   const href = hrefOf(view);
   const rows = [
-    ['create', create?.permission],
+    ['create', view.caller.narrowed(view.resource.name) ? undefined : create?.permission],
     ['edit', update?.permission],
     ['delete', remove?.permission],
     ...Object.entries(actions).map(([name, { permission }]) => [name, permission] as const),

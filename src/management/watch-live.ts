@@ -21,7 +21,10 @@ export function watchLive({ gatekeeper, live }: ManagementContext, exchange: Exc
 }
 
 function wantedBy(list: string | null, caller: Caller): Topic[] {
-  if (list === null) return (Object.keys(topics) as Topic[]).filter((topic) => caller.can(topics[topic]));
+  if (list === null)
+    return (Object.keys(topics) as Topic[]).filter(
+      (topic) => caller.can(topics[topic]) && !caller.narrowed(topic),
+    );
   return list.split(',').map((name) => {
     if (!isTopic(name))
       throw new GatewayError('invalid_request', `There is no topic "${name.slice(0, 40)}"`, {
@@ -29,6 +32,8 @@ function wantedBy(list: string | null, caller: Caller): Topic[] {
       });
     if (!caller.can(topics[name]))
       throw new GatewayError('forbidden', `Watching ${name} needs the permission ${topics[name]}`);
+    if (caller.narrowed(name))
+      throw new GatewayError('forbidden', `The selectors of this token do not let it watch ${name}`);
     return name;
   });
 }

@@ -70,8 +70,10 @@ export interface UserTable {
   guid: string | null;
   display_name: string | null;
   disabled: Generated<number>;
-  /** Counts up with every change of password, role or state; a token of an older count is worth nothing. */
+  /** Counts up with every change of password or state; a token of an older count is worth nothing. */
   credential_version: Generated<number>;
+  /** Counts up with every change of role; a token of a login of an older count has ended. */
+  role_version: Generated<number>;
   password_changed_at: number | null;
   last_login_at: number | null;
 }
@@ -91,7 +93,10 @@ export interface TokenTable {
   scopes: string | null;
   labels: string | null;
   cidrs: string | null;
+  /** Which members of collections an automation token reaches; null for all. */
+  selectors: string | null;
   credential_version: number;
+  role_version: Generated<number>;
   created_at: number;
   expires_at: number;
   /** When the password was proven. */

@@ -27,7 +27,14 @@ describe('reset-password', () => {
       const { id = '' } = (await users.find('admin')) ?? {};
       const hour = Date.now() + 3_600_000;
       await tokens.issue({
-        ...{ userId: id, credentialVersion: 1, kind: 'api', expiresAt: hour, maxExpiresAt: hour },
+        ...{
+          userId: id,
+          credentialVersion: 1,
+          roleVersion: 1,
+          kind: 'api',
+          expiresAt: hour,
+          maxExpiresAt: hour,
+        },
         ...{ ttlSeconds: 3600, authAt: 0 },
       });
       const ran = await reset([]);

@@ -204,6 +204,50 @@ describe('tokens for automation', () => {
     challenged(await at.call('GET', '/api/keys', { token }));
   });
 
+  it('SC-64 reach only the members that their selectors name', async () => {
+    const alice = await at.person('alice', 'admin');
+    const label = await at.call('PATCH', '/api/services/store', {
+      token: alice.token,
+      body: { labels: { team: 'data' } },
+    });
+    assert.equal(label.status, 200, label.text);
+    const input = {
+      name: 'narrow',
+      scopes: ['services:read', 'services:operate', 'keys:read', 'keys:create'],
+    };
+    const selectors = ['services:id=scheduler', 'services:labels.team=data', 'keys:name=none'];
+    const { token } = await automation(at, alice.token, { ...input, selectors });
+    const seen = (await at.call('GET', '/api/services?attributes=id', { token })).json();
+    assert.deepEqual((seen['resources'] as { id: string }[]).map(({ id }) => id).sort(), [
+      'scheduler',
+      'store',
+    ]);
+    assert.equal(seen['count'], 2);
+    assert.equal((await at.call('GET', '/api/services/store', { token })).status, 200);
+    const body = { action: 'test' };
+    assert.equal((await at.call('POST', '/api/services/store', { token, body })).status, 200);
+    refused(await at.call('GET', '/api/services/data-plane', { token }), 404);
+    refused(await at.call('POST', '/api/services/data-plane', { token, body }), 404);
+    const many = { ...body, resources: [{ id: 'data-plane' }, { id: 'store' }] };
+    const results = (await at.call('POST', '/api/services', { token, body: many })).json()['results'];
+    assert.deepEqual(
+      (results as { success: boolean }[]).map(({ success }) => success),
+      [false, true],
+    );
+    assert.equal((await at.call('GET', '/api/keys', { token })).json()['count'], 0);
+    refused(await at.call('POST', '/api/keys', { token, body: { name: 'more' } }), 403, 'forbidden');
+    refused(await at.call('GET', '/api/live?topics=services', { token }), 403, 'forbidden');
+    for (const wrong of [['service:id=mcp'], ['services'], ['services:guid=x'], ['budgets:id=x'], []])
+      refused(
+        await at.call('POST', '/api/tokens', {
+          token: alice.token,
+          body: { ...input, name: 'wrong', selectors: wrong },
+        }),
+        400,
+        'bad_request',
+      );
+  });
+
   it('SC-64 work only from their networks, whatever a header says', async () => {
     const alice = await at.person('alice', 'admin');
     const input = { name: 'elsewhere', scopes: ['keys:read'], cidrs: ['192.0.2.0/24'] };

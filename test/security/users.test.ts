@@ -55,11 +55,26 @@ describe('users', () => {
       body: { role: 'viewer' },
     });
     assert.equal(lowered.status, 200, lowered.text);
-    const after = await at.call('GET', '/api/keys', { token: op.token });
-    // The token itself may end with the role (CONTRACT, 3).
-    assert.ok(after.status === 403 || after.status === 401, after.text);
+    refused(await at.call('GET', '/api/keys', { token: op.token }), 403, 'forbidden');
     const anew = await at.login('op');
     refused(await at.call('GET', '/api/keys', { token: anew }), 403, 'forbidden');
+  });
+
+  it('have their logins ended by another role, and what they may not do told as before', async () => {
+    const vic = await at.person('riser', 'viewer');
+    const change = async (role: string) =>
+      at.call('PATCH', `/api/users/${vic.id}`, { token: await at.login('admin'), body: { role } });
+    assert.equal((await change('viewer')).status, 200);
+    assert.equal((await enter(vic.token)).status, 200, 'the same role is no change');
+    assert.equal((await change('operator')).status, 200);
+    for (const path of ['/api', '/api/keys', '/api/auth', '/api/live', '/api/nothing', '/api/services/nope'])
+      challenged(await at.call('GET', path, { token: vic.token }));
+    for (const body of [{ action: 'nonsense' }, '{', { action: 'revoke_sessions' }])
+      challenged(await at.call('POST', '/api/users', { token: vic.token, body }));
+    refused(await at.call('GET', '/api/audit', { token: vic.token }), 403, 'forbidden');
+    assert.equal((await enter(await at.login('riser'))).status, 200);
+    assert.equal((await change('viewer')).status, 200);
+    challenged(await enter(vic.token));
   });
 
   it('AC-43 end their own logins, and no one else', async () => {

@@ -11,4 +11,7 @@ export const admin: Caller = {
   address: '127.0.0.1',
   requestId: 'req-1',
   can: () => true,
+  ended: false,
+  narrowed: () => false,
+  reaches: () => true,
 };

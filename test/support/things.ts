@@ -19,6 +19,7 @@ export function callerOf(role: 'viewer' | 'operator' | 'admin', passwordAt: numb
     ...{ userId: role, name: role, role, via: 'token', tokenId: 't', passwordAt },
     ...{ address: '127.0.0.1', requestId: 'r' },
     can: (permission) => roleHas(role, permission),
+    ...{ ended: false, narrowed: () => false, reaches: () => true },
   };
 }
 
