@@ -243,7 +243,10 @@ class Run implements OpenCall {
       return;
     }
     call.target = found.target;
-    answerFailure(call, found.failure, shortOf(this.#failed));
+    // What one of several said of its own limit is no measure for all of them.
+    const exhausted = found.judgement.told !== null && this.#turns.exhausted;
+    const failure = exhausted ? { error: this.#turns.refusal(), safeToRetry: false } : found.failure;
+    answerFailure(call, failure, shortOf(this.#failed));
   }
 
   #delivers(at: number): void {

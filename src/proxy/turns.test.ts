@@ -82,8 +82,19 @@ describe('the turns of a request', () => {
     const { turns, walk } = setUp('ab', { admissions: { a: waits(9000, 'overloaded'), b: waits(4200) } });
     assert.equal(walk('server'), '');
     const error = turns.refusal();
-    assert.deepEqual([error.status, error.retryAfter], [429, 5]);
+    assert.deepEqual([error.status, error.retryAfter, turns.exhausted], [503, 5, true]);
     assert.match(error.message, /b rate limit until .*, a overloaded until/);
+    const alone = setUp('a', { admissions: { a: waits(9000) } }).turns;
+    assert.deepEqual([alone.refusal().status, alone.refusal().retryAfter, alone.exhausted], [429, 9, false]);
+    assert.equal(
+      setUp('ab', { admissions: { a: waits(9000), b: cooling } }).turns.exhausted,
+      false,
+      'a guess',
+    );
+    const many = setUp('abcdefghijkl', {
+      admissions: Object.fromEntries([...'abcdefghijkl'].map((id) => [id, waits(9000)])),
+    });
+    assert.match(many.turns.refusal().message, /j rate limit until [0-9:]+ UTC and 2 more\. Try again/);
     const overloaded = setUp('a', { admissions: { a: waits(9000, 'overloaded') } });
     overloaded.walk('server');
     assert.deepEqual([overloaded.turns.refusal().status, overloaded.turns.refusal().retryAfter], [503, 9]);

@@ -24,6 +24,9 @@ export interface TurnsInput {
   now(): number;
 }
 
+/** A target whose upstream named the time until which it takes nothing. */
+type Wait = Extract<Admission, { may: 'wait' }> & { target: Target };
+
 /** How often targets that failed in passing are gone through again, and the pause before the first time, doubled each time. */
 const ROUNDS = 3;
 const PAUSE_MS = 250;
@@ -84,22 +87,38 @@ export class Turns {
     });
   }
 
-  /** Why nothing at all was tried: everybody said when to come back. */
+  /**
+   * Why nobody takes the request: everybody said when to come back. An account on its own has reached its limit (429);
+   * several together are what the gateway has no capacity for (503), of which none is named as the one to blame.
+   */
   refusal(): GatewayError {
-    const now = this.#input.now();
-    const waits = this.#input.targets.flatMap((target) => {
-      const admission = this.#admission(target);
-      return admission.may === 'wait' ? [{ target, ...admission }] : [];
-    });
-    const [first] = waits.sort((a, b) => a.until - b.until);
-    const retryAfter = first === undefined ? 1 : Math.max(1, Math.ceil((first.until - now) / 1000));
+    const { now, targets } = this.#input;
+    const waits = this.#waits().sort((a, b) => a.until - b.until);
+    const [first] = waits;
+    const retryAfter = first === undefined ? 1 : Math.max(1, Math.ceil((first.until - now()) / 1000));
     const limited = waits.some(({ condition }) => 'reason' in condition && limits.has(condition.reason));
     const names = waits.slice(0, MAX_NAMED).map(({ condition, target, until }) => {
       const reason = 'reason' in condition ? condition.reason : condition.state;
       return `${target.connection.name} ${reason} until ${new Date(until).toISOString().slice(11, 19)} UTC`;
     });
-    const message = `No account takes this request just now: ${names.join(', ')}. Try again in ${retryAfter} s`;
-    return new GatewayError(limited ? 'rate_limit_exceeded' : 'upstream_overloaded', message, { retryAfter });
+    const more = waits.length - names.length;
+    const listed = more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
+    const message = `No account takes this request just now: ${listed}. Try again in ${retryAfter} s`;
+    const code = limited && targets.length === 1 ? 'rate_limit_exceeded' : 'upstream_overloaded';
+    return new GatewayError(code, message, { retryAfter });
+  }
+
+  /** Whether there are several targets, and each has a time that its upstream named. */
+  get exhausted(): boolean {
+    const { length } = this.#input.targets;
+    return length > 1 && this.#waits().length === length;
+  }
+
+  #waits(): Wait[] {
+    return this.#input.targets.flatMap((target) => {
+      const admission = this.#admission(target);
+      return admission.may === 'wait' ? [{ target, ...admission }] : [];
+    });
   }
 
   #ready(): Target | null {
@@ -137,10 +156,7 @@ export class Turns {
   #wait(): Turn {
     const { now, patience, targets } = this.#input;
     if (patience.waitMs === 0) return stop;
-    const untils = targets.flatMap((target) => {
-      const admission = this.#admission(target);
-      return admission.may === 'wait' ? [admission.until] : [];
-    });
+    const untils = this.#waits().map(({ until }) => until);
     const ms = Math.max(1, Math.min(...untils) - now());
     if (!Number.isFinite(ms) || this.#waitedMs + ms > patience.waitMs) return stop;
     this.#waitedMs += ms;
@@ -156,7 +172,7 @@ export class Turns {
 const stop: Turn = { do: 'stop' };
 const MAX_NAMED = 10;
 
-/** Reasons for which clients are told 429: it is about how much they ask. */
+/** Reasons for which a lone account’s clients are told 429: it is about how much they ask. */
 const limits: ReadonlySet<string> = new Set([faults['rate-limit'].says, faults.quota.says]);
 
 function skipOf(target: Target, condition: Condition): Skip[] {
