@@ -1,6 +1,7 @@
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Listening } from '../http/outbound.ts';
 import { outboundConnector } from '../http/outbound-connector.ts';
+import { Agent, request } from '../http/undici.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { AccessTokens } from './access-tokens.ts';
 import { authorise, bearer } from './authorise.ts';

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector as connectors } from 'undici';
 import { AddressRefused, guardedLookup, hostRefusal, type Listening } from './outbound.ts';
+import { buildConnector } from './undici.ts';
 
 export interface OutboundInput {
   /** How long connecting may take, in milliseconds. */
@@ -14,10 +15,10 @@ export interface OutboundInput {
  * undici's connector, which connects to nothing that `outbound.ts` refuses. What counts is what a name is resolved to
  * for this very connection, so that a name which was harmless when it was configured does not help.
  */
-export function outboundConnector({ listening, lookup, timeoutMs }: OutboundInput): buildConnector.connector {
+export function outboundConnector({ listening, lookup, timeoutMs }: OutboundInput): connectors.connector {
   /** The answer depends on the port, and the resolver is not told it. */
-  const byPort = new Map<number, buildConnector.connector>();
-  const connectorTo = (port: number): buildConnector.connector => {
+  const byPort = new Map<number, connectors.connector>();
+  const connectorTo = (port: number): connectors.connector => {
     const known = byPort.get(port);
     if (known !== undefined) return known;
     const guarded = guardedLookup(port, listening, lookup);

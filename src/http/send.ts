@@ -1,5 +1,6 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { STATUS_CODES } from './node-http.ts';
 import type { Outlet } from './outlet.ts';
 
 /** How much of an unread request body is discarded so that its sender gets to read the answer, and for how long. */

@@ -1,10 +1,11 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import { createRoster, type Roster, type Slotted } from '../lib/roster.ts';
 import { createDrain } from './drain.ts';
+import { createServer } from './node-http.ts';
 import type { Outlet } from './outlet.ts';
 import { parsedHeadBytes, type RefusalOptions, refuseBrokenRequests, refuseLargeHead } from './refuse.ts';
 import { createRequestIds } from './request-id.ts';

@@ -1,5 +1,5 @@
-import { Pool } from 'undici';
 import type { Listening } from '../http/outbound.ts';
+import { Pool } from '../http/undici.ts';
 import { upstreamUrl } from '../providers/url.ts';
 import type { Upstream } from './attempt.ts';
 import { createConnector } from './connector.ts';

@@ -1,6 +1,6 @@
-import { Agent, request } from 'undici';
 import { hostRefusal } from '../../http/outbound.ts';
 import { outboundConnector } from '../../http/outbound-connector.ts';
+import { Agent, request } from '../../http/undici.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { ClientAuth, OAuthClient } from '../account-schema.ts';
 
