@@ -274,8 +274,21 @@ async function openDoor(
     ...{ now: context.now, onError: report, schedule },
   });
   onClose(() => gatekeeper.close());
+  const noted = auditEvents(audit);
   const backups = openBackups({
     ...{ dataDir: config.dataDir, storageKey: sealing, version },
+    failed: (work) =>
+      noted({
+        kind: 'change',
+        change: {
+          ...work,
+          collection: 'backups',
+          outcome: 'failure',
+          before: null,
+          after: null,
+          input: null,
+        },
+      }),
     ...{ tasks: services.tasks, report, now: context.now },
   });
   onClose(backups.settled);
@@ -302,7 +315,7 @@ async function openDoor(
       auditResource(audit),
       backups.resource,
     ],
-    audit: auditEvents(audit),
+    audit: noted,
   });
   return { management, setupCode: gatekeeper.offer()?.code ?? null };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { GatewayError } from '../lib/error.ts';
@@ -17,10 +17,15 @@ export function readManifest(path: string): Promise<Manifest> {
 /**
  * Reads all of a backup and compares it with its manifest.
  * @param folder where its members are written to; null for nowhere
+ * @param progress told how much of the file is read, from 0 to 1
  * @throws GatewayError that says what is wrong with it
  */
-export function unpackBackup(path: string, folder: string | null): Promise<Manifest> {
-  return reading(path, async (members) => {
+export function unpackBackup(
+  path: string,
+  folder: string | null,
+  progress: (done: number) => void = () => {},
+): Promise<Manifest> {
+  return reading(path, async (members, read) => {
     const manifest = await firstMember(members);
     const due = new Map<string, Manifest['members'][number]>(
       manifest.members.map((member) => [member.name, member]),
@@ -33,7 +38,9 @@ export function unpackBackup(path: string, folder: string | null): Promise<Manif
       due.delete(member.name);
       if (member.bytes !== said.bytes)
         throw new Error(`its member ${said.name} has another size than its manifest says`);
-      const digest = await copied(member, folder === null ? null : join(folder, said.name));
+      const digest = await copied(member, folder === null ? null : join(folder, said.name), () =>
+        progress(read()),
+      );
       if (digest !== said.sha256)
         throw new Error(`its member ${said.name} is damaged: its SHA-256 is not that of its manifest`);
     }
@@ -45,12 +52,17 @@ export function unpackBackup(path: string, folder: string | null): Promise<Manif
 
 type Members = AsyncGenerator<TarMember>;
 
-async function reading<T>(path: string, read: (members: Members) => Promise<T>): Promise<T> {
+/** @param read is given what it reads, and what tells how much of the file was read, from 0 to 1 */
+async function reading<T>(
+  path: string,
+  read: (members: Members, done: () => number) => Promise<T>,
+): Promise<T> {
   const file = createReadStream(path);
   const unzipped = createGunzip();
   file.on('error', (error) => unzipped.destroy(error));
   try {
-    return await read(tarMembers(file.pipe(unzipped)));
+    const bytes = (await stat(path)).size;
+    return await read(tarMembers(file.pipe(unzipped)), () => file.bytesRead / Math.max(1, bytes));
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
       throw new GatewayError('not_found', `There is no file ${path}`);
@@ -77,13 +89,14 @@ async function firstMember(members: Members): Promise<Manifest> {
 }
 
 /** Reads a member, into a file where one is named. Returns its SHA-256. */
-async function copied({ content }: TarMember, to: string | null): Promise<string> {
+async function copied({ content }: TarMember, to: string | null, told: () => void): Promise<string> {
   const digest = createHash('sha256');
   const file = to === null ? null : await open(to, 'wx', 0o600);
   try {
     for await (const piece of content) {
       digest.update(piece);
       await file?.writeFile(piece);
+      told();
     }
     await file?.sync();
   } finally {

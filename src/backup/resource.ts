@@ -1,106 +1,34 @@
 import { join } from 'node:path';
 import type { StorageKey } from '../connections/seal.ts';
-import type { Resource, Row } from '../http/resource.ts';
+import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import { backupFolder, backupName, createBackup, type Progress } from './create.ts';
+import { backupFolder, backupName, createBackup } from './create.ts';
 import { type BackupFile, findBackup, listBackups, removeBackup } from './list.ts';
 import { unpackBackup } from './read.ts';
 import { backupRow, newBackup } from './schema.ts';
+import { type BackupWork, createBackupWork, type NewWork, type WorkInput } from './work.ts';
 
-export interface BackupsInput {
-  dataDir: string;
+export interface BackupsInput extends WorkInput {
   storageKey: StorageKey;
   version: string;
-  tasks: BackupTasks;
-  /** A fault of the gateway's own, for the log. */
-  report(error: unknown): void;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** Where it is kept how far a backup is. */
-export interface BackupTasks {
-  begin(task: { name: string; target: string; userId: string; message: string }): Promise<string>;
-  progress(id: string, progress: number, message: string): Promise<void>;
-  finish(
-    id: string,
-    status: 'Ok' | 'Error',
-    message: string,
-    result?: Record<string, unknown>,
-  ): Promise<void>;
-}
-
 export interface Backups {
   resource: Resource;
-  /** Resolves when none is being made any more. */
+  /** Resolves when none is being made or checked any more. */
   settled(): Promise<void>;
 }
 
-/** How often it is noted how far a backup is. */
-const NOTED_MS = 500;
-
 /** The backups in the data directory. A restore needs the gateway stopped, so it is done at the command line. */
 export function openBackups(input: BackupsInput): Backups {
-  let making: Promise<void> | null = null;
-  const begin = async (userId: string, includeKey: boolean): Promise<{ row: Row; taskId: string }> => {
-    if (making !== null)
-      throw new GatewayError('conflict', 'A backup is being made: wait until its task is done');
-    const { promise, resolve } = Promise.withResolvers<void>();
-    making = promise.then(() => {
-      making = null;
-    });
-    const now = input.now();
-    const id = backupName(now);
-    try {
-      const taskId = await input.tasks.begin({
-        ...{ name: 'backup', target: `/api/backups/${id}`, userId },
-        message: 'A backup was asked for',
-      });
-      void make(input, { id, now, includeKey, taskId }).then(resolve);
-      return { row: { id }, taskId };
-    } catch (error) {
-      resolve();
-      throw error;
-    }
-  };
-  return { resource: backupsResource(input, begin), settled: async () => (await making) ?? undefined };
+  const work = createBackupWork(input);
+  return { resource: backupsResource(input, work), settled: work.settled };
 }
 
-interface Making {
-  id: string;
-  taskId: string;
-  now: number;
-  includeKey: boolean;
-}
-
-/** Makes a backup and keeps its task up to date. Never rejects. */
-async function make(input: BackupsInput, { id, includeKey, now, taskId }: Making): Promise<void> {
-  const { dataDir, report, storageKey, tasks, version } = input;
-  let noted = performance.now();
-  const progress: Progress = (done, doing) => {
-    if (performance.now() - noted < NOTED_MS) return;
-    noted = performance.now();
-    tasks.progress(taskId, done, doing).catch(report);
-  };
-  try {
-    const output = join(backupFolder(dataDir), id);
-    const { bytes, manifest } = await createBackup({
-      ...{ dataDir, output, storageKey, version, now, includeKey, progress },
-    });
-    const result = { id, bytes, includes_secret: manifest.key.included };
-    await tasks.finish(taskId, 'Ok', `The backup ${id} is made`, result);
-  } catch (error) {
-    const known = error instanceof GatewayError;
-    if (!known || error.status >= 500) report(error);
-    const message = known ? error.message.replaceAll(`${dataDir}/`, '') : 'It failed; the log has the cause';
-    await tasks.finish(taskId, 'Error', message).catch(report);
-  }
-}
-
-function backupsResource(
-  { dataDir }: BackupsInput,
-  begin: (userId: string, includeKey: boolean) => Promise<{ row: Row; taskId: string }>,
-): Resource {
+function backupsResource(input: BackupsInput, work: BackupWork): Resource {
+  const { dataDir } = input;
   const find = async (id: string): Promise<Row | null> => {
     const file = await findBackup(dataDir, id);
     return file === null ? null : rowOf(file);
@@ -118,43 +46,75 @@ function backupsResource(
       perMinute: 6,
       slow: true,
       input: newBackup,
-      run: (input, caller) => begin(caller.userId, newBackup.parse(input).include_key ?? true),
+      async run(given, caller) {
+        const now = input.now();
+        const id = backupName(now);
+        const run = making(input, { id, now, includeKey: newBackup.parse(given).include_key ?? true });
+        const message = 'A backup was asked for';
+        const { taskId } = await work.begin({ action: 'create', id, caller, message, run }, false);
+        return { row: { id }, taskId };
+      },
     },
     remove: {
       permission: 'backups:create',
       async run(row) {
-        if (!(await removeBackup(dataDir, row.id)))
-          throw new GatewayError('not_found', `The backup ${row.id} was removed meanwhile`);
+        if (!(await removeBackup(dataDir, row.id))) throw removedMeanwhile(row.id);
       },
     },
-    actions: {
-      verify: {
-        summary: 'Reads the whole backup and compares it with its manifest.',
-        permission: 'backups:create',
-        perMinute: 12,
-        async run(row) {
-          const file = await findBackup(dataDir, row.id);
-          if (file === null)
-            throw new GatewayError('not_found', `The backup ${row.id} was removed meanwhile`);
-          try {
-            await unpackBackup(file.path, null);
-            return { success: true, message: `${row.id} is whole` };
-          } catch (error) {
-            if (!(error instanceof GatewayError)) throw error;
-            return { success: false, message: error.message.replace(file.path, row.id) };
-          }
-        },
-      },
-      restore: {
-        summary: 'Says how to restore the backup, which needs the gateway stopped.',
-        permission: 'backups:restore',
-        run: async (row) => ({
-          success: false,
-          message: `Nothing was changed: stop the gateway, then run \`gateway restore ${row.id}\` on its machine`,
-        }),
-      },
+    actions: { verify: verifying(dataDir, work), restore: explained },
+  };
+}
+
+function making(
+  { dataDir, storageKey, version }: BackupsInput,
+  { id, includeKey, now }: { id: string; now: number; includeKey: boolean },
+): NewWork['run'] {
+  return async (progress) => {
+    const output = join(backupFolder(dataDir), id);
+    const { bytes, manifest } = await createBackup({
+      ...{ dataDir, output, storageKey, version, now, includeKey, progress },
+    });
+    return {
+      message: `The backup ${id} is made`,
+      result: { id, bytes, includes_secret: manifest.key.included },
+    };
+  };
+}
+
+/** A small backup is checked by the time of the answer; what takes longer is left to its task. */
+function verifying(dataDir: string, work: BackupWork): Action {
+  return {
+    summary: 'Reads the whole backup and compares it with its manifest. What takes longer is left to a task.',
+    permission: 'backups:create',
+    perMinute: 12,
+    async run({ id }, _given, caller) {
+      const file = await findBackup(dataDir, id);
+      if (file === null) throw removedMeanwhile(id);
+      const run: NewWork['run'] = async (progress) => {
+        const { members } = await unpackBackup(file.path, null, (done) => progress(done, 'Reading it'));
+        return { message: `${id} is whole`, result: { id, members: members.map(({ name }) => name) } };
+      };
+      const message = 'A check was asked for';
+      const { end, taskId } = await work.begin({ action: 'verify', id, caller, message, run }, true);
+      return {
+        ...(end ?? { success: true, message: `${id} is being checked; its task has the end` }),
+        taskId,
+      };
     },
   };
+}
+
+const explained: Action = {
+  summary: 'Says how to restore the backup, which needs the gateway stopped.',
+  permission: 'backups:restore',
+  run: async (row) => ({
+    success: false,
+    message: `Nothing was changed: stop the gateway, then run \`gateway restore ${row.id}\` on its machine`,
+  }),
+};
+
+function removedMeanwhile(id: string): GatewayError {
+  return new GatewayError('not_found', `The backup ${id} was removed meanwhile`);
 }
 
 function rowOf({ bytes, manifest, name }: BackupFile): Row {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { AuditRecord } from '../../src/access/audit-schema.ts';
@@ -101,6 +101,24 @@ describe('backups over the management API', () => {
     ]);
     assert.equal((await call('DELETE', `/api/backups/${name}`, { token })).status, 204);
     assert.equal((await call('GET', `/api/backups/${name}`, { token })).status, 404);
+  });
+
+  it('that fail after they were begun are recorded as failed', async () => {
+    const { call, gateway } = managing;
+    const token = await managing.login('admin');
+    const folder = join(gateway.dataDir, 'backups');
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'no folder');
+    const made = await call('POST', '/api/backups', { token, body: {} });
+    assert.equal(made.status, 202, made.text);
+    const path = String(firstResult(made)['task_href']);
+    const task = async () => (await call('GET', path, { token })).json();
+    await waitFor('the task', async () => (await task())['state'] === 'Finished');
+    assert.equal((await task())['status'], 'Error');
+    const last = () => records('backups.create').at(-1);
+    await waitFor('its record', async () => last()?.outcome === 'failure');
+    assert.equal(last()?.reason, 'internal_error');
+    rmSync(folder);
   });
 
   it('need a password that was given a moment ago', async () => {
