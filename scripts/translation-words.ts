@@ -123,6 +123,9 @@ vendor runs. An Anthropic tool of that kind is refused instead: the model would 
 /** What becomes of a format's requests, and how its providers are asked, beyond what the tables show. */
 export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; asked?: string[] }>>> = {
   'openai-chat': {
+    asking: [
+      'What another vendor sealed stands in `reasoning_details`, as OpenRouter has it: a client that sends the message back with them keeps the reasoning valid where it came from. Google’s seal of a call stands on the call, as on Google’s own surface.',
+    ],
     asked: [
       'A tool’s result is text: images in it follow in a message of the user, and a failed result begins with a mark, which is taken off again when it comes back.',
       'Tools with free text go as they are to providers that are known to take them.',

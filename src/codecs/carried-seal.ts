@@ -28,6 +28,26 @@ export function carriedSeal(text: string): Sealed | null {
   return { format, kind: known, value, ...(id === '' ? {} : { id }), ...(owner === '' ? {} : { owner }) };
 }
 
+/** How base64 of what `carrySeal` writes begins. */
+const PREFIX_BASE64 = Buffer.from(PREFIX).toString('base64');
+
+/**
+ * A carried seal in base64, for members that are bytes, with the thought that it seals: clients send thoughts
+ * themselves not back, or not as they were, and some makers take a seal only with them.
+ * @param thought '' where its maker does without
+ */
+export function carryWithThought(sealed: Sealed, thought: string): string {
+  return Buffer.from(`${carrySeal(sealed)}${thought === '' ? '' : `\n${thought}`}`).toString('base64');
+}
+
+/** What `carryWithThought` carried; null for any other text. */
+export function carriedWithThought(text: string): { sealed: Sealed; thought: string } | null {
+  if (!text.startsWith(PREFIX_BASE64)) return null;
+  const [seal = '', ...thought] = Buffer.from(text, 'base64').toString().split('\n');
+  const sealed = carriedSeal(seal);
+  return sealed === null ? null : { sealed, thought: thought.join('\n') };
+}
+
 function isFormat(text: string): text is WireFormat {
   return sealing.some((format) => format === text);
 }

@@ -35,7 +35,8 @@ const unsealings: Readonly<Partial<Record<WireFormat, readonly Unsealing[]>>> = 
   ],
   'openai-chat': [
     {
-      refused: /thought[ _]?signature|reasoning_details|encrypted/i,
+      refused:
+        /thought[ _]?signature|signature.{0,20}thinking|thinking.{0,20} block|reasoning_details|encrypted/i,
       name: reasoning,
       strip: withoutDetails,
     },

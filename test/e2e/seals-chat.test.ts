@@ -99,3 +99,67 @@ describe('M-13: what a chat upstream seals', () => {
     assert.equal(two.reasoning_details, undefined);
   });
 });
+
+describe('M-13: what Anthropic seals for a chat caller', () => {
+  const content = [
+    { type: 'thinking', thinking: 'A file.', signature: 'EqQBsig' },
+    { type: 'tool_use', id: 'call_a', name: 'list', input: {} },
+  ];
+  const answer = { ...messages.answer(), content, stop_reason: 'tool_use' };
+  const event = (type: string, rest: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+  const usage = { input_tokens: 3, output_tokens: 5 };
+  const started = event('message_start', { message: { ...answer, content: [], stop_reason: null, usage } });
+  const thinks = [
+    event('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+    event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'A ' } }),
+    event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'file.' } }),
+    event('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'EqQBsig' } }),
+    event('content_block_stop', { index: 0 }),
+    event('content_block_start', { index: 1, content_block: content[1] ?? {} }),
+    event('content_block_stop', { index: 1 }),
+    event('message_delta', { delta: { stop_reason: 'tool_use', stop_sequence: null }, usage }),
+    event('message_stop', {}),
+  ]; // biome-ignore format: one line an event
+  const tool = { type: 'function', function: { name: 'list', parameters: { type: 'object' } } };
+
+  /** The message that a client keeps which adds up what the pieces of a stream say. */
+  function messageOf(text: string): Record<string, unknown> {
+    if (text.startsWith('{')) return JSON.parse(text).choices[0].message;
+    const kept: Record<string, unknown> = { role: 'assistant', content: null };
+    for (const line of text.split('\n').filter((one) => one.startsWith('data: {'))) {
+      const { reasoning_details, tool_calls } = JSON.parse(line.slice(6)).choices[0]?.delta ?? {};
+      if (reasoning_details !== undefined) kept['reasoning_details'] = reasoning_details;
+      for (const { index, ...one } of tool_calls ?? []) {
+        const [before] = (kept['tool_calls'] as (typeof call)[] | undefined) ?? [];
+        const args = `${before?.function.arguments ?? ''}${one.function.arguments}`;
+        const whole = { ...before, ...one };
+        kept['tool_calls'] = [
+          { ...whole, function: { ...before?.function, ...one.function, arguments: args } },
+        ];
+        assert.equal(index, 0);
+      }
+    }
+    return kept;
+  }
+
+  for (const kind of ['streamed', 'whole'] as const)
+    it(`comes back to it, ${kind}, and to no other`, async () => {
+      const asked = { model: messages.model, tools: [tool], reasoning_effort: 'low', messages: [question] };
+      at.upstream.script([kind === 'streamed' ? stream([started, ...thinks].join('')) : json(200, answer)]);
+      const first = await at.gateway.ask(chat.path, { ...asked, stream: kind === 'streamed' });
+      assert.equal(first.status, 200, first.text);
+      const done = { role: 'tool', tool_call_id: 'call_a', content: 'a.txt' };
+      const history = [question, messageOf(first.text), done];
+      for (const [model, back] of [
+        [messages.model, true],
+        ['anth/other-1', false],
+      ] as const) {
+        at.upstream.script([json(200, messages.answer())]);
+        const next = await at.gateway.ask(chat.path, { ...asked, model, messages: history });
+        assert.equal(next.status, 200, next.text);
+        const sent = assistantIn(at.upstream.requests[0]?.body).content;
+        assert.deepEqual(sent, back ? content : content.slice(1), model);
+      }
+    });
+});

@@ -1,4 +1,4 @@
-import { carriedSeal, carrySeal } from '../carried-seal.ts';
+import { carriedWithThought, carryWithThought } from '../carried-seal.ts';
 import type { Sealed } from '../conversation.ts';
 
 /**
@@ -16,22 +16,12 @@ const placeholders: ReadonlySet<string> = new Set([NO_SIGNATURE, 'context_engine
  */
 export function sealOf(signature: string): Sealed | null {
   if (signature === '' || placeholders.has(signature)) return null;
-  return carriedIn(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
+  return carriedWithThought(signature)?.sealed ?? { format: 'gemini', kind: 'signature', value: signature };
 }
 
 /** The thought that was carried with its seal; '' for a signature that carries none. */
 export function thoughtIn(signature: string): string {
-  return carriedIn(signature)?.thought ?? '';
-}
-
-/** How base64 of what `carrySeal` writes begins ("mg1"). */
-const CARRIED_BASE64 = Buffer.from('mg1').toString('base64');
-
-function carriedIn(signature: string): { sealed: Sealed; thought: string } | null {
-  if (!signature.startsWith(CARRIED_BASE64)) return null;
-  const [seal = '', ...thought] = Buffer.from(signature, 'base64').toString().split('\n');
-  const sealed = carriedSeal(seal);
-  return sealed === null ? null : { sealed, thought: thought.join('\n') };
+  return carriedWithThought(signature)?.thought ?? '';
 }
 
 /**
@@ -41,6 +31,5 @@ function carriedIn(signature: string): { sealed: Sealed; thought: string } | nul
  */
 export function signatureOf(sealed: Sealed, thought = ''): string {
   if (sealed.format === 'gemini') return sealed.value;
-  const along = sealed.kind === 'signature' && thought !== '' ? `\n${thought}` : '';
-  return Buffer.from(`${carrySeal(sealed)}${along}`).toString('base64');
+  return carryWithThought(sealed, sealed.kind === 'signature' ? thought : '');
 }

@@ -10,7 +10,9 @@ import { noUsage } from '../model.ts';
 import type { AnswerContext, EndReason, StreamPart } from '../stream-part.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
+import { carriedIn } from './carried-details.ts';
 import { reader } from './reader.ts';
+import { detailsIn } from './reasoning-details.ts';
 import { writer } from './writer.ts';
 
 const context: AnswerContext = {
@@ -81,7 +83,7 @@ function assertBalanced(parts: readonly StreamPart[]): void {
   if (endOf(parts)?.type === 'message-end') assert.deepEqual([...open], []);
 }
 
-/** What this format can say of an answer: neighbouring blocks of one kind are one, and nothing is sealed. */
+/** What this format can say of an answer: neighbouring blocks of one kind are one, and nothing tells a summary. */
 function sayable(parts: readonly StreamPart[]): StreamPart[] {
   const result: StreamPart[] = [];
   const blocks = new Map<number, number>();
@@ -99,11 +101,17 @@ function sayable(parts: readonly StreamPart[]): StreamPart[] {
       if (kind !== part.type) blocks.set(part.block, new Set(blocks.values()).size);
       const block = blocks.get(part.block) ?? 0;
       if (part.type === 'reasoning-start') result.push({ ...part, block, summary: false });
-      else if (part.type === 'reasoning-end') result.push({ ...part, block, sealed: null });
       else result.push({ ...part, block });
     }
   }
   return settled(result);
+}
+
+/** A part with the seal that a caller would send back in it. */
+function unpacked(part: StreamPart): StreamPart {
+  if (part.type !== 'reasoning-end' || part.sealed === null) return part;
+  const [carried] = carriedIn({ reasoning_details: detailsIn(part.sealed) }, new Set()).get(null) ?? [];
+  return { ...part, sealed: carried?.sealed ?? part.sealed };
 }
 
 /** Two reasonings are two paragraphs here, so that only answers with one are read as they were written. */
@@ -118,7 +126,7 @@ describe('a chat stream, whatever it says,', () => {
       fc.property(plainAnswers, (parts) => {
         const read = readBack(written(parts));
         assertBalanced(read);
-        assert.deepEqual(settled(read), sayable(parts));
+        assert.deepEqual(settled(read).map(unpacked), sayable(parts));
       }),
     );
   });

@@ -15,6 +15,7 @@ import { sourceOfUrl } from '../data-url.ts';
 import { withoutErrorMark } from '../result-mark.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
 import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { carriedIn } from './carried-details.ts';
 import { sealInDetails } from './reasoning-details.ts';
 import { reasoningIn } from './text.ts';
 import { callSeal, inputIn } from './tool-calls.ts';
@@ -146,19 +147,20 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
       { param: `${path}.audio` },
     );
   const parts: Part[] = [];
-  const reasoning = reasoningIn(message);
-  const sealed = sealInDetails(message['reasoning_details']);
-  if (reasoning !== '' || sealed !== null)
-    parts.push({ type: 'reasoning', text: reasoning, summary: false, sealed });
+  const called = listAt(message, 'tool_calls', `${path}.tool_calls`);
+  const seals = carriedIn(message, new Set(called.map((call) => textOf(objectOf(call)['id']))));
+  parts.push(...(seals.get(null) ?? ownReasoning(message)));
   parts.push(...readContent(message['content'], `${path}.content`));
   for (const [index, image] of listAt(message, 'images', `${path}.images`).entries())
     parts.push(imagePart(objectOf(image), `${path}.images[${index}].image_url`));
   const refusal = textAt(message, 'refusal', `${path}.refusal`) ?? '';
   if (refusal !== '') parts.push({ type: 'refusal', text: refusal });
-  for (const [index, call] of listAt(message, 'tool_calls', `${path}.tool_calls`).entries()) {
+  for (const [index, call] of called.entries()) {
     const part = callOf(call, `${path}.tool_calls[${index}]`);
     if (part.kind === 'custom') calls.custom.add(part.id);
-    parts.push(...sealBefore(call), part);
+    parts.push(...(seals.get(part.id) ?? []), ...sealBefore(call), part);
+    // Another call of the same id has none.
+    seals.delete(part.id);
   }
   const legacy = message['function_call'];
   if (isObject(legacy)) {
@@ -167,6 +169,12 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
     parts.push(callOf({ id: calls.legacy, function: legacy }, `${path}.function_call`));
   }
   return parts;
+}
+
+function ownReasoning(message: JsonObject): ReasoningPart[] {
+  const text = reasoningIn(message);
+  const sealed = sealInDetails(message['reasoning_details']);
+  return text === '' && sealed === null ? [] : [{ type: 'reasoning', text, summary: false, sealed }];
 }
 
 function sealBefore(call: unknown): ReasoningPart[] {

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { splitFrames } from '../../lib/sse.ts';
 import { adapt } from '../adapt.ts';
 import { emptyConversation, type Message, type Part, type Sealed } from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';
 import type { StreamPart } from '../stream-part.ts';
 import { unsealed } from '../unseal.ts';
 import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { assemble } from './assemble.ts';
 import { openaiChat } from './codec.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
+import { writer } from './writer.ts';
 
 const data = (delta: object, finish: string | null = null) => ({
   event: '',
@@ -130,6 +133,104 @@ describe('M-13: reasoning that a chat upstream sealed', () => {
   });
 });
 
+describe('M-13: reasoning that another vendor sealed', () => {
+  const context = { id: 'resp_0m1', model: 'asked', startedAt: 0, includeUsage: false };
+  const seals = {
+    signature: { format: 'anthropic-messages', kind: 'signature', value: 'EqQB', owner: 'here:claude' },
+    redacted: { format: 'anthropic-messages', kind: 'redacted', value: 'AAAA', owner: 'here:claude' },
+    encrypted: {
+      format: 'openai-responses',
+      kind: 'encrypted',
+      value: 'gAAA',
+      id: 'rs_1',
+      owner: 'here:gpt',
+    },
+    google: { format: 'gemini', kind: 'signature', value: 'c2ln', owner: 'here:gemini' },
+  } as const satisfies Record<string, Sealed>;
+  const thought = (block: number, text: string, sealed: Sealed): StreamPart[] => [
+    { type: 'reasoning-start', block, summary: false },
+    ...(text === '' ? [] : [{ type: 'reasoning-delta', block, text } as const]),
+    { type: 'reasoning-end', block, sealed },
+  ];
+  const called = (block: number, id: string): StreamPart[] => [
+    { type: 'tool-call-start', block, id, name: 'list', kind: 'function' },
+    { type: 'tool-call-end', block, complete: true },
+  ];
+  const text = (block: number): StreamPart[] => [
+    { type: 'text-start', block },
+    { type: 'text-delta', block, text: 'Yes' },
+    { type: 'text-end', block },
+  ];
+  const end: StreamPart = { type: 'message-end', reason: 'stop', stopSequence: null, usage: null };
+  /** What a caller got as a whole answer, and sends back as it is. */
+  const message = (request: JsonObject, ...all: StreamPart[][]): JsonObject => {
+    const written = writer({ ...context, request });
+    const start: StreamPart = { type: 'message-start', id: 'x', model: 'm', usage: null };
+    const stream = [start, ...all.flat(), end].map((part) => written.push(part)).join('');
+    const answer = assemble(splitFrames(Buffer.from(stream)).frames);
+    return objectOf(objectOf(listOf(answer?.['choices'])[0])['message']);
+  };
+  const comesBack = (sent: JsonObject): Part[] =>
+    decodeRequest({ model: 'm', messages: [sent] }).messages[0]?.parts ?? [];
+  const reasoning = (words: string, summary: boolean, sealed: Sealed): Part => ({
+    ...{ type: 'reasoning', text: words, summary, sealed },
+  });
+
+  it('comes back before what followed it, with the very thoughts that a signature needs', () => {
+    const sent = message(
+      {},
+      thought(0, 'One.\n', seals.signature),
+      thought(1, '', seals.redacted),
+      text(2),
+      thought(3, 'Two.', seals.signature),
+      called(4, 'call_a'),
+      called(5, 'call_b'),
+    );
+    assert.equal(sent['reasoning_content'], 'One.\n\n\nTwo.');
+    const parts = comesBack(sent);
+    assert.deepEqual(parts, [
+      reasoning('One.\n', false, seals.signature),
+      reasoning('', false, seals.redacted),
+      { type: 'text', text: 'Yes' },
+      reasoning('Two.', false, seals.signature),
+      { type: 'tool-call', id: 'call_a', name: 'list', input: '{}', kind: 'function' },
+      { type: 'tool-call', id: 'call_b', name: 'list', input: '{}', kind: 'function' },
+    ]);
+    const { reasoning_content: _, ...quiet } = sent;
+    assert.deepEqual(comesBack(quiet), parts, 'also from a caller that sends no thoughts back');
+  });
+
+  it('keeps its id, and the summary that the caller was told', () => {
+    const sent = message({}, thought(0, 'Sum.', seals.encrypted), called(1, 'call_a'));
+    assert.deepEqual(comesBack(sent)[0], reasoning('Sum.', true, seals.encrypted));
+    const { reasoning_content: _, ...quiet } = sent;
+    assert.deepEqual(comesBack(quiet)[0], reasoning('', true, seals.encrypted));
+  });
+
+  it('of Google comes back where no call bears it', () => {
+    const sent = message({}, text(0), thought(1, '', seals.google));
+    assert.deepEqual(comesBack(sent), [reasoning('', true, seals.google), { type: 'text', text: 'Yes' }]);
+  });
+
+  it('is told also those who speak of functions, and shown to nobody as words', () => {
+    const functions = [{ name: 'list' }];
+    const sent = message({ functions }, thought(0, 'Hm.', seals.signature), called(1, 'call_a'));
+    const [detail] = listOf(sent['reasoning_details']).map(objectOf);
+    assert.equal(detail?.['text'], '');
+    assert.deepEqual(comesBack(sent)[0], reasoning('Hm.', false, seals.signature));
+  });
+
+  it('is no more than words to a server of the same format', () => {
+    const sent = message({}, thought(0, 'Hm.', seals.signature), text(1));
+    const conversation = decodeRequest({ model: 'm', messages: [sent] });
+    const chat = { ...openaiChat, conversation: openaiChat.conversation ?? assert.fail() };
+    const dialect = { ...plainDialect, reasoningField: 'reasoning_content' as const };
+    const route = { from: chat, to: chat, dialect, model: 'm', owner: 'here:claude' };
+    const body = encodeRequest(adapt(conversation, route).conversation, dialect);
+    assert.deepEqual(body['messages'], [{ role: 'assistant', content: 'Yes', reasoning_content: 'Hm.' }]);
+  });
+});
+
 describe('M-13: a seal of Google’s in a chat request', () => {
   const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
   const adapted = (owner: string | undefined, googleSeals: boolean): unknown => {
@@ -167,5 +268,7 @@ describe('M-13: a seal of Google’s in a chat request', () => {
     const details = { role: 'assistant', content: 'a', reasoning_details: [encrypted(0, 'a', 'rs')] };
     const without = unsealed('openai-chat', { messages: [details] }, 'Invalid encrypted content');
     assert.deepEqual(objectOf(listOf(without?.request['messages'])[0]), { role: 'assistant', content: 'a' });
+    const ofAnthropic = 'messages.1.content.0: Invalid `signature` in `thinking` block';
+    assert.ok(unsealed('openai-chat', { messages: [details] }, ofAnthropic));
   });
 });

@@ -1,3 +1,4 @@
+import type { Sealed } from '../conversation.ts';
 import { urlOfSource } from '../data-url.ts';
 import { DONE, encodeFrame } from '../frames.ts';
 import { inWords } from '../in-words.ts';
@@ -12,6 +13,7 @@ import type {
 } from '../stream-part.ts';
 import { promptCounts } from '../token-counts.ts';
 import type { JsonObject } from '../values.ts';
+import { CarriedDetails } from './carried-details.ts';
 import { sealMembers } from './tool-calls.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
@@ -47,7 +49,8 @@ class ChatWriter implements PartWriter {
   #reasoned: number | null = null;
   #images = 0;
   /** Google's seal of the thoughts before the next call, where Google's own chat surface has it. */
-  #signature: string | null = null;
+  #signature: Sealed | null = null;
+  readonly #seals = new CarriedDetails();
   /** What served it, known at the end. */
   #tier: { service_tier?: string } = {};
 
@@ -63,18 +66,22 @@ class ChatWriter implements PartWriter {
         return this.#chunk({ role: 'assistant', content: '', refusal: null });
       case 'text-start':
         this.#textStarts.set(part.block, this.#length);
-        return '';
+        return this.#sealed();
       case 'text-delta':
         this.#length += part.text.length;
         return this.#chunk({ content: part.text });
       case 'text-end':
         return this.#citeWhole(part.block);
+      case 'refusal-start':
+        return this.#sealed();
       case 'refusal-delta':
         return this.#chunk({ refusal: part.text });
       case 'reasoning-delta':
+        this.#seals.think(part.block, part.text);
         return this.#reason(part.block, part.text);
       case 'reasoning-end':
-        if (part.sealed?.format === 'gemini') this.#signature = part.sealed.value;
+        if (part.sealed?.format === 'gemini') this.#signature = part.sealed;
+        else this.#seals.seal(part.block, part.sealed);
         return '';
       case 'tool-call-start':
         return this.#open(part);
@@ -112,6 +119,12 @@ class ChatWriter implements PartWriter {
     return this.#frame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
   }
 
+  /** The seals that have come, where what they sealed is over and no call follows. */
+  #sealed(): string {
+    const members = this.#seals.take(null);
+    return members === null ? '' : this.#chunk(members);
+  }
+
   /** A later reasoning is a paragraph of its own. */
   #reason(block: number, text: string): string {
     const joint = this.#reasoned === null || this.#reasoned === block ? '' : '\n\n';
@@ -122,13 +135,15 @@ class ChatWriter implements PartWriter {
   #open({ block, id, kind, name }: Extract<StreamPart, { type: 'tool-call-start' }>): string {
     const call = { index: this.#calls.size, custom: kind === 'custom', grown: false };
     this.#calls.set(block, call);
-    if (this.#legacy) return call.index === 0 ? this.#chunk({ function_call: { name, arguments: '' } }) : '';
+    if (this.#legacy)
+      return call.index === 0 ? this.#sealed() + this.#chunk({ function_call: { name, arguments: '' } }) : '';
     const said = call.custom
       ? { type: 'custom', custom: { name, input: '' } }
       : { type: 'function', function: { name, arguments: '' } };
     const signature = this.#signature;
     this.#signature = null;
-    return this.#chunk({ tool_calls: [{ index: call.index, id, ...said, ...sealMembers(signature) }] });
+    const tool_calls = [{ index: call.index, id, ...said, ...sealMembers(signature?.value ?? null) }];
+    return this.#chunk({ ...this.#seals.take(id), tool_calls });
   }
 
   #grow(block: number, text: string): string {
@@ -179,7 +194,9 @@ class ChatWriter implements PartWriter {
     const shown = this.#context.includeUsage && usage !== null;
     const report = shown ? this.#frame({ choices: [], usage: promptCounts(usage) }) : '';
     const cited = this.#citeWhole([...this.#textStarts.keys()].at(-1) ?? 0);
-    return cited + this.#chunk({}, this.#told(reason)) + report + this.#encode('', DONE);
+    // One of Google's that no call bore.
+    if (this.#signature !== null) this.#seals.seal(null, this.#signature);
+    return cited + this.#sealed() + this.#chunk({}, this.#told(reason)) + report + this.#encode('', DONE);
   }
 
   /** What was called decides (S-04). */

@@ -1,0 +1,82 @@
+import { carriedSeal, carriedWithThought, carrySeal, carryWithThought } from '../carried-seal.ts';
+import type { ReasoningPart, Sealed } from '../conversation.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { detailsIn } from './reasoning-details.ts';
+import { reasoningIn } from './text.ts';
+
+/**
+ * Collects the seals of an answer for a chat caller. The vendor's format has no place for them; OpenRouter's
+ * `reasoning_details` is one that clients send back as it came ("Preserving reasoning").
+ */
+export class CarriedDetails {
+  /** What open blocks have thought so far. */
+  readonly #thoughts = new Map<number, string>();
+  #waiting: { sealed: Sealed; thought: string }[] = [];
+  #index = 0;
+
+  think(block: number, text: string): void {
+    this.#thoughts.set(block, (this.#thoughts.get(block) ?? '') + text);
+  }
+
+  /** The end of a block; null for none. */
+  seal(block: number | null, sealed: Sealed | null): void {
+    const thought = block === null ? '' : (this.#thoughts.get(block) ?? '');
+    if (block !== null) this.#thoughts.delete(block);
+    if (sealed !== null) this.#waiting.push({ sealed, thought });
+  }
+
+  /** The member for all seals since the last time; null for none. `before`: the id of the call that they stand before. */
+  take(before: string | null): { reasoning_details: unknown[] } | null {
+    if (this.#waiting.length === 0) return null;
+    const reasoning_details = this.#waiting.flatMap(({ sealed, thought }) =>
+      sealed.format === 'openai-chat' ? detailsIn(sealed) : [this.#detail(sealed, thought, before)],
+    );
+    this.#waiting = [];
+    return { reasoning_details };
+  }
+
+  /** The words were told already: told twice, a client would show them twice. What a signature needs goes inside it. */
+  #detail(sealed: Sealed, thought: string, id: string | null): JsonObject {
+    const common = { ...(id === null ? {} : { id }), format: 'unknown', index: this.#index };
+    this.#index += 1;
+    if (sealed.kind !== 'signature')
+      return { type: 'reasoning.encrypted', data: carrySeal(sealed), ...common };
+    const signature = thought === '' ? carrySeal(sealed) : carryWithThought(sealed, thought);
+    return { type: 'reasoning.text', text: '', signature, ...common };
+  }
+}
+
+/**
+ * The sealed reasoning that was carried in the `reasoning_details` of a message, by the call that it stands before.
+ * Null is before everything; without that key nothing was carried there, and what else the message tells counts.
+ * @param calls the ids of the message's calls
+ */
+export function carriedIn(
+  message: JsonObject,
+  calls: ReadonlySet<string>,
+): Map<string | null, ReasoningPart[]> {
+  const carried = new Map<string | null, ReasoningPart[]>();
+  let first: ReasoningPart | null = null;
+  let told = false;
+  for (const detail of listOf(message['reasoning_details']).map(objectOf)) {
+    const text = textOf(detail['signature']) || textOf(detail['data']);
+    const { sealed, thought } = carriedWithThought(text) ?? { sealed: carriedSeal(text), thought: '' };
+    if (sealed === null) continue;
+    const part: ReasoningPart = { type: 'reasoning', text: thought, summary: isSummary(sealed), sealed };
+    const id = textOf(detail['id']);
+    const before = calls.has(id) ? id : null;
+    carried.set(before, [...(carried.get(before) ?? []), part]);
+    first ??= part;
+    told ||= thought !== '';
+  }
+  if (first === null) return carried;
+  // Seals without their words: the message has them.
+  if (!told) first.text = reasoningIn(message);
+  if (!carried.has(null)) carried.set(null, []);
+  return carried;
+}
+
+/** Only Anthropic's thoughts are told as they were thought. */
+function isSummary({ format }: Sealed): boolean {
+  return format !== 'anthropic-messages';
+}
