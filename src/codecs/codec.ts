@@ -91,6 +91,8 @@ export interface ConversationCodec {
   searchCalls: boolean;
   /** Whether an answer of an earlier turn can hold pictures. */
   answerImages: boolean;
+  /** Whether a message of the assistant that stands last is gone on with. `dialect`: that differs between servers. */
+  prefill: boolean | 'dialect';
   /** Which half passes texts on without looking into them; absent where neither does. */
   blindTo?: 'read' | 'written';
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */

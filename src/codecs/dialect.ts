@@ -1,4 +1,15 @@
 import type { SchemaRuleName } from './schema/targets.ts';
+import type { JsonObject } from './values.ts';
+
+/** What tells a chat server to go on with the assistant's message that stands last, instead of answering it. */
+export interface ChatPrefill {
+  /** Members of that message. */
+  message?: JsonObject;
+  /** Members of the request. */
+  request?: JsonObject;
+  /** The answer begins with that message once more. */
+  repeated?: boolean;
+}
 
 /**
  * How an upstream departs from the format it speaks. Data on the provider; a codec reads it and never asks who the
@@ -23,6 +34,8 @@ export interface Dialect {
   memberNames: Readonly<Record<string, string | null>>;
   /** Chat: `short`: ids of calls must be nine letters or digits. */
   callIds: 'any' | 'short';
+  /** Chat: how a begun answer is gone on with; null where that is not possible or not known. */
+  prefill: ChatPrefill | null;
   /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
   defaultMaxTokens: number;
   /** What it takes as the schema of a tool or of an answer. */
@@ -39,6 +52,7 @@ export const plainDialect: Dialect = {
   vendorMembers: false,
   memberNames: {},
   callIds: 'any',
+  prefill: null,
   defaultMaxTokens: 8192,
   schema: 'full',
 };

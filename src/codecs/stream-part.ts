@@ -107,6 +107,8 @@ export type FrameEncoder = (event: string, data: object | string) => string;
 export interface AnswerContext {
   /** The gateway's id for this request; ids in the answer are made from it where the upstream has none. */
   id: string;
+  /** The id that the answer has already, where another wrote its beginning. */
+  answerId?: string;
   /** The model as the caller named it. */
   model: string;
   /** When the request began, in milliseconds since the epoch. */

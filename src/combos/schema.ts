@@ -88,9 +88,7 @@ const weight = z.number().min(0).max(1000, 'a weight is from 0 to 1000');
 
 const optionsRow = z.strictObject({
   wait_ms: z.int().min(0).max(60_000),
-  continue_stream: z
-    .boolean()
-    .refine((on) => !on, 'an answer that broke off cannot be continued by another target yet'),
+  continue_stream: z.boolean(),
   affinity: z.boolean(),
   max_attempts: z.int().min(1).max(50),
   max_elapsed_ms: z.int().min(0).max(3_600_000),

@@ -22,6 +22,8 @@ export type SkipReason =
   | 'context'
   | 'budget'
   | 'limit'
+  /** It cannot go on with an answer that another target began. */
+  | 'begun'
   | Exclude<Condition['state'], 'ready'>;
 
 /** One model at one connection, by its names. */
@@ -45,6 +47,8 @@ export interface TracedAttempt extends TargetName {
   /** HTTP status of the upstream; null when none came. */
   status: number | null;
   outcome: 'answered' | 'failed' | 'aborted';
+  /** How many characters of the answer were there when it was asked to go on; absent when it was to begin. */
+  begunWith?: number;
   /** Error code and message of a failed one. */
   error: { code: string; message: string } | null;
   /** What the failure did to the account: `cooling until 12:00:03 (rate limit)`; null for nothing. */

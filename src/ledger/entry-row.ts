@@ -22,6 +22,7 @@ export function rowOfEntry(entry: LedgerEntry) {
     usage: usage === null ? null : namedBuckets(usage),
     estimated: entry.estimated,
     cached: entry.cached,
+    continued: entry.continued,
     cost_usd: entry.costUsd,
     price_source: entry.priceSource,
     ttft_ms: entry.ttftMs,

@@ -80,6 +80,7 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ...buckets.map(({ column, name }) => [`usage.${name}`, used(zeroed(column))] as const),
   ['estimated', known('boolean', 'estimated')],
   ['cached', known('boolean', 'cached')],
+  ['continued', known('number', 'continued')],
   ['cost_usd', perhaps('number', 'cost_usd')],
   ['price_source', perhaps('text', 'price_source')],
   ['ttft_ms', perhaps('number', 'ttft_ms')],

@@ -41,6 +41,7 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['search_units', (entry) => entry.usage?.searchUnits ?? null],
   ['estimated', (entry) => (entry.estimated ? 1 : 0)],
   ['cached', (entry) => (entry.cached ? 1 : 0)],
+  ['continued', (entry) => entry.continued],
   ['cost_usd', (entry) => entry.costUsd],
   ['price_source', (entry) => entry.priceSource],
   ['ttft_ms', (entry) => entry.ttftMs],

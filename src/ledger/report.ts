@@ -80,6 +80,7 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     usage: usageOf(row),
     estimated: row.estimated === 1,
     cached: row.cached === 1,
+    continued: row.continued,
     costUsd: row.cost_usd,
     priceSource: row.price_source,
     ttftMs: row.ttft_ms,

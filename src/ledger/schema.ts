@@ -49,6 +49,8 @@ export const ledgerEntry = z.object({
   estimated: z.boolean(),
   /** True when the answer was given from the cache. */
   cached: z.boolean(),
+  /** How many targets went on with the answer where another broke off. */
+  continued: z.int(),
   /** Null: no price is known. Never 0 for that. */
   costUsd: z.number().nullable(),
   /** Which price table, and of which day. */
@@ -109,6 +111,8 @@ export const traceRow = z.object({
       /** HTTP status of the upstream; null when none came. */
       status: z.int().nullable(),
       outcome: z.enum(['answered', 'failed', 'aborted']),
+      /** Characters of the answer that were there when it was asked to go on with it; absent where it was to begin. */
+      begun_with: z.int().optional(),
       error: z.object({ code: z.string(), message: z.string() }).nullable(),
       /** What the failure did to the account. */
       effect: z.string().nullable(),
@@ -139,6 +143,8 @@ export const requestRow = z.object({
   estimated: z.boolean(),
   /** True when the answer was given from the cache. */
   cached: z.boolean(),
+  /** How many targets went on with the answer where another broke off. */
+  continued: z.int(),
   cost_usd: z.number().nullable(),
   price_source: z.string().nullable(),
   ttft_ms: z.number().nullable(),

@@ -17,7 +17,8 @@ export const llamaCpp: Provider = {
     rerank: '/v1/rerank',
   },
   counts: ['anthropic-messages'],
-  dialect: { schema: 'llama-cpp' },
+  // A message of the assistant that stands last is gone on with, unless --no-prefill-assistant says otherwise.
+  dialect: { schema: 'llama-cpp', prefill: {} },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -20,6 +20,7 @@ export const mistral: Provider = {
     // It reports usage unasked, and refuses members that it does not know.
     memberNames: { seed: 'random_seed', user: null, stream_options: null },
     callIds: 'short',
+    prefill: { message: { prefix: true }, repeated: true },
   },
   limitsPerModel: true,
   modelsPath: '/v1/models',

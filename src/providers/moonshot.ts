@@ -13,7 +13,12 @@ export const moonshot: Provider = {
     'openai-responses': '/v1/responses',
     'anthropic-messages': '/anthropic/v1/messages',
   },
-  dialect: { reasoningField: 'reasoning_content', schema: 'moonshot' },
+  // https://platform.kimi.ai/docs/api/partial
+  dialect: {
+    reasoningField: 'reasoning_content',
+    schema: 'moonshot',
+    prefill: { message: { partial: true } },
+  },
   modelsPath: '/v1/models',
   /** https://platform.moonshot.ai/docs/api/balance */
   balance: { path: '/v1/users/me/balance', remaining: '/data/available_balance', currency: 'USD' },

@@ -16,7 +16,7 @@ export const ollama: Provider = {
     'anthropic-messages': '/v1/messages',
     ollama: '/api/chat',
   },
-  dialect: { schema: 'ollama' },
+  dialect: { schema: 'ollama', prefill: {} },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -17,7 +17,12 @@ export const qwen: Provider = {
     'openai-embeddings': '/compatible-mode/v1/embeddings',
     'anthropic-messages': '/apps/anthropic/v1/messages',
   },
-  dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
+  // https://www.alibabacloud.com/help/en/model-studio/partial-mode
+  dialect: {
+    reasoningField: 'reasoning_content',
+    reasoningEffort: false,
+    prefill: { message: { partial: true } },
+  },
   keepsResponses: true,
   modelsPath: '/compatible-mode/v1/models',
   forwardHeaders: 'standard',

@@ -19,6 +19,8 @@ export const vllm: Provider = {
     rerank: '/v1/rerank',
   },
   counts: ['anthropic-messages'],
+  // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+  dialect: { prefill: { request: { continue_final_message: true, add_generation_prompt: false } } },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['VLLM_API_KEY'],

@@ -18,7 +18,7 @@ export function answerReader(
   format: WireFormat,
   prepared: boolean,
 ): AnswerReader {
-  if (call.target.format === format && call.turn?.compacts !== true) {
+  if (call.target.format === format && call.turn?.compacts !== true && call.unfinished === null) {
     call.translated = null;
     const { media } = call.codec;
     if (media !== undefined) return new MediaRelay(call, media, config.keepAliveMs);
@@ -28,6 +28,7 @@ export function answerReader(
     call.translated = translateRequest(call, format, {
       refused: refused.of(call.target),
       most: outputCap(outputCaps, call),
+      begun: call.unfinished?.begun.text ?? '',
     });
     call.dropped = call.translated.dropped;
   }

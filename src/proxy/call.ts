@@ -11,6 +11,7 @@ import type { Failure } from './failure.ts';
 import type { Turn } from './responses-turn.ts';
 import type { Span } from './splice.ts';
 import type { TranslatedRequest } from './translate-request.ts';
+import type { Unfinished } from './unfinished.ts';
 import type { Upload } from './upload.ts';
 
 /** How a call ended, as the ledger keeps it. */
@@ -27,6 +28,12 @@ export interface CallEnd {
 export interface Priced {
   usd: number | null;
   source: string | null;
+}
+
+/** What earlier targets used for the beginning of an answer. */
+export interface Spent extends Priced {
+  usage: Usage;
+  estimated: boolean;
 }
 
 /** A request that names its model in its path, and says there how it wants the answer. */
@@ -63,6 +70,14 @@ export interface Call {
   readonly turn: Turn | null;
   /** What the target was not told, in the caller's words; shown as `x-gateway-dropped`. */
   dropped: readonly string[];
+  /** Whether another target is to go on with an answer that breaks off after its first words. */
+  readonly goesOn: boolean;
+  /** The answer that broke off and that the target goes on with; null for one that begins. */
+  unfinished: Unfinished | null;
+  /** What that has used up to then. */
+  spent: Spent | null;
+  /** How many targets have gone on with it. */
+  continued: number;
   attempt: Attempt | null;
   attempts: number;
   /** HTTP status of the attempt under way; null until it has one. */
@@ -79,6 +94,11 @@ export interface Call {
   begun(head: Buffer): void;
   /** Told of the head of an answer. */
   heard(status: number, headers: IncomingHttpHeaders): void;
+  /**
+   * A failure after the first words of a stream: another target goes on with it, or the answer ends there.
+   * @param used what the target used for its part
+   */
+  brokeOff(failure: Failure, unfinished: Unfinished, used: Pick<CallEnd, 'usage' | 'estimated'>): void;
   /** Told that content goes to the caller. */
   delivers(): void;
   /** Told of a whole and good answer of the responses format; `read` gives it, if it has to be kept. */

@@ -6,6 +6,7 @@ import type { Target } from '../combos/resolve.ts';
 import type { AnyExchange } from '../http/server.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { Call, CallEnd, Priced } from './call.ts';
+import { spentWith } from './spent.ts';
 
 /** What is known of a call before it has a target. */
 export interface LedgerFacts {
@@ -25,10 +26,16 @@ export function priceOf(catalog: Catalog, target: Target, usage: Usage | null, a
   return { usd: costOf(price, usage), source: price.source };
 }
 
+/** What all targets used that wrote a part of the answer. */
+function usedBy(call: Call | null, end: CallEnd): Pick<CallEnd, 'usage' | 'estimated'> & Priced {
+  if (call === null) return { ...end, usd: null, source: null };
+  return call.spent === null ? { ...end, ...call.price(end.usage) } : spentWith(call, end);
+}
+
 /** The ledger entry of a call that ended; `call` is null when it never had a target. */
 export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null, now: number): LedgerEntry {
   const { exchange, format, principal } = facts;
-  const priced = call === null ? { usd: null, source: null } : call.price(end.usage);
+  const used = usedBy(call, end);
   const target = call?.target ?? null;
   return {
     id: exchange.id,
@@ -46,11 +53,12 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message.slice(0, 1000) ?? null,
     streamed: end.streamed,
-    usage: end.usage,
-    estimated: end.estimated,
+    usage: used.usage,
+    estimated: used.estimated,
     cached: false,
-    costUsd: priced.usd,
-    priceSource: priced.source,
+    continued: call?.continued ?? 0,
+    costUsd: used.usd,
+    priceSource: used.source,
     ttftMs: call === null || call.firstByteAt === null ? null : Math.round(call.firstByteAt - exchange.clock),
     durationMs: Math.max(0, now - exchange.startedAt),
     attempts: call?.attempts ?? 0,

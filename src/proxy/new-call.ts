@@ -36,7 +36,7 @@ export interface Prepared {
 }
 
 /** What a call tells the one who runs it. */
-export interface CallEvents extends Pick<Call, 'failed' | 'triedAgain'> {
+export interface CallEvents extends Pick<Call, 'brokeOff' | 'failed' | 'triedAgain'> {
   ended(end: CallEnd): void;
   heard(headers: IncomingHttpHeaders): void;
   /** @param at of the monotonic clock */
@@ -62,6 +62,10 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
     span,
     bodyModel: requested,
     target: targets[0],
+    goesOn: plan.options.continueStream,
+    unfinished: null,
+    spent: null,
+    continued: 0,
     attempt: null,
     attempts: 0,
     upstreamStatus: null,
@@ -87,13 +91,15 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
       events.heard(headers);
     },
     delivers() {
-      call.firstByteAt = performance.now();
-      events.delivers(call.firstByteAt);
+      const at = performance.now();
+      call.firstByteAt ??= at;
+      events.delivers(at);
     },
     begun: (head) => notePlace(context.places, call, head),
     answered: (read) => keepAnswer(context.responses, call, read),
     triedAgain: events.triedAgain,
     failed: events.failed,
+    brokeOff: events.brokeOff,
   };
   return call;
 }

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../codecs/codec.ts';
 import { GatewayError } from '../lib/error.ts';
-import { addGatewayHeaders, type Call, type CallEnd, callerGone } from './call.ts';
+import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
-import { estimateInput, joined, measureStream, Tap } from './meter.ts';
+import { estimateInput, joined, type Measured, measureStream, Tap } from './meter.ts';
 import { finalResponse, isKept } from './responses-keep.ts';
+import { breakOff, unfinishedRelay } from './unfinished.ts';
+import { WholeFrames } from './whole-frames.ts';
 
 /** Preamble that is held back at most; a stream with more of it is committed. */
 const HELD_BYTES = 262_144;
@@ -21,7 +23,11 @@ export class StreamRelay {
   readonly #caller: CallerStream;
   readonly #headers: IncomingHttpHeaders;
   readonly #tap: Tap;
+  /** What the caller has of it, where another target is to go on with that; null where chunks pass unread. */
+  readonly #whole: WholeFrames | null;
   #committed = false;
+  /** Nobody reads on. */
+  #over = false;
   /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
   #inputTokens = 0;
   #held: Buffer[] = [];
@@ -36,6 +42,9 @@ export class StreamRelay {
     this.#caller = new CallerStream(call);
     this.#tap = new Tap(call.codec.stream.framing);
     this.#headers = headers;
+    // A response that its provider keeps has ids that nobody else can go on with.
+    const goesOn = call.goesOn && call.turn === null && call.codec.conversation !== null;
+    this.#whole = goesOn ? new WholeFrames(this.#codec) : null;
   }
 
   /** True once the caller has been sent something. */
@@ -45,7 +54,7 @@ export class StreamRelay {
 
   onData(chunk: Buffer): boolean {
     this.#tap.push(chunk);
-    if (this.#committed) return this.#caller.write(chunk);
+    if (this.#committed) return this.#pass(chunk);
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;
     const verdict = this.#examine(chunk);
@@ -54,7 +63,21 @@ export class StreamRelay {
     return this.#commit();
   }
 
+  /** Once a frame has failed, nothing of what follows it is the answer's. */
+  #pass(chunk: Buffer): boolean {
+    if (this.#whole === null) return this.#caller.write(chunk);
+    if (this.#over) return true;
+    const { bytes, error } = this.#whole.push(chunk);
+    const wantsMore = bytes.length === 0 || this.#caller.write(bytes);
+    if (error !== null) {
+      const { message, status } = error;
+      this.#cut(new GatewayError('upstream_error', message, { status }), this.#facts());
+    }
+    return wantsMore;
+  }
+
   onEnd(): void {
+    if (this.#over) return;
     const facts = this.#facts();
     if (!this.#committed && facts.end !== 'complete') {
       const error = facts.error
@@ -76,7 +99,7 @@ export class StreamRelay {
     }
     // Not every client knows every error record; one that does not must not take the end after it for a good one.
     if (facts.end === 'error' && this.#codec.cutEnding === 'reset') this.#caller.breakOff();
-    else this.#caller.end();
+    else this.#caller.end(this.#whole?.rest());
     this.#finishAsSaid(facts);
   }
 
@@ -101,7 +124,7 @@ export class StreamRelay {
       return;
     }
     this.#breakOff((facts) => {
-      if (this.#tap.endsFrame()) this.#sendErrorFrame(error);
+      if (this.#whole !== null || this.#tap.endsFrame()) this.#sendErrorFrame(error);
       else this.#caller.breakOff();
       this.#finish('failed', error, facts);
     });
@@ -148,7 +171,7 @@ export class StreamRelay {
     this.#committed = true;
     this.#inputTokens = estimateInput(this.#call.body);
     this.#call.begun(this.#tap.head());
-    if (!isKept(this.#call)) this.#call.body = [];
+    if (this.#whole === null && !isKept(this.#call)) this.#call.body = [];
     if (content) this.#call.delivers();
     else this.#call.firstByteAt = performance.now();
     const headers = callerHeaders(200, this.#headers);
@@ -161,7 +184,10 @@ export class StreamRelay {
     const held = joined(this.#held);
     this.#held = [];
     this.#rest = Buffer.alloc(0);
-    return this.#caller.open(headers, held, () => this.#call.attempt?.resume());
+    const resume = () => this.#call.attempt?.resume();
+    if (this.#whole === null) return this.#caller.open(headers, held, resume);
+    this.#caller.open(headers, '', resume);
+    return this.#pass(held);
   }
 
   /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
@@ -171,7 +197,7 @@ export class StreamRelay {
       unfinished(facts);
       return;
     }
-    if (facts.end === 'complete') this.#caller.end();
+    if (facts.end === 'complete') this.#caller.end(this.#whole?.rest());
     else this.#caller.breakOff();
     this.#finishAsSaid(facts);
   }
@@ -186,9 +212,27 @@ export class StreamRelay {
 
   /** The upstream broke off after content: whatever the format's clients cope with best, but never a clean end. */
   #cut(error: GatewayError, facts: StreamFacts): void {
+    if (this.#whole !== null) {
+      this.#goOn(this.#whole, error, facts);
+      return;
+    }
     if (this.#codec.cutEnding === 'error-frame' && this.#tap.endsFrame()) this.#sendErrorFrame(error);
     else this.#caller.breakOff();
     this.#finish('failed', error, facts);
+  }
+
+  /** Another target goes on with what the caller has, if that can be. */
+  #goOn(whole: WholeFrames, error: GatewayError, facts: StreamFacts): void {
+    this.#over = true;
+    const frames = whole.passed();
+    const unfinished = frames && unfinishedRelay(this.#call, this.#caller, frames, error);
+    const used = this.#measured(facts);
+    if (unfinished !== null) {
+      this.#call.brokeOff({ error, safeToRetry: false }, unfinished, used);
+      return;
+    }
+    breakOff(this.#call, this.#caller, error);
+    this.#call.end({ ...endOfError(error, true), status: 200, ...used });
   }
 
   #sendErrorFrame(error: GatewayError): void {
@@ -219,8 +263,12 @@ export class StreamRelay {
   }
 
   #endWith(end: CallEnd, facts: StreamFacts): void {
+    this.#call.end({ ...end, ...this.#measured(facts) });
+  }
+
+  #measured(facts: StreamFacts): Measured {
     const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
-    this.#call.end({ ...end, ...measureStream(this.#call.codec, this.#tap, facts, input) });
+    return measureStream(this.#call.codec, this.#tap, facts, input);
   }
 }
 

@@ -8,15 +8,18 @@ import { withoutRoom } from './admit.ts';
 import { answerFailure } from './answer-failure.ts';
 import { answerReader } from './answer-reader.ts';
 import { type AnswerReader, Attempt } from './attempt.ts';
-import { type Call, type CallEnd, callerGone } from './call.ts';
+import { type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import type { OpenCall, ProxyContext } from './context.ts';
 import type { Failure } from './failure.ts';
 import { newCall, type Prepared } from './new-call.ts';
 import { learnedCap } from './output-caps.ts';
+import { toGoOn } from './prefill.ts';
 import { learnedRefusal } from './refused-members.ts';
 import { leaveOutSeals } from './retry-unsealed.ts';
+import { spentWith } from './spent.ts';
 import { type FailedTurn, mostUseful, shortOf, tracedError } from './tried.ts';
 import { Turns } from './turns.ts';
+import { breakOff, type Unfinished } from './unfinished.ts';
 import { upstreamRequest } from './upstream-request.ts';
 
 /**
@@ -58,6 +61,7 @@ class Run implements OpenCall {
       ended: (end) => this.#ended(end),
       triedAgain: (error) => this.#triedAgain(error),
       failed: (failure) => this.#onFailure(failure),
+      brokeOff: (failure, unfinished, used) => this.#onBrokeOff(failure, unfinished, used),
       heard: (headers) => this.#running?.heard(headers),
       delivers: (at) => this.#delivers(at),
     });
@@ -99,13 +103,14 @@ class Run implements OpenCall {
 
   interrupt(error: GatewayError): void {
     this.#call.attempt?.abort();
-    if (this.#reader === null) answerFailure(this.#call, { error, safeToRetry: false }, null);
-    else this.#reader.interrupt(error);
+    if (this.#reader !== null) this.#reader.interrupt(error);
+    else if (this.#call.unfinished !== null) this.#endUnfinished(this.#call.unfinished, error);
+    else answerFailure(this.#call, { error, safeToRetry: false }, null);
   }
 
   #onCallerGone(): void {
     if (this.#call.ended) return;
-    if (this.#reader === null) this.#call.end(callerGone(false));
+    if (this.#reader === null) this.#call.end(callerGone(this.#call.unfinished !== null));
     else this.#reader.onCallerGone();
     this.#call.attempt?.abort();
   }
@@ -150,7 +155,8 @@ class Run implements OpenCall {
   }
 
   #begin(target: Target): void {
-    this.#call.target = target;
+    const { unfinished } = this.#call;
+    this.#call.target = (unfinished && toGoOn(target, unfinished.begun)) ?? target;
     this.#again = false;
     this.#unsealing = false;
     this.#running = this.#context.accounts.begin(target);
@@ -166,6 +172,7 @@ class Run implements OpenCall {
       ...nameOf(call.target),
       ...{ startedMs: this.#sinceStart(), durationMs: 0, status: null },
       ...{ outcome: 'aborted', error: null, effect: null },
+      ...(call.unfinished === null ? {} : { begunWith: call.unfinished.begun.text.length }),
     };
     this.#prepared.plan.trace.attempts.push(this.#attempt);
     try {
@@ -194,7 +201,7 @@ class Run implements OpenCall {
     const call = this.#call;
     if (call.ended) return;
     if (call.exchange.response.destroyed) {
-      call.end(callerGone(false));
+      call.end(callerGone(call.unfinished !== null));
       return;
     }
     // A form comes only once.
@@ -208,12 +215,40 @@ class Run implements OpenCall {
     this.#reader = null;
     const judgement = this.#judge(failure);
     this.#failed.push({ target: call.target, failure, judgement });
-    if (once || faults[judgement.kind].next === 'stop') {
+    // What is wrong with a request to go on may be right with another's, or with none.
+    if (once || (faults[judgement.kind].next === 'stop' && call.unfinished === null)) {
       this.#giveUp();
       return;
     }
     this.#turns.failed(call.target, judgement.kind);
     this.#nextTurn();
+  }
+
+  /** The caller has the beginning of an answer: whoever can goes on with it. */
+  #onBrokeOff(failure: Failure, unfinished: Unfinished, used: Pick<CallEnd, 'usage' | 'estimated'>): void {
+    const call = this.#call;
+    if (call.ended) return;
+    call.attempt?.abort();
+    call.spent = spentWith(call, used);
+    call.unfinished = unfinished;
+    if (call.exchange.response.destroyed) {
+      call.end(callerGone(true));
+      return;
+    }
+    this.#reader = null;
+    const judgement = this.#judge(failure);
+    this.#failed.push({ target: call.target, failure, judgement });
+    const fits = (other: Target) => toGoOn(other, unfinished.begun) !== null;
+    const unfit = this.#turns.brokeOff(call.target, judgement.kind, fits);
+    const detail = 'Its format or its server has no way to go on with an answer that another began';
+    const { skipped } = this.#prepared.plan.trace;
+    skipped.push(...unfit.map((target) => ({ ...nameOf(target), reason: 'begun' as const, detail })));
+    this.#nextTurn();
+  }
+
+  #endUnfinished({ caller, error: cause }: Unfinished, error: GatewayError = cause): void {
+    breakOff(this.#call, caller, error);
+    this.#call.end({ ...endOfError(error, true), status: 200 });
   }
 
   /** Tells the account, and the trace, of a turn that failed. */
@@ -236,6 +271,10 @@ class Run implements OpenCall {
 
   #giveUp(): void {
     const call = this.#call;
+    if (call.unfinished !== null) {
+      this.#endUnfinished(call.unfinished);
+      return;
+    }
     const found = mostUseful(this.#failed);
     if (found === null) {
       const error = this.#noRoom ?? this.#turns.refusal();

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec } from '../codecs/codec.ts';
+import { BegunAnswer } from '../codecs/continuation.ts';
 import { KeptFrames } from '../codecs/kept-frames.ts';
 import type { Usage } from '../codecs/model.ts';
 import { noUsage } from '../codecs/model.ts';
@@ -9,12 +10,14 @@ import { GatewayError } from '../lib/error.ts';
 import { compactedResponse } from '../responses/compact.ts';
 import { type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import { CallerStream } from './caller-stream.ts';
-import type { UpstreamRefusal } from './failure.ts';
+import type { Failure, UpstreamRefusal } from './failure.ts';
 import { estimateInput, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
 import { finalResponse } from './responses-keep.ts';
+import { added } from './spent.ts';
 import { translatedHeaders } from './translate-head.ts';
 import { conversationCodec, type TranslatedRequest } from './translate-request.ts';
+import { breakOff } from './unfinished.ts';
 
 /** Parts that commit the gateway to nothing. */
 const preamble: ReadonlySet<StreamPart['type']> = new Set(['message-start', 'text-start', 'reasoning-start']);
@@ -29,6 +32,11 @@ export class TranslatedAnswer {
   readonly #response: Outlet;
   readonly #caller: CallerStream;
   readonly #writer: PartWriter;
+  /** What the caller has of it, where another target could go on with that. */
+  readonly #begun: BegunAnswer | null;
+  /** Another target began it. */
+  readonly #goesOn: boolean;
+  #delivers = false;
   /** Frames for the caller that were not sent: before the commit, and, by their names, of a whole answer. */
   #held = '';
   readonly #kept = new KeptFrames();
@@ -42,17 +50,23 @@ export class TranslatedAnswer {
     this.#call = call;
     this.#request = request;
     this.#response = call.exchange.response;
-    this.#caller = new CallerStream(call);
+    const { unfinished } = call;
     const own = conversationCodec(call.codec.format);
     this.#own = own.stream;
-    this.#writer = own.conversation.writer({
-      id: call.exchange.id,
-      model: call.requestedModel,
-      startedAt: call.exchange.startedAt,
-      includeUsage: request.includeUsage,
-      request: request.request,
-      ...(request.stream ? {} : { encode: this.#kept.encode }),
-    });
+    this.#goesOn = unfinished !== null;
+    this.#committed = this.#goesOn;
+    this.#caller = unfinished?.caller ?? new CallerStream(call);
+    this.#begun = unfinished?.begun ?? (request.continuable && call.goesOn ? new BegunAnswer() : null);
+    this.#writer =
+      unfinished?.writer ??
+      own.conversation.writer({
+        id: call.exchange.id,
+        model: call.requestedModel,
+        startedAt: call.exchange.startedAt,
+        includeUsage: request.includeUsage,
+        request: request.request,
+        ...(request.stream ? {} : { encode: this.#kept.encode }),
+      });
   }
 
   get committed(): boolean {
@@ -85,7 +99,7 @@ export class TranslatedAnswer {
     this.#silence = 0;
     const { keepAlive } = this.#own;
     if (keepAlive === null || this.#caller.full) return;
-    if (!this.#committed) this.#commit(false);
+    if (!this.#committed) this.#commit();
     this.#caller.write(keepAlive);
   }
 
@@ -101,11 +115,16 @@ export class TranslatedAnswer {
         return;
       }
       this.#note(part);
-      text += this.#writer.push(part.type === 'message-end' ? { ...part, usage: this.#reported() } : part);
-      if (this.#request.stream && !this.#committed && !preamble.has(part.type)) {
-        this.#held += text;
-        text = '';
-        this.#commit(true);
+      text += this.#write(part);
+      if (this.#request.stream && !this.#delivers && !preamble.has(part.type)) {
+        this.#delivers = true;
+        if (!this.#committed) {
+          this.#held += text;
+          text = '';
+          this.#commit();
+        }
+        if (this.#goesOn) this.#call.continued += 1;
+        this.#call.delivers();
       }
       if (part.type === 'message-end') {
         const all = text;
@@ -116,7 +135,17 @@ export class TranslatedAnswer {
     this.#send(text);
   }
 
+  #write(part: StreamPart): string {
+    // The caller has a beginning.
+    if (part.type === 'message-start' && this.#goesOn) return '';
+    if (part.type !== 'message-end') return this.#writer.push(part);
+    const { spent } = this.#call;
+    const own = this.#reported();
+    return this.#writer.push({ ...part, usage: spent === null ? own : added(spent.usage, own) });
+  }
+
   #note(part: StreamPart): void {
+    this.#begun?.note(part);
     if ('text' in part) this.#textBytes += Buffer.byteLength(part.text);
     if ((part.type === 'message-start' || part.type === 'message-end') && part.usage !== null)
       this.#usage = part.usage;
@@ -130,11 +159,9 @@ export class TranslatedAnswer {
     } else this.#held += text;
   }
 
-  /** @param content false: only to keep the caller waiting */
-  #commit(content: boolean): void {
+  #commit(): void {
     this.#committed = true;
-    if (content) this.#call.delivers();
-    else this.#call.firstByteAt = performance.now();
+    this.#call.firstByteAt ??= performance.now();
     const headers = this.#answerHeaders(200);
     headers.push('content-type', this.#caller.contentType, 'cache-control', 'no-cache');
     headers.push('x-accel-buffering', 'no');
@@ -186,13 +213,31 @@ export class TranslatedAnswer {
    */
   fail(error: GatewayError, answer?: UpstreamRefusal): void {
     this.#ended = true;
+    const failure: Failure = { error, safeToRetry: false, ...(answer === undefined ? {} : { answer }) };
     if (!this.#committed) {
-      this.#call.failed({ error, safeToRetry: false, ...(answer === undefined ? {} : { answer }) });
+      this.#call.failed(failure);
       return;
     }
-    if (this.#own.cutEnding === 'error-frame')
-      this.#caller.breakOff(this.#own.encodeErrorFrame(error, this.#call.exchange.id));
-    else this.#caller.breakOff();
+    if (this.#begun?.continuable) {
+      // Where nothing was added, the answer broke off for the reason that it had broken off for before.
+      const reason = this.#delivers ? error : (this.#call.unfinished?.error ?? error);
+      const unfinished = { caller: this.#caller, writer: this.#writer, begun: this.#begun, error: reason };
+      this.#call.brokeOff(failure, unfinished, this.#measured());
+    } else this.#breakOff(error);
+  }
+
+  /** Ends the answer where it is, because the gateway stops. */
+  interrupt(error: GatewayError): void {
+    if (!this.#committed) {
+      this.fail(error);
+      return;
+    }
+    this.#ended = true;
+    this.#breakOff(error);
+  }
+
+  #breakOff(error: GatewayError): void {
+    breakOff(this.#call, this.#caller, error);
     this.#call.end({ ...endOfError(error, true), status: 200, ...this.#measured() });
   }
 

@@ -1,6 +1,7 @@
 import { adapt, wordsOf } from '../codecs/adapt.ts';
 import type { Codec, ConversationCodec, StreamCodec } from '../codecs/codec.ts';
 import { type Concept, concepts } from '../codecs/concept.ts';
+import { continued, isContinuable } from '../codecs/continuation.ts';
 import type { Conversation } from '../codecs/conversation.ts';
 import { plainDialect } from '../codecs/dialect.ts';
 import { codecOf } from '../codecs/index.ts';
@@ -9,12 +10,13 @@ import { hasMember, withoutMember } from '../codecs/optional-members.ts';
 import { outputCapOf, withOutputCap } from '../codecs/output-cap.ts';
 import { sealOwner } from '../codecs/seal-owner.ts';
 import type { ToolNames } from '../codecs/tool-names.ts';
-import { type JsonObject, parseObject } from '../codecs/values.ts';
+import { isObject, type JsonObject, listOf, parseObject } from '../codecs/values.ts';
 import type { Target } from '../combos/resolve.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Call } from './call.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
-import { joined } from './meter.ts';
+import { joined, textTokens } from './meter.ts';
+import { prefillOf } from './prefill.ts';
 import { conversationOf, echoOf } from './responses-turn.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
@@ -27,6 +29,8 @@ export interface TranslatedRequest {
   request: JsonObject;
   stream: boolean;
   includeUsage: boolean;
+  /** Whether another target could go on with its answer. */
+  continuable: boolean;
   /** Whether the caller wants one call of a tool at most. */
   oneCall: boolean;
   /** The bound of the answer that the caller set and the target does not take, and what it is now: `max_tokens=8192`. */
@@ -39,9 +43,11 @@ export interface Known {
   refused: readonly string[];
   /** Tokens that it writes at most; null where that is not known. */
   most: number | null;
+  /** The answer that it shall go on with; '' where it begins one. */
+  begun: string;
 }
 
-const nothing: Known = { refused: [], most: null };
+const nothing: Known = { refused: [], most: null, begun: '' };
 
 /** The parts of a call that its translation is made from. */
 type Asked = Pick<Call, 'body' | 'named' | 'target'> & { turn?: Call['turn'] };
@@ -82,7 +88,8 @@ function carrying(asked: Asked, format: WireFormat, known: Known, body: string):
   return whole === null ? null : { ...rest, body: Buffer.from(whole) };
 }
 
-function requestIn(body: string, { named }: Asked): JsonObject {
+/** The request as its format's decoder takes it. @throws GatewayError `invalid_json` */
+export function requestIn(body: string, { named }: Pick<Call, 'named'>): JsonObject {
   const sent = parseObject(body);
   if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   return named === null ? sent : { ...sent, model: named.model, stream: named.stream };
@@ -91,21 +98,23 @@ function requestIn(body: string, { named }: Asked): JsonObject {
 function translated(
   { target, turn = null }: Asked,
   format: WireFormat,
-  { most, refused }: Known,
+  { begun, most, refused }: Known,
   request: JsonObject,
 ): Omit<TranslatedRequest, 'body'> & { json: string } {
   const from = conversationCodec(format);
   const to = conversationCodec(target.format);
   const dialect = { ...plainDialect, ...target.provider.dialect };
   const read = from.conversation.decodeRequest(request);
-  const asked = turn === null ? read : conversationOf(read, turn);
+  const whole = turn === null ? read : conversationOf(read, turn);
+  const asked = begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
   const { conversation, dropped, tools } = adapt(asked, {
     ...{ from, to, dialect, owner: ownerOf(target) },
     model: target.model,
   });
   const unsaid: Concept[] = [];
-  const whole = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect, unsaid);
-  const encoded = most === null ? whole : withOutputCap(target.format, whole, most);
+  const plain = to.conversation.encodeRequest({ ...conversation, model: target.model }, dialect, unsaid);
+  const capped = most === null ? plain : withOutputCap(target.format, plain, most);
+  const encoded = begun === '' ? capped : prefilled(capped, target);
   const left = refused.filter((path) => hasMember(encoded, path));
   const kept = left.reduce(withoutMember, encoded);
   const refusedWords = left.map((path) => wordFor(path, from, to));
@@ -116,9 +125,19 @@ function translated(
     request: turn === null ? request : echoOf(request, turn),
     stream: asked.stream,
     includeUsage: asked.includeUsage,
+    continuable: asked.stream && isContinuable(asked),
     oneCall: concepts.parallelToolCalls.asked(asked),
     lowered: most === null ? null : loweredCap(outputCapOf(format, request), most),
   };
+}
+
+/** The request with what its server wants to be told, so that it goes on with the last message. */
+function prefilled(encoded: JsonObject, target: Target): JsonObject {
+  const { message, request } = prefillOf(target) ?? {};
+  const messages = listOf(encoded['messages']);
+  const last = messages.at(-1);
+  if (message === undefined || !isObject(last)) return { ...encoded, ...request };
+  return { ...encoded, ...request, messages: [...messages.slice(0, -1), { ...last, ...message }] };
 }
 
 function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {

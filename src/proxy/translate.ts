@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec, StreamCodec } from '../codecs/codec.ts';
+import { continuing } from '../codecs/continuation.ts';
 import { onlyFirstCall } from '../codecs/one-call.ts';
 import { restoreTools } from '../codecs/restore.ts';
 import { ownSeals } from '../codecs/seal-owner.ts';
@@ -14,6 +15,7 @@ import type { AnswerReader } from './attempt.ts';
 import type { Call } from './call.ts';
 import type { Failure } from './failure.ts';
 import { joined } from './meter.ts';
+import { prefillOf } from './prefill.ts';
 import { TranslatedAnswer } from './translate-answer.ts';
 import { conversationCodec, ownerOf, type TranslatedRequest } from './translate-request.ts';
 import { readUpstreamError } from './upstream-error.ts';
@@ -45,7 +47,10 @@ export class Translation implements AnswerReader {
     const restored = restoreTools(wholeCharacters(upstream.conversation.reader()), request.tools);
     const whole = ownSeals(restored, ownerOf(call.target));
     const reader = request.oneCall ? onlyFirstCall(whole) : whole;
-    this.#reader = call.turn?.compacts === true ? compacting(reader, call.exchange.id) : reader;
+    const own = call.turn?.compacts === true ? compacting(reader, call.exchange.id) : reader;
+    const { unfinished } = call;
+    const repeated = prefillOf(call.target)?.repeated === true;
+    this.#reader = unfinished === null ? own : continuing(own, unfinished.begun, repeated);
   }
 
   onHead(status: number, headers: IncomingHttpHeaders): void {
@@ -150,7 +155,7 @@ export class Translation implements AnswerReader {
 
   interrupt(error: GatewayError): void {
     this.#readBeforeEnd();
-    if (!this.#answer.ended) this.#answer.fail(error);
+    if (!this.#answer.ended) this.#answer.interrupt(error);
   }
 
   tick(elapsed: number): void {

@@ -38,7 +38,8 @@ const PAUSE_MS = 250;
  */
 export class Turns {
   readonly #input: TurnsInput;
-  readonly #startedAt: number;
+  #startedAt: number;
+  #fits: (target: Target) => boolean = () => true;
   #left: readonly Target[];
   #again: Target[] = [];
   #round = 1;
@@ -76,6 +77,19 @@ export class Turns {
       const larger = this.#input.contextOf(other);
       return larger !== null && (context === null || larger > context);
     });
+  }
+
+  /**
+   * An answer of `target` broke off in the middle, and only others that `fits` takes can go on with it.
+   * @returns those that cannot
+   */
+  brokeOff(target: Target, kind: FaultKind, fits: (target: Target) => boolean): Target[] {
+    const left = this.#left;
+    this.#fits = fits;
+    this.#startedAt = this.#input.now();
+    this.#left = left.filter(fits);
+    this.#again = [...this.#again, ...(faults[kind].passing ? [target] : [])].filter(fits);
+    return left.filter((other) => !fits(other));
   }
 
   /** The targets that were passed over, and why. */
@@ -160,7 +174,7 @@ export class Turns {
     const ms = Math.max(1, Math.min(...untils) - now());
     if (!Number.isFinite(ms) || this.#waitedMs + ms > patience.waitMs) return stop;
     this.#waitedMs += ms;
-    this.#left = targets;
+    this.#left = targets.filter(this.#fits);
     return { do: 'wait', ms };
   }
 

@@ -195,6 +195,7 @@ export interface RequestTable {
   search_units: number | null;
   estimated: number;
   cached: Generated<number>;
+  continued: Generated<number>;
   /** USD; null where no price is known. */
   cost_usd: number | null;
   price_source: string | null;

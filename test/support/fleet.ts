@@ -134,6 +134,7 @@ export interface ShownTrace {
     connection: string;
     status: number | null;
     outcome: string;
+    begun_with?: number;
     error: { code: string; message: string } | null;
     effect: string | null;
   }[];

@@ -45,6 +45,7 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     usage,
     estimated: false,
     cached: false,
+    continued: 0,
     costUsd: 0.25,
     priceSource: 'prices 2026-11-01',
     ttftMs: 12,

@@ -41,6 +41,12 @@ export const comboCreateCommand: Command = {
     },
     { name: 'no-affinity', summary: 'do not keep a session at the target that answered it' },
     {
+      name: 'continue-stream',
+      value: 'STATE',
+      choices: ['on', 'off'],
+      summary: 'whether another target goes on with an answer that breaks off (default off)',
+    },
+    {
       name: 'cache',
       value: 'STATE',
       choices: ['on', 'off'],
@@ -102,6 +108,7 @@ function comboOf(options: Options): NewCombo {
   const [waitMs, maxAttempts, maxElapsedMs] = ['wait-ms', 'max-attempts', 'max-elapsed-ms'].map((flag) =>
     options.count(flag),
   );
+  const goOn = options.text('continue-stream');
   const [cache, cacheTtl] = [options.text('cache'), options.count('cache-ttl')];
   if (cacheTtl === 0) throw usageError('--cache-ttl must be above 0: --cache off keeps no answers');
   return {
@@ -113,6 +120,7 @@ function comboOf(options: Options): NewCombo {
       ...(maxAttempts === undefined ? {} : { maxAttempts }),
       ...(maxElapsedMs === undefined ? {} : { maxElapsedMs }),
       ...(options.on('no-affinity') ? { affinity: false } : {}),
+      ...(goOn === undefined ? {} : { continueStream: goOn === 'on' }),
       ...(cache === undefined ? {} : { cache: cache === 'on' }),
       ...(cacheTtl === undefined ? {} : { cacheTtlMs: cacheTtl * 1000 }),
     },

@@ -53,10 +53,11 @@ function prose(trace: TraceRow): string[] {
     ...(affinity === null ? [] : [`Preferred ${nameOf(affinity)}: it answered this session before`]),
     ...skipped.map((one) => `Passed over ${nameOf(one)}: ${one.reason}, ${one.detail}`),
     ...attempts.map((one, index) => {
+      const begun = one.begun_with === undefined ? '' : `, going on after ${one.begun_with} characters,`;
       const status = one.status === null ? '' : ` ${one.status}`;
       const error = one.error === null ? '' : `, ${one.error.code}: ${one.error.message}`;
       const effect = one.effect === null ? '' : `; the account: ${one.effect}`;
-      return `${index + 1}. ${nameOf(one)} after ${one.started_ms} ms:${status} ${one.outcome} in ${one.duration_ms} ms${error}${effect}`;
+      return `${index + 1}. ${nameOf(one)}${begun} after ${one.started_ms} ms:${status} ${one.outcome} in ${one.duration_ms} ms${error}${effect}`;
     }),
   ];
 }

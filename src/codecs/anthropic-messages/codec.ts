@@ -23,6 +23,7 @@ export const anthropicMessages: Codec = {
     vendorOnly: [],
     searchCalls: false,
     answerImages: false,
+    prefill: true,
     blindTo: 'read',
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 128 },
   },

@@ -24,6 +24,7 @@ export const gemini: Codec = {
     lacks,
     searchCalls: false,
     answerImages: true,
+    prefill: true,
     tools: toolRules,
   },
   readUsage,

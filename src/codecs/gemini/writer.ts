@@ -213,7 +213,7 @@ class GeminiWriter implements PartWriter {
       candidates: [{ content: { parts, role: 'model' }, ...end, index: 0 }],
       ...(usage === null ? {} : { usageMetadata: usageMetadataOf(usage) }),
       modelVersion: this.#context.model,
-      responseId: this.#context.id.replace(/^[a-z]+_/, ''),
+      responseId: this.#context.answerId ?? this.#context.id.replace(/^[a-z]+_/, ''),
     });
   }
 }

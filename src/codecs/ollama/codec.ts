@@ -21,6 +21,7 @@ export const ollama: Codec = {
     vendorOnly: [],
     searchCalls: false,
     answerImages: true,
+    prefill: true,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage,

@@ -25,6 +25,7 @@ export const openaiChat: Codec = {
     vendorOnly,
     searchCalls: false,
     answerImages: false,
+    prefill: 'dialect',
     blindTo: 'written',
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },

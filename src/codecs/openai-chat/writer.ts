@@ -104,9 +104,9 @@ class ChatWriter implements PartWriter {
   }
 
   #frame(rest: JsonObject): string {
-    const { id, model, startedAt } = this.#context;
+    const { answerId, id, model, startedAt } = this.#context;
     return this.#encode('', {
-      id: `chatcmpl-${id.replace(/^[a-z]+_/, '')}`,
+      id: answerId ?? `chatcmpl-${id.replace(/^[a-z]+_/, '')}`,
       object: 'chat.completion.chunk',
       created: Math.floor(startedAt / 1000),
       model,

@@ -23,6 +23,7 @@ export const openaiCompletions: Codec = {
     // It has no tools: a request with some is refused before their names matter.
     searchCalls: false,
     answerImages: false,
+    prefill: true,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage: readChoiceUsage,

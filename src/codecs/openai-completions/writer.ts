@@ -20,9 +20,9 @@ const reasons: Readonly<Record<EndReason, string>> = {
  * citations and calls have no place in it.
  */
 export function writer(context: AnswerContext): PartWriter {
-  const { encode = encodeFrame, id, includeUsage, model, startedAt } = context;
+  const { answerId, encode = encodeFrame, id, includeUsage, model, startedAt } = context;
   const base = {
-    id: `cmpl-${id.replace(/^[a-z]+_/, '')}`,
+    id: answerId ?? `cmpl-${id.replace(/^[a-z]+_/, '')}`,
     object: 'text_completion',
     created: Math.floor(startedAt / 1000),
     model,

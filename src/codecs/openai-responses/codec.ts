@@ -23,6 +23,7 @@ export const openaiResponses: Codec = {
     vendorOnly: [],
     searchCalls: true,
     answerImages: false,
+    prefill: false,
     tools: { custom: true, namespaces: true, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   readUsage,

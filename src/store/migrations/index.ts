@@ -12,6 +12,7 @@ import { idempotency } from './0010-idempotency.ts';
 import { traces } from './0011-traces.ts';
 import { modelLists } from './0012-model-lists.ts';
 import { cache } from './0013-cache.ts';
+import { continued } from './0014-continued.ts';
 import { boundTokens } from './0015-bound-tokens.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
@@ -29,5 +30,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0011-traces': traces,
   '0012-model-lists': modelLists,
   '0013-cache': cache,
+  '0014-continued': continued,
   '0015-bound-tokens': boundTokens,
 };

@@ -1,0 +1,68 @@
+import { BegunAnswer, isContinuable } from '../codecs/continuation.ts';
+import type { Conversation } from '../codecs/conversation.ts';
+import type { PartWriter } from '../codecs/stream-part.ts';
+import type { JsonObject } from '../codecs/values.ts';
+import { wholeCharacters } from '../codecs/whole-characters.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Call } from './call.ts';
+import type { CallerStream } from './caller-stream.ts';
+import { joined } from './meter.ts';
+import { conversationCodec, requestIn } from './translate-request.ts';
+
+/** A streamed answer that broke off after its first words, while it is open for another target to go on with. */
+export interface Unfinished {
+  caller: CallerStream;
+  /** Has written all that the caller has. */
+  writer: PartWriter;
+  begun: BegunAnswer;
+  /** Why it broke off. */
+  error: GatewayError;
+}
+
+/**
+ * A relayed answer as if the gateway had written it: nobody read it while it passed.
+ * @param frames all that the caller was sent
+ * @returns null where nobody can go on with it
+ */
+export function unfinishedRelay(
+  call: Call,
+  caller: CallerStream,
+  frames: Buffer,
+  error: GatewayError,
+): Unfinished | null {
+  const { conversation, stream } = conversationCodec(call.codec.format);
+  const { asked, request } = askedOf(call);
+  if (asked === null || !isContinuable(asked)) return null;
+  const reader = wholeCharacters(conversation.reader());
+  const parts = stream.split(frames).frames.flatMap((frame) => reader.push(frame));
+  const started = parts.find((part) => part.type === 'message-start');
+  const writer = conversation.writer({
+    ...{ id: call.exchange.id, model: call.requestedModel, startedAt: call.exchange.startedAt },
+    ...{ includeUsage: asked.includeUsage, request },
+    ...(started === undefined || started.id === '' ? {} : { answerId: started.id }),
+  });
+  const begun = new BegunAnswer();
+  for (const part of parts) {
+    begun.note(part);
+    writer.push(part);
+  }
+  return begun.continuable ? { caller, writer, begun, error } : null;
+}
+
+/** What was asked for; null where that cannot be read although the upstream answered it. */
+function askedOf(call: Call): { request: JsonObject; asked: Conversation | null } {
+  const request = requestIn(joined(call.body).toString('utf8'), call);
+  try {
+    return { request, asked: conversationCodec(call.codec.format).conversation.decodeRequest(request) };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return { request, asked: null };
+  }
+}
+
+/** Ends an answer with which nobody goes on: whatever the format's clients cope with best, but never a clean end. */
+export function breakOff(call: Call, caller: CallerStream, error: GatewayError): void {
+  const { stream } = call.codec;
+  if (stream?.cutEnding === 'error-frame') caller.breakOff(stream.encodeErrorFrame(error, call.exchange.id));
+  else caller.breakOff();
+}

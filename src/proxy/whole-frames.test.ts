@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { chatStream, messagesStream } from '../../test/support/answers.ts';
+import { geminiStream, ollamaStream } from '../../test/support/answers-native.ts';
+import { fc } from '../../test/support/properties.ts';
+import { cut } from '../../test/support/steps.ts';
+import type { StreamCodec } from '../codecs/codec.ts';
+import { codecOf } from '../codecs/index.ts';
+import { WholeFrames } from './whole-frames.ts';
+
+const healthy = {
+  'openai-chat': chatStream().text,
+  'anthropic-messages': messagesStream().text,
+  gemini: geminiStream(),
+  ollama: ollamaStream(),
+} as const;
+const errors = {
+  'openai-chat': 'data: {"error":{"message":"lost"}}\n\n',
+  'anthropic-messages':
+    'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"lost"}}\n\n',
+  gemini: 'data: {"error":{"code":503,"message":"lost"}}\r\n\r\n',
+  ollama: '{"error":"lost"}\n',
+} as const;
+
+function streamOf(format: keyof typeof healthy): StreamCodec {
+  const { stream } = codecOf(format);
+  assert.ok(stream);
+  return stream;
+}
+
+const positions = fc.array(fc.nat(2_000), { maxLength: 8 });
+
+for (const format of Object.keys(healthy) as (keyof typeof healthy)[]) {
+  describe(`whole frames of ${format}`, () => {
+    it('pass as they are, however they were cut, and end with a frame each time', () => {
+      fc.assert(
+        fc.property(positions, (cuts) => {
+          const whole = new WholeFrames(streamOf(format));
+          let passed = Buffer.alloc(0);
+          for (const piece of cut(Buffer.from(healthy[format]), cuts)) {
+            const { bytes, error } = whole.push(piece);
+            assert.equal(error, null);
+            passed = Buffer.concat([passed, bytes]);
+            assert.equal(streamOf(format).split(passed).rest.length, 0);
+          }
+          assert.equal(passed.toString(), healthy[format]);
+          assert.deepEqual(whole.passed(), passed);
+        }),
+      );
+    });
+
+    it('pass up to an error among them', () => {
+      fc.assert(
+        fc.property(positions, (cuts) => {
+          const whole = new WholeFrames(streamOf(format));
+          const bytes = Buffer.from(healthy[format] + errors[format] + healthy[format]);
+          let failed = null;
+          for (const piece of cut(bytes, cuts)) failed ??= whole.push(piece).error;
+          assert.equal(failed?.message, 'lost');
+          assert.equal(whole.passed()?.toString(), healthy[format]);
+        }),
+      );
+    });
+  });
+}
