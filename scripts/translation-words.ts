@@ -107,9 +107,12 @@ requests and streams, each in every other format.
   namespaces become plain functions where a format lacks them. A keyword of a tool's schema that the provider does
   not take is named as \`tools.NAME.keyword\`.
 - In answers: text, refusals, reasoning that may be read, calls, sources, why the answer ended, and the tokens that it cost.
-  A source that is named after its text has ended stands in a text of its own at the end, where the format has no other place.
+  A source that is named after its text has ended stands in a text of its own at the end, where the format has no other place,
+  and so does one without an address (a document) for callers of \`openai-chat\` and \`openai-responses\`, which can name
+  addresses alone. In JSON that was asked for there is no such text, and these sources are lost.
 - Searches that a vendor made, with what they found: in answers to callers of \`openai-responses\`, \`anthropic-messages\` and
-  \`gemini\` (others see the sources that the text names), and in earlier turns to providers of \`openai-responses\`. Other
+  \`gemini\` (others see the sources that the text names; a search for several things is several for callers of
+  \`anthropic-messages\`, with what was found in the last), and in earlier turns to providers of \`openai-responses\`. Other
   providers are told of them in words, and the header names them.
 - Pictures that a model made, to callers of \`openai-chat\` (\`images\`, as OpenRouter has it), \`openai-responses\`, \`gemini\` and
   \`ollama\`; callers of the others are told in words that there is one. In earlier turns they stand in the user’s next message

@@ -26,9 +26,9 @@ const text: StreamPart[] = [
 ];
 
 /** The answer that a caller puts together. */
-function written(format: WireFormat, parts: readonly StreamPart[]): JsonObject {
+function written(format: WireFormat, parts: readonly StreamPart[], request: JsonObject = {}): JsonObject {
   const { assemble, writer } = halvesOf(format);
-  const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} });
+  const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request });
   const stream = [start, ...parts, end].map((part) => target.push(part)).join('');
   return assemble(splitFrames(Buffer.from(stream)).frames) ?? assert.fail('no answer');
 }
@@ -77,6 +77,52 @@ describe('E-07: a source that is named after its text', () => {
       ['openai-responses', 'output'],
     ] as const)
       assert.equal(listOf(written(format, [begun, ...rest])[list]).length, 1, format);
+  });
+});
+
+describe('V-03: a source without an address', () => {
+  const passage = `The sun ${'x'.repeat(300)}`;
+  const unaddressed = (title: string | null, words: string | null): StreamPart => ({
+    ...{ type: 'citation', block: 0 },
+    citation: {
+      ...{ url: null, title, text: words, start: 0, end: 3 },
+      native: { format: 'gemini', value: {} },
+    },
+  });
+  const [begun, ...rest] = text;
+  assert.ok(begun !== undefined);
+  const cited = [
+    begun,
+    unaddressed('Manual', 'Sun'),
+    unaddressed('Manual', 'Moon'),
+    unaddressed(null, passage),
+    unaddressed(null, null),
+    ...rest,
+  ];
+  const words = `Sources:\n- Manual\n- ${passage.slice(0, 200)}…\n- a source without a name`;
+  const chatText = (answer: JsonObject) =>
+    objectOf(objectOf(listOf(answer['choices'])[0])['message'])['content'];
+  const responsesTexts = (answer: JsonObject) =>
+    listOf(answer['output']).map((item) => objectOf(listOf(objectOf(item)['content'])[0])['text']);
+
+  it('is named in words, once, where a format can name addresses alone', () => {
+    assert.equal(chatText(written('openai-chat', cited)), `Sun.\n\n${words}`);
+    assert.deepEqual(responsesTexts(written('openai-responses', cited)), ['Sun.', words]);
+  });
+
+  it('begins the text where there is no other', () => {
+    assert.equal(chatText(written('openai-chat', [unaddressed('Manual', null)])), 'Sources:\n- Manual');
+  });
+
+  it('is left out of JSON that was asked for, and so is one that comes late', () => {
+    const late = [...cited, citation('https://a.test')];
+    const format = { type: 'json_schema' };
+    assert.equal(chatText(written('openai-chat', late, { response_format: format })), 'Sun.');
+    assert.deepEqual(responsesTexts(written('openai-responses', late, { text: { format } })), ['Sun.']);
+    const claude = written('anthropic-messages', late, { output_config: { format } });
+    assert.equal(listOf(claude['content']).length, 1);
+    const plain = written('openai-chat', late, { response_format: { type: 'text' } });
+    assert.match(String(chatText(plain)), /Sources/);
   });
 });
 

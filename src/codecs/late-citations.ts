@@ -1,39 +1,61 @@
 import type { Citation, PartWriter, StreamPart } from './stream-part.ts';
+import { objectOf } from './values.ts';
+
+/** Where the answers of a format can name sources. */
+export interface CitationPlaces {
+  /** Whether it has a place for this one beside the text that rests on it. */
+  takes(citation: Citation): boolean;
+  /** Only while that text is open. */
+  inOpenText: boolean;
+  /** What parts a text from the one before it; '' where texts stand apart. */
+  joint: string;
+  /** The text is read by a program, and no words of ours may stand in it. */
+  structured: boolean;
+}
 
 /**
- * For a writer of a format in which a source can only be named while its text is open. Those that are named later go
- * into a text of their own at the end of the answer, so that none is lost (E-07).
+ * For a writer of a format in which not every source can be named at any time. Those that come too late, or have no
+ * place beside their text, go into a text of their own at the end of the answer, so that none is lost (E-07, V-03).
  */
-export function withLateCitations(writer: PartWriter): PartWriter {
+export function withLateCitations(writer: PartWriter, places: CitationPlaces): PartWriter {
   const open = new Set<number>();
   const late: Citation[] = [];
   let next = 0;
+  let said = false;
+  const sources = (): StreamPart[] =>
+    late.length === 0 || places.structured ? [] : sourcesText(late, next, said ? places.joint : '');
   return {
     push(part) {
       if ('block' in part && part.block >= next) next = part.block + 1;
       switch (part.type) {
         case 'text-start':
           open.add(part.block);
+          said = true;
           break;
         case 'text-end':
           open.delete(part.block);
           break;
         case 'citation':
-          if (open.has(part.block)) break;
+          if (places.takes(part.citation) && (open.has(part.block) || !places.inOpenText)) break;
           late.push(part.citation);
           return '';
         case 'message-end':
-          return [...sourcesText(late, next), part].map((one) => writer.push(one)).join('');
+          return [...sources(), part].map((one) => writer.push(one)).join('');
       }
       return writer.push(part);
     },
   };
 }
 
+/** Whether a request's word for the form of the answer asks for JSON. */
+export function isStructured(format: unknown): boolean {
+  const { type } = objectOf(format);
+  return type === 'json_schema' || type === 'json_object';
+}
+
 /** A text that names sources, a line for each, and rests on them. */
-function sourcesText(citations: readonly Citation[], block: number): StreamPart[] {
-  if (citations.length === 0) return [];
-  let text = 'Sources:';
+function sourcesText(citations: readonly Citation[], block: number, joint: string): StreamPart[] {
+  let text = `${joint}Sources:`;
   const places = new Map<string, { start: number; end: number }>();
   for (const citation of citations) {
     const words = wordsOf(citation);
@@ -54,7 +76,15 @@ function sourcesText(citations: readonly Citation[], block: number): StreamPart[
   ];
 }
 
+/** Characters (UTF-16) of a passage that stand for a source without a name. */
+const MAX_PASSAGE = 200;
+
 function wordsOf({ text, title, url }: Citation): string {
-  const name = title ?? url ?? text ?? 'a source without a name';
+  const name = title ?? url ?? (text === null ? 'a source without a name' : shortened(text));
   return url === null || url === name ? name : `[${name}](${url})`;
+}
+
+function shortened(passage: string): string {
+  const line = passage.replace(/\s+/g, ' ').trim();
+  return line.length > MAX_PASSAGE ? `${line.slice(0, MAX_PASSAGE).toWellFormed()}…` : line;
 }

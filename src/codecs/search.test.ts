@@ -72,6 +72,22 @@ describe('V-01: a search that the vendor made, in an answer,', () => {
     });
   });
 
+  it('of several words is a call for each to callers of Claude’s format, as that is counted, and what was found in the last', () => {
+    const several = { ...sun, query: 'sun; moon', queries: ['sun', 'moon'] };
+    const answer = answered('openai-responses', 'anthropic-messages', response(item(several), item(sun)));
+    const content = listOf(answer['content']).map(objectOf);
+    const calls = content.filter(({ type }) => type === 'server_tool_use');
+    assert.deepEqual(calls.map(({ input }) => objectOf(input)['query']), ['sun', 'moon', 'sun']);
+    assert.equal(new Set(calls.map(({ id }) => id)).size, 3);
+    const results = content.filter(({ type }) => type === 'web_search_tool_result');
+    assert.deepEqual(results.map(({ tool_use_id }) => tool_use_id), calls.map(({ id }) => id));
+    assert.deepEqual(results.map((one) => listOf(one['content']).length), [0, 1, 1]);
+    assert.deepEqual(content.map(({ type }) => type === 'server_tool_use'), [true, false, true, false, true, false]);
+    const failed = answered('openai-responses', 'anthropic-messages', response(item(several, { status: 'failed' })));
+    for (const one of listOf(failed['content']).map(objectOf).filter(({ type }) => type !== 'server_tool_use'))
+      assert.equal(objectOf(one['content'])['error_code'], 'unavailable');
+  }); // biome-ignore format: long lines
+
   it('names the page where one was opened, and says where it failed', () => {
     const opened = item({ type: 'open_page', url: page.url });
     const failed = item({ type: 'search', query: 'sun' }, { status: 'failed' });

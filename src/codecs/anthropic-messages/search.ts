@@ -58,16 +58,26 @@ export function withSearches(parts: readonly Part[]): Part[] {
 }
 
 /**
- * The two blocks of a search that another vendor made. What it found can be named; the sealed text of the pages, which
- * the vendor would want back, cannot.
+ * The blocks of a search that another vendor made: a call and its result for each of its words, as this vendor searches.
+ * What was found stands in the last result, for it is not told by which words. It can be named; the sealed text of the
+ * pages, which the vendor would want back, cannot.
  */
-export function foreignSearch({ failed, queries, sources }: Search, id: string): [JsonObject, JsonObject] {
+export function foreignSearch({ failed, queries, sources }: Search, id: string): JsonObject[] {
   const found = sources.map(({ title, url }) => ({
     ...{ type: 'web_search_result', title: title ?? url, url, encrypted_content: '', page_age: null },
   }));
-  const content = failed ? { type: 'web_search_tool_result_error', error_code: 'unavailable' } : found;
-  return [
-    { type: CALL, id, name: TOOL, input: { query: queries.join('; ') } },
-    { type: RESULT, tool_use_id: id, content },
-  ];
+  const calls = queries.length === 0 ? [''] : queries;
+  return calls.flatMap((query, index) => {
+    const last = index === calls.length - 1;
+    const own = calls.length === 1 ? id : `${id}_${index}`;
+    const content = failed
+      ? { type: 'web_search_tool_result_error', error_code: 'unavailable' }
+      : last
+        ? found
+        : [];
+    return [
+      { type: CALL, id: own, name: TOOL, input: { query } },
+      { type: RESULT, tool_use_id: own, content },
+    ];
+  });
 }

@@ -2,7 +2,7 @@ import { carrySeal } from '../carried-seal.ts';
 import type { Sealed, Search } from '../conversation.ts';
 import { encodeFrame } from '../frames.ts';
 import { inWords } from '../in-words.ts';
-import { withLateCitations } from '../late-citations.ts';
+import { isStructured, withLateCitations } from '../late-citations.ts';
 import type { Usage } from '../model.ts';
 import type {
   AnswerContext,
@@ -13,7 +13,7 @@ import type {
   StreamPart,
 } from '../stream-part.ts';
 import { anthropicTier } from '../tier.ts';
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { foreignSearch } from './search.ts';
 
 /** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
@@ -125,8 +125,8 @@ class MessagesWriter implements PartWriter {
     const own = search.native.format === 'anthropic-messages';
     const id = `srvtoolu_${this.#context.id.replace(/^[a-z]+_/, '')}_${block}`;
     const blocks = own ? search.native.values : foreignSearch(search, id);
-    // The second block of the two stands before the next.
-    return blocks.map((value, half) => this.#whole(block + half / 2, value)).join('');
+    // All stand before the next block.
+    return blocks.map((value, index) => this.#whole(block + index / blocks.length, value)).join('');
   }
 
   /** A block that is known whole. Clients put the input of a call together from its pieces. */
@@ -219,7 +219,12 @@ class MessagesWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  const target = withLateCitations(new MessagesWriter(context));
+  const target = withLateCitations(new MessagesWriter(context), {
+    takes: () => true,
+    inOpenText: true,
+    joint: '',
+    structured: isStructured(objectOf(context.request['output_config'])['format']),
+  });
   return inWords(target, { format: 'anthropic-messages', images: 'none' });
 }
 

@@ -2,6 +2,7 @@ import type { Sealed } from '../conversation.ts';
 import { urlOfSource } from '../data-url.ts';
 import { DONE, encodeFrame } from '../frames.ts';
 import { inWords } from '../in-words.ts';
+import { isStructured, withLateCitations } from '../late-citations.ts';
 import type {
   AnswerContext,
   Citation,
@@ -209,5 +210,11 @@ class ChatWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return inWords(new ChatWriter(context), { format: 'openai-chat', images: 'any' });
+  const target = withLateCitations(new ChatWriter(context), {
+    takes: ({ native, url }) => url !== null || native.format === 'openai-chat',
+    inOpenText: false,
+    joint: '\n\n',
+    structured: isStructured(context.request['response_format']),
+  });
+  return inWords(target, { format: 'openai-chat', images: 'any' });
 }

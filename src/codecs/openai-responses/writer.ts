@@ -2,7 +2,7 @@ import { carrySeal } from '../carried-seal.ts';
 import type { Sealed } from '../conversation.ts';
 import { DONE, encodeFrame } from '../frames.ts';
 import { inWords } from '../in-words.ts';
-import { withLateCitations } from '../late-citations.ts';
+import { isStructured, withLateCitations } from '../late-citations.ts';
 import type { Usage } from '../model.ts';
 import type {
   AnswerContext,
@@ -12,7 +12,7 @@ import type {
   PartWriter,
   StreamPart,
 } from '../stream-part.ts';
-import { type JsonObject, listOf, parseObject } from '../values.ts';
+import { type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
 import { IMAGE_CALL } from './image-call.ts';
 import { itemOfSearch } from './search.ts';
 import { responseShell } from './shell.ts';
@@ -324,7 +324,12 @@ class ResponsesWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  const target = withLateCitations(new ResponsesWriter(context));
+  const target = withLateCitations(new ResponsesWriter(context), {
+    takes: ({ native, url }) => url !== null || native.format === 'openai-responses',
+    inOpenText: true,
+    joint: '',
+    structured: isStructured(objectOf(context.request['text'])['format']),
+  });
   return inWords(target, { format: 'openai-responses', images: 'bytes' });
 }
 
