@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Writes a bill of materials (CycloneDX 1.5, JSON) of what users get to stdout, made from package-lock.json, without the
+ * network: each package with its version, licence and SHA-512, and what needs it.   npm run --silent sbom > sbom.json
+ *
+ * `npm sbom --omit dev` leaves out packages that the development packages need as well.
+ */
+
+interface Locked {
+  version: string;
+  license?: string;
+  integrity?: string;
+  dev?: boolean;
+  optional?: boolean;
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
+  name: string;
+  packages: Record<string, Locked>;
+};
+const shipped = new Map(
+  Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true),
+);
+const { license, version } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as Locked;
+const itself: Locked = { ...lock.packages[''], version, ...(license === undefined ? {} : { license }) };
+
+const bom = {
+  bomFormat: 'CycloneDX',
+  specVersion: '1.5',
+  version: 1,
+  metadata: { component: componentOf('', itself, 'application') },
+  components: [...shipped].map(([path, locked]) => componentOf(path, locked, 'library')),
+  dependencies: [['', itself] as const, ...shipped].map(([path, locked]) => ({
+    ref: purlOf(path, locked),
+    dependsOn: neededBy(path, locked),
+  })),
+};
+process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
+
+function componentOf(path: string, locked: Locked, type: 'application' | 'library') {
+  const { integrity, license: id, optional } = locked;
+  const purl = purlOf(path, locked);
+  const digest = Buffer.from(integrity?.replace(/^sha512-/, '') ?? '', 'base64').toString('hex');
+  return {
+    ...{ type, 'bom-ref': purl, name: nameOf(path), version: locked.version, purl },
+    ...(type === 'application' ? {} : { scope: optional === true ? 'optional' : 'required' }),
+    ...(id === undefined ? {} : { licenses: [{ license: { id } }] }),
+    ...(digest === '' ? {} : { hashes: [{ alg: 'SHA-512', content: digest }] }),
+  };
+}
+
+/** The packages that one asks for and gets, each found as Node.js finds it: from its own folder upwards. */
+function neededBy(path: string, { dependencies, optionalDependencies, peerDependencies }: Locked): string[] {
+  const wanted = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+  return wanted.flatMap((name) => {
+    for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
+      const place = folder === '' ? `node_modules/${name}` : `${folder}/node_modules/${name}`;
+      const found = shipped.get(place);
+      if (found !== undefined) return [purlOf(place, found)];
+      if (folder === '') return [];
+    }
+  });
+}
+
+function nameOf(path: string): string {
+  return path === '' ? lock.name : path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+}
+
+/** The package's URL, by which tools look up what is known of it. */
+function purlOf(path: string, locked: Locked): string {
+  return `pkg:npm/${nameOf(path).replace('@', '%40')}@${locked.version}`;
+}

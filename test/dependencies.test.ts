@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+interface Locked {
+  version: string;
+  license?: string;
+  integrity?: string;
+  resolved?: string;
+  dev?: boolean;
+  hasInstallScript?: boolean;
+  link?: boolean;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const packages: Record<string, Locked> = JSON.parse(
+  readFileSync(`${root}package-lock.json`, 'utf8'),
+).packages;
+const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const locked = Object.entries(packages).filter(([path]) => path !== '');
+const shipped = locked.filter(([, { dev }]) => dev !== true);
+const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+
+/** Licences under which everybody may pass the package on as a part of this one. */
+const permissive = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'BlueOak-1.0.0',
+]);
+
+describe('the packages that users get (SC-69)', () => {
+  it('run nothing when they are installed', () => {
+    const scripted = shipped.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    assert.deepEqual(scripted, []);
+  });
+
+  it('have licences that ask for no more than to be named', () => {
+    assert.deepEqual(
+      shipped.filter(([, { license }]) => license === undefined || !permissive.has(license)),
+      [],
+    );
+  });
+
+  it('are what they were when they were chosen', () => {
+    const unsure = shipped.filter(
+      ([, { integrity, link }]) => link === true || !/^sha512-[A-Za-z0-9+/]{86}==$/.test(integrity ?? ''),
+    );
+    assert.deepEqual(unsure, []);
+  });
+
+  it('are all in the bill of materials, with what needs them', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, [`${root}scripts/sbom.ts`]);
+    const { bomFormat, components, dependencies, metadata } = JSON.parse(stdout);
+    assert.equal(bomFormat, 'CycloneDX');
+    assert.deepEqual(
+      components.map(({ name, version }: Locked & { name: string }) => `${name}@${version}`).sort(),
+      shipped.map(([path, { version }]) => `${nameOf(path)}@${version}`).sort(),
+    );
+    const needed = new Set<string>([metadata.component.purl]);
+    for (const reference of needed)
+      for (const { dependsOn, ref } of dependencies)
+        if (ref === reference) for (const other of dependsOn) needed.add(other);
+    const unneeded = components.filter(
+      ({ purl, scope }: { purl: string; scope: string }) => scope === 'required' && !needed.has(purl),
+    );
+    assert.deepEqual(unneeded, []);
+  });
+});
+
+describe('the packages that the project is built and tested with', () => {
+  it('run what package.json says they may when they are installed, and no more', () => {
+    const scripted = locked
+      .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+      .map(([path]) => nameOf(path));
+    assert.deepEqual([...new Set(scripted)].sort(), Object.keys(allowScripts).sort());
+  });
+});
