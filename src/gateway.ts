@@ -189,7 +189,7 @@ async function openContext(
     key: sealing.responses,
   });
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
-  const stored = storedSettings(store, sealing.key);
+  const stored = storedSettings(store, sealing.key, log);
   const known = accounts.adopt;
   const shared = await sharedLimits(config, schedule, log);
   onClose(() => shared?.close());
@@ -292,7 +292,7 @@ async function openDoor(
     ...{ tasks: services.tasks, report, now: context.now },
   });
   onClose(backups.settled);
-  const { close, loginBegun, logins } = openLogins({
+  const { close, grants, loginBegun, logins } = openLogins({
     ...{ store, sealingKey: sealing.key, schedule, tasks: services.tasks, now: context.now },
     ...{ listening: parts.listening, reload: snapshots.reload },
   });
@@ -307,7 +307,7 @@ async function openDoor(
     resources: [
       ...gatewayResources({
         ...{ ...stored, store, config, limits: snapshots.limits, answers: context.answers, now: context.now },
-        login: { tokens: context.tokens, logins, loginBegun, listening: parts.listening },
+        login: { tokens: context.tokens, logins, grants, loginBegun, listening: parts.listening },
         ...{ accounts: context.accounts, balances: parts.balances },
         ...{ snapshot: snapshots.current, reload: snapshots.reload },
       }),

@@ -6,6 +6,7 @@ import { createCatalog } from './catalog/price.ts';
 import { aliasStore } from './combos/alias-store.ts';
 import { comboStore } from './combos/store.ts';
 import type { Config } from './config.ts';
+import { loggingOut } from './connections/logout.ts';
 import type { OpenConnection } from './connections/schema.ts';
 import { type StorageKey, storageKey } from './connections/seal.ts';
 import { connectionStore } from './connections/store.ts';
@@ -31,10 +32,12 @@ export async function sealingKey({ dataDir, storageKey: given }: Config, log: Lo
 }
 
 /** What the snapshot is made of, as it is stored. */
-export function storedSettings(store: Pick<Store, 'db'>, sealing: Buffer) {
+export function storedSettings(store: Pick<Store, 'db'>, sealing: Buffer, log: Pick<Log, 'warn'>) {
   return {
     keys: keyStore(store),
-    connections: connectionStore(store, sealing),
+    connections: loggingOut(connectionStore(store, sealing), ({ leftAlive: reason, name: connection }) =>
+      log.warn({ connection, reason }, 'the login of a removed connection was not ended at its server'),
+    ),
     combos: comboStore(store),
     aliases: aliasStore(store),
   };

@@ -5,6 +5,8 @@ import type { Grant } from '../connections/account-schema.ts';
 import { finishBrowserLogin } from '../connections/oauth/browser.ts';
 import { finishDeviceLogin } from '../connections/oauth/device.ts';
 import { browserLogin, deviceLogin, type LoginTarget } from '../connections/oauth/logins.ts';
+import { connectionRecords, connections } from './connect.ts';
+import type { Context } from './context.ts';
 import { failure, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -13,6 +15,25 @@ export interface LoginOptions {
   now: () => number;
   /** For the person, in milliseconds. */
   timeoutMs: number;
+}
+
+/**
+ * The connection that is named, which people log in for.
+ * @throws a failure with exit 1 for another
+ */
+export async function loginTargetOf(selector: string, context: Context): Promise<LoginTarget> {
+  const any = (await connectionRecords(context)).length > 0;
+  const open = any ? await (await connections(context)).findOpen(selector) : null;
+  if (open === null)
+    throw failure(
+      1,
+      'not_found',
+      `There is no connection "${selector}": \`gateway providers list\` shows what there is`,
+    );
+  if (open.account?.kind !== 'oauth')
+    throw failure(1, 'conflict', `The connection "${open.name}" has no login: add it with --auth oauth`);
+  const { account, id, name, provider } = open;
+  return { id, name, provider, client: account.client };
 }
 
 /** Logs in with a code that is typed on any device. @throws GatewayError */

@@ -67,12 +67,14 @@ export interface LoginsInput {
 /** The logins that people begin through the management API. */
 export function openLogins(input: LoginsInput): {
   logins: Logins;
+  grants: ConnectionsInput['grants'];
   loginBegun: ConnectionsInput['loginBegun'];
   close(): void;
 } {
   const { listening, now, reload, schedule, sealingKey, store, tasks } = input;
+  const grants = grantStore(store, sealingKey);
   const logins = createLogins({
-    grants: grantStore(store, sealingKey),
+    grants,
     redirectUri: () => redirectUri(listening()),
     now,
     async ended({ taskId }, error) {
@@ -87,6 +89,7 @@ export function openLogins(input: LoginsInput): {
   const stop = schedule.every({ name: 'unfinished logins', everyMs: SWEEP_MS, run: logins.sweep });
   return {
     logins,
+    grants,
     loginBegun: ({ id, name }, { userId }) =>
       tasks.begin({
         ...{ name: 'login', target: `/api/connections/${id}`, userId },

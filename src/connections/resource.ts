@@ -4,7 +4,9 @@ import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import { newConnectionOf, patchOf } from './checked-input.ts';
 import { rowOfConnection } from './connection-row.ts';
+import type { Grants } from './grants.ts';
 import { type LoginActionInput, loginAction } from './login-action.ts';
+import { logoutAction } from './logout.ts';
 import type { Logins } from './oauth/logins.ts';
 import { probeConnection } from './probe.ts';
 import {
@@ -21,6 +23,7 @@ export interface ConnectionsInput {
   connections: ReturnType<typeof connectionStore>;
   tokens: TestOptions['tokens'];
   logins: Logins;
+  grants: Pick<Grants, 'find' | 'end'>;
   /** Begins the task that ends with a login. Returns its id. */
   loginBegun: LoginActionInput['begun'];
   health: ConnectionHealth;
@@ -43,7 +46,7 @@ type Probe = (row: Row) => Promise<ConnectionTest>;
 
 /** The accounts and keys at providers. A credential goes in and never comes out. */
 export function connectionsResource(input: ConnectionsInput): Resource {
-  const { connections, health, loginBegun, logins, tokens } = input;
+  const { connections, grants, health, loginBegun, logins, tokens } = input;
   const { listening = () => null, testTimeoutMs = 15_000 } = input;
   const rowOf = (record: ConnectionRecord) => withHealth(record, health);
   const probe: Probe = async (row) => {
@@ -97,6 +100,7 @@ export function connectionsResource(input: ConnectionsInput): Resource {
       test: testAction(probe),
       discover: discoverAction(probe),
       login: loginAction({ connections, logins, begun: loginBegun }),
+      logout: logoutAction(grants),
       enable: switchTo(true, input),
       disable: switchTo(false, input),
       reset: resetAction(health),

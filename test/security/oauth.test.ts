@@ -157,4 +157,31 @@ describe('a login that is begun through the management API', () => {
     assert.equal(changed.status, 200, changed.text);
     assert.equal((await shown())['needs_reentry'], true);
   });
+
+  it('is ended at its server by the action, and when its connection is removed', async () => {
+    const logIn = async () => {
+      const { result, taskId } = await begin('device');
+      await oidc().enterCode(result['verification_url'] ?? '', result['user_code'] ?? '');
+      assert.equal((await taskEnd(taskId))['status'], 'Ok');
+      assert.equal((await at.gateway.ask('/v1/chat/completions', question)).status, 200);
+      return String(started.upstream?.presented.at(-1));
+    };
+    const logOut = () =>
+      at.call('POST', `/api/connections/${id}`, { token: at.ownerKey(), body: { action: 'logout' } });
+    const actions = async () => ((await shown())['actions'] as { name: string }[]).map(({ name }) => name);
+    const first = await logIn();
+    assert.ok((await actions()).includes('logout'));
+    const ended = await logOut();
+    assert.equal(ended.status, 200, ended.text);
+    assert.deepEqual(ended.json()['result'], { revoked: true });
+    assert.equal((await actions()).includes('logout'), false);
+    assert.equal(await oidc().accepts(first), false);
+    assert.equal((await at.gateway.ask('/v1/chat/completions', question)).status, 503);
+    refused(await logOut(), 409, 'conflict');
+    const second = await logIn();
+    const removed = await at.call('DELETE', `/api/connections/${id}`, { token: at.ownerKey() });
+    assert.equal(removed.status, 204, removed.text);
+    assert.equal(await oidc().accepts(second), false);
+    assert.equal(oidc().revoked.includes(second), true);
+  });
 });

@@ -34,6 +34,8 @@ export interface OidcServer {
   tokenRequests: URLSearchParams[];
   /** Ends every login there is: their refresh tokens are worth nothing any more. */
   endLogins(): Promise<void>;
+  /** Tokens that somebody asked to be ended (RFC 7009). */
+  revoked: string[];
   /** Whether a token is good. */
   accepts(token: string): Promise<boolean>;
   /** What a person does with the address that was printed. @returns the last answer */
@@ -50,22 +52,25 @@ export interface OidcOptions {
   accessSeconds?: number;
   /** A client without a secret. */
   isPublic?: boolean;
+  /** Whether logins can be ended there (RFC 7009). Default true. */
+  revocation?: boolean;
 }
 
 /** A real authorization server in this process: PKCE, device codes, refresh tokens that are good once. */
 export async function startOidc({
   accessSeconds = 3600,
   isPublic = false,
+  revocation = true,
 }: OidcOptions = {}): Promise<OidcServer> {
   const http = createServer();
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
   const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const provider = makeProvider(issuer, accessSeconds, isPublic);
+  const provider = makeProvider(issuer, { accessSeconds, isPublic, revocation });
   const given: { destroy(): Promise<void> }[] = [];
   provider.on('refresh_token.saved', (token) => given.push(token as { destroy(): Promise<void> }));
   const server: OidcServer = {
-    ...{ issuer, refreshed: 0, reused: 0, failing: 0, tokenRequests: [] },
+    ...{ issuer, refreshed: 0, reused: 0, failing: 0, tokenRequests: [], revoked: [] },
     beforeToken: async () => {},
     accepts: async (token) => (await provider.AccessToken.find(token))?.isExpired === false,
     visit: (url) => browse(url, new Map()),
@@ -87,22 +92,30 @@ export async function startOidc({
   http.on('request', (asked: IncomingMessage, response: ServerResponse) => {
     void (async () => {
       if (asked.url?.startsWith('/interaction/')) return interact(provider, asked, response);
-      if (asked.url !== '/token') return answer(asked, response);
+      if (asked.url !== '/token' && asked.url !== '/token/revocation') return answer(asked, response);
       const body = await bodyOf(asked);
+      if (asked.url === '/token/revocation') {
+        server.revoked.push(new URLSearchParams(body).get('token') ?? '');
+        return answer(withBody(asked, body), response);
+      }
       server.tokenRequests.push(new URLSearchParams(body));
       await server.beforeToken();
       if (server.failing > 0) {
         server.failing -= 1;
         return response.writeHead(503).end('busy');
       }
-      // The package takes a body that somebody else has read (koa-bodyparser's convention).
-      return answer(Object.assign(asked, { body: Object.fromEntries(new URLSearchParams(body)) }), response);
+      return answer(withBody(asked, body), response);
     })().catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
   return server;
 }
 
-function makeProvider(issuer: string, accessSeconds: number, isPublic: boolean): Oidc {
+/** The package takes a body that somebody else has read (koa-bodyparser's convention). */
+function withBody(asked: IncomingMessage, body: string): IncomingMessage {
+  return Object.assign(asked, { body: Object.fromEntries(new URLSearchParams(body)) });
+}
+
+function makeProvider(issuer: string, { accessSeconds, isPublic, revocation }: Required<OidcOptions>): Oidc {
   const client = {
     client_id: oidcClient.id,
     ...(isPublic ? { token_endpoint_auth_method: 'none' } : { client_secret: oidcClient.secret }),
@@ -113,7 +126,11 @@ function makeProvider(issuer: string, accessSeconds: number, isPublic: boolean):
   };
   return new Provider(issuer, {
     clients: [client],
-    features: { deviceFlow: { enabled: true, ...forms }, devInteractions: { enabled: false } },
+    features: {
+      deviceFlow: { enabled: true, ...forms },
+      devInteractions: { enabled: false },
+      revocation: { enabled: revocation },
+    },
     pkce: { required: () => true },
     rotateRefreshToken: true,
     issueRefreshToken: async () => true,

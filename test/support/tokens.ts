@@ -17,5 +17,6 @@ export const noLogins: Omit<ConnectionsInput, 'connections' | 'health'> = {
     sweep: async () => {},
     close() {},
   },
+  grants: { find: unexpected, end: unexpected },
   loginBegun: unexpected,
 };

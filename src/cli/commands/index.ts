@@ -71,6 +71,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./provider-login.ts')).providerLoginCommand,
   },
   {
+    name: 'provider logout',
+    summary: 'End a login at a provider',
+    load: async () => (await import('./provider-logout.ts')).providerLogoutCommand,
+  },
+  {
     name: 'provider list',
     summary: 'List the connections (same as `providers list`)',
     load: async () => (await import('./providers-list.ts')).providersListCommand,

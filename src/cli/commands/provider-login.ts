@@ -1,12 +1,11 @@
 import { rowOfConnection } from '../../connections/connection-row.ts';
 import { grantStore } from '../../connections/grants.ts';
-import { keep, type LoginTarget } from '../../connections/oauth/logins.ts';
+import { keep } from '../../connections/oauth/logins.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { connectionRecords, connections } from '../connect.ts';
-import type { Context } from '../context.ts';
+import { connections } from '../connect.ts';
 import { failure, usageError } from '../failure.ts';
-import { logInByBrowser, logInByCode } from '../login.ts';
+import { logInByBrowser, logInByCode, loginTargetOf } from '../login.ts';
 
 const TIMEOUT_SECONDS = 600;
 
@@ -38,7 +37,7 @@ export const providerLoginCommand: Command = {
     { command: 'gateway provider login work --device', does: 'log in from another device, e.g. over ssh' },
   ],
   run: async (options, context) => {
-    const target = await targetOf(options.argument('connection') ?? '', context);
+    const target = await loginTargetOf(options.argument('connection') ?? '', context);
     const { io, now } = context;
     const port = options.count('callback-port') ?? 0;
     if (port > 65_535) throw usageError('--callback-port is a port up to 65535');
@@ -58,18 +57,3 @@ export const providerLoginCommand: Command = {
     return 0;
   },
 };
-
-async function targetOf(selector: string, context: Context): Promise<LoginTarget> {
-  const any = (await connectionRecords(context)).length > 0;
-  const open = any ? await (await connections(context)).findOpen(selector) : null;
-  if (open === null)
-    throw failure(
-      1,
-      'not_found',
-      `There is no connection "${selector}": \`gateway providers list\` shows what there is`,
-    );
-  if (open.account?.kind !== 'oauth')
-    throw failure(1, 'conflict', `The connection "${open.name}" has no login: add it with --auth oauth`);
-  const { account, id, name, provider } = open;
-  return { id, name, provider, client: account.client };
-}

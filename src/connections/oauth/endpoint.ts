@@ -56,6 +56,14 @@ export async function endpointsOf(client: OAuthClient, timeoutMs: number): Promi
   };
 }
 
+/**
+ * Where a client ends its logins (RFC 7009), as the issuer publishes it; null where it does not.
+ * @throws GatewayError when the issuer's documents cannot be used
+ */
+export async function revocationEndpoint({ issuer }: OAuthClient, timeoutMs: number): Promise<string | null> {
+  return issuer === null ? null : urlIn(await discovered(issuer, timeoutMs), 'revocation_endpoint');
+}
+
 /** Basic is what every server must take (RFC 6749, 2.3.1), unless it says that it does not. */
 function clientAuthOf({ clientSecret }: OAuthClient, methods: unknown): ClientAuth {
   if (clientSecret === null) return 'none';
