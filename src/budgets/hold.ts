@@ -32,9 +32,15 @@ export interface BudgetEvent {
   used: number;
 }
 
-/** Where an attempt goes, and what it may use at most, as far as that can be told before. */
-export interface Place {
+/** Where an attempt goes. */
+export interface Way {
   connectionId: string;
+  /** The combos on the way there within the one that was asked for. */
+  innerCombos: readonly string[];
+}
+
+/** Where an attempt goes, and what it may use at most, as far as that can be told before. */
+export interface Place extends Way {
   /** Input and output tokens. */
   tokens(): number;
   /** Null where no price is known. */
@@ -70,14 +76,14 @@ export interface HoldContext {
   notify(event: BudgetEvent): void;
   /** Where several gateways share their limits. */
   shared: Shared | null;
-  /** All counters of a request, at a connection. */
-  applying(asked: Asked, connectionId: string | null): Counter[];
+  /** All counters of a request, on its way to a target. */
+  applying(asked: Asked, way: Way | null): Counter[];
 }
 
 export function createHold(context: HoldContext, asked: Asked): Hold {
   const { applying, now, shared } = context;
   /** Where it was let in last, and where it asked for that last. */
-  const at: { held: string | null; asked: string | null } = { held: null, asked: null };
+  const at: { held: Way | null; asked: Way | null } = { held: null, asked: null };
   let claims: readonly Claim[] = [];
   let closed = false;
 
@@ -87,9 +93,9 @@ export function createHold(context: HoldContext, asked: Asked): Hold {
     release(given);
     shared?.settle(given, []);
   };
-  const keep = (next: readonly Claim[], { connectionId }: Place): null => {
+  const keep = (next: readonly Claim[], place: Place): null => {
     claims = next;
-    at.held = connectionId;
+    at.held = place;
     // It ended while the others were asked.
     if (closed) giveBack();
     return null;
@@ -104,8 +110,8 @@ export function createHold(context: HoldContext, asked: Asked): Hold {
     counters: () => applying(asked, at.asked),
     take(place) {
       const time = now();
-      at.asked = place.connectionId;
-      const counters = applying(asked, place.connectionId);
+      at.asked = place;
+      const counters = applying(asked, place);
       const unpriced = counters.find((counter) => refusesUnpriced(counter, place));
       if (unpriced !== undefined) {
         giveBack();

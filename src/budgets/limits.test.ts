@@ -38,17 +38,22 @@ async function opened(budgets: readonly BudgetRecord[], past: readonly UsedThen[
   return { limits, clock, events };
 }
 
-function asked(limits: Limits, keyId = 'key_1'): Hold {
-  const hold = limits.hold({ keyId, comboId: null });
+function asked(limits: Limits, keyId = 'key_1', comboId: string | null = null): Hold {
+  const hold = limits.hold({ keyId, comboId });
   assert.ok(hold, 'a budget concerns the request');
   return hold;
 }
 
 function take(
   hold: Hold,
-  { connectionId = 'con_1', tokens = 10, usd = 0.5 as number | null } = {},
+  {
+    connectionId = 'con_1',
+    innerCombos = [] as readonly string[],
+    tokens = 10,
+    usd = 0.5 as number | null,
+  } = {},
 ): Refusal | null {
-  const answer = hold.take({ connectionId, tokens: () => tokens, usd: () => usd });
+  const answer = hold.take({ connectionId, innerCombos, tokens: () => tokens, usd: () => usd });
   assert.ok(!(answer instanceof Promise), 'in the process the answer is there at once');
   return answer;
 }
@@ -153,6 +158,47 @@ describe('a limit', () => {
     ]);
   });
 
+  it('of a combo in another is charged for what goes through it, and gives its place back where the next does not', async () => {
+    const ofCombo = (id: string) => budget({ id, scope: 'combo', subject: id, limit: 2 });
+    const { clock, limits } = await opened([ofCombo('outer'), ofCombo('inner')]);
+    const levels = () =>
+      ['outer', 'inner'].map((id) => {
+        const counter = limits.counter(id);
+        assert.ok(counter);
+        const { held, spent } = levelAt(counter, clock.now);
+        return [spent, held];
+      });
+    const hold = asked(limits, 'key_1', 'outer');
+    assert.equal(take(hold, { innerCombos: ['inner'] }), null);
+    assert.deepEqual(levels(), [
+      [0, 1],
+      [0, 1],
+    ]);
+    assert.equal(take(hold), null);
+    assert.deepEqual(levels(), [
+      [0, 1],
+      [0, 0],
+    ]);
+    assert.equal(take(hold, { innerCombos: ['inner'] }), null);
+    hold.settle({ tokens: 1, usd: 0 });
+    assert.deepEqual(levels(), [
+      [1, 0],
+      [1, 0],
+    ]);
+    assert.equal(take(asked(limits, 'key_1', 'inner')), null, 'asked for by its own name');
+    const full = asked(limits, 'key_1', 'outer');
+    assert.equal(take(full, { innerCombos: ['inner'] })?.budget.id, 'inner');
+    assert.equal(take(full), null, 'another target has room');
+  });
+
+  it('of a combo in another counts also where the outer one has no budget', async () => {
+    const { limits } = await opened([budget({ scope: 'combo', subject: 'inner', limit: 1 })]);
+    const through = { innerCombos: ['between', 'inner'] };
+    assert.equal(take(asked(limits, 'key_1', 'outer'), through), null);
+    assert.equal(take(asked(limits, 'key_2', 'outer'), through)?.budget.scope, 'combo');
+    assert.equal(limits.hold({ keyId: 'key_1', comboId: null }), null, 'no combo was asked for');
+  });
+
   it('counts requests without a price, or refuses them', async () => {
     const usd = { metric: 'usd', limit: 1, period: 'day' } as const;
     const allowing = await opened([budget(usd)]);
@@ -248,29 +294,54 @@ const budgets: readonly BudgetRecord[] = [
     period: null,
   }),
   budget({ id: 'global-requests', limit: 12, period: 'hour' }),
+  budget({ id: 'outer-usd', scope: 'combo', subject: 'outer', metric: 'usd', limit: 1.5, period: 'hour' }),
+  budget({
+    id: 'inner-open',
+    scope: 'combo',
+    subject: 'inner',
+    metric: 'concurrency',
+    limit: 2,
+    period: null,
+  }),
+  budget({
+    id: 'inner-tokens',
+    scope: 'combo',
+    subject: 'inner',
+    metric: 'tokens',
+    limit: 250,
+    period: 'day',
+  }),
 ];
 
+interface AskedWay {
+  connectionId: string;
+  innerCombos: readonly string[];
+}
+
 type Step =
-  | { kind: 'ask'; key: string; connection: string; tokens: number; cents: number }
-  | { kind: 'move'; which: number; connection: string }
+  | { kind: 'ask'; key: string; way: AskedWay; tokens: number; cents: number }
+  | { kind: 'move'; which: number; way: AskedWay }
   | { kind: 'settle'; which: number; share: number }
   | { kind: 'leave'; which: number }
   | { kind: 'wait'; ms: number };
 
 const which = fc.nat(7);
-const connection = fc.constantFrom('con_1', 'con_2', 'con_3');
+const way: fc.Arbitrary<AskedWay> = fc.record({
+  connectionId: fc.constantFrom('con_1', 'con_2', 'con_3'),
+  innerCombos: fc.constantFrom<readonly string[]>([], ['inner'], ['other', 'inner']),
+});
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
       kind: fc.constant('ask' as const),
       key: fc.constantFrom('key_1', 'key_2', 'key_3'),
-      connection,
+      way,
       tokens: fc.integer({ min: 1, max: 200 }),
       cents: fc.integer({ min: 0, max: 60 }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), which, connection }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('move' as const), which, way }) },
   {
     weight: 3,
     // Up to a half more than was estimated.
@@ -329,8 +400,8 @@ interface World {
 function run(one: Step, { clock, limits, open, wrong }: World): void {
   switch (one.kind) {
     case 'ask': {
-      const hold = asked(limits, one.key);
-      const place = { connectionId: one.connection, tokens: one.tokens, usd: one.cents / 100 };
+      const hold = asked(limits, one.key, 'outer');
+      const place = { ...one.way, tokens: one.tokens, usd: one.cents / 100 };
       if (take(hold, place) === null) open.push({ hold, tokens: one.tokens, usd: place.usd });
       return;
     }
@@ -338,8 +409,7 @@ function run(one: Step, { clock, limits, open, wrong }: World): void {
       const moved = open[one.which];
       if (moved === undefined) return;
       // One that finds no room elsewhere was used nowhere.
-      if (take(moved.hold, { connectionId: one.connection, tokens: moved.tokens, usd: moved.usd }) === null)
-        return;
+      if (take(moved.hold, { ...one.way, tokens: moved.tokens, usd: moved.usd }) === null) return;
       moved.hold.settle(null);
       open.splice(one.which, 1);
       return;

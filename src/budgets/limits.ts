@@ -1,7 +1,7 @@
 import type { Shared } from './claim.ts';
 import { type Counter, clearSpent, createCounter, fits, NANO, spendIn } from './counter.ts';
-import { type Asked, createHold, type Hold, type HoldContext } from './hold.ts';
-import type { BudgetRecord } from './schema.ts';
+import { type Asked, createHold, type Hold, type HoldContext, type Way } from './hold.ts';
+import type { BudgetRecord, BudgetScope } from './schema.ts';
 
 /** What was used in a part of a window, with what is not known counted as nothing. */
 export interface UsedThen {
@@ -49,13 +49,16 @@ const none: readonly Counter[] = [];
 export function createLimits({ used, ...input }: LimitsInput): Limits {
   let counters: ReadonlyMap<string, Counter> = new Map();
   let index: Index = new Map();
-  let connections = false;
+  /** Whether any budget is about connections, or about combos: only the way that a request goes tells whether it is its own. */
+  let byWay = { connections: false, combos: false };
   const empty = new Set<Counter>();
 
-  const applying = ({ comboId, keyId }: Asked, connectionId: string | null): Counter[] => {
+  const applying = ({ comboId, keyId }: Asked, way: Way | null): Counter[] => {
     const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
     if (comboId !== null) found.push(...(index.get(`combo:${comboId}`) ?? none));
-    if (connectionId !== null) found.push(...(index.get(`connection:${connectionId}`) ?? none));
+    if (way === null) return found;
+    for (const inner of way.innerCombos) found.push(...(index.get(`combo:${inner}`) ?? none));
+    found.push(...(index.get(`connection:${way.connectionId}`) ?? none));
     return found;
   };
   const context: HoldContext = { ...input, applying };
@@ -73,14 +76,16 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
     }
     counters = next;
     index = indexOf(next.values());
-    connections = [...index.keys()].some((place) => place.startsWith('connection:'));
+    const has = (scope: BudgetScope) => [...index.keys()].some((place) => place.startsWith(`${scope}:`));
+    byWay = { connections: has('connection'), combos: has('combo') };
   };
 
   return {
     counter: (id) => counters.get(id) ?? null,
     hold(asked) {
       if (index.size === 0) return null;
-      return connections || applying(asked, null).length > 0 ? createHold(context, asked) : null;
+      const mayConcern = byWay.connections || (byWay.combos && asked.comboId !== null);
+      return mayConcern || applying(asked, null).length > 0 ? createHold(context, asked) : null;
     },
     hasRoom(connectionId) {
       const at = input.now();

@@ -22,7 +22,9 @@ interface Group extends Place {
 export function ordered(spoken: Spoken, ready: readonly Place[], input: OrderInput): readonly Place[] {
   if (ready.length < 2) return ready;
   if (spoken.branches === null) return sorted(spoken, ready, input);
-  return orderedGroups(spoken, new Set(ready.map(({ candidate }) => candidate)), input, new Set());
+  const left = new Set(ready.map(({ candidate }) => candidate));
+  const { placeOf } = spoken;
+  return orderedGroups(spoken, left, input, new Set()).map((place) => placeOf?.(place.candidate) ?? place);
 }
 
 function sorted<P extends Place>({ pool }: Spoken, places: readonly P[], input: OrderInput): readonly P[] {

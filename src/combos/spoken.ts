@@ -20,6 +20,8 @@ export interface Spoken {
   places: readonly Place[];
   /** The members of the pool; null when all are single models, and `places` has them. */
   branches: readonly Branch[] | null;
+  /** The place that a candidate of an inner combo has in this one; null where there are no inner combos. */
+  placeOf: ((candidate: Candidate) => Place | null) | null;
   /** Candidates that nothing leads to from this format. */
   skipped: readonly Skip[];
 }
@@ -55,7 +57,11 @@ function make(pool: Pool, format: WireFormat): Spoken {
     else branches.push({ place: placeOf(candidate, answers, weight), inner: null });
   }
   const flat = branches.every(({ inner }) => inner === null);
-  return { pool, places: distinct(branches), branches: flat ? null : branches, skipped: once(skipped) };
+  const places = distinct(branches);
+  return {
+    ...{ pool, places: [...places.values()], branches: flat ? null : branches, skipped: once(skipped) },
+    placeOf: flat ? null : (candidate) => places.get(candidate) ?? null,
+  };
 }
 
 function placeOf(candidate: Candidate, format: WireFormat, weight: number): Place {
@@ -65,14 +71,24 @@ function placeOf(candidate: Candidate, format: WireFormat, weight: number): Plac
   return { connectionId: connection.id, model, weight, candidate, target };
 }
 
-/** Every candidate once; a pool without inner combos has none twice. */
-function distinct(branches: readonly Branch[]): readonly Place[] {
+/** Every candidate once, by the first way that leads to it; a pool without inner combos has none twice. */
+function distinct(branches: readonly Branch[]): ReadonlyMap<Candidate, Place> {
   const places = new Map<Candidate, Place>();
   for (const { inner, place } of branches) {
-    for (const one of inner?.places ?? [place])
-      if (one !== null && !places.has(one.candidate)) places.set(one.candidate, one);
+    if (inner === null) {
+      if (!places.has(place.candidate)) places.set(place.candidate, place);
+      continue;
+    }
+    for (const one of inner.places)
+      if (!places.has(one.candidate)) places.set(one.candidate, within(inner.pool, one));
   }
-  return [...places.values()];
+  return places;
+}
+
+/** A place of an inner combo, seen from the outer one. */
+function within({ id }: Pool, place: Place): Place {
+  const { innerCombos = [] } = place.target;
+  return { ...place, target: { ...place.target, innerCombos: [id, ...innerCombos] } };
 }
 
 function once(skipped: readonly Skip[]): Skip[] {

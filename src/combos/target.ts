@@ -14,6 +14,8 @@ export interface Target {
   format: WireFormat;
   /** True when the catalogue says that the model is no longer offered to new callers. */
   deprecated?: boolean;
+  /** Ids of the combos within the one that was asked for on the way to it, the outermost first; absent where there is none. */
+  innerCombos?: readonly string[];
 }
 
 export function nameOf({ connection, model, provider }: Omit<Target, 'format'>): TargetName {

@@ -18,6 +18,10 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['format', (entry) => entry.format],
   ['requested_model', (entry) => entry.requestedModel],
   ['combo_id', (entry) => entry.comboId],
+  [
+    'inner_combo_ids',
+    ({ innerComboIds }) => (innerComboIds.length === 0 ? null : JSON.stringify(innerComboIds)),
+  ],
   ['model', (entry) => entry.model],
   ['status', (entry) => entry.status],
   ['outcome', (entry) => entry.outcome],

@@ -71,6 +71,7 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     format: row.format,
     requestedModel: row.requested_model,
     comboId: row.combo_id,
+    innerComboIds: row.inner_combo_ids === null ? [] : JSON.parse(row.inner_combo_ids),
     model: row.model,
     status: row.status,
     outcome: row.outcome,

@@ -36,6 +36,8 @@ export const ledgerEntry = z.object({
   requestedModel: z.string().nullable(),
   /** The combo through which it was resolved. */
   comboId: z.string().nullable(),
+  /** The combos within that one on the way to the target, the outermost first. */
+  innerComboIds: z.array(z.string()).readonly(),
   model: z.string().nullable(),
   /** What the caller saw; 499 when it left. */
   status: z.int(),

@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
-import { sql } from 'kysely';
+import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Store } from '../store/database.ts';
 import { inputColumns, outputColumns } from './buckets.ts';
 
 export interface UsedQuery {
-  /** Only requests of one of these. */
+  /** Only requests of one of these; of a combo also those that got to their target through it within another. */
   only: Partial<Record<'key_id' | 'connection_id' | 'combo_id', string>>;
   /** Requests that began from here on and had ended by `before`, in milliseconds since the epoch. */
   since: number;
@@ -48,9 +48,17 @@ export async function usedParts(store: Pick<Store, 'db'>, query: UsedQuery): Pro
 
 async function firstAfter(store: Pick<Store, 'db'>, { only, since }: UsedQuery): Promise<number | null> {
   let select = store.db.selectFrom('requests').select('started_at').where('started_at', '>=', since);
-  for (const [column, value] of Object.entries(only))
-    select = select.where(sql.ref(`requests.${column}`), '=', value);
+  for (const condition of conditionsOf(only)) select = select.where(condition);
   return (await select.orderBy('started_at').limit(1).executeTakeFirst())?.started_at ?? null;
+}
+
+function conditionsOf(only: UsedQuery['only']): Expression<SqlBool>[] {
+  return Object.entries(only).map(([column, value]) => {
+    const same = sql<SqlBool>`${sql.ref(`requests.${column}`)} = ${value}`;
+    if (column !== 'combo_id') return same;
+    const inner = sql`select 1 from json_each(requests.inner_combo_ids) as inner_combo where inner_combo.value = ${value}`;
+    return sql<SqlBool>`(${same} or exists (${inner}))`;
+  });
 }
 
 async function slice(
@@ -76,8 +84,7 @@ async function slice(
     .where('started_at', '<', until)
     .where(sql<number>`started_at + duration_ms`, '<=', before)
     .where('attempts', '>', 0);
-  for (const [column, value] of Object.entries(only))
-    select = select.where(sql.ref(`requests.${column}`), '=', value);
+  for (const condition of conditionsOf(only)) select = select.where(condition);
   const rows = await select.groupBy(sql.lit(1)).execute();
   return rows.map(({ part, ...sums }) => ({ ...sums, at: part * stepMs }));
 }

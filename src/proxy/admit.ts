@@ -84,6 +84,7 @@ function admissionOf({ now }: ProxyContext, hold: Hold, asking: Asking): Admissi
   let estimate: Usage | null = null;
   const placeAt = (target: Target): Place => ({
     connectionId: target.connection.id,
+    innerCombos: target.innerCombos ?? [],
     tokens() {
       estimate ??= estimateOf(asking);
       return tokensOf(estimate);

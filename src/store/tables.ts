@@ -171,6 +171,8 @@ export interface RequestTable {
   format: string;
   requested_model: string | null;
   combo_id: string | null;
+  /** Null for none. */
+  inner_combo_ids: string | null;
   model: string | null;
   status: number;
   outcome: 'ok' | 'failed' | 'aborted';

@@ -73,11 +73,16 @@ export interface Fleet {
   reset(name: string): Promise<void>;
 }
 
-export function fleet(count: number, config: object = {}): Fleet {
+/** @param env more of the environment, asked for when the gateway starts */
+export function fleet(
+  count: number,
+  config: object = {},
+  env: () => Readonly<Record<string, string>> = () => ({}),
+): Fleet {
   const started: { gateway?: RunningGateway; upstreams: Upstream[] } = { upstreams: [] };
   before(async () => {
     for (let index = 0; index < count; index += 1) started.upstreams.push(await startUpstream());
-    started.gateway = await startGateway({ config });
+    started.gateway = await startGateway({ config, env: env() });
   });
   after(async () => {
     try {

@@ -36,6 +36,7 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     format: 'openai-chat',
     requestedModel: 'auto',
     comboId: null,
+    innerComboIds: [],
     model: 'gpt-5',
     status: 200,
     outcome: 'ok',

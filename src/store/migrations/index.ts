@@ -14,6 +14,7 @@ import { modelLists } from './0012-model-lists.ts';
 import { cache } from './0013-cache.ts';
 import { continued } from './0014-continued.ts';
 import { boundTokens } from './0015-bound-tokens.ts';
+import { innerCombos } from './0016-inner-combos.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -32,4 +33,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0013-cache': cache,
   '0014-continued': continued,
   '0015-bound-tokens': boundTokens,
+  '0016-inner-combos': innerCombos,
 };
