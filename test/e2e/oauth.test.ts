@@ -270,27 +270,25 @@ describe('a connection that people log in for', () => {
 
 describe('a login that is ended', () => {
   it('by a command, has ended at its server too, and the connection waits for another', async (test) => {
-    for (const isPublic of [false, true]) {
-      const all = await world(test, { isPublic });
-      const { ask, gateway, oidc, upstream } = all;
-      await logIn(all);
-      await waitFor('the login', async () => (await ask()).status === 200);
-      const token = upstream.presented.at(-1) ?? '';
-      assert.equal(await oidc.accepts(token), true);
-      const row = (await gateway.cliJson('provider', 'logout', 'ai')) as Record<string, unknown>;
-      assert.deepEqual([row['revoked'], row['has_credential'], row['needs_reentry']], [true, false, true]);
-      assert.equal(await oidc.accepts(token), false);
-      assert.equal(oidc.revoked.length, 2);
-      await waitFor('the gateway', async () => (await ask()).status === 503);
-      const answer = await ask();
-      assert.match(answer.text, /gateway provider login ai/);
-      assert.match(answer.text, /login_required/);
-      const again = await gateway.cli('provider', 'logout', 'ai', '--json');
-      assert.equal(again.code, 1);
-      assert.match(again.stderr, /Nobody is logged in/);
-      await logIn(all);
-      await waitFor('the new login', async () => (await ask()).status === 200);
-    }
+    const all = await world(test);
+    const { ask, gateway, oidc, upstream } = all;
+    await logIn(all);
+    await waitFor('the login', async () => (await ask()).status === 200);
+    const token = upstream.presented.at(-1) ?? '';
+    assert.equal(await oidc.accepts(token), true);
+    const row = (await gateway.cliJson('provider', 'logout', 'ai')) as Record<string, unknown>;
+    assert.deepEqual([row['revoked'], row['has_credential'], row['needs_reentry']], [true, false, true]);
+    assert.equal(await oidc.accepts(token), false);
+    assert.equal(oidc.revoked.length, 2);
+    await waitFor('the gateway', async () => (await ask()).status === 503);
+    const answer = await ask();
+    assert.match(answer.text, /gateway provider login ai/);
+    assert.match(answer.text, /login_required/);
+    const again = await gateway.cli('provider', 'logout', 'ai', '--json');
+    assert.equal(again.code, 1);
+    assert.match(again.stderr, /Nobody is logged in/);
+    await logIn(all);
+    await waitFor('the new login', async () => (await ask()).status === 200);
   });
 
   it('ends here also where its server takes no part, and says so', async (test) => {
