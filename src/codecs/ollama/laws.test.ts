@@ -5,7 +5,14 @@ import { describe, it } from 'node:test';
 import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
-import type { Conversation, Message, Part, Reasoning, Tool } from '../conversation.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type Message,
+  type Part,
+  type Reasoning,
+  type Tool,
+} from '../conversation.ts';
 import { plainDialect } from '../dialect.ts';
 import { effortOfBudget } from '../effort.ts';
 import type { EndReason, StreamPart } from '../stream-part.ts';
@@ -106,7 +113,10 @@ function sayableMessages(messages: readonly Message[]): Message[] {
       if (said.length > 0) result.push({ role, parts: said });
     } else {
       const kept = sayableTurn(parts, calls);
-      if (kept.length > 0) result.push({ role, parts: kept });
+      const last = result.at(-1);
+      // Where nothing was said in between, the user goes on behind the results.
+      if (last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result') last.parts.push(...kept);
+      else if (kept.length > 0) result.push({ role, parts: kept });
     }
   }
   return result;
@@ -189,6 +199,31 @@ describe('an Ollama request, whatever it says,', () => {
         assert.deepEqual(decodeRequest(encoded(conversation)), sayable(conversation));
       }),
     );
+  });
+
+  it('has no message for an answer that says nothing, and the turns beside it are one', () => {
+    const silent: Part = { type: 'reasoning', text: '', summary: false, sealed: null };
+    const call: Part = { type: 'tool-call', id: 'call_0', name: 'a', input: '{}', kind: 'function' };
+    const result: Part = {
+      type: 'tool-result',
+      callId: 'call_0',
+      parts: [],
+      isError: false,
+      kind: 'function',
+    };
+    const messages: Message[] = [
+      { role: 'user', parts: textPart('Well?') },
+      { role: 'assistant', parts: [call] },
+      { role: 'user', parts: [result] },
+      { role: 'assistant', parts: [silent] },
+      { role: 'user', parts: textPart('Well?') },
+    ];
+    const read = decodeRequest(encoded({ ...emptyConversation('m'), messages }));
+    assert.deepEqual(read.messages.slice(1), [
+      { role: 'assistant', parts: [call] },
+      { role: 'user', parts: [result, ...textPart('Well?')] },
+    ]);
+    assert.deepEqual(read.messages, sayableMessages(messages));
   });
 
   it('is encoded to what was decoded, also when much of it could not be said', () => {
