@@ -8,6 +8,7 @@ import type { Skip, Trace } from '../combos/trace.ts';
 import { inputTokens, outputTokens } from '../ledger/buckets.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { Snapshot } from '../snapshot.ts';
+import { askedAnswers } from './asked-answers.ts';
 import { askedOutput } from './asked-output.ts';
 import type { ProxyContext } from './context.ts';
 import type { LedgerFacts } from './entry.ts';
@@ -120,8 +121,14 @@ function tokensOf(usage: Usage): number {
 function estimateOf({ body, facts: { format } }: Asking): Usage {
   const input = estimateInput(body);
   const usual = usualUse[format];
-  if (usual !== undefined) return { ...noUsage, input, ...usual };
-  return { ...noUsage, input, output: askedOutput(format, body) ?? USUAL_OUTPUT };
+  const answers = askedAnswers(format, body);
+  if (usual !== undefined) return { ...noUsage, input, ...times(usual, answers) };
+  return { ...noUsage, input, output: (askedOutput(format, body) ?? USUAL_OUTPUT) * answers };
+}
+
+function times(usage: Partial<Usage>, answers: number): Partial<Usage> {
+  if (answers === 1) return usage;
+  return Object.fromEntries(Object.entries(usage).map(([bucket, amount]) => [bucket, amount * answers]));
 }
 
 /** The sum over what has a price; null for a model without any. */

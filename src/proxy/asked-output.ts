@@ -15,20 +15,26 @@ const LOOK_AHEAD = 24;
 /** In a body that is full of such members only the first are looked at. */
 const MAX_FOUND = 16;
 
-/**
- * How many tokens of output a request asks for at most, by the largest number that any member of such a name has; null
- * when it names none. Searched for, not parsed: in a text such a name stands between escaped quotes, which do not match.
- */
+/** How many tokens of output a request asks for at most in each answer; null when it names none. */
 export function askedOutput(format: WireFormat, body: readonly Buffer[]): number | null {
+  return largestNumber(members[format] ?? [], body);
+}
+
+/**
+ * The largest number that any member of these names has, wherever it stands; null when there is none. Searched for, not
+ * parsed: in a text such a name stands between escaped quotes, which do not match.
+ * @param names in their quotes
+ */
+export function largestNumber(names: readonly Buffer[], body: readonly Buffer[]): number | null {
   let most: number | null = null;
-  for (const member of members[format] ?? []) {
+  for (const name of names) {
     for (const piece of body) {
-      let at = piece.indexOf(member);
+      let at = piece.indexOf(name);
       for (let found = 0; at !== -1 && found < MAX_FOUND; found += 1) {
-        const end = at + member.length;
+        const end = at + name.length;
         const value = /^\s*:\s*(\d{1,9})\b/.exec(piece.toString('latin1', end, end + LOOK_AHEAD))?.[1];
         if (value !== undefined) most = Math.max(most ?? 0, Number(value));
-        at = piece.indexOf(member, end);
+        at = piece.indexOf(name, end);
       }
     }
   }

@@ -44,9 +44,12 @@ interface Member {
   /** From the quote of the name to the end of the value. */
   start: number;
   end: number;
+  /** Where the value begins. */
+  value: number;
 }
 
-function* membersOf(body: Buffer): Generator<Member> {
+/** The members of the object in `body`, in their order. @throws GatewayError `invalid_json` */
+export function* membersOf(body: Buffer): Generator<Member> {
   const mark = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   let index = skipSpace(body, mark);
   if (body[index] !== OPEN_OBJECT) throw invalid();
@@ -56,9 +59,10 @@ function* membersOf(body: Buffer): Generator<Member> {
     const nameEnd = body[index] === QUOTE ? stringEnd(body, index) : -1;
     const colon = nameEnd === -1 ? -1 : skipSpace(body, nameEnd);
     if (colon === -1 || body[colon] !== COLON) throw invalid();
-    const scan = scanValue(body, skipSpace(body, colon + 1), MAX_DEPTH);
+    const value = skipSpace(body, colon + 1);
+    const scan = scanValue(body, value, MAX_DEPTH);
     if (!scan.ok) throw invalid();
-    yield { name: nameIn(body.toString('utf8', index, nameEnd)), start: index, end: scan.end };
+    yield { name: nameIn(body.toString('utf8', index, nameEnd)), start: index, end: scan.end, value };
     index = skipSpace(body, scan.end);
     if (body[index] === CLOSE_OBJECT) return ended(body, index);
     if (body[index] !== COMMA) throw invalid();

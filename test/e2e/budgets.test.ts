@@ -132,6 +132,27 @@ describe('limits over the wire', () => {
     });
   }
 
+  it('set aside as much for each answer that a request asks for', async () => {
+    const { key } = await keyWith('--tpm', '5000');
+    const words = { model: 'up/m-1', max_tokens: 1500 };
+    const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
+    const gemini = { contents, generationConfig: { maxOutputTokens: 1500, candidateCount: 4 } };
+    for (const [path, body, tokens] of [
+      [chat.path, chat.request({ max_tokens: 1500, n: 4 }), /may use 60\d\d tokens/],
+      ['/v1/completions', { ...words, prompt: 'hi', best_of: 4 }, /may use 60\d\d tokens/],
+      ['/v1/completions', { ...words, prompt: ['hi', 'ho'], n: 2 }, /may use 60\d\d tokens/],
+      ['/v1beta/models/up/m-1:generateContent', gemini, /may use 60\d\d tokens/],
+      ['/v1/images/generations', { model: 'up/m-1', prompt: 'hi', n: 2 }, /may use 83\d\d tokens/],
+    ] as const) {
+      const refused = await at.gateway.ask(path, body, bearer(key));
+      assert.equal(refused.status, 429, `${path}: ${refused.text}`);
+      assert.match(String(errorOf(refused)['message']), tokens);
+    }
+    at.upstream.always(json(200, chat.answer()));
+    const one = await ask(chat, key, { max_tokens: 1500, n: 3 });
+    assert.equal(one.status, 200, one.text);
+  });
+
   it('of what happens at the same time let the next one in when one has ended', async () => {
     const { id, key } = await keyWith();
     await at.gateway.cliJson('budgets', 'set', '--key', id, '--concurrency', '1');
