@@ -1,7 +1,7 @@
 import type { Resource, Row } from '../http/resource.ts';
 import type { Provider } from '../providers/provider.ts';
 import { type Offering, offeredModels } from './offered.ts';
-import type { Catalog, Rate } from './price.ts';
+import type { Catalog, ModelPrice, Rate } from './price.ts';
 import { rowOfPrice } from './price-row.ts';
 import { modelRow } from './row-schema.ts';
 
@@ -11,7 +11,18 @@ export interface Offer {
   provider: Provider;
 }
 
+/** A combo or an alias that leads somewhere. */
+export interface OfferedName {
+  id: string;
+  kind: 'auto' | 'combo' | 'alias';
+  /** Tokens; null when not known. */
+  contextWindow: number | null;
+  price: ModelPrice | null;
+}
+
 export interface ModelsInput {
+  /** The combos and aliases of this moment. @param at when prices are to hold, in milliseconds since the epoch */
+  names(at: number): readonly OfferedName[];
   /** The active connections of this moment, the preferred one first. */
   offers(): readonly Offer[];
   catalog: Catalog;
@@ -20,7 +31,7 @@ export interface ModelsInput {
 }
 
 /** The models that can be asked for, as `GET /v1/models` lists them for a key that may use all. */
-export function modelsResource({ catalog, now, offers }: ModelsInput): Resource {
+export function modelsResource({ catalog, names, now, offers }: ModelsInput): Resource {
   const rowsOf = (offer: Offer): Row[] => {
     const at = now();
     return offeredModels(offer.connection, offer.provider, catalog).map((model) =>
@@ -30,11 +41,14 @@ export function modelsResource({ catalog, now, offers }: ModelsInput): Resource 
   return {
     name: 'models',
     title: 'Models',
-    summary: 'What can be asked for: the models of all active connections, with what they cost.',
+    summary:
+      'What can be asked for: combos, aliases, and the models of all active connections, with what they cost.',
     record: modelRow,
     read: 'models:read',
-    list: async () => distinct(offers()).flatMap(rowsOf),
+    list: async () => [...names(now()).map(rowOfName), ...distinct(offers()).flatMap(rowsOf)],
     async find(id) {
+      const named = names(now()).find((name) => name.id === id);
+      if (named !== undefined) return rowOfName(named);
       const slash = id.indexOf('/');
       const name = id.slice(0, Math.max(slash, 0));
       const offer = offers().find(({ connection }) => connection.name === name);
@@ -54,11 +68,19 @@ function distinct(offers: readonly Offer[]): Offer[] {
   ].reverse();
 }
 
+function rowOfName({ contextWindow, id, kind, price }: OfferedName): Row {
+  return {
+    ...{ id, kind, model: null, name: id, provider: 'modelgate', connection: null, connection_id: null },
+    ...{ context_window: contextWindow, deprecated: null, ...shownPrice(price) },
+  };
+}
+
 function rowOf({ connection, provider }: Offer, model: string, catalog: Catalog, at: number): Row {
   const known = catalog.describe(provider, model);
   const price = catalog.priceOf(provider, model, at);
   return {
     id: `${connection.name}/${model}`,
+    kind: 'model',
     model,
     name: known?.name ?? model,
     provider: provider.id,
@@ -66,6 +88,12 @@ function rowOf({ connection, provider }: Offer, model: string, catalog: Catalog,
     connection_id: connection.id,
     context_window: known?.contextWindow ?? null,
     deprecated: known?.deprecated ?? null,
+    ...shownPrice(price),
+  };
+}
+
+function shownPrice(price: ModelPrice | null) {
+  return {
     priced: price !== null,
     input_usd: baseOf(price?.input),
     output_usd: baseOf(price?.output),

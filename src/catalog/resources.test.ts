@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { findProvider, providers } from '../providers/index.ts';
-import { modelsResource, type Offer } from './models-resource.ts';
+import { modelsResource, type Offer, type OfferedName } from './models-resource.ts';
 import { createCatalog } from './price.ts';
 import { providersResource } from './providers-resource.ts';
 import { modelRow, providerRow } from './row-schema.ts';
@@ -51,7 +51,9 @@ describe('the resource of models', () => {
   const overrides = {
     'openrouter/meta/llama': { input: { base: 1, tiers: [{ above: 9, rate: 2 }] }, output: 3 },
   };
+  const named: OfferedName = { id: 'fast', kind: 'combo', contextWindow: 8192, price: null };
   const resource = modelsResource({
+    names: () => [named],
     offers: () => offers,
     catalog: createCatalog({ overrides }),
     now: () => now,
@@ -60,7 +62,7 @@ describe('the resource of models', () => {
   it('lists what a request may name, with what is known of it', async () => {
     const rows = (await resource.list?.(admin)) ?? [];
     const ids = rows.map(({ id }) => id);
-    assert.deepEqual(ids.slice(0, 3), ['router/auto', 'router/meta/llama', 'router/openai/gpt-4o']);
+    assert.deepEqual(ids.slice(0, 4), ['fast', 'router/auto', 'router/meta/llama', 'router/openai/gpt-4o']);
     assert.equal(new Set(ids).size, ids.length);
     assert.ok(ids.includes('local/qwen'));
     assert.ok(ids.filter((id) => id.startsWith('claude/')).length > 5, 'what the catalogue knows');

@@ -61,14 +61,16 @@ const price = z.object({
 
 /** A model that can be asked for, as it is shown. */
 export const modelRow = z.object({
-  /** `connection/model`: what a request names. */
+  /** What a request names: `connection/model`, a combo, an alias, or `auto`. */
   id: z.string(),
-  /** The provider's own id of it. */
-  model: z.string(),
+  kind: z.enum(['model', 'auto', 'combo', 'alias']),
+  /** The provider's own id of it; null for what may lead to several, as the next but one are. */
+  model: z.string().nullable(),
   name: z.string(),
+  /** `modelgate` for combos and aliases. */
   provider: z.string(),
-  connection: z.string(),
-  connection_id: z.string(),
+  connection: z.string().nullable(),
+  connection_id: z.string().nullable(),
   /** Tokens; null when not known. */
   context_window: z.int().nullable(),
   /** No longer offered to new callers; null when not known. */

@@ -1,4 +1,5 @@
 import type { Principal } from '../access/authenticate.ts';
+import type { ModelPrice } from '../catalog/price.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Pool } from './pool.ts';
 import { type Routes, resolve } from './resolve.ts';
@@ -34,6 +35,19 @@ export function listedNames(routes: Routes): ListedName[] {
   for (const { createdAt, name } of combos.records) add(name, 'combo', createdAt);
   for (const { createdAt, name } of aliases.records) if (!name.includes('*')) add(name, 'alias', createdAt);
   return listed;
+}
+
+/** What is known of a name: as large as the smallest of its targets, with a price where there is but one. */
+export function factsOfName(
+  { pool: { candidates } }: ListedName,
+  at: number,
+): { contextWindow: number | null; price: ModelPrice | null } {
+  const windows = candidates.flatMap(({ facts }) => facts?.contextWindow ?? []);
+  const [only, another] = candidates;
+  return {
+    contextWindow: windows.length > 0 ? Math.min(...windows) : null,
+    price: another === undefined ? (only?.priceAt(at) ?? null) : null,
+  };
 }
 
 /** Whether a key may use any of what stands behind a name. */

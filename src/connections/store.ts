@@ -4,6 +4,7 @@ import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { ConnectionTable } from '../store/tables.ts';
 import { openRow, recordOf } from './open-row.ts';
+import { carryOver } from './rename.ts';
 import { type ConnectionRecord, connectionName, type OpenConnection } from './schema.ts';
 import { seal } from './seal.ts';
 import type { ConnectionTest } from './test.ts';
@@ -78,20 +79,12 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
       return found === null ? null : recordOf(found);
     },
 
-    /** @throws GatewayError for a bad or taken name */
+    /** Changes a connection. A new name is carried over into what names it. @throws GatewayError for a bad or taken name */
     async update(id: string, patch: ConnectionPatch): Promise<void> {
       const change = changeOf(id, patch, sealingKey);
-      const name = patch.name === undefined ? undefined : await freeName(db, patch.name, id);
-      if (name !== undefined) change.name = name;
+      if (patch.name !== undefined) return renamed(db, id, patch.name, change);
       if (Object.keys(change).length === 0) return;
-      const { numUpdatedRows } = await db
-        .updateTable('connections')
-        .set(change)
-        .where('id', '=', id)
-        // Another process may have taken the name meanwhile.
-        .where((where) => where.not(where.exists(nameOwner(db, name ?? null, id))))
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n && name !== undefined) await freeName(db, name, id);
+      await db.updateTable('connections').set(change).where('id', '=', id).execute();
     },
 
     /** Removes a connection by id. False when there was none. */
@@ -132,6 +125,31 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
       await db.updateTable('connections').set(change).where('id', '=', id).execute();
     },
   };
+}
+
+/** Changes a connection and its name, in one go with all that names it. @throws GatewayError for a bad or taken name */
+async function renamed(
+  db: Store['db'],
+  id: string,
+  wanted: string,
+  change: Updateable<ConnectionTable>,
+): Promise<void> {
+  const to = await freeName(db, wanted, id);
+  const before = db.selectFrom('connections').select(['name', 'provider']).where('id', '=', id);
+  const { name: from, provider } = (await before.executeTakeFirst()) ?? { name: to, provider: '' };
+  const done = await db.transaction().execute(async (trx) => {
+    const { numUpdatedRows } = await trx
+      .updateTable('connections')
+      .set({ ...change, name: to })
+      .where('id', '=', id)
+      .where('name', '=', from)
+      // Another process may have taken the name meanwhile.
+      .where((where) => where.not(where.exists(nameOwner(trx, to, id))))
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n && from !== to) await carryOver(trx, { provider, from, to });
+    return numUpdatedRows > 0n;
+  });
+  if (!done) await freeName(db, to, id);
 }
 
 /** The name as it is stored. `own` is the id of the connection that may have it already. @throws GatewayError */

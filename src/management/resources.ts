@@ -11,6 +11,7 @@ import { modelsResource } from '../catalog/models-resource.ts';
 import { providersResource } from '../catalog/providers-resource.ts';
 import { aliasesResource } from '../combos/alias-resource.ts';
 import type { aliasStore } from '../combos/alias-store.ts';
+import { factsOfName, listedNames } from '../combos/listed.ts';
 import { combosResource } from '../combos/resource.ts';
 import type { comboStore } from '../combos/store.ts';
 import type { Config } from '../config.ts';
@@ -67,7 +68,14 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
     effective(aliasesResource({ aliases }), reload),
     providersResource({ connections: connections.list }),
-    modelsResource({ offers: () => snapshot().routes.ordered, catalog: snapshot().catalog, now }),
+    modelsResource({
+      names: (at) =>
+        listedNames(snapshot().routes).map((name) => ({
+          ...{ id: name.id, kind: name.kind },
+          ...factsOfName(name, at),
+        })),
+      ...{ offers: () => snapshot().routes.ordered, catalog: snapshot().catalog, now },
+    }),
     requestsResource(ledger),
     usageResource({ store: ledger, now }),
     quotaResource({ accounts, balances: input.balances, connections: connections.list }),

@@ -3,7 +3,7 @@ import { allowsModel } from '../access/authenticate.ts';
 import { type Abilities, abilitiesOf } from '../catalog/abilities.ts';
 import { offeredModels } from '../catalog/offered.ts';
 import type { ModelPrice, Rate } from '../catalog/price.ts';
-import { type ListedName, listedNames, mayAskName } from '../combos/listed.ts';
+import { factsOfName, type ListedName, listedNames, mayAskName } from '../combos/listed.ts';
 import type { Route } from '../combos/resolve.ts';
 import { spokenFormat } from '../combos/target.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -89,19 +89,16 @@ function describe(id: string, model: string, route: Route, { catalog }: Snapshot
 }
 
 /** A combo takes what each of its targets takes, and costs what the one costs that answers. */
-function describeName({ createdAt, id, kind, pool }: ListedName, at: number): ListedModel {
-  const { candidates } = pool;
-  const windows = candidates.flatMap(({ facts }) => facts?.contextWindow ?? []);
-  const all = candidates.map((candidate) => candidate.abilities());
-  const [only, another] = candidates;
+function describeName(listed: ListedName, at: number): ListedModel {
+  const { createdAt, id, kind, pool } = listed;
+  const all = pool.candidates.map((candidate) => candidate.abilities());
   return rowOf({
     id,
     name: `${id} (${kind === 'auto' ? `combo ${pool.name}` : kind})`,
     owner: 'modelgate',
     createdAt,
-    contextWindow: windows.length > 0 ? Math.min(...windows) : null,
+    ...factsOfName(listed, at),
     abilities: { ...common(all, 'images'), ...common(all, 'tools') },
-    price: another === undefined ? (only?.priceAt(at) ?? null) : null,
   });
 }
 

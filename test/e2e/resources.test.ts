@@ -81,6 +81,24 @@ describe('the resources of the gateway', () => {
       assert.equal(shown.includes(secret), false);
     const moved = await send('PATCH', '/api/connections/work', { base_url: 'https://elsewhere.example' });
     assert.deepEqual([moved.status, moved.text.includes('api_key')], [400, true]);
+    const combo = { name: 'swift', targets: ['work/small'] };
+    assert.equal((await send('POST', '/api/combos', combo)).status, 200);
+    const alias = { name: 'quickest', target: 'work/large' };
+    assert.equal((await send('POST', '/api/aliases', alias)).status, 200);
+    assert.equal((await send('PATCH', '/api/connections/work', { name: 'office' })).status, 200);
+    const [target] = (await get('/api/combos/swift'))['targets'] as object[];
+    assert.deepEqual(target, { target: 'office/small', weight: 1, problem: null });
+    assert.equal((await get('/api/aliases/quickest'))['target'], 'office/large');
+    assert.equal((await send('PATCH', '/api/connections/office', { name: 'work' })).status, 200);
+    const named = await members("/api/models?filter[]=provider='modelgate'");
+    assert.deepEqual(
+      named.map(({ id, kind }) => [id, kind]),
+      [
+        ['swift', 'combo'],
+        ['quickest', 'alias'],
+      ],
+    );
+    assert.equal((await get('/api/models/swift'))['kind'], 'combo');
     await send('POST', '/api/connections/work', { action: 'disable' });
     assert.deepEqual(await members("/api/models?filter[]=connection='work'"), []);
     assert.equal((await send('DELETE', '/api/connections/work')).status, 204);

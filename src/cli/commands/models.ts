@@ -1,7 +1,7 @@
 import { offeredModels } from '../../catalog/offered.ts';
 import type { Catalog } from '../../catalog/price.ts';
 import { rowOfPrice } from '../../catalog/price-row.ts';
-import { type ListedName, listedNames } from '../../combos/listed.ts';
+import { factsOfName, type ListedName, listedNames } from '../../combos/listed.ts';
 import type { Route } from '../../combos/resolve.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Command } from '../command.ts';
@@ -82,14 +82,19 @@ async function offersOf(only: string | undefined, context: Context): Promise<Off
   return catalog.models(provider).map(({ id }) => unconnected(provider, id, catalog, now));
 }
 
-/** A combo or an alias: as large as the smallest of its targets, with a price where there is but one. */
-function named({ id, kind, pool }: ListedName, now: number): Offer {
-  const [only, another] = pool.candidates;
-  const price = another === undefined ? (only?.priceAt(now) ?? null) : null;
-  const windows = pool.candidates.flatMap(({ facts }) => facts?.contextWindow ?? []);
+/** A combo or an alias. */
+function named(name: ListedName, now: number): Offer {
+  const { contextWindow, price } = factsOfName(name, now);
   return {
-    ...{ id, kind, provider: 'modelgate', connection: null, model: null, available: true },
-    context_window: windows.length > 0 ? Math.min(...windows) : null,
+    ...{
+      id: name.id,
+      kind: name.kind,
+      provider: 'modelgate',
+      connection: null,
+      model: null,
+      available: true,
+    },
+    context_window: contextWindow,
     pricing: price === null ? null : rowOfPrice(price),
   };
 }
