@@ -17,6 +17,7 @@ import { sendJson } from './http/send.ts';
 import { type AnyExchange, createHttpServer, type Exchange } from './http/server.ts';
 import { createWebSockets } from './http/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
+import { replaceEstimate } from './ledger/late-use.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type Log } from './lib/log.ts';
@@ -230,6 +231,11 @@ async function openContext(
       const text = trace === null ? null : traceText(trace);
       if (text !== null) traces.record(entry.id, text);
       live.publish('requests', () => rowOfEntry(entry));
+    },
+    replaceEstimate(id, useOf) {
+      // It may still be on its way to the disk.
+      ledger.flush();
+      return replaceEstimate(store, id, useOf);
     },
     gate: services.gate,
     responses: responses.memory,

@@ -91,6 +91,39 @@ describe('windows', () => {
   });
 });
 
+describe('what a request turned out to have used afterwards', () => {
+  const used = { tokens: 30, usd: 0.25 };
+  const spent = (limits: Limits, id: string, at: number) => {
+    const counter = limits.counter(id);
+    return counter === null ? null : levelAt(counter, at).spent;
+  };
+
+  it('counts as money and as tokens, and not as another request', async () => {
+    const { limits } = await opened([
+      budget(),
+      budget({ id: 'tokens', metric: 'tokens', limit: 100 }),
+      budget({ id: 'usd', metric: 'usd', limit: 1, scope: 'connection', subject: 'con_1' }),
+      budget({ id: 'other', metric: 'usd', limit: 1, scope: 'key', subject: 'key_2' }),
+    ]);
+    const way = { connectionId: 'con_1', innerCombos: [] };
+    limits.countMore({ keyId: 'key_1', comboId: null }, way, start, used);
+    const levels = ['bud_1', 'tokens', 'usd', 'other'].map((id) => spent(limits, id, start));
+    assert.deepEqual(levels, [0, 30, 0.25 * NANO, 0]);
+    limits.countMore({ keyId: 'key_1', comboId: null }, null, start, { tokens: -5, usd: null });
+    assert.equal(spent(limits, 'tokens', start), 30, 'nothing is given back');
+  });
+
+  it('counts in the window in which it began, and not from before a reset', async () => {
+    const { limits } = await opened([
+      budget({ id: 'tokens', metric: 'tokens' }),
+      budget({ id: 'reset', metric: 'tokens', period: 'day', resetAt: start }),
+    ]);
+    limits.countMore({ keyId: 'key_1', comboId: null }, null, start - 120_000, used);
+    assert.deepEqual([spent(limits, 'tokens', start), spent(limits, 'reset', start)], [0, 0]);
+    assert.equal(spent(limits, 'tokens', start - 100_000), 30);
+  });
+});
+
 describe('a limit', () => {
   it('lets in as many as fit, and again when the oldest has left the window', async () => {
     const { clock, limits } = await opened([budget()]);

@@ -1,6 +1,6 @@
 import type { Shared } from './claim.ts';
 import { type Counter, clearSpent, createCounter, fits, NANO, spendIn } from './counter.ts';
-import { type Asked, createHold, type Hold, type HoldContext, type Way } from './hold.ts';
+import { type Asked, createHold, type Hold, type HoldContext, type Used, type Way } from './hold.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
 
 /** What was used in a part of a window, with what is not known counted as nothing. */
@@ -33,6 +33,11 @@ export interface LimitsInput extends Pick<HoldContext, 'nameOf' | 'notify' | 'no
 export interface Limits {
   /** What one request holds of the budgets; null where none concerns it. */
   hold(asked: Asked): Hold | null;
+  /**
+   * Counts what a request turned out to have used beside what was counted at its end.
+   * @param began milliseconds since the epoch: the window that it is counted in
+   */
+  countMore(asked: Asked, way: Way | null, began: number, more: Used): void;
   /** Whether a connection's own limits leave room for one more request. */
   hasRoom(connectionId: string): boolean;
   /** Takes over what is stored. A budget that is new counts what was used in its window before. */
@@ -87,6 +92,14 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
       const mayConcern = byWay.connections || (byWay.combos && asked.comboId !== null);
       return mayConcern || applying(asked, null).length > 0 ? createHold(context, asked) : null;
     },
+    countMore(asked, way, began, more) {
+      const spent = applying(asked, way).flatMap((counter) => {
+        const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
+        return amount > 0 ? [{ counter, bucket: counter.window.bucketAt(began), amount, unpriced: 0 }] : [];
+      });
+      for (const spending of spent) spendIn(spending.counter, spending.bucket, spending);
+      input.shared?.settle([], spent);
+    },
     hasRoom(connectionId) {
       const at = input.now();
       return (index.get(`connection:${connectionId}`) ?? none).every((counter) => fits(counter, 1, at));
@@ -116,6 +129,12 @@ function count(counter: Counter, then: UsedThen): void {
     metric === 'usd' ? Math.round(then.usd * NANO) : metric === 'tokens' ? then.tokens : then.requests;
   const unpriced = metric === 'usd' ? then.unpriced : 0;
   spendIn(counter, counter.window.bucketAt(then.at), { amount, unpriced });
+}
+
+/** The request itself was counted before. */
+function amountOf({ budget }: Counter, { tokens, usd }: Used): number {
+  if (budget.metric === 'usd') return Math.round((usd ?? 0) * NANO);
+  return budget.metric === 'tokens' ? Math.round(tokens) : 0;
 }
 
 function indexOf(counters: Iterable<Counter>): Index {

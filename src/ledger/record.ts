@@ -7,6 +7,35 @@ export interface Ledger {
   record(entry: LedgerEntry): void;
 }
 
+type Use = Pick<LedgerEntry, 'usage' | 'estimated' | 'costUsd' | 'priceSource'>;
+
+/** The columns for what was used, and the values for them. */
+const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
+  ['input_tokens', (use) => use.usage?.input ?? null],
+  ['cache_read_tokens', (use) => use.usage?.cacheRead ?? null],
+  ['cache_write_5m_tokens', (use) => use.usage?.cacheWrite5m ?? null],
+  ['cache_write_1h_tokens', (use) => use.usage?.cacheWrite1h ?? null],
+  ['output_tokens', (use) => use.usage?.output ?? null],
+  ['reasoning_tokens', (use) => use.usage?.reasoning ?? null],
+  ['audio_input_tokens', (use) => use.usage?.audioInput ?? null],
+  ['audio_output_tokens', (use) => use.usage?.audioOutput ?? null],
+  ['image_input_tokens', (use) => use.usage?.imageInput ?? null],
+  ['image_output_tokens', (use) => use.usage?.imageOutput ?? null],
+  ['web_searches', (use) => use.usage?.webSearches ?? null],
+  ['images', (use) => use.usage?.images ?? null],
+  ['audio_seconds', (use) => use.usage?.audioSeconds ?? null],
+  ['characters', (use) => use.usage?.characters ?? null],
+  ['search_units', (use) => use.usage?.searchUnits ?? null],
+  ['estimated', (use) => (use.estimated ? 1 : 0)],
+  ['cost_usd', (use) => use.costUsd],
+  ['price_source', (use) => use.priceSource],
+];
+
+/** What was used, as a row has it. */
+export function useColumns(use: Use): Record<string, Value> {
+  return Object.fromEntries(useFields.map(([column, value]) => [column, value(use)]));
+}
+
 /** Column and the entry's value for it, side by side so that they cannot drift apart. */
 const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['id', (entry) => entry.id],
@@ -28,26 +57,9 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['error_code', (entry) => entry.errorCode],
   ['error_message', (entry) => entry.errorMessage],
   ['streamed', (entry) => (entry.streamed ? 1 : 0)],
-  ['input_tokens', (entry) => entry.usage?.input ?? null],
-  ['cache_read_tokens', (entry) => entry.usage?.cacheRead ?? null],
-  ['cache_write_5m_tokens', (entry) => entry.usage?.cacheWrite5m ?? null],
-  ['cache_write_1h_tokens', (entry) => entry.usage?.cacheWrite1h ?? null],
-  ['output_tokens', (entry) => entry.usage?.output ?? null],
-  ['reasoning_tokens', (entry) => entry.usage?.reasoning ?? null],
-  ['audio_input_tokens', (entry) => entry.usage?.audioInput ?? null],
-  ['audio_output_tokens', (entry) => entry.usage?.audioOutput ?? null],
-  ['image_input_tokens', (entry) => entry.usage?.imageInput ?? null],
-  ['image_output_tokens', (entry) => entry.usage?.imageOutput ?? null],
-  ['web_searches', (entry) => entry.usage?.webSearches ?? null],
-  ['images', (entry) => entry.usage?.images ?? null],
-  ['audio_seconds', (entry) => entry.usage?.audioSeconds ?? null],
-  ['characters', (entry) => entry.usage?.characters ?? null],
-  ['search_units', (entry) => entry.usage?.searchUnits ?? null],
-  ['estimated', (entry) => (entry.estimated ? 1 : 0)],
+  ...useFields,
   ['cached', (entry) => (entry.cached ? 1 : 0)],
   ['continued', (entry) => entry.continued],
-  ['cost_usd', (entry) => entry.costUsd],
-  ['price_source', (entry) => entry.priceSource],
   ['ttft_ms', (entry) => entry.ttftMs],
   ['duration_ms', (entry) => entry.durationMs],
   ['attempts', (entry) => entry.attempts],

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { AccessTokens } from '../connections/access-tokens.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { AnyExchange } from '../http/server.ts';
+import type { LateUse } from '../ledger/late-use.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { ResponsePlaces } from '../responses/places.ts';
@@ -27,10 +28,12 @@ export interface ProxyContext {
   outputCaps: OutputCaps;
   accounts: Accounts;
   tokens: Pick<AccessTokens, 'current' | 'fresh'>;
-  limits: Pick<Limits, 'hold'>;
+  limits: Pick<Limits, 'hold' | 'countMore'>;
   answers: AnswerCache;
   /** @param trace why the request went where it went; null where it had no target */
   record(entry: LedgerEntry, trace: Trace | null): void;
+  /** Puts what a recorded request really used in the place of an estimate, once; null where none waits for that. */
+  replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse): Promise<LedgerEntry | null>;
   /**
    * Lets a model request in, and counts it until its answer is closed.
    * @throws GatewayError `data_plane_stopped` while the model endpoints are stopped

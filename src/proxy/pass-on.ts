@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { codecOf } from '../codecs/index.ts';
+import type { Usage } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -6,6 +8,7 @@ import { Attempt, type AttemptReader, type UpstreamRequest } from './attempt.ts'
 import type { OpenCall, ProxyContext } from './context.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
+import { Tap } from './meter.ts';
 import { readUpstreamError } from './upstream-error.ts';
 
 /** Of an answer that is no stream. */
@@ -15,6 +18,8 @@ export interface PassedOn {
   exchange: Exchange;
   request: UpstreamRequest;
   target: Target;
+  /** Told of the use that the answer reports, when that is complete. */
+  used?: (usage: Usage) => void;
 }
 
 /**
@@ -23,9 +28,10 @@ export interface PassedOn {
  * @returns the status that was answered
  * @throws GatewayError when no answer came, or one that is no proper error of the target's format
  */
-export function passOn(context: ProxyContext, { exchange, request, target }: PassedOn): Promise<number> {
+export function passOn(context: ProxyContext, passed: PassedOn): Promise<number> {
+  const { exchange, request, target, used = null } = passed;
   const { promise, reject, resolve } = Promise.withResolvers<number>();
-  const reader = new PassingReader({ exchange, target, reject, resolve });
+  const reader = new PassingReader({ exchange, target, used, reject, resolve });
   const attempt = new Attempt(request.host, reader, context.config.timeouts);
   const { response } = exchange;
   const open: OpenCall = {
@@ -49,6 +55,7 @@ export function passOn(context: ProxyContext, { exchange, request, target }: Pas
 interface Passing {
   exchange: Exchange;
   target: Target;
+  used: ((usage: Usage) => void) | null;
   resolve(status: number): void;
   reject(error: GatewayError): void;
 }
@@ -58,6 +65,7 @@ class PassingReader implements AttemptReader {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #streams = false;
+  readonly #tap = new Tap('sse');
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
@@ -79,7 +87,10 @@ class PassingReader implements AttemptReader {
 
   onData(chunk: Buffer): boolean {
     const { response } = this.#passing.exchange;
-    if (this.#streams) return response.write(chunk);
+    if (this.#streams) {
+      if (this.#passing.used !== null) this.#tap.push(chunk);
+      return response.write(chunk);
+    }
     this.#pieces.push(chunk);
     this.#bytes += chunk.length;
     if (this.#bytes > MAX_WHOLE_BYTES)
@@ -92,6 +103,8 @@ class PassingReader implements AttemptReader {
     const { request, response } = exchange;
     if (this.#streams) {
       response.end();
+      const facts = codecOf(target.format).stream?.readStream(this.#tap.head(), this.#tap.tail());
+      if (facts !== undefined && facts.end !== 'cut') this.#tellUse(facts.usage);
       resolve(this.#status);
       return;
     }
@@ -109,6 +122,7 @@ class PassingReader implements AttemptReader {
     }
     this.#writeHead(this.#status, body.length);
     response.end(request.method === 'HEAD' ? undefined : body);
+    if (this.#status < 300) this.#tellUse(codecOf(target.format).readUsage(body));
     resolve(this.#status);
   }
 
@@ -121,6 +135,10 @@ class PassingReader implements AttemptReader {
     // What was cut must not look finished.
     exchange.response.socket?.destroySoon();
     resolve(this.#status);
+  }
+
+  #tellUse(usage: Usage | null): void {
+    if (usage !== null) this.#passing.used?.(usage);
   }
 
   #writeHead(status: number, length: number | null): void {

@@ -22,5 +22,6 @@ export function notePlace(
   const text = head.toString('latin1', 0, LOOKED_AT);
   const id = (first.exec(text) ?? prefixed.exec(text))?.[1];
   if (id === undefined) return;
-  places.note({ id, keyId: turn.keyId, connectionId: target.connection.id, createdAt: exchange.startedAt });
+  const made = { createdAt: exchange.startedAt, requestId: exchange.id };
+  places.note({ id, keyId: turn.keyId, connectionId: target.connection.id, ...made });
 }

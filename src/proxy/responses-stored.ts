@@ -1,5 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import { DONE_FRAME } from '../codecs/choice-stream.ts';
+import type { Usage } from '../codecs/model.ts';
 import { encodeFramesOf } from '../codecs/openai-responses/encode.ts';
 import { isObject, type JsonObject } from '../codecs/values.ts';
 import type { Target } from '../combos/resolve.ts';
@@ -9,6 +10,7 @@ import { GatewayError } from '../lib/error.ts';
 import { earlierItems, OTHER_KEY } from '../responses/chain.ts';
 import type { FoundResponse } from '../responses/stored.ts';
 import type { ProxyContext } from './context.ts';
+import { countLateUse } from './late-use.ts';
 import { refuseLoop } from './loop.ts';
 import { passOn } from './pass-on.ts';
 import type { Surface } from './routes.ts';
@@ -101,8 +103,14 @@ async function serveForeign(
     ...{ exchange, target, body: [], again: false, translated: false },
     pathOf: (path) => extendPath(path, query.length === 0 ? end : `${end}?${new URLSearchParams(query)}`),
   });
-  const status = await passOn(context, { exchange, target, request: { ...request, ...method } });
+  const told: { usage: Usage | null } = { usage: null };
+  const used = (usage: Usage) => {
+    told.usage = usage;
+  };
+  const status = await passOn(context, { exchange, target, request: { ...request, ...method }, used });
   if (deletes && status < 300) await context.places.forget(id, keyId);
+  if (part !== 'input_items' && told.usage !== null && place.requestId !== null)
+    await countLateUse(context, place.requestId, target, told.usage);
 }
 
 function unknown(id: string): GatewayError {

@@ -10,6 +10,8 @@ export interface ResponsePlace {
   connectionId: string;
   /** Milliseconds since the epoch. */
   createdAt: number;
+  /** The request that made it, as the ledger knows it; null where that was not noted. */
+  requestId: string | null;
 }
 
 /** What the gateway remembers of responses that providers keep. */
@@ -32,7 +34,7 @@ const MAX_RECENT = 10_000;
 /** Rows of some 150 bytes. */
 const MAX_STORED = 200_000;
 
-const columns = ['id', 'key_id', 'connection_id', 'created_at'] as const;
+const columns = ['id', 'key_id', 'connection_id', 'created_at', 'request_id'] as const;
 
 export interface PlaceStoreOptions {
   /** False: memory alone has them. */
@@ -54,14 +56,14 @@ export function placeStore(
     const rows = await db.selectFrom('response_places').selectAll().where('id', '=', id).execute();
     const row = rows.find(({ key_id }) => key_id === keyId) ?? rows[0];
     if (row === undefined) return null;
-    const { connection_id: connectionId, created_at: createdAt, key_id } = row;
-    return { id, keyId: key_id, connectionId, createdAt };
+    const { connection_id: connectionId, created_at: createdAt, key_id, request_id: requestId } = row;
+    return { id, keyId: key_id, connectionId, createdAt, requestId };
   };
   return {
     note(place) {
       recent.set(place.id, place);
-      if (stored)
-        writer.push('response_places', columns, [place.id, place.keyId, place.connectionId, place.createdAt]);
+      const { connectionId, createdAt, id, keyId, requestId } = place;
+      if (stored) writer.push('response_places', columns, [id, keyId, connectionId, createdAt, requestId]);
     },
     async find(id, keyId) {
       const known = recent.get(id);

@@ -248,6 +248,8 @@ export interface ResponsePlaceTable {
   key_id: string;
   connection_id: string;
   created_at: number;
+  /** Null in rows of earlier versions. */
+  request_id: string | null;
 }
 
 /** What is held against an account, or against one model at it, since it failed. */

@@ -15,6 +15,7 @@ import { cache } from './0013-cache.ts';
 import { continued } from './0014-continued.ts';
 import { boundTokens } from './0015-bound-tokens.ts';
 import { innerCombos } from './0016-inner-combos.ts';
+import { responseRequests } from './0017-response-requests.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -34,4 +35,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0014-continued': continued,
   '0015-bound-tokens': boundTokens,
   '0016-inner-combos': innerCombos,
+  '0017-response-requests': responseRequests,
 };
