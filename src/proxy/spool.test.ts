@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
@@ -40,6 +40,29 @@ test('closing while it is read ends the reading', async (t) => {
     await spool.close();
   }
   assert.equal(pieces, 1);
+});
+
+test('closing while it is written lets go of what still comes, and of the file', async (t) => {
+  const folder = join(temporaryFolder(t), 'uploads');
+  const open = () =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder);
+      } catch {
+        return false;
+      }
+    });
+  // From the moment before the file is made to the one after the last byte.
+  for (let turns = 0; turns < 12; turns++) {
+    const spool = new Spool(folder);
+    await spool.write(randomBytes(200_000));
+    const writing = spool.write(randomBytes(2_000_000)).then(() => spool.write(randomBytes(10)));
+    for (let turn = 0; turn < turns; turn++) await new Promise((done) => setImmediate(done));
+    await spool.close();
+    await writing;
+    assert.equal((await contents(spool)).length, 0);
+    if (process.platform === 'linux') assert.deepEqual(open(), [], `closed after ${turns} turns`);
+  }
 });
 
 test('a folder that cannot be made is an error of the gateway', async (t) => {

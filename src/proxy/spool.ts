@@ -23,7 +23,9 @@ export class Spool {
     this.#folder = folder;
   }
 
+  /** Puts more by; nothing once it is closed, for nobody wants it any more. @throws GatewayError `internal_error` */
   async write(bytes: Buffer): Promise<void> {
+    if (this.#closed) return;
     this.#bytes += bytes.length;
     if (this.#file === null && this.#bytes <= MEMORY_BYTES) {
       this.#pieces.push(bytes);
@@ -31,10 +33,12 @@ export class Spool {
     }
     try {
       this.#file ??= await this.#create();
-      for (const piece of [...this.#pieces, bytes]) await writeAll(this.#file, piece);
+      const file = this.#file;
+      for (const piece of [...this.#pieces, bytes]) if (!this.#closed) await writeAll(file, piece);
       this.#pieces = [];
+      if (this.#closed) await this.close();
     } catch (cause) {
-      throw unusable(cause);
+      if (!this.#closed) throw unusable(cause);
     }
   }
 
@@ -52,7 +56,7 @@ export class Spool {
     }
   }
 
-  /** Lets go of everything. May be called more than once, and while `contents` is read. */
+  /** Lets go of everything. May be called more than once, and while it is written or read. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#pieces = [];
