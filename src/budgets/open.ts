@@ -49,7 +49,7 @@ interface SharedInput {
 /** Limits that are counted in Redis. */
 export interface OpenShared {
   limits: ReturnType<typeof createShared>;
-  /** Whether Redis answers. */
+  /** Whether Redis answers, and in time. */
   ready(): boolean;
   close(): Promise<void>;
 }
@@ -63,13 +63,17 @@ export async function openShared({ log, newId, redis: given, schedule }: SharedI
   const redis = await openRedis({ url: given.url, log, onReady: () => renew() });
   const limits = createShared({
     ...{ run: redis.run, ready: redis.ready, timeoutMs: given.timeoutMs, newId, now: Date.now },
-    onSlow: () => log.warn({ timeout_ms: given.timeoutMs }, 'Redis is slow: requests are decided without it'),
+    onPace(slow) {
+      const facts = { timeout_ms: given.timeoutMs };
+      if (slow) log.warn(facts, 'Redis is slow: requests are decided without it');
+      else log.info(facts, 'Redis answers in time again: limits are shared again');
+    },
   });
   renew = limits.renew;
   const stop = schedule.every({ name: 'shared limits', everyMs: TICK_MS, run: limits.tick });
   return {
     limits,
-    ready: redis.ready,
+    ready: () => redis.ready() && limits.inTime(),
     async close() {
       stop();
       await redis.close();

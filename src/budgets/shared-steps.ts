@@ -8,6 +8,8 @@ export interface StepsInput {
   now(): number;
   /** A new id for this gateway, unlike any other. */
   newId(): string;
+  /** What a counter has counted here, by its buckets, and is still to be told. */
+  untold(counter: Counter): ReadonlyMap<number, number>;
 }
 
 /** What one step does: what is asked for, given back and counted. */
@@ -52,7 +54,7 @@ const MAX_TTL_MS = 70 * DAY_MS;
 /** A bucket that is later than any. */
 const FOREVER = 1e15;
 
-export function createSteps({ newId, now, run }: StepsInput): Steps {
+export function createSteps({ newId, now, run, untold }: StepsInput): Steps {
   let me = newId();
   /** Under which id a claim is held. */
   const owners = new WeakMap<Claim, string>();
@@ -64,7 +66,7 @@ export function createSteps({ newId, now, run }: StepsInput): Steps {
   const opsOf = ({ asked = [], released = [], spent = [] }: Step, at: number): Map<Counter, Op> => {
     const ops = new Map<Counter, Op>();
     const add = (counter: Counter, more: Partial<Op>) =>
-      ops.set(counter, { ...(ops.get(counter) ?? newOp(counter, at, !seeded.has(counter))), ...more });
+      ops.set(counter, { ...(ops.get(counter) ?? newOp(counter, at)), ...more });
     for (const { amount, bucket, counter } of asked) add(counter, { b: bucket, a: amount });
     for (const { amount, bucket, counter } of spent)
       add(counter, amount === 0 ? {} : { sb: bucket, sa: amount });
@@ -72,6 +74,8 @@ export function createSteps({ newId, now, run }: StepsInput): Steps {
       if (owners.get(claim) === me && claim.amount > 0)
         add(claim.counter, { rb: claim.bucket, ra: claim.amount });
     }
+    for (const counter of ops.keys())
+      if (!seeded.has(counter)) add(counter, { seed: seedOf(counter, untold(counter), spent) });
     return ops;
   };
   return {
@@ -101,7 +105,7 @@ export function createSteps({ newId, now, run }: StepsInput): Steps {
     },
     clear(counter) {
       const ops = new Map<Counter, Op>();
-      if (counter !== null) ops.set(counter, { ...newOp(counter, now(), false), old: FOREVER });
+      if (counter !== null) ops.set(counter, { ...newOp(counter, now()), old: FOREVER });
       return send(ops);
     },
     renew() {
@@ -117,16 +121,28 @@ function learn(counter: Counter, total: number, at: number): void {
   hear(counter, Math.max(0, total - spent - held), at);
 }
 
-function newOp(counter: Counter, at: number, seeds: boolean): Op {
-  const { buckets, window } = counter;
+function newOp(counter: Counter, at: number): Op {
+  const { window } = counter;
   const hi = window.bucketAt(at);
-  const op: Op = {
+  return {
     ...{ lo: window.from(at), hi, limit: limitOf(counter) },
     old: Math.max(0, hi - Math.min(window.keepMs, MAX_TTL_MS)),
     ttl: Math.min(MAX_TTL_MS, Math.max(DAY_MS, window.keepMs)),
   };
-  if (seeds) op.seed = [...buckets].flatMap(([start, { spent }]) => (spent > 0 ? [[start, spent]] : []));
-  return op;
+}
+
+/** What a counter begins with that is not there yet: what is counted here, without what is told now or later. */
+function seedOf(
+  { buckets }: Counter,
+  untold: ReadonlyMap<number, number>,
+  telling: readonly Spending[],
+): NonNullable<Op['seed']> {
+  return [...buckets].flatMap(([start, bucket]): NonNullable<Op['seed']> => {
+    const now = telling.filter((one) => one.bucket === start && one.counter.buckets === buckets);
+    const later = untold.get(start) ?? 0;
+    const told = now.reduce((spent, { amount }) => spent - amount, bucket.spent - later);
+    return told > 0 ? [[start, told]] : [];
+  });
 }
 
 /** The same for every gateway that shares its keys and connections with this one. */
