@@ -47,4 +47,14 @@ describe('what a request needs', () => {
     const pieces = [Buffer.from('{"a":1,'), Buffer.from('"tools":[{}]}')];
     assert.equal(needsOf(pieces).tools(), true);
   });
+
+  it('is found wherever a word stands in a long piece', () => {
+    for (let before = 65_500; before < 65_580; before += 1) {
+      const body = Buffer.from(
+        JSON.stringify({ x: 'y'.repeat(before), tools: [{}], c: [{ type: 'image' }] }),
+      );
+      const found = needsOf([body]);
+      assert.deepEqual([found.tools(), found.images()], [true, true], `after ${before} characters`);
+    }
+  });
 });

@@ -1,11 +1,13 @@
 import { CLOSE_LIST, COLON, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../codecs/json-bytes.ts';
 
-/** What a request needs of a model. Each is found when it is first asked for, in the bytes of the body. */
+/** What a request needs of a model. The bytes of the body are read once, when something in them is first asked for. */
 export interface Needs {
   tools(): boolean;
   images(): boolean;
   /** About how many tokens it is; null where its bytes do not tell, as with pictures and files. */
   tokens(): number | null;
+  /** It is no more tokens than this, whatever its bytes are. */
+  maxTokens: number;
 }
 
 /** Half prose, half code and JSON, in the tokenizers of the large vendors. */
@@ -16,57 +18,73 @@ const BYTES_PER_TOKEN = 4;
  * tool may use the same words; whoever goes by this must be able to be wrong.
  */
 export function needsOf(body: readonly Buffer[]): Needs {
-  const some = (found: (piece: Buffer) => boolean) => body.some(found);
-  const tools = once(() => some((piece) => listed(piece, TOOLS) || listed(piece, FUNCTIONS)));
-  const images = once(() => some(showsImage));
-  const opaque = once(() => images() || some((piece) => OPAQUE.some((word) => piece.includes(word))));
-  const tokens = once(() => {
-    if (opaque()) return null;
-    return Math.ceil(body.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_TOKEN);
-  });
-  return { tools, images, tokens };
+  let seen: Seen | null = null;
+  const look = () => (seen ??= lookThrough(body));
+  const maxTokens = Math.ceil(body.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_TOKEN);
+  return {
+    tools: () => look().tools,
+    images: () => look().images,
+    tokens: () => (look().images || look().opaque ? null : maxTokens),
+    maxTokens,
+  };
 }
 
-const word = (text: string) => Buffer.from(`"${text}"`);
-
-const TYPE = word('type');
-const TOOLS = word('tools');
-const FUNCTIONS = word('functions');
-/** A picture of the chat, the responses and the messages format, as the value of `type`. */
-const IMAGE_TYPES = ['image_url', 'input_image', 'image'].map(word);
-/** Pictures of Gemini (as members with an object) and Ollama (as a list). */
-const INLINE = ['inlineData', 'inline_data', 'fileData', 'file_data'].map(word);
-const IMAGES = word('images');
-/** Other content whose bytes are no measure of its tokens. */
-const OPAQUE = [
-  word('base64'),
-  word('input_file'),
-  word('input_audio'),
-  word('file'),
-  Buffer.from(';base64,'),
-];
-
-function showsImage(piece: Buffer): boolean {
-  return (
-    IMAGE_TYPES.some((type) => everyPlace(piece, type, (at) => isValueOf(piece, at, TYPE))) ||
-    INLINE.some((key) => everyPlace(piece, key, (at) => opens(piece, at + key.length, OPEN_OBJECT))) ||
-    listed(piece, IMAGES)
-  );
+interface Seen {
+  tools: boolean;
+  images: boolean;
+  /** Other content whose bytes are no measure of its tokens. */
+  opaque: boolean;
 }
 
-/** Whether a member of that name has a list that is not empty. */
-function listed(piece: Buffer, key: Buffer): boolean {
-  return everyPlace(piece, key, (at) => opens(piece, at + key.length, OPEN_LIST));
+interface Word {
+  tells: keyof Seen;
+  /** Whether it stands at `start` to `end` as what it tells. */
+  fits(piece: Buffer, start: number, end: number): boolean;
 }
 
-/** Whether any place of `text` fits. */
-function everyPlace(piece: Buffer, text: Buffer, fits: (at: number) => boolean): boolean {
-  let at = piece.indexOf(text);
-  while (at !== -1) {
-    if (fits(at)) return true;
-    at = piece.indexOf(text, at + text.length);
+const TYPE = Buffer.from('"type"');
+const hasList = (piece: Buffer, _: number, end: number) => opens(piece, end, OPEN_LIST);
+const tools: Word = { tells: 'tools', fits: hasList };
+const imageList: Word = { tells: 'images', fits: hasList };
+const imageType: Word = { tells: 'images', fits: (piece, start) => isValueOf(piece, start, TYPE) };
+const imageObject: Word = { tells: 'images', fits: (piece, _, end) => opens(piece, end, OPEN_OBJECT) };
+const opaque: Word = { tells: 'opaque', fits: () => true };
+
+const words: ReadonlyMap<string, Word> = new Map([
+  ...named(tools, '"tools"', '"functions"'),
+  // Pictures of the chat, the responses and the messages format, of Gemini and of Ollama.
+  ...named(imageType, '"image_url"', '"input_image"', '"image"'),
+  ...named(imageObject, '"inlineData"', '"inline_data"', '"fileData"', '"file_data"'),
+  ...named(imageList, '"images"'),
+  ...named(opaque, '"base64"', '"input_file"', '"input_audio"', '"file"', ';base64,'),
+]);
+const anyWord = new RegExp([...words.keys()].join('|'), 'g');
+
+function named(word: Word, ...texts: string[]): [string, Word][] {
+  return texts.map((text) => [text, word]);
+}
+
+/** A word is found in two windows rather than in none. */
+const WINDOW_BYTES = 65_536;
+const OVERLAP_BYTES = 16;
+
+/**
+ * One pass for all words, over the body as text: an expression finds all of them there in the time that a search in the
+ * bytes, which stops at every quote, takes for one or two.
+ */
+function lookThrough(body: readonly Buffer[]): Seen {
+  const seen: Seen = { tools: false, images: false, opaque: false };
+  for (const piece of body) {
+    for (let from = 0; from < piece.length; from += WINDOW_BYTES) {
+      const window = piece.toString('latin1', from, from + WINDOW_BYTES + OVERLAP_BYTES);
+      for (const { 0: text, index } of window.matchAll(anyWord)) {
+        const word = words.get(text);
+        if (word === undefined || seen[word.tells]) continue;
+        seen[word.tells] = word.fits(piece, from + index, from + index + text.length);
+      }
+    }
   }
-  return false;
+  return seen;
 }
 
 /** Whether a colon and a filled object or list follow. */
@@ -92,12 +110,4 @@ function skipSpaceBack(piece: Buffer, from: number): number {
   let index = from;
   while (index >= 0 && (piece[index] ?? 0) <= 0x20) index -= 1;
   return index;
-}
-
-function once<T>(find: () => T): () => T {
-  let found: { value: T } | null = null;
-  return () => {
-    found ??= { value: find() };
-    return found.value;
-  };
 }

@@ -26,6 +26,10 @@ describe('the session of a request', () => {
     assert.match(session(user, 'anthropic-messages')?.key ?? '', /^user:.*abc/);
     assert.equal(session({ metadata: { user_id: 'somebody' } }, 'anthropic-messages'), null);
     assert.equal(session({ content: '"prompt_cache_key":"x"' }), null, 'a text about it is none');
+    const called = { messages: [{ input: { user_id: 'session of a call' } }], ...user };
+    assert.match(session(called, 'anthropic-messages')?.key ?? '', /^user:.*abc/, 'nor is a call about it');
+    const spaced = [Buffer.from('{"a":"'), Buffer.from('", "prompt_cache_key" :\n "k-2", "user_id": 1}')];
+    assert.equal(sessionOf({}, 'openai-chat', spaced)?.key, 'cache:k-2');
   });
 
   const conversations: [WireFormat, string, unknown[], unknown][] = [

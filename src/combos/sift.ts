@@ -86,7 +86,7 @@ function lackOf({ candidate, target }: Place, { format, needs }: SiftInput): Ski
   if ((images === false || (says !== null && says.imageInput === undefined)) && needs.images())
     return skip(candidate, 'images', 'The request has an image, and the model takes none');
   const contextWindow = candidate.facts?.contextWindow ?? null;
-  if (contextWindow === null) return null;
+  if (contextWindow === null || needs.maxTokens <= contextWindow) return null;
   const tokens = needs.tokens();
   if (tokens === null || tokens <= contextWindow) return null;
   const detail = `The request has about ${tokens} tokens, and the model takes ${contextWindow}`;
