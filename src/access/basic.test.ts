@@ -12,6 +12,16 @@ describe('a Basic login', () => {
     assert.deepEqual(readBasic(encoded('alice:')), { name: 'alice', password: '' });
   });
 
+  it('is taken as it is, byte order marks and all', () => {
+    assert.deepEqual(readBasic(encoded('\ufeffalice:x')), { name: '\ufeffalice', password: 'x' });
+  });
+
+  it('may have 2048 characters of base64', () => {
+    const longest = readBasic(encoded(`a:${'x'.repeat(1534)}`));
+    assert.equal(longest?.password.length, 1534);
+    assert.equal(readBasic(encoded(`a:${'x'.repeat(1535)}`)), null);
+  });
+
   it('has a scheme in any case, and may have more than one space', () => {
     const value = Buffer.from('a:b').toString('base64');
     for (const scheme of ['basic', 'BASIC', 'bAsIc '])
@@ -29,6 +39,7 @@ describe('a Basic login', () => {
         'Basic YTpi,YTpi',
         'Bearer YTpi',
         'BasicYTpi',
+        'X-Basic YTpi',
       ],
       ...[encoded('no colon'), encoded(':no name'), encoded('a:b\u0000c'), encoded('a\nb:c')],
       ...[encoded(Uint8Array.of(97, 58, 0xff, 0xfe)), encoded(`a:${'x'.repeat(65_536)}`)],

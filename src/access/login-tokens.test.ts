@@ -115,6 +115,12 @@ describe('tokens of logins', () => {
     assert.equal(outcome(await access.enter(skipping)), 'alice');
     access.clock.time += 1000;
     assert.equal(outcome(await access.enter(skipping)), 'expired_token', 'not renewed');
+    const next = token(await access.login('alice'));
+    for (const word of ['truest', 'untrue']) {
+      access.clock.time += 2000;
+      const asked = [...next, 'X-Auth-Skip-Token-Renewal', word];
+      assert.equal(outcome(await access.enter(asked)), 'alice', 'another word asks for nothing');
+    }
   });
 
   it('do not slide otherwise', async (test) => {

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { basic, openAccess, ownerKey, token } from '../../test/support/access.ts';
 import { fc } from '../../test/support/properties.ts';
+import { GatewayError } from '../lib/error.ts';
 import { databasePath } from '../store/database.ts';
+import { authenticateManagement, type ManageAuthDeps } from './manage-auth.ts';
 
 /** What became of a request: the name of the caller, or the reason of the refusal. */
 const outcome = (result: { name: string } | { reason: string }) =>
@@ -51,13 +53,21 @@ describe('who calls the management API', () => {
       [['Authorization', 'Basic !!!'], 'malformed'],
       [['Authorization', ''], 'malformed'],
       [['Authorization', `Bearer ${good} ${good}`], 'malformed'],
+      [['Authorization', `Negotiate Bearer ${good}`], 'malformed'],
+      [['Authorization', `Negotiate ${basic('alice')[1]}`], 'malformed'],
       [token(good.toUpperCase()), 'invalid_token'],
       [token(good.slice(0, -1)), 'invalid_token'],
       [token(`sk-${'x'.repeat(32)}`), 'invalid_token'],
       [['Authorization', `Bearer sk-${'x'.repeat(32)}`], 'invalid_token'],
     ];
     for (const [headers, reason] of cases) assert.equal(outcome(await access.enter(headers)), reason, reason);
-    assert.equal(outcome(await access.enter(token(` ${good}\t`))), 'alice', 'HTTP trims');
+    const other = await access.enter(['Authorization', 'Digest username="alice"']);
+    assert.match('message' in other ? other.message : '', /takes Basic, or Bearer/);
+    const bare = await access.enter(['Authorization', 'Basic']);
+    assert.match('message' in bare ? bare.message : '', /base64 of name:password/);
+    for (const around of [` ${good}\t`, `\t  ${good}  \t`])
+      assert.equal(outcome(await access.enter(token(around))), 'alice', 'HTTP trims');
+    assert.equal(outcome(await access.enter(['Authorization', `Bearer   ${good}`])), 'alice');
   });
 
   it('is never told apart by the answer: no such user, wrong password, disabled', async (test) => {
@@ -108,6 +118,8 @@ describe('who calls the management API', () => {
       (await access.caller([...headers, ...extra])).can('services:operate');
     assert.equal(await may(), true);
     assert.equal(await may(['X-Gateway-Role', 'viewer']), false);
+    const twice = ['X-Gateway-Role', 'viewer', 'x-gateway-role', 'viewer'];
+    assert.equal(outcome(await access.enter([...headers, ...twice])), 'role');
     for (const role of ['admin', 'root', '', 'constructor'])
       assert.equal(outcome(await access.enter([...headers, 'X-Gateway-Role', role])), 'role', role);
     await access.keeper.parts.users.edit(op.id, { role: 'viewer' });
@@ -144,9 +156,51 @@ describe('who calls the management API', () => {
     for (const headers of [token(ownerKey), ['Authorization', `Bearer ${ownerKey}`]]) {
       const caller = await access.caller(headers, '::ffff:127.0.0.1');
       assert.deepEqual([caller.via, caller.role, caller.can('users:create')], ['local', 'admin', true]);
+      assert.deepEqual([caller.userId, caller.name, caller.ended], ['local', 'local', false]);
       assert.equal(outcome(await access.enter(headers, '10.0.0.1')), 'invalid_token');
       await assert.rejects(access.keeper.issue(caller, 'api'), { code: 'forbidden' });
     }
+  });
+
+  it('is not decided where the users cannot be read, and that is told as what it is', async (test) => {
+    const access = await openAccess(test);
+    await access.user('alice', 'admin');
+    const good = await access.login('alice');
+    const { index, logins, tokens } = access.keeper.parts;
+    const throttle = {
+      unknownToken: () => assert.fail('nobody guessed'),
+    } as unknown as ManageAuthDeps['throttle'];
+    const enter = (fault: Error) =>
+      authenticateManagement(
+        { rawHeaders: token(good), address: '127.0.0.1', requestId: 'req_1' },
+        {
+          ...{ logins, tokens, throttle, ownerKey, renewal: 'fixed', now: () => access.clock.time },
+          users: { ...index, current: () => Promise.reject(fault) },
+        },
+      );
+    for (const fault of [new Error('the disk'), new GatewayError('store_unavailable', 'not just now')])
+      await assert.rejects(enter(fault), (error) => error === fault);
+    const late = Object.assign(new Error('of something else'), { status: 429 });
+    await assert.rejects(enter(late), (error) => error === late);
+  });
+
+  it('keeps a token for automation when its user gets another role, and what it reaches', async (test) => {
+    const access = await openAccess(test);
+    const op = await access.user('op', 'operator');
+    const { tokens, users } = access.keeper.parts;
+    const issued = await tokens.issue({
+      ...{ userId: op.id, credentialVersion: op.credentialVersion, roleVersion: op.roleVersion },
+      ...{ kind: 'automation', name: 'script', ttlSeconds: 600, authAt: null, maxExpiresAt: null },
+      expiresAt: access.clock.time + 600_000,
+      scopes: ['services:read', 'services:operate'],
+      selectors: ['services:id=mcp'],
+    });
+    await users.edit(op.id, { role: 'viewer' });
+    const caller = await access.caller(token(issued.token));
+    assert.deepEqual([caller.ended, caller.via, caller.passwordAt], [false, 'automation', null]);
+    assert.deepEqual([caller.can('services:read'), caller.can('services:operate')], [true, false]);
+    assert.deepEqual([caller.narrowed('services'), caller.narrowed('keys')], [true, false]);
+    assert.equal(caller.reaches('services', { id: 'store' }), false);
   });
 
   it('is slowed down when guessing, and is not when it knows', async (test) => {

@@ -12,6 +12,12 @@ describe('the text of a token', () => {
     assert.match(hashToken(token), /^[0-9a-f]{64}$/);
   });
 
+  it('ends with its CRC-32 in base 62', () => {
+    const head = `gws_${'A'.repeat(43)}`;
+    assert.equal(isTokenText(`${head}2I9j5R`), true);
+    assert.equal(isTokenText(`${head}000000`), false);
+  });
+
   it('is never the same twice, and its characters are evenly spread', () => {
     const tokens = Array.from({ length: 10_000 }, () => createToken('gws'));
     assert.equal(new Set(tokens).size, tokens.length);
