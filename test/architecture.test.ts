@@ -39,6 +39,11 @@ const rows: Readonly<Record<string, number>> = {
 };
 const memberFolders = ['codecs', 'providers', 'cli/commands', 'store/migrations', 'combos/strategies'];
 const codecsMayImport = ['lib/error.ts', 'lib/sse.ts'];
+/** Importing a value from these loads far more than is used; the reasons stand in the files that may do it. */
+const heavy: Readonly<Record<string, string>> = {
+  undici: 'http/undici.ts',
+  'node:http': 'http/node-http.ts',
+};
 const vagueNames = /(^|[/-])(manager|helpers?|utils?|common|misc)([./-]|$)/;
 const targetLines = 250;
 const maximumLines = 400;
@@ -105,6 +110,11 @@ function fileViolations(path: string, text: string): string[] {
     found.push(`${path}: uses console, which only cli/io.ts does`);
   if (path.endsWith('/index.ts') && !memberFolders.includes(dirname(path)))
     found.push(`${path}: is a barrel`);
+  for (const [, what = ''] of code.matchAll(/^import (?!type\b)[^;]*?from '([^']+)'/gm)) {
+    const instead = heavy[what];
+    if (instead !== undefined && path !== instead && unitOf(path) !== 'cli')
+      found.push(`${path}: loads all of ${what}: take it from ${instead}`);
+  }
   if (vagueNames.test(path)) found.push(`${path}: has a name that says nothing`);
   return found;
 }
@@ -177,6 +187,8 @@ describe('the architecture', () => {
       "const debug = process['env']['DEBUG'];\n",
       /process\.env/,
     ],
+    ['all of undici', 'proxy/pools.ts', "import { Pool } from 'undici';\n", /http\/undici\.ts/],
+    ["all of Node's HTTP", 'http/send.ts', "import {\n  a,\n} from 'node:http';\n", /http\/node-http\.ts/],
     ['the console', 'proxy/proxy.ts', "console.log('here');\n", /console/],
     ['a barrel', 'ledger/index.ts', "export * from './record.ts';\n", /barrel/],
     ['a vague name', 'lib/string-utils.ts', 'export const a = 1;\n', /says nothing/],
@@ -199,6 +211,7 @@ describe('the architecture', () => {
         'lib/id.ts',
         "// see import { a } from '../cli/main.ts'\nimport { randomBytes } from 'node:crypto';\n",
       ],
+      ['http/server.ts', "import type { Server } from 'node:http';\nimport type { Pool } from 'undici';\n"],
       ['config.ts', 'export const home = process.env.HOME;\n'],
       ['cli/io.ts', "console.error('to the user');\n"],
       ['providers/groq.ts', "export const website = 'https://console.groq.com';\n"],
