@@ -17,7 +17,6 @@ import { sendJson } from './http/send.ts';
 import { type AnyExchange, createHttpServer, type Exchange } from './http/server.ts';
 import { createWebSockets } from './http/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
-import { replaceEstimate } from './ledger/late-use.ts';
 import { GatewayError } from './lib/error.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type Log } from './lib/log.ts';
@@ -31,9 +30,8 @@ import { type Management, openManagement } from './management/open.ts';
 import { gatewayResources } from './management/resources.ts';
 import { renderError } from './proxy/answer-error.ts';
 import type { OpenCall } from './proxy/context.ts';
-import { createOutputCaps } from './proxy/output-caps.ts';
+import { createLearned } from './proxy/learned.ts';
 import { createPools } from './proxy/pools.ts';
-import { createRefusedMembers } from './proxy/refused-members.ts';
 import { safePath } from './proxy/routes.ts';
 import { createSessions } from './proxy/socket-session.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
@@ -224,7 +222,7 @@ async function openContext(
     snapshot: snapshots.current,
     routing: createRouting({ outlook: accounts, random: Math.random, now: Date.now }),
     ...{ pools, watch, answers: createAnswerCache({ ...config.cache, now: Date.now }) },
-    ...{ refused: createRefusedMembers(), outputCaps: createOutputCaps(), limits: snapshots.limits, tokens },
+    ...{ ...createLearned(), limits: snapshots.limits, tokens },
     accounts,
     record(entry, trace) {
       ledger.record(entry);
@@ -232,11 +230,7 @@ async function openContext(
       if (text !== null) traces.record(entry.id, text);
       live.publish('requests', () => rowOfEntry(entry));
     },
-    replaceEstimate(id, useOf) {
-      // It may still be on its way to the disk.
-      ledger.flush();
-      return replaceEstimate(store, id, useOf);
-    },
+    replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
     responses: responses.memory,
     places: responses.places,

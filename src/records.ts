@@ -1,7 +1,9 @@
 import type { Config } from './config.ts';
 import type { NamedKey } from './connections/seal.ts';
 import { openAccounts } from './health/store.ts';
+import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
 import { createLedger } from './ledger/record.ts';
+import type { LedgerEntry } from './ledger/schema.ts';
 import { openTraces } from './ledger/traces.ts';
 import { describe, type Log } from './lib/log.ts';
 import type { Schedule } from './lib/schedule.ts';
@@ -30,6 +32,11 @@ export function openLedger(store: Store, log: Log) {
   });
   return {
     record: createLedger(writer).record,
+    replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse) {
+      // It may still be on its way to the disk.
+      writer.flush();
+      return replaceEstimate(store, id, useOf);
+    },
     pending: writer.pending,
     flush: writer.flush,
     backlog: LEDGER_BACKLOG,

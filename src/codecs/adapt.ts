@@ -6,6 +6,7 @@ import type { Conversation, Message, Part, Sealed, Tool } from './conversation.t
 import type { Dialect } from './dialect.ts';
 import type { WireFormat } from './model.ts';
 import { fitOutput, fitTools } from './schema/conversation.ts';
+import type { FitSchema } from './schema/fit.ts';
 import { withFilesAsText } from './text-file.ts';
 import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
 import { textOf } from './values.ts';
@@ -26,13 +27,15 @@ interface Route {
   owner: string | null;
   /** The model's name at the target. */
   model: string;
+  /** Fits a tool's schema, where that is not done anew for each. */
+  fit?: FitSchema;
 }
 
 /**
  * Makes a conversation fit for another format: names and kinds of tools, ids, what only the caller's format knows.
  * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
  */
-export function adapt(conversation: Conversation, { dialect, from, model, owner, to }: Route): Adapted {
+export function adapt(conversation: Conversation, { dialect, fit, from, model, owner, to }: Route): Adapted {
   const lacking = [...(to.conversation.lacks?.(model) ?? []), ...refusedBy(dialect, to.conversation)];
   const { names: theirs } = to.conversation;
   const canSay = (concept: Concept): boolean =>
@@ -42,7 +45,7 @@ export function adapt(conversation: Conversation, { dialect, from, model, owner,
   dropped.push(...Object.keys(members ?? {}));
   const target = { format: to.format, name: dialect.schema };
   const kept = keptTools(conversation.tools, to.format, dropped);
-  const { plans, tools } = fitTools(kept, target, dropped);
+  const { plans, tools } = fitTools(kept, target, dropped, fit);
   const { searchCalls } = to.conversation;
   const { custom, maxName, name, namespaces } = to.conversation.tools;
   const names = nameTools(tools, { name, maxName }, namespaces, plans);

@@ -13,7 +13,7 @@ import { translateRequest } from './translate-request.ts';
  * @param prepared the request is ready for its target
  */
 export function answerReader(
-  { config, outputCaps, refused }: ProxyContext,
+  { config, fitSchema, outputCaps, refused }: ProxyContext,
   call: Call,
   format: WireFormat,
   prepared: boolean,
@@ -26,6 +26,7 @@ export function answerReader(
   }
   if (!prepared || call.translated === null) {
     call.translated = translateRequest(call, format, {
+      fit: fitSchema,
       refused: refused.of(call.target),
       most: outputCap(outputCaps, call),
       begun: call.unfinished?.begun.text ?? '',

@@ -1,5 +1,6 @@
 import type { Limits } from '../budgets/limits.ts';
 import type { AnswerCache } from '../cache/answers.ts';
+import type { FitSchema } from '../codecs/schema/fit.ts';
 import type { Routing } from '../combos/routing.ts';
 import type { Trace } from '../combos/trace.ts';
 import type { Config } from '../config.ts';
@@ -26,6 +27,8 @@ export interface ProxyContext {
   watch: Watch<OpenCall>;
   refused: RefusedMembers;
   outputCaps: OutputCaps;
+  /** Fits the schemas of tools, and remembers what it fitted. */
+  fitSchema: FitSchema;
   accounts: Accounts;
   tokens: Pick<AccessTokens, 'current' | 'fresh'>;
   limits: Pick<Limits, 'hold' | 'countMore'>;

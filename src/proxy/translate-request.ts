@@ -8,6 +8,7 @@ import { codecOf } from '../codecs/index.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import { hasMember, withoutMember } from '../codecs/optional-members.ts';
 import { outputCapOf, withOutputCap } from '../codecs/output-cap.ts';
+import { type FitSchema, fitSchema } from '../codecs/schema/fit.ts';
 import { sealOwner } from '../codecs/seal-owner.ts';
 import type { ToolNames } from '../codecs/tool-names.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../codecs/values.ts';
@@ -45,9 +46,11 @@ export interface Known {
   most: number | null;
   /** The answer that it shall go on with; '' where it begins one. */
   begun: string;
+  /** Fits the schema of a tool to what it takes. */
+  fit: FitSchema;
 }
 
-const nothing: Known = { refused: [], most: null, begun: '' };
+const nothing: Known = { refused: [], most: null, begun: '', fit: fitSchema };
 
 /** The parts of a call that its translation is made from. */
 type Asked = Pick<Call, 'body' | 'named' | 'target'> & { turn?: Call['turn'] };
@@ -98,7 +101,7 @@ export function requestIn(body: string, { named }: Pick<Call, 'named'>): JsonObj
 function translated(
   { target, turn = null }: Asked,
   format: WireFormat,
-  { begun, most, refused }: Known,
+  { begun, fit, most, refused }: Known,
   request: JsonObject,
 ): Omit<TranslatedRequest, 'body'> & { json: string } {
   const from = conversationCodec(format);
@@ -108,7 +111,7 @@ function translated(
   const whole = turn === null ? read : conversationOf(read, turn);
   const asked = begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
   const { conversation, dropped, tools } = adapt(asked, {
-    ...{ from, to, dialect, owner: ownerOf(target) },
+    ...{ from, to, dialect, owner: ownerOf(target), fit },
     model: target.model,
   });
   const unsaid: Concept[] = [];

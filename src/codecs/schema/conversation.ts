@@ -1,6 +1,6 @@
 import type { FunctionTool, OutputShape, Tool } from '../conversation.ts';
 import type { WireFormat } from '../model.ts';
-import { fitSchema } from './fit.ts';
+import { type FitSchema, fitSchema } from './fit.ts';
 import type { RestorePlan } from './restore.ts';
 import type { SchemaRules } from './rules.ts';
 import { isStrict } from './strict.ts';
@@ -15,19 +15,21 @@ export interface FittedTools {
 /**
  * The tools with schemas that the target takes.
  * @param dropped gets `tools.NAME.keyword` for each keyword that holds no longer
+ * @param fit fits one schema
  * @throws GatewayError `invalid_request` that names a tool whose schema is too deep or too large
  */
 export function fitTools(
   tools: readonly Tool[],
   { format, name }: { format: WireFormat; name: SchemaRuleName },
   dropped: string[],
+  fit: FitSchema = fitSchema,
 ): FittedTools {
   const rules = rulesFor(format, name);
   const plans = new Map<Tool, RestorePlan>();
   const fitted = tools.map((tool) => {
     if (tool.kind !== 'function') return tool;
     const path = `tools.${tool.name}`;
-    const { plan, schema } = fitOne(tool, rules, path, dropped);
+    const { plan, schema } = fitOne(tool, rules, path, dropped, fit);
     const strict = kept(tool.strict, schema, rules, path, dropped);
     const result = { ...tool, schema, strict };
     if (plan !== null) plans.set(result, plan);
@@ -41,9 +43,10 @@ function fitOne(
   rules: SchemaRules,
   path: string,
   dropped: string[],
+  fit: FitSchema,
 ): { schema: FunctionTool['schema']; plan: RestorePlan | null } {
   if (schema === null) return { schema, plan: null };
-  const fitted = fitSchema(schema, rules, path);
+  const fitted = fit(schema, rules, path);
   dropped.push(...fitted.lost.map((keyword) => `${path}.${keyword}`));
   return fitted;
 }

@@ -28,6 +28,8 @@ export interface FittedSchema {
   plan: RestorePlan | null;
 }
 
+export type FitSchema = typeof fitSchema;
+
 /** Containers within containers in a schema as it comes. */
 const MAX_DEPTH = 200;
 /** Values in a schema as it comes; the largest tools of known clients have some thousand. */
