@@ -74,8 +74,9 @@ function expectation(job: JobBase): Expectation {
   const headers = { host: `127.0.0.1:${job.port}`, ...job.headers, 'content-length': String(body.length) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const request = Buffer.concat([Buffer.from(`POST ${job.path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
-  if (plan.kind === 'json') return { request, body: plan.translated ? null : jsonAnswer(plan), frames: 0 };
-  const frames = streamFrames(plan);
+  if (plan.kind === 'json')
+    return { request, body: plan.translated ? null : jsonAnswer(plan, job.model), frames: 0 };
+  const frames = streamFrames(plan, job.model);
   return { request, body: plan.translated ? null : Buffer.concat(frames), frames: frames.length };
 }
 

@@ -150,26 +150,25 @@ function tool(index: number): string {
 
 const usage = { prompt_tokens: 512, completion_tokens: 128, total_tokens: 640 };
 
-/** The body of a whole answer. */
-export function jsonAnswer(plan: JsonPlan): Buffer {
-  const answer = (content: string) => ({
+/** The body of a whole answer, `plan.answerBytes` long when `model`, which it names, is the plan's own name. */
+export function jsonAnswer(plan: JsonPlan, model: string = planName(plan)): Buffer {
+  const answer = (name: string, content: string) => ({
     id: 'chatcmpl-bench',
     object: 'chat.completion',
     created: 1_760_000_000,
-    model: planName(plan),
+    model: name,
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
     usage,
   });
-  const bare = JSON.stringify(answer('')).length;
-  return Buffer.from(JSON.stringify(answer('a'.repeat(Math.max(1, plan.answerBytes - bare)))));
+  const bare = JSON.stringify(answer(planName(plan), '')).length;
+  return Buffer.from(JSON.stringify(answer(model, 'a'.repeat(Math.max(1, plan.answerBytes - bare)))));
 }
 
-/** Every frame of a streamed answer: the role, `plan.frames` pieces of text, the finish, the usage, the end. */
-export function streamFrames(plan: StreamPlan): Buffer[] {
-  const name = planName(plan);
+/** Every frame of a streamed answer that names `model`: the role, `plan.frames` pieces of text, the finish, the usage, the end. */
+export function streamFrames(plan: StreamPlan, model: string = planName(plan)): Buffer[] {
   const chunk = (choices: object[], rest: object = {}) =>
     Buffer.from(
-      `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model: name, choices, ...rest })}\n\n`,
+      `data: ${JSON.stringify({ id: 'chatcmpl-bench', object: 'chat.completion.chunk', created: 1_760_000_000, model, choices, ...rest })}\n\n`,
     );
   const piece = (delta: object, reason: string | null) => chunk([{ index: 0, delta, finish_reason: reason }]);
   const frames = [piece({ role: 'assistant', content: '' }, null)];

@@ -58,6 +58,8 @@ export interface StreamCodec {
   /** The terminal frame that reports `error` inside a stream that already began. */
   encodeErrorFrame(error: GatewayError, requestId: string): Buffer;
   cutEnding: CutEnding;
+  /** Where frames name the model: the members that lead to it, the outermost first, and whether only one frame has them. */
+  modelAt: { path: readonly string[]; once: boolean };
   /** A complete non-streamed answer as the frames of a stream. */
   framesOf(response: Record<string, unknown>): Frame[];
   /** The same, ready for the wire (for an upstream that ignored `stream: true`). */
@@ -110,6 +112,8 @@ export interface Codec {
   stream: StreamCodec | null;
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;
+  /** The member of a whole answer that names the model; null where none does. */
+  answerModel: string | null;
   /** For a format whose bodies pass through as bytes. */
   media?: MediaCodec;
   /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */

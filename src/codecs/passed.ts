@@ -10,6 +10,7 @@ export function passed(format: WireFormat, media: MediaCodec): Codec {
     pathOf: null,
     stream: null,
     conversation: null,
+    answerModel: null,
     media,
     readUsage: (body) =>
       media.usageOfAnswer({ kind: 'json', head: body, tail: body, counted: 0 })?.usage ?? null,

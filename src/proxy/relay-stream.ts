@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../codecs/codec.ts';
 import { GatewayError } from '../lib/error.ts';
+import { type AnswerModel, modelInStream } from './answer-model.ts';
 import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import { CallerStream } from './caller-stream.ts';
 import type { Failure } from './failure.ts';
@@ -14,8 +15,8 @@ import { WholeFrames } from './whole-frames.ts';
 const HELD_BYTES = 262_144;
 
 /**
- * Relays a stream byte for byte. Until the first content frame nothing is sent, so that a failure inside
- * HTTP 200 can still become an HTTP error or another attempt; afterwards chunks pass unread.
+ * Relays a stream byte for byte, but for the name of the model. Until the first content frame nothing is sent, so that
+ * a failure inside HTTP 200 can still become an HTTP error or another attempt; afterwards chunks pass unread.
  */
 export class StreamRelay {
   readonly #call: Call;
@@ -25,6 +26,8 @@ export class StreamRelay {
   readonly #tap: Tap;
   /** What the caller has of it, where another target is to go on with that; null where chunks pass unread. */
   readonly #whole: WholeFrames | null;
+  /** On the way to the caller. All else looks at the upstream's own bytes. */
+  readonly #model: AnswerModel;
   #committed = false;
   /** Nobody reads on. */
   #over = false;
@@ -41,6 +44,7 @@ export class StreamRelay {
     this.#codec = call.codec.stream;
     this.#caller = new CallerStream(call);
     this.#tap = new Tap(call.codec.stream.framing);
+    this.#model = modelInStream(call.codec.stream, call.requestedModel);
     this.#headers = headers;
     // A response that its provider keeps has ids that nobody else can go on with.
     const goesOn = call.goesOn && call.turn === null && call.codec.conversation !== null;
@@ -65,10 +69,10 @@ export class StreamRelay {
 
   /** Once a frame has failed, nothing of what follows it is the answer's. */
   #pass(chunk: Buffer): boolean {
-    if (this.#whole === null) return this.#caller.write(chunk);
+    if (this.#whole === null) return this.#caller.write(this.#model.push(chunk));
     if (this.#over) return true;
     const { bytes, error } = this.#whole.push(chunk);
-    const wantsMore = bytes.length === 0 || this.#caller.write(bytes);
+    const wantsMore = bytes.length === 0 || this.#caller.write(this.#model.push(bytes));
     if (error !== null) {
       const { message, status } = error;
       this.#cut(new GatewayError('upstream_error', message, { status }), this.#facts());
@@ -99,7 +103,7 @@ export class StreamRelay {
     }
     // Not every client knows every error record; one that does not must not take the end after it for a good one.
     if (facts.end === 'error' && this.#codec.cutEnding === 'reset') this.#caller.breakOff();
-    else this.#caller.end(this.#whole?.rest());
+    else this.#end();
     this.#finishAsSaid(facts);
   }
 
@@ -185,7 +189,7 @@ export class StreamRelay {
     this.#held = [];
     this.#rest = Buffer.alloc(0);
     const resume = () => this.#call.attempt?.resume();
-    if (this.#whole === null) return this.#caller.open(headers, held, resume);
+    if (this.#whole === null) return this.#caller.open(headers, this.#model.push(held), resume);
     this.#caller.open(headers, '', resume);
     return this.#pass(held);
   }
@@ -197,9 +201,14 @@ export class StreamRelay {
       unfinished(facts);
       return;
     }
-    if (facts.end === 'complete') this.#caller.end(this.#whole?.rest());
+    if (facts.end === 'complete') this.#end();
     else this.#caller.breakOff();
     this.#finishAsSaid(facts);
+  }
+
+  /** After the last bytes, which may be a frame that no blank line followed. */
+  #end(): void {
+    this.#caller.end(this.#whole === null ? '' : this.#model.push(this.#whole.rest()));
   }
 
   #finishAsSaid(facts: StreamFacts): void {

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec } from '../codecs/codec.ts';
 import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
+import { type AnswerModel, modelInWhole, namedAnswer } from './answer-model.ts';
 import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from './call.ts';
 import type { Failure } from './failure.ts';
 import { callerHeaders } from './headers.ts';
@@ -30,6 +31,7 @@ export class WholeRelay {
   readonly #call: Call;
   readonly #input: WholeInput;
   readonly #response: Outlet;
+  readonly #model: AnswerModel | null;
   #pieces: Buffer[] = [];
   #bytes = 0;
   /** True once the answer has outgrown its bound and passes straight through. */
@@ -39,11 +41,12 @@ export class WholeRelay {
     this.#call = call;
     this.#input = input;
     this.#response = call.exchange.response;
+    this.#model = input.status < 300 ? modelInWhole(call.codec, call.requestedModel) : null;
   }
 
   onData(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    if (this.#passing) return this.#response.write(chunk);
+    if (this.#passing) return this.#response.write(this.#named(chunk));
     this.#pieces.push(chunk);
     if (this.#bytes <= WHOLE_BYTES) return true;
     return this.#outgrown();
@@ -91,10 +94,10 @@ export class WholeRelay {
     this.#call.begun(body);
     this.#call.answered(() => answer ?? parseObject(body));
     if (!framed || answer === undefined) {
-      this.#send(body, 'application/json', measured);
+      this.#send(this.#model?.whole(body) ?? body, 'application/json', measured);
       return;
     }
-    const frames = stream.encodeFramesOf(answer);
+    const frames = stream.encodeFramesOf(this.#namedIn(answer));
     if (this.#input.into !== null) this.#input.into.sendWhole(frames, measured);
     else this.#send(frames, stream.contentType, measured);
   }
@@ -116,7 +119,7 @@ export class WholeRelay {
       return;
     }
     this.#call.answered(() => answer);
-    const json = Buffer.from(JSON.stringify(answer));
+    const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
     this.#send(json, 'application/json', measureBody(this.#call.codec, json, this.#call.body));
   }
 
@@ -146,6 +149,15 @@ export class WholeRelay {
     this.#call.end({ ...this.#okEnd(), ...measured });
   }
 
+  /** The next bytes of the answer, which name the model as the caller did. */
+  #named(bytes: Buffer): Buffer {
+    return this.#model === null ? bytes : this.#model.push(bytes);
+  }
+
+  #namedIn(answer: Record<string, unknown>): Record<string, unknown> {
+    return namedAnswer(this.#call.codec, answer, this.#call.requestedModel);
+  }
+
   #okEnd(): Omit<CallEnd, 'usage' | 'estimated'> {
     return { status: this.#input.status, outcome: 'ok', error: null, streamed: false };
   }
@@ -159,12 +171,15 @@ export class WholeRelay {
     }
     this.#passing = true;
     const length = Number(this.#input.headers['content-length']);
-    const known = Number.isInteger(length) && this.#input.headers['content-encoding'] === undefined;
-    this.#writeHead(this.#input.status, known ? length : null, null, []);
-    this.#response.on('drain', () => this.#call.attempt?.resume());
     const held = joined(this.#pieces);
     this.#pieces = [];
-    return this.#response.write(held);
+    const named = this.#named(held);
+    // A name that is still to come changes the length.
+    const sure = this.#model?.done !== false && this.#input.headers['content-encoding'] === undefined;
+    const known = sure && Number.isInteger(length) ? length + named.length - held.length : null;
+    this.#writeHead(this.#input.status, known, null, []);
+    this.#response.on('drain', () => this.#call.attempt?.resume());
+    return this.#response.write(named);
   }
 
   /** `contentType` null keeps the upstream's. */

@@ -3,6 +3,7 @@ import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
 import { inputItems, withIds } from '../responses/continued.ts';
 import type { ResponseMemory } from '../responses/stored.ts';
+import { namedAnswer } from './answer-model.ts';
 import type { Call } from './call.ts';
 import { joined } from './meter.ts';
 
@@ -49,7 +50,7 @@ export function keepAnswer(
 
 function keep(
   memory: Pick<ResponseMemory, 'put'>,
-  { exchange, requestedModel, target, turn }: Call,
+  { codec, exchange, requestedModel, target, turn }: Call,
   request: JsonObject,
   response: JsonObject,
 ): void {
@@ -66,7 +67,7 @@ function keep(
     model: requestedModel,
     previousId: turn.previousId,
     input: withIds(turn.input ?? inputItems(request['input']), id),
-    response,
+    response: namedAnswer(codec, response, requestedModel),
   });
 }
 

@@ -13,7 +13,7 @@ describe('Google’s paths', () => {
   });
 
   it('relay bytes both ways to a provider of the format, with its own way to send the key', async () => {
-    const text = geminiStream();
+    const text = geminiStream({ model: 'goog/m-1' });
     at.upstream.always(stream(text, 'byte'));
     const body = `{ "contents":[{"parts":[{"text":"H\\u0069"}],"role":"user"}],  "future": 12345678901234567890 }`;
     const reply = await at.gateway.send({

@@ -3,6 +3,7 @@ import { before, describe, it } from 'node:test';
 import { chatStream, messagesStream, responsesStream } from '../support/answers.ts';
 import { geminiStream, ollamaStream } from '../support/answers-native.ts';
 import type { Reply } from '../support/client.ts';
+import { asAsked } from '../support/formats.ts';
 import { setting } from '../support/setting.ts';
 import { stream } from '../support/steps.ts';
 
@@ -119,7 +120,7 @@ describe('E-12: padding against eavesdroppers', () => {
     ] as const) {
       assert.match(text, /obfuscation/);
       at.upstream.always(stream(text));
-      assert.equal((await callers[name](model)).text, text);
+      assert.equal((await callers[name](model)).text, asAsked({ model }, text));
       for (const caller of translatedFrom(name)) {
         const reply = await callers[caller](model);
         assert.equal(reply.status, 200, reply.text);

@@ -253,7 +253,7 @@ describe('a provider of the same format that keeps nothing', () => {
   });
 
   it('OR-07: is shown the whole of it, turn after turn, its own bytes untouched', async () => {
-    const streamed = responsesStream({ text: ['Two.'] }).text;
+    const streamed = responsesStream({ model, text: ['Two.'] }).text;
     upstream().script(
       [stream(streamed, 'byte')],
       [json(200, { ...responsesAnswer({ text: ['Four.'] }), id: 'resp_2' })],

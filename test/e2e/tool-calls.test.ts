@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import { chat, type Format, messages, responses } from '../support/formats.ts';
+import { asAsked, chat, type Format, messages, responses } from '../support/formats.ts';
 import { setting } from '../support/setting.ts';
 import { chunk, cut, end, open, pause, stream } from '../support/steps.ts';
 
@@ -366,7 +366,7 @@ describe('tool calls in a stream', () => {
         at.upstream.script([stream(text, split)]);
         const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
         assert.equal(reply.end, 'complete');
-        assert.equal(reply.text, text);
+        assert.equal(reply.text, asAsked(format, text));
       }
     });
 
@@ -381,7 +381,7 @@ describe('tool calls in a stream', () => {
       ]);
       const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
       assert.equal(reply.end, 'complete');
-      assert.equal(reply.text, text);
+      assert.equal(reply.text, asAsked(format, text));
       const entry = await at.gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([entry.outcome, entry.usage?.['output']], ['ok', 5]);
     });
@@ -418,7 +418,7 @@ describe('tool calls in a stream', () => {
       at.upstream.script([stream(sent)], [stream(sent)]);
       const reply = await at.gateway.ask(format.path, format.request({ stream: true }));
       assert.equal(reply.end, 'cut');
-      assert.ok(reply.text.startsWith(sent.toString()));
+      assert.ok(reply.text.startsWith(asAsked(format, sent.toString())));
       const whole = await at.gateway.ask(format.path, format.request());
       assert.equal(whole.status, 502, whole.text);
     });

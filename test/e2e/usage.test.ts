@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Reply } from '../support/client.ts';
-import { chat, type Format, formats, messages, responses } from '../support/formats.ts';
+import { asAsked, chat, type Format, formats, messages, responses } from '../support/formats.ts';
 import type { LedgerLine } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json, stream } from '../support/steps.ts';
@@ -190,7 +190,7 @@ describe('usage', () => {
       it(`${place} is found`, async () => {
         at.upstream.script([stream(text, 'byte')]);
         const reply = await streamed(chat);
-        assert.equal(reply.text, text);
+        assert.equal(reply.text, asAsked(chat, text));
         const entry = await entryOf(reply);
         assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
         assertBuckets(entry, { input: 12, output: 5 });
@@ -233,7 +233,7 @@ describe('usage', () => {
           at.upstream.script([stream(opening + ending, split)]);
           const reply = await streamed(responses);
           assert.equal(reply.end, 'complete');
-          assert.equal(reply.text, opening + ending);
+          assert.equal(reply.text, asAsked(responses, opening + ending));
           const entry = await entryOf(reply);
           assert.deepEqual([entry.outcome, entry.estimated], ['ok', false]);
           assertBuckets(entry, { input: 12, output: 5 });

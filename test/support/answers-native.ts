@@ -2,11 +2,11 @@ import type { AnswerOptions } from './answers.ts';
 
 /** Answers in the formats of Google and Ollama, as whole streams. */
 
-const parts = { text: ['Hel', 'lo, ', 'wörld 🙂'], reasoning: [], tools: [] } as const;
+const parts = { model: 'm-1', text: ['Hel', 'lo, ', 'wörld 🙂'], reasoning: [], tools: [] } as const;
 
 /** Gemini's `streamGenerateContent?alt=sse`: calls come whole, the last chunk has the reason and the usage. */
 export function geminiStream(options: AnswerOptions = {}): string {
-  const { reasoning, text, tools } = { ...parts, ...options };
+  const { model, reasoning, text, tools } = { ...parts, ...options };
   const usageMetadata = options.usage ?? {
     promptTokenCount: 100,
     cachedContentTokenCount: 60,
@@ -17,7 +17,7 @@ export function geminiStream(options: AnswerOptions = {}): string {
     `data: ${JSON.stringify({
       candidates: [{ content: { role: 'model', parts: [part] }, index: 0, ...rest }],
       usageMetadata,
-      modelVersion: 'm-1',
+      modelVersion: model,
       responseId: 'resp-1',
     })}\r\n\r\n`;
   return [
@@ -35,8 +35,8 @@ export function geminiStream(options: AnswerOptions = {}): string {
 
 /** Ollama's `/api/chat`: one object a line, the last with the counts. */
 export function ollamaStream(options: AnswerOptions = {}): string {
-  const { reasoning, text, tools } = { ...parts, ...options };
-  const base = { model: 'm-1', created_at: '2026-11-21T10:00:00.000Z' };
+  const { model, reasoning, text, tools } = { ...parts, ...options };
+  const base = { model, created_at: '2026-11-21T10:00:00.000Z' };
   const line = (message: object, rest: object = { done: false }) =>
     `${JSON.stringify({ ...base, message: { role: 'assistant', content: '', ...message }, ...rest })}\n`;
   const counts = {

@@ -20,6 +20,7 @@ export interface Format {
   model: string;
   /** A request body. */
   request(more?: object): Record<string, unknown>;
+  /** What an upstream answers; it calls the model as the caller does, so that its bytes are the caller's. */
   stream(options?: AnswerOptions): Healthy;
   answer(options?: AnswerOptions): object;
   /** What a client looks for to know that the stream is finished. */
@@ -34,8 +35,8 @@ export const chat: Format = {
   path: '/v1/chat/completions',
   model: 'up/m-1',
   request: (more = {}) => ({ model: 'up/m-1', messages: [{ role: 'user', content: 'hi' }], ...more }),
-  stream: chatStream,
-  answer: chatAnswer,
+  stream: (options) => chatStream({ model: 'up/m-1', ...options }),
+  answer: (options) => chatAnswer({ model: 'up/m-1', ...options }),
   terminal: '[DONE]',
   error: (message, type) => ({ error: { message, type, param: null, code: null } }),
 };
@@ -46,8 +47,8 @@ export const responses: Format = {
   path: '/v1/responses',
   model: 'resp/m-1',
   request: (more = {}) => ({ model: 'resp/m-1', input: 'hi', ...more }),
-  stream: responsesStream,
-  answer: responsesAnswer,
+  stream: (options) => responsesStream({ model: 'resp/m-1', ...options }),
+  answer: (options) => responsesAnswer({ model: 'resp/m-1', ...options }),
   terminal: 'response.completed',
   error: (message, type) => ({ error: { message, type, param: null, code: null } }),
 };
@@ -63,13 +64,18 @@ export const messages: Format = {
     messages: [{ role: 'user', content: 'hi' }],
     ...more,
   }),
-  stream: messagesStream,
-  answer: messagesAnswer,
+  stream: (options) => messagesStream({ model: 'anth/m-1', ...options }),
+  answer: (options) => messagesAnswer({ model: 'anth/m-1', ...options }),
   terminal: 'message_stop',
   error: (message, type) => ({ type: 'error', error: { type, message } }),
 };
 
 export const formats = [chat, responses, messages] as const;
+
+/** The bytes of an upstream that calls its model `m-1`, as the caller gets them. */
+export function asAsked({ model }: Pick<Format, 'model'>, text: string): string {
+  return text.replaceAll('"m-1"', JSON.stringify(model));
+}
 
 /** One connection for each format, all to the same upstream. */
 export function connectionsTo(baseUrl: string): ConnectionInput[] {

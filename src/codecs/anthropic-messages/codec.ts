@@ -27,6 +27,7 @@ export const anthropicMessages: Codec = {
     blindTo: 'read',
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 128 },
   },
+  answerModel: 'model',
   readUsage,
   responseTextBytes,
   encodeError,

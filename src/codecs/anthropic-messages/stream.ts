@@ -20,6 +20,7 @@ export const stream: StreamCodec = {
   keepAlive: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
   encodeErrorFrame,
   cutEnding: 'error-frame',
+  modelAt: { path: ['message', 'model'], once: true },
   framesOf,
   encodeFramesOf,
   assemble,

@@ -27,6 +27,7 @@ export const gemini: Codec = {
     prefill: true,
     tools: toolRules,
   },
+  answerModel: 'modelVersion',
   readUsage,
   responseTextBytes,
   encodeError,

@@ -27,6 +27,7 @@ export const stream: StreamCodec = {
   keepAlive: null,
   encodeErrorFrame,
   cutEnding: 'reset',
+  modelAt: { path: ['modelVersion'], once: false },
   framesOf,
   encodeFramesOf,
   assemble,

@@ -24,6 +24,7 @@ export const ollama: Codec = {
     prefill: true,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
+  answerModel: 'model',
   readUsage,
   responseTextBytes,
   encodeError,

@@ -21,6 +21,7 @@ export const stream: StreamCodec = {
   encodeErrorFrame,
   // A line with an error is told to the user as the vendor's failure; a broken connection is tried again.
   cutEnding: 'reset',
+  modelAt: { path: ['model'], once: false },
   framesOf,
   encodeFramesOf,
   assemble,

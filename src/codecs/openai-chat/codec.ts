@@ -29,6 +29,7 @@ export const openaiChat: Codec = {
     blindTo: 'written',
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
+  answerModel: 'model',
   readUsage: readChoiceUsage,
   responseTextBytes,
   encodeError: openAiError,

@@ -23,6 +23,7 @@ export const stream: StreamCodec = {
   encodeErrorFrame: encodeChoiceError,
   // More agents try again after a reset than after an error record, which several take for the answer's end.
   cutEnding: 'reset',
+  modelAt: { path: ['model'], once: false },
   framesOf,
   encodeFramesOf,
   assemble,

@@ -26,6 +26,7 @@ export const openaiCompletions: Codec = {
     prefill: true,
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
+  answerModel: 'model',
   readUsage: readChoiceUsage,
   responseTextBytes,
   encodeError: openAiError,

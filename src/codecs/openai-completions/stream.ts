@@ -21,6 +21,7 @@ export const stream: StreamCodec = {
   keepAlive: commentKeepAlive,
   encodeErrorFrame: encodeChoiceError,
   cutEnding: 'reset',
+  modelAt: { path: ['model'], once: false },
   framesOf,
   encodeFramesOf,
   assemble,

@@ -9,6 +9,7 @@ export const openaiModerations: Codec = {
   pathOf: null,
   stream: null,
   conversation: null,
+  answerModel: 'model',
   readUsage(body) {
     const found = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
     return found === null ? null : promptUsage(found.counts);

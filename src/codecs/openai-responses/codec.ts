@@ -26,6 +26,7 @@ export const openaiResponses: Codec = {
     prefill: false,
     tools: { custom: true, namespaces: true, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
+  answerModel: 'model',
   readUsage,
   responseTextBytes,
   encodeError: openAiError,

@@ -19,6 +19,7 @@ export const stream: StreamCodec = {
   keepAlive: commentKeepAlive,
   encodeErrorFrame,
   cutEnding: 'error-frame',
+  modelAt: { path: ['response', 'model'], once: false },
   framesOf,
   encodeFramesOf,
   assemble,

@@ -27,6 +27,7 @@ export const rerank: Codec = {
   pathOf: null,
   stream: null,
   conversation: null,
+  answerModel: 'model',
   readUsage(body) {
     const found = lastUsage(body, billed) ?? lastUsage(body, used);
     if (found === null) return null;
