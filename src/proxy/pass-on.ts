@@ -4,6 +4,7 @@ import type { Usage } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
+import { type AnswerModel, modelInStream, modelInWhole } from './answer-model.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from './attempt.ts';
 import type { OpenCall, ProxyContext } from './context.ts';
 import type { Failure } from './failure.ts';
@@ -18,20 +19,22 @@ export interface PassedOn {
   exchange: Exchange;
   request: UpstreamRequest;
   target: Target;
+  /** What the caller calls the model; null leaves the upstream's name. */
+  model: string | null;
   /** Told of the use that the answer reports, when that is complete. */
   used?: (usage: Usage) => void;
 }
 
 /**
- * Asks an upstream something that uses no tokens, and passes its answer on as it is: a stream while it comes, all else
- * in one piece.
+ * Asks an upstream something that uses no tokens, and passes its answer on as it is, but for the name of the model: a
+ * stream while it comes, all else in one piece.
  * @returns the status that was answered
  * @throws GatewayError when no answer came, or one that is no proper error of the target's format
  */
 export function passOn(context: ProxyContext, passed: PassedOn): Promise<number> {
-  const { exchange, request, target, used = null } = passed;
+  const { exchange, model, request, target, used = null } = passed;
   const { promise, reject, resolve } = Promise.withResolvers<number>();
-  const reader = new PassingReader({ exchange, target, used, reject, resolve });
+  const reader = new PassingReader({ exchange, model, target, used, reject, resolve });
   const attempt = new Attempt(request.host, reader, context.config.timeouts);
   const { response } = exchange;
   const open: OpenCall = {
@@ -52,9 +55,7 @@ export function passOn(context: ProxyContext, passed: PassedOn): Promise<number>
   return promise.finally(() => context.watch.remove(open));
 }
 
-interface Passing {
-  exchange: Exchange;
-  target: Target;
+interface Passing extends Pick<PassedOn, 'exchange' | 'model' | 'target'> {
   used: ((usage: Usage) => void) | null;
   resolve(status: number): void;
   reject(error: GatewayError): void;
@@ -66,6 +67,7 @@ class PassingReader implements AttemptReader {
   #headers: IncomingHttpHeaders = {};
   #streams = false;
   readonly #tap = new Tap('sse');
+  #model: AnswerModel | null = null;
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
 
@@ -82,6 +84,7 @@ class PassingReader implements AttemptReader {
         `The upstream answered with a redirect (${status}); check the connection's base URL`,
       );
     this.#streams = status < 300 && (headers['content-type'] ?? '').startsWith('text/event-stream');
+    this.#model = status < 300 ? this.#naming() : null;
     if (this.#streams) this.#writeHead(status, null);
   }
 
@@ -89,7 +92,7 @@ class PassingReader implements AttemptReader {
     const { response } = this.#passing.exchange;
     if (this.#streams) {
       if (this.#passing.used !== null) this.#tap.push(chunk);
-      return response.write(chunk);
+      return response.write(this.#model === null ? chunk : this.#model.push(chunk));
     }
     this.#pieces.push(chunk);
     this.#bytes += chunk.length;
@@ -108,7 +111,7 @@ class PassingReader implements AttemptReader {
       resolve(this.#status);
       return;
     }
-    let body = Buffer.concat(this.#pieces);
+    let body: Buffer = Buffer.concat(this.#pieces);
     if (this.#status >= 400) {
       const read = readUpstreamError({
         ...{ format: target.format, status: this.#status, headers: this.#headers, body },
@@ -119,7 +122,7 @@ class PassingReader implements AttemptReader {
         return;
       }
       body = Buffer.from(read.body);
-    }
+    } else if (this.#model !== null) body = this.#model.whole(body);
     this.#writeHead(this.#status, body.length);
     response.end(request.method === 'HEAD' ? undefined : body);
     if (this.#status < 300) this.#tellUse(codecOf(target.format).readUsage(body));
@@ -135,6 +138,14 @@ class PassingReader implements AttemptReader {
     // What was cut must not look finished.
     exchange.response.socket?.destroySoon();
     resolve(this.#status);
+  }
+
+  #naming(): AnswerModel | null {
+    const { model, target } = this.#passing;
+    const codec = codecOf(target.format);
+    if (model === null) return null;
+    if (!this.#streams) return modelInWhole(codec, model);
+    return codec.stream === null ? null : modelInStream(codec.stream, model);
   }
 
   #tellUse(usage: Usage | null): void {

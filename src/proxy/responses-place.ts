@@ -14,7 +14,7 @@ const prefixed = /"id"\s*:\s*"(resp_[^"\\]{1,200})"/;
  */
 export function notePlace(
   places: Pick<ResponsePlaces, 'note'>,
-  { body, codec, exchange, target, translated, turn }: Call,
+  { body, codec, exchange, requestedModel: model, target, translated, turn }: Call,
   head: Buffer,
 ): void {
   if (codec.format !== 'openai-responses' || target.provider.keepsResponses !== true) return;
@@ -22,6 +22,6 @@ export function notePlace(
   const text = head.toString('latin1', 0, LOOKED_AT);
   const id = (first.exec(text) ?? prefixed.exec(text))?.[1];
   if (id === undefined) return;
-  const made = { createdAt: exchange.startedAt, requestId: exchange.id };
+  const made = { createdAt: exchange.startedAt, requestId: exchange.id, model };
   places.note({ id, keyId: turn.keyId, connectionId: target.connection.id, ...made });
 }

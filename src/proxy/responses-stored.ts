@@ -107,7 +107,10 @@ async function serveForeign(
   const used = (usage: Usage) => {
     told.usage = usage;
   };
-  const status = await passOn(context, { exchange, target, request: { ...request, ...method }, used });
+  const status = await passOn(context, {
+    ...{ exchange, target, model: place.model, used },
+    request: { ...request, ...method },
+  });
   if (deletes && status < 300) await context.places.forget(id, keyId);
   if (part !== 'input_items' && told.usage !== null && place.requestId !== null)
     await countLateUse(context, place.requestId, target, told.usage);

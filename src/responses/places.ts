@@ -12,6 +12,8 @@ export interface ResponsePlace {
   createdAt: number;
   /** The request that made it, as the ledger knows it; null where that was not noted. */
   requestId: string | null;
+  /** As the caller named it; null where an earlier version did not note it. */
+  model: string | null;
 }
 
 /** What the gateway remembers of responses that providers keep. */
@@ -34,7 +36,7 @@ const MAX_RECENT = 10_000;
 /** Rows of some 150 bytes. */
 const MAX_STORED = 200_000;
 
-const columns = ['id', 'key_id', 'connection_id', 'created_at', 'request_id'] as const;
+const columns = ['id', 'key_id', 'connection_id', 'created_at', 'request_id', 'model'] as const;
 
 export interface PlaceStoreOptions {
   /** False: memory alone has them. */
@@ -56,14 +58,15 @@ export function placeStore(
     const rows = await db.selectFrom('response_places').selectAll().where('id', '=', id).execute();
     const row = rows.find(({ key_id }) => key_id === keyId) ?? rows[0];
     if (row === undefined) return null;
-    const { connection_id: connectionId, created_at: createdAt, key_id, request_id: requestId } = row;
-    return { id, keyId: key_id, connectionId, createdAt, requestId };
+    const { connection_id: connectionId, created_at: createdAt, key_id, model, request_id: requestId } = row;
+    return { id, keyId: key_id, connectionId, createdAt, requestId, model };
   };
   return {
     note(place) {
       recent.set(place.id, place);
-      const { connectionId, createdAt, id, keyId, requestId } = place;
-      if (stored) writer.push('response_places', columns, [id, keyId, connectionId, createdAt, requestId]);
+      const { connectionId, createdAt, id, keyId, model, requestId } = place;
+      const row = [id, keyId, connectionId, createdAt, requestId, model];
+      if (stored) writer.push('response_places', columns, row);
     },
     async find(id, keyId) {
       const known = recent.get(id);

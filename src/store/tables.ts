@@ -250,6 +250,7 @@ export interface ResponsePlaceTable {
   created_at: number;
   /** Null in rows of earlier versions. */
   request_id: string | null;
+  model: string | null;
 }
 
 /** What is held against an account, or against one model at it, since it failed. */

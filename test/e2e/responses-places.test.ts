@@ -127,7 +127,7 @@ describe('a response that its provider keeps', () => {
       [json(200, { id: 'resp_mine2', object: 'response', deleted: true })],
     );
     const read = await send('GET', 'resp_mine2?include[]=reasoning.encrypted_content&key=sk-x');
-    assert.equal(read.json()['extra'], 'kept');
+    assert.deepEqual([read.json()['extra'], read.json()['model']], ['kept', 'second/m-1']);
     assert.match(read.header('x-request-id') ?? '', /^req_0/);
     assert.equal(read.header('x-gateway-provider'), 'openai');
     const items = await client().responses.inputItems.list('resp_mine2', { limit: 2, order: 'asc' });
@@ -169,11 +169,12 @@ describe('a response that its provider keeps', () => {
     assert.equal(types.at(-1), 'response.completed');
     assert.match(lines()[0] ?? '', /resp_bg\?(?=.*stream=true)(?=.*starting_after=3)/);
     const half = text.slice(0, text.length / 2);
+    const named = (said: string) => said.replaceAll('"m-1"', '"second/m-1"');
     at.upstream.script([open(), chunk(half), ({ socket }) => void setTimeout(() => socket.destroy(), 50)]);
     const cut = await send('GET', 'resp_bg?stream=true');
-    assert.deepEqual([cut.end, cut.text], ['cut', half]);
+    assert.deepEqual([cut.end, cut.text], ['cut', named(half)]);
     at.upstream.script([open(), chunk(half), end()]);
-    assert.equal((await send('GET', 'resp_bg?stream=true')).text, half);
+    assert.equal((await send('GET', 'resp_bg?stream=true')).text, named(half));
   });
 
   it('is known from a stream that its caller left', async () => {

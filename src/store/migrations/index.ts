@@ -16,6 +16,7 @@ import { continued } from './0014-continued.ts';
 import { boundTokens } from './0015-bound-tokens.ts';
 import { innerCombos } from './0016-inner-combos.ts';
 import { responseRequests } from './0017-response-requests.ts';
+import { placeModels } from './0018-place-models.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -36,4 +37,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0015-bound-tokens': boundTokens,
   '0016-inner-combos': innerCombos,
   '0017-response-requests': responseRequests,
+  '0018-place-models': placeModels,
 };
