@@ -1,7 +1,7 @@
 import type { AuditLog } from '../access/audit.ts';
 import type { AuditActor, AuditEntry } from '../access/audit-schema.ts';
 import type { Caller } from '../http/resource.ts';
-import type { Change } from './collection-routes.ts';
+import type { Change } from './collection.ts';
 import type { AuditEvent } from './context.ts';
 
 /** Actions of what is no change of a collection. */

@@ -3,7 +3,7 @@ import { needsFresh, permissions } from '../access/permissions.ts';
 import { isObject, type Members } from '../http/collection/input.ts';
 import type { Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Change, CollectionContext, CollectionRequest } from './collection-routes.ts';
+import type { Change, CollectionContext, CollectionRequest } from './collection.ts';
 
 const secret = /key|token|password|secret|credential/i;
 /** Names and times of secrets are none. */

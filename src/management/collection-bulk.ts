@@ -1,5 +1,7 @@
 import { isObject, type Members } from '../http/collection/input.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Answer } from './answer.ts';
+import type { CollectionContext, CollectionRequest } from './collection.ts';
 import {
   actOnce,
   attempted,
@@ -13,7 +15,6 @@ import {
 } from './collection-change.ts';
 import type { BulkVerb, Operation } from './collection-operation.ts';
 import { referenceIn } from './collection-read.ts';
-import type { Answer, CollectionContext, CollectionRequest } from './collection-routes.ts';
 import { hrefOf, shownOutcome, shownRow, visibleAttributes } from './collection-shown.ts';
 
 /**

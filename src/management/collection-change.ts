@@ -4,10 +4,11 @@ import { checkIfMatch } from '../http/collection/etag.ts';
 import { atFault, isObject, type Members, validated } from '../http/collection/input.ts';
 import type { Action, Outcome, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Answer } from './answer.ts';
+import type { CollectionContext, CollectionRequest } from './collection.ts';
 import { differing, masked, recorded } from './collection-audit.ts';
 import type { Operation } from './collection-operation.ts';
 import { memberOf, tagOf } from './collection-read.ts';
-import type { Answer, CollectionContext, CollectionRequest } from './collection-routes.ts';
 import { hrefOf, idOf, shownOutcome, shownRow, visibleAttributes } from './collection-shown.ts';
 
 type OperationOf<Kind extends Operation['kind']> = Operation & { kind: Kind };

@@ -2,10 +2,11 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { atFault, isObject, type Members, validated } from '../http/collection/input.ts';
 import type { Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Answer } from './answer.ts';
+import type { CollectionContext, CollectionRequest } from './collection.ts';
 import { recorded } from './collection-audit.ts';
 import { attempted, declared, paced } from './collection-change.ts';
 import type { Operation } from './collection-operation.ts';
-import type { Answer, CollectionContext, CollectionRequest } from './collection-routes.ts';
 import { shownOutcome, shownRow, visibleAttributes } from './collection-shown.ts';
 
 /**

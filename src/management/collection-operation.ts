@@ -1,7 +1,7 @@
 import { atFault, isObject, type Members } from '../http/collection/input.ts';
 import type { Action, Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { CollectionRequest } from './collection-routes.ts';
+import type { CollectionRequest } from './collection.ts';
 
 /** What is done to one member of a bulk request, beside the actions of the resource. */
 export type BulkVerb =

@@ -5,7 +5,8 @@ import { attributesIn, parseListQuery } from '../http/collection/query.ts';
 import { select } from '../http/collection/select.ts';
 import type { Page, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Answer, CollectionRequest } from './collection-routes.ts';
+import type { Answer } from './answer.ts';
+import type { CollectionRequest } from './collection.ts';
 import { collectionActions, hrefOf, idOf, shownRow, visibleAttributes } from './collection-shown.ts';
 
 /** A page of the collection. */

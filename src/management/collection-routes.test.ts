@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { callerOf, now, refused, setUp } from '../../test/support/things.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Change } from './collection-routes.ts';
+import type { Change } from './collection.ts';
 
 describe('the order of refusal', () => {
   it('is 400 for an unknown method or action, then 403, 415 and 404', async () => {

@@ -1,77 +1,15 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { hasFreshLogin, needsFresh } from '../access/permissions.ts';
 import { checkDepth } from '../http/collection/input.ts';
 import { checkParameters } from '../http/collection/query.ts';
-import type { Caller, Resource } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
+import type { Answer } from './answer.ts';
+import type { Change, CollectionContext, CollectionRequest } from './collection.ts';
 import { inBulk } from './collection-bulk.ts';
 import { acted, removed, updated } from './collection-change.ts';
 import { created } from './collection-create.ts';
 import { namesOf, type Operation, operationOf, parametersOf, permissionOf } from './collection-operation.ts';
 import { described, listed, readMany, readOne } from './collection-read.ts';
-import { idempotencyKey, type Once, type Repeatable } from './once.ts';
-import type { Pace } from './pace.ts';
-import type { Turns } from './turns.ts';
-
-/** What came to a collection of the management API, after authentication. */
-export interface CollectionRequest {
-  resource: Resource;
-  /** In upper case. */
-  method: string;
-  /** The parts of the path behind the name of the collection, decoded: `[]` or `['ID']`. */
-  rest: readonly string[];
-  params: URLSearchParams;
-  headers: IncomingHttpHeaders;
-  /** The body as JSON; undefined where none was sent. */
-  body: unknown;
-  caller: Caller;
-  /** What hrefs begin with: `/api`, or `/api/v1.0.0` where the caller named a version. Never made of `Host`. */
-  prefix: string;
-  /** Changes nothing, says what would be changed. */
-  dryRun: boolean;
-  /** Throws when the caller takes no JSON. Called once the caller's permission is known, before existence is (CONTRACT 3). */
-  checkAccept?(): void;
-}
-
-/** What was changed, tried or refused, for the audit log. No secret is in it. */
-export interface Change {
-  caller: Caller;
-  /** `create`, `edit`, `delete` or the action's name. */
-  action: string;
-  /** `keys`. */
-  collection: string;
-  /** The id of the member, as the caller gave it where nobody looked for it; null where there is none yet. */
-  target: string | null;
-  /** The member or what changed of it; null where it did not exist, and for actions. */
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-  /** What was given; null where `after` has all of it. */
-  input: Record<string, unknown> | null;
-  /** `intended` stands before the operation, where that must not be done without a record. */
-  outcome: 'intended' | 'success' | 'failure' | 'denied';
-  /** The error's code, or what the action said; null for a success. */
-  reason: string | null;
-}
-
-export interface CollectionContext {
-  /** Called before each change is answered. When it fails, so does the request, or its part of a bulk request. */
-  record(change: Change): Promise<void>;
-  /** Failures inside of a bulk request that are the gateway's own, for the log: the answer says only that there was one. */
-  report(error: unknown): void;
-  /** Who changes the same member waits for the one before. */
-  turns: Turns;
-  once: Once;
-  pace: Pace;
-  /** Milliseconds since the epoch. */
-  now(): number;
-}
-
-export interface Answer {
-  status: number;
-  /** Null for no body: 204 and 304. */
-  body: object | null;
-  headers: OutgoingHttpHeaders;
-}
+import { idempotencyKey, type Repeatable } from './once.ts';
 
 /**
  * Answers a request to a collection or one of its members.

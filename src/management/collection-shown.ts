@@ -1,6 +1,6 @@
 import { type Attributes, attributesOf, valueAt } from '../http/collection/attributes.ts';
 import type { Caller, Outcome, Row } from '../http/resource.ts';
-import type { CollectionRequest } from './collection-routes.ts';
+import type { CollectionRequest } from './collection.ts';
 
 type View = Pick<CollectionRequest, 'resource' | 'caller' | 'prefix'>;
 

@@ -1,6 +1,6 @@
 import type { AuthFacts, AuthRefusal } from '../access/manage-auth.ts';
 import type { Caller, Resource } from '../http/resource.ts';
-import type { Change } from './collection-routes.ts';
+import type { Change } from './collection.ts';
 import type { Hosts } from './guards.ts';
 import type { Live } from './live.ts';
 import type { Once } from './once.ts';

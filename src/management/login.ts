@@ -1,7 +1,7 @@
 import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Answer } from './collection-routes.ts';
+import type { Answer } from './answer.ts';
 import type { AuditEvent, ManagementContext } from './context.ts';
 import { facts, jsonBody, notAllowed } from './exchange.ts';
 import { checkAccept } from './guards.ts';

@@ -3,7 +3,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
-import type { Answer } from './collection-routes.ts';
+import type { Answer } from './answer.ts';
 import { createOnce, idempotencyKey } from './once.ts';
 
 async function opened(test: TestContext) {

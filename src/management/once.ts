@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { labelledKey, open, type StorageKey, seal } from '../connections/seal.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
-import type { Answer } from './collection-routes.ts';
+import type { Answer } from './answer.ts';
 
 /** A request that is to be carried out once, however often it comes. */
 export interface Repeatable {

@@ -3,12 +3,9 @@ import { z } from 'zod';
 import { type Permission, roleHas } from '../../src/access/permissions.ts';
 import type { Caller, Resource, Row } from '../../src/http/resource.ts';
 import { GatewayError } from '../../src/lib/error.ts';
-import {
-  type Answer,
-  type Change,
-  type CollectionRequest,
-  serveResource,
-} from '../../src/management/collection-routes.ts';
+import type { Answer } from '../../src/management/answer.ts';
+import type { Change, CollectionRequest } from '../../src/management/collection.ts';
+import { serveResource } from '../../src/management/collection-routes.ts';
 import { createPace } from '../../src/management/pace.ts';
 import { createTurns } from '../../src/management/turns.ts';
 

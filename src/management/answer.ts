@@ -1,0 +1,9 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+
+/** What a request of the management API is answered with. */
+export interface Answer {
+  status: number;
+  /** Null for no body: 204 and 304. */
+  body: object | null;
+  headers: OutgoingHttpHeaders;
+}
