@@ -5,7 +5,7 @@ import type { Context } from './context.ts';
 import { reportOf } from './failure.ts';
 
 /** What a command did, or is about to do. Secrets stay out of it. */
-export type CommandEntry = Pick<AuditEntry, 'action' | 'target'> &
+export type CommandRecord = Pick<AuditEntry, 'action' | 'target'> &
   Partial<Pick<AuditEntry, 'input' | 'before' | 'after' | 'outcome' | 'reason'>>;
 
 /**
@@ -13,7 +13,7 @@ export type CommandEntry = Pick<AuditEntry, 'action' | 'target'> &
  * one chain with what a running gateway writes.
  * @throws GatewayError `audit_unavailable`: the command must not go on then
  */
-export async function recordCommand({ config, now }: Context, entry: CommandEntry): Promise<void> {
+export async function recordCommand({ config, now }: Context, entry: CommandRecord): Promise<void> {
   const { dataDir } = await config();
   const log = openAudit({ dataDir, retentionMonths: null, now, onError: () => {} });
   await log.writeNow({
@@ -26,7 +26,7 @@ export async function recordCommand({ config, now }: Context, entry: CommandEntr
 }
 
 /** Does something that is in the audit log before it happens, and once more when it fails. */
-export async function audited<T>(context: Context, entry: CommandEntry, run: () => Promise<T>): Promise<T> {
+export async function audited<T>(context: Context, entry: CommandRecord, run: () => Promise<T>): Promise<T> {
   await recordCommand(context, entry);
   try {
     return await run();
@@ -43,7 +43,7 @@ export function newConnectionEntry(wanted: {
   name: string;
   baseUrl: string | null;
   defaultModel: string | null;
-}): CommandEntry {
+}): CommandRecord {
   const { baseUrl: base_url, defaultModel: default_model, name, provider } = wanted;
   return { action: 'connections.create', target: name, input: { provider, name, base_url, default_model } };
 }

@@ -1,7 +1,5 @@
 import type { Context } from './context.ts';
-
-/** 0 ok, 1 failed, 2 bad usage, 3 gateway needed but not running, 4 not authorised, 5 rate limited, 124 timed out. */
-export type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 124;
+import type { ExitCode } from './exit-code.ts';
 
 export interface Argument {
   name: string;
@@ -53,7 +51,8 @@ export interface Command {
   /** More to say below the summary in `--help`. */
   about?: string;
   examples: readonly Example[];
-  run(options: Options, context: Context): Promise<ExitCode>;
+  /** @param commands every command of the program */
+  run(options: Options, context: Context, commands: readonly CommandEntry[]): Promise<ExitCode>;
 }
 
 /** A row of the command list. `name` has one word or two (`keys add`); the file is imported only when chosen. */

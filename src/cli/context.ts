@@ -2,14 +2,11 @@ import type { Config, ConfigInput } from '../config.ts';
 import type { StorageKey } from '../connections/seal.ts';
 import type { Store } from '../store/database.ts';
 import type { RunningGateway } from './client.ts';
-import type { CommandEntry } from './command.ts';
 import type { Io } from './io.ts';
 
 /** What a command may use. Everything is opened on first use and closed by the program. */
 export interface Context {
   io: Io;
-  /** Every command of the program. */
-  commands: readonly CommandEntry[];
   now: () => number;
   config(): Promise<Config>;
   /** The value of an environment variable that the user named; undefined when unset or empty. */
@@ -33,12 +30,11 @@ export interface Context {
 
 export interface ContextInput {
   io: Io;
-  commands: readonly CommandEntry[];
   flags: NonNullable<ConfigInput['flags']>;
   now?: () => number;
 }
 
-export function createContext({ io, commands, flags, now = Date.now }: ContextInput): Context {
+export function createContext({ io, flags, now = Date.now }: ContextInput): Context {
   const config = once(async () => (await import('../config.ts')).loadConfig({ flags }));
   let before = 0;
   const store = once(async () => {
@@ -69,7 +65,6 @@ export function createContext({ io, commands, flags, now = Date.now }: ContextIn
   });
   return {
     io,
-    commands,
     now,
     config,
     variable: async (name) => (await import('../config.ts')).readVariable(name),

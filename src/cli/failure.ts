@@ -1,5 +1,5 @@
 import { type ErrorKind, GatewayError } from '../lib/error.ts';
-import type { ExitCode } from './command.ts';
+import type { ExitCode } from './exit-code.ts';
 
 /** A refusal of the command line itself: what to print and how to exit. */
 export interface Failure extends Error {

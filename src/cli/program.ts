@@ -1,14 +1,8 @@
 import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
-import {
-  type Command,
-  type CommandEntry,
-  commonFlags,
-  type ExitCode,
-  type Flag,
-  type Options,
-} from './command.ts';
+import { type Command, type CommandEntry, commonFlags, type Flag, type Options } from './command.ts';
 import { commandList, groups } from './commands/index.ts';
 import { createContext } from './context.ts';
+import type { ExitCode } from './exit-code.ts';
 import { reportOf } from './failure.ts';
 import type { Io } from './io.ts';
 import { version } from './version.ts';
@@ -138,10 +132,10 @@ function chosen(program: Commander, argv: readonly string[]): string[] {
 async function runCommand(command: Command, node: Commander, io: Io): Promise<ExitCode> {
   const values: Readonly<Record<string, unknown>> = node.optsWithGlobals();
   const options = readOptions(command, values, node.processedArgs);
-  const context = createContext({ io, commands: commandList, flags: configFlags(command, options) });
+  const context = createContext({ io, flags: configFlags(command, options) });
   try {
     if (command.needs === 'server') await context.gateway();
-    const exit = await command.run(options, context);
+    const exit = await command.run(options, context, commandList);
     await context.settle();
     return exit;
   } finally {

@@ -3,8 +3,8 @@ import { type LedgerRow, recentRequests } from '../ledger/report.ts';
 import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
 import type { RunningGateway } from './client.ts';
-import type { ExitCode } from './command.ts';
 import type { Context } from './context.ts';
+import type { ExitCode } from './exit-code.ts';
 import { reportOf } from './failure.ts';
 
 /** Outcome of one small request through the running gateway. Times in milliseconds. */

@@ -2,10 +2,10 @@ import { keyStore } from '../access/store.ts';
 import { rowOfConnection } from '../connections/connection-row.ts';
 import { providers } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { ExitCode } from './command.ts';
 import { connectionRecords, testLine } from './connect.ts';
 import type { Context } from './context.ts';
 import { type Discovery, discover, discoveryText } from './discover.ts';
+import type { ExitCode } from './exit-code.ts';
 import { failure, reportOf } from './failure.ts';
 import {
   connect,

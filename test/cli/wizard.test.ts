@@ -80,7 +80,7 @@ describe('the wizard of setup', () => {
   /** `found`: variables that count as set, so that the machine of the test does not decide what is offered. */
   const open = (io: Io, found: Readonly<Record<string, string>> = {}): Context => {
     const context: Context = {
-      ...createContext({ io, commands: [], flags: { dataDir } }),
+      ...createContext({ io, flags: { dataDir } }),
       variable: async (name) => found[name],
       setVariables: async (names) => names.filter((name) => name in found),
     };

@@ -12,7 +12,7 @@ export const completionCommand: Command = {
     { command: 'source <(gateway completion zsh)', does: 'in ~/.zshrc, after compinit' },
     { command: 'gateway completion fish > ~/.config/fish/completions/gateway.fish', does: 'once' },
   ],
-  run: async (options, { io, commands }) => {
+  run: async (options, { io }, commands) => {
     const shell = shells.find((known) => known === options.argument('shell')) ?? 'bash';
     const tree: Completion[] = [];
     for (const entry of commands) tree.push(completionOf(entry, await entry.load()));

@@ -1,4 +1,5 @@
-import type { Command, ExitCode } from '../command.ts';
+import type { Command } from '../command.ts';
+import type { ExitCode } from '../exit-code.ts';
 import { type Smoke, smoke } from '../smoke.ts';
 import { dollars } from '../text.ts';
 
