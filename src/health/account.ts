@@ -31,7 +31,7 @@ export interface KnownConnection {
 }
 
 /** What is known of one connection, in memory. */
-export interface Account {
+export interface AccountState {
   id: string;
   own: Standing | null;
   fingerprint: string | null;
@@ -47,7 +47,7 @@ const MAX_MODELS = 500;
 
 export const ready: Condition = { state: 'ready' };
 
-export function newAccount(id: string): Account {
+export function newAccount(id: string): AccountState {
   return {
     ...{ id, own: null, fingerprint: null, models: new Map(), latencies: new Map(), limits: new Map() },
     ...{ limitsReadAt: Number.NEGATIVE_INFINITY, load: new Load() },
@@ -71,7 +71,7 @@ export function conditionOf(standing: Standing, now: number): Condition {
 const order = { probing: 0, cooling: 1, exhausted: 2, 'needs-attention': 3 } as const;
 
 /** Of the account's own standing and the model's the one that keeps requests away for longer. */
-export function worseOf({ models, own }: Account, model: string, now: number): Standing | null {
+export function worseOf({ models, own }: AccountState, model: string, now: number): Standing | null {
   const ofModel = models.get(model) ?? null;
   if (own === null || ofModel === null) return own ?? ofModel;
   if (isOver(own, now)) return ofModel;
@@ -81,12 +81,12 @@ export function worseOf({ models, own }: Account, model: string, now: number): S
   return 'until' in own && 'until' in ofModel && ofModel.until > own.until ? ofModel : own;
 }
 
-export function limitsOf(account: Account | undefined, now: number): Limit[] {
+export function limitsOf(account: AccountState | undefined, now: number): Limit[] {
   return account === undefined ? [] : [...account.limits.values()].filter((limit) => holds(limit, now));
 }
 
 /** The credential was refused, and is another one now; or a test went well since, where no upstream named a time. */
-export function wasMended({ fingerprint, own }: Account, connection: KnownConnection): boolean {
+export function wasMended({ fingerprint, own }: AccountState, connection: KnownConnection): boolean {
   if (own === null) return false;
   const { lastTestedAt, status } = connection;
   const ordered = 'told' in own && own.told;

@@ -1,5 +1,5 @@
 import {
-  type Account,
+  type AccountState,
   type Asked,
   conditionOf,
   type KeptStanding,
@@ -48,8 +48,8 @@ const go: Admission = { may: 'go' };
 
 export function createAccounts(input: AccountsInput): Accounts {
   const { changed, kept = [], now } = input;
-  const accounts = new Map<string, Account>();
-  const accountOf = (id: string): Account => {
+  const accounts = new Map<string, AccountState>();
+  const accountOf = (id: string): AccountState => {
     const known = accounts.get(id);
     if (known !== undefined) return known;
     const account = newAccount(id);
@@ -57,7 +57,7 @@ export function createAccounts(input: AccountsInput): Accounts {
     return account;
   };
   for (const one of kept) restore(accountOf(one.connectionId), one);
-  const forget = (account: Account): boolean => {
+  const forget = (account: AccountState): boolean => {
     const standings = forgetStandings(account);
     for (const one of standings) changed(one);
     return standings.length > 0;
@@ -114,14 +114,14 @@ export function createAccounts(input: AccountsInput): Accounts {
   };
 }
 
-function restore(account: Account, { fingerprint, model, standing }: KeptStanding): void {
+function restore(account: AccountState, { fingerprint, model, standing }: KeptStanding): void {
   if (standing === null) return;
   if (model !== null) account.models.set(model, standing);
   else Object.assign(account, { own: standing, fingerprint });
 }
 
 /** Clears what is held against an account, and says what that was. */
-function forgetStandings(account: Account): KeptStanding[] {
+function forgetStandings(account: AccountState): KeptStanding[] {
   const cleared = { connectionId: account.id, standing: null, fingerprint: null };
   const gone: KeptStanding[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
   if (account.own !== null) gone.push({ ...cleared, model: null });

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FaultKind } from '../providers/fault.ts';
-import { type Account, type Asked, fingerprintOf, type KeptStanding, makeRoom } from './account.ts';
+import { type AccountState, type Asked, fingerprintOf, type KeptStanding, makeRoom } from './account.ts';
 import { type Effect, type FailedAttempt, faults, kindOf } from './faults.ts';
 import { type Limit, limitsIn, tellsLimits } from './limits.ts';
 import { peak } from './load.ts';
@@ -42,7 +42,7 @@ const QUOTA_MS = 15 * 60_000;
 interface RunningInput {
   now(): number;
   changed(kept: KeptStanding): void;
-  account: Account;
+  account: AccountState;
   asked: Asked;
 }
 

@@ -1,3 +1,4 @@
+import { azure } from './azure.ts';
 import type { ModelInPath, Provider } from './provider.ts';
 
 const at = (path: string): ModelInPath => ({
@@ -11,19 +12,9 @@ const at = (path: string): ModelInPath => ({
  * A base URL with `?api-version=` chooses another version than the last stable one.
  */
 export const azureOpenaiDeployments: Provider = {
+  ...azure,
   id: 'azure-openai-deployments',
   name: 'Azure OpenAI (deployment paths)',
-  category: 'api-key',
-  website: 'https://ai.azure.com',
-  baseUrl: null,
-  auth: { kind: 'header', name: 'api-key' },
-  accounts: {
-    'client-credentials': {
-      tokenUrl: 'https://login.microsoftonline.com/{tenant_id}/oauth2/v2.0/token',
-      scope: 'https://cognitiveservices.azure.com/.default',
-    },
-  },
-  login: { scopes: ['https://cognitiveservices.azure.com/.default', 'offline_access'] },
   formats: {
     'openai-chat': '/openai/deployments',
     'openai-completions': '/openai/deployments',
@@ -35,17 +26,5 @@ export const azureOpenaiDeployments: Provider = {
     'openai-embeddings': at('/embeddings'),
   },
   query: 'api-version=2024-10-21',
-  dialect: {
-    maxTokensField: 'max_completion_tokens',
-    systemRole: 'developer',
-    customTools: true,
-    vendorMembers: true,
-    schema: 'openai',
-  },
-  modelsPath: null,
-  forwardHeaders: 'standard',
   keyVariables: [],
-  prices: 'azure',
-  unpriced: 'unknown',
-  suggestedModel: null,
 };
