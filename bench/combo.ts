@@ -8,9 +8,9 @@ import { parseArgs } from 'node:util';
 import { createCatalog } from '../src/catalog/price.ts';
 import { createRouting } from '../src/combos/routing.ts';
 import { type ComboRecord, defaultOptions, strategyName } from '../src/combos/schema.ts';
-import type { OpenConnection } from '../src/connections/schema.ts';
 import { createAccounts } from '../src/health/accounts.ts';
 import { buildSnapshot } from '../src/snapshot.ts';
+import { connectionWith } from '../test/support/connection.ts';
 
 const flags = parseArgs({
   options: { targets: { type: 'string', default: '200' }, rounds: { type: 'string', default: '20' } },
@@ -21,22 +21,11 @@ const PLANS = 1_000;
 const LIMIT_US = 50;
 
 /** One connection for each target, with half of them at a provider whose prices are known. */
-function connectionAt(index: number): OpenConnection {
-  return {
+function connectionAt(index: number) {
+  return connectionWith({
     ...{ id: `con_${index}`, provider: index % 2 === 0 ? 'openai' : 'openai-compatible', name: `c${index}` },
-    ...{ authType: 'none', baseUrl: 'http://127.0.0.1:9', defaultModel: null, active: true, priority: 0 },
-    ...{
-      models: null,
-      modelsAt: null,
-      modelsTriedAt: null,
-      modelsError: null,
-      status: 'ok',
-      lastError: null,
-      lastTestedAt: null,
-      createdAt: index,
-    },
-    credential: null,
-  };
+    ...{ authType: 'none', baseUrl: 'http://127.0.0.1:9', createdAt: index, credential: null },
+  });
 }
 
 const connections = Array.from({ length: targets }, (_, index) => connectionAt(index));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { connectionWith } from '../test/support/connection.ts';
 import { startGateway, waitFor } from '../test/support/gateway.ts';
 import type { KeyRecord } from './access/schema.ts';
 import { createCatalog } from './catalog/price.ts';
@@ -12,29 +13,6 @@ import { buildSnapshot } from './snapshot.ts';
 import { openStore } from './store/database.ts';
 
 const catalog = createCatalog({ overrides: {} });
-
-function connection(patch: Partial<OpenConnection>): OpenConnection {
-  return {
-    id: 'con_1',
-    provider: 'openai',
-    name: 'work',
-    authType: 'api-key',
-    baseUrl: null,
-    defaultModel: null,
-    active: true,
-    priority: 0,
-    models: null,
-    modelsAt: null,
-    modelsTriedAt: null,
-    modelsError: null,
-    status: 'ok',
-    lastError: null,
-    lastTestedAt: null,
-    createdAt: 0,
-    credential: 'secret',
-    ...patch,
-  };
-}
 
 const key: KeyRecord = {
   id: 'key_1',
@@ -60,11 +38,11 @@ describe('a snapshot', () => {
 
   it('orders connections by priority, then age, then id, and the demo last', () => {
     const { routes } = build([
-      connection({ id: 'young', name: 'a', createdAt: 9 }),
-      connection({ id: 'old-2', name: 'b', createdAt: 1 }),
-      connection({ id: 'old-1', name: 'c', createdAt: 1 }),
-      connection({ id: 'low', name: 'd', priority: -5 }),
-      connection({ id: 'high', name: 'e', priority: 3, createdAt: 99 }),
+      connectionWith({ id: 'young', name: 'a', createdAt: 9 }),
+      connectionWith({ id: 'old-2', name: 'b', createdAt: 1 }),
+      connectionWith({ id: 'old-1', name: 'c', createdAt: 1 }),
+      connectionWith({ id: 'low', name: 'd', priority: -5 }),
+      connectionWith({ id: 'high', name: 'e', priority: 3, createdAt: 99 }),
     ]);
     const order = routes.ordered.map((route) => route.connection.id);
     assert.deepEqual(order, ['high', 'old-1', 'old-2', 'young', 'low', 'demo']);
@@ -74,9 +52,9 @@ describe('a snapshot', () => {
 
   it('leaves out connections that are off or whose provider is gone, and has the others by name and id', () => {
     const { routes } = build([
-      connection({}),
-      connection({ id: 'con_2', name: 'off', active: false }),
-      connection({ id: 'con_3', name: 'strange', provider: 'no-such-provider' }),
+      connectionWith({}),
+      connectionWith({ id: 'con_2', name: 'off', active: false }),
+      connectionWith({ id: 'con_3', name: 'strange', provider: 'no-such-provider' }),
     ]);
     assert.deepEqual([...routes.byName.keys()].sort(), ['con_1', 'demo', 'work']);
     assert.equal(routes.byName.get('work'), routes.byName.get('con_1'));
