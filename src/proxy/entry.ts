@@ -3,6 +3,7 @@ import { costOf } from '../catalog/cost.ts';
 import type { Catalog } from '../catalog/price.ts';
 import type { Usage, WireFormat } from '../codecs/model.ts';
 import type { Target } from '../combos/resolve.ts';
+import type { Trace } from '../combos/trace.ts';
 import type { AnyExchange } from '../http/server.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { Call, CallEnd, Priced } from './call.ts';
@@ -16,6 +17,8 @@ export interface LedgerFacts {
   requestedModel: string | null;
   /** The combo through which it was resolved. */
   comboId: string | null;
+  /** Why it goes where it goes; null before that is decided. */
+  trace: Trace | null;
 }
 
 /** What `usage` costs at the price of the request's own time; null where usage or price is unknown. */

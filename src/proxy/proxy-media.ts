@@ -27,7 +27,14 @@ export async function proxyMedia(
   { format, media }: { format: WireFormat; media: MediaCodec },
   principal: Principal,
 ): Promise<void> {
-  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null, comboId: null };
+  const facts: LedgerFacts = {
+    exchange,
+    format,
+    principal,
+    requestedModel: null,
+    comboId: null,
+    trace: null,
+  };
   const boundary = await recordingRefusals(context, facts, () => boundaryOf(exchange, media));
   if (boundary === null) return proxyRequest(context, exchange, { format }, principal);
   await recordingRefusals(context, facts, async () => {
@@ -42,6 +49,7 @@ export async function proxyMedia(
       ...{ headers: exchange.request.headers, body: [] },
     });
     facts.comboId = plan.comboId;
+    facts.trace = plan.trace;
     const admitted = await admit(context, {
       facts,
       body: [],

@@ -46,7 +46,14 @@ export async function proxyBody(
   { format, kind, named }: AskedSurface,
   principal: Principal,
 ): Promise<void> {
-  const facts: LedgerFacts = { exchange, format, principal, requestedModel: null, comboId: null };
+  const facts: LedgerFacts = {
+    exchange,
+    format,
+    principal,
+    requestedModel: null,
+    comboId: null,
+    trace: null,
+  };
   await recordingRefusals(context, facts, async () => {
     refuseLoop(exchange, context.instance);
     const body = await read();
@@ -63,6 +70,7 @@ export async function proxyBody(
     const { targets } = plan;
     const taken = await turnOf(context, principal, { endpoint: kind === 'compact', format, model, targets });
     facts.comboId = plan.comboId;
+    facts.trace = plan.trace;
     const byPath =
       named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
     const cached = await throughCache(context, {
@@ -101,7 +109,7 @@ export async function recordingRefusals<T>(
   } catch (error) {
     if (error instanceof GatewayError) {
       const end = error.code === 'client_closed' ? callerGone(false) : endOfError(error, false);
-      context.record(ledgerEntry(facts, end, null, context.now()), null);
+      context.record(ledgerEntry(facts, end, null, context.now()), facts.trace);
     }
     throw error;
   }

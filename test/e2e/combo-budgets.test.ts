@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import type { Reply } from '../support/client.ts';
-import { callers, type Fleet, fleet, healthy } from '../support/fleet.ts';
+import { callers, type Fleet, fleet, healthy, traceOf } from '../support/fleet.ts';
 import { chat } from '../support/formats.ts';
 import { bearer, waitFor } from '../support/gateway.ts';
 import { firstResult } from '../support/management.ts';
@@ -88,6 +88,18 @@ describe('the budget of a combo', () => {
     );
     assert.equal(refused.header('x-should-retry'), 'false');
     assert.ok(Number(refused.header('retry-after')) > 0, 'until tomorrow');
+    const { attempts, candidates, skipped } = await traceOf(at, refused);
+    assert.deepEqual([attempts.length, candidates.length], [0, 2]);
+    assert.deepEqual(
+      skipped.map(({ connection, reason }) => [connection, reason]),
+      [
+        ['openai-compatible-0', 'budget'],
+        ['openai-compatible-1', 'budget'],
+      ],
+    );
+    assert.match(skipped[0]?.detail ?? '', /of the combo "money"/);
+    const explained = await at.gateway.cli('explain', refused.header('x-request-id') ?? '');
+    assert.match(explained.stdout, /Passed over openai-compatible-1[^\n]*: budget, The budget of 0\.1 USD/);
     await live.until('"event":"budget.soft"');
     await live.until('"event":"budget.exceeded"');
     watching.destroy();
@@ -215,6 +227,14 @@ for (const where of ['in the process', 'in Redis'] as const) {
         ...['openai-compatible-0', 'openai-compatible-0'],
         ...['openai-compatible-1', 'openai-compatible-1'],
       ]);
+      const [, , third] = replies;
+      assert.ok(third);
+      const { skipped } = await traceOf(at, third);
+      assert.deepEqual(
+        skipped.map(({ connection, reason }) => [connection, reason]),
+        [['openai-compatible-0', 'limit']],
+      );
+      assert.match(skipped[0]?.detail ?? '', /of the combo "inner"/);
       assert.deepEqual(await level(inside), { spent: 2, reserved: 0 });
       assert.deepEqual(await level(outside), { spent: 4, reserved: 0 });
       const direct = await ask('inner');
