@@ -10,7 +10,7 @@ import { findModel } from './splice.ts';
  * False when the error is another one or there is nothing to take out; the request is then as it was.
  */
 export function leaveOutSeals(call: Call, error: GatewayError): boolean {
-  if (error.status !== 400) return false;
+  if (error.status !== 400 && error.status !== 422) return false;
   const { target, translated } = call;
   const request = parseObject((translated?.body ?? joined(call.body)).toString('utf8'));
   const without = request === null ? null : unsealed(target.format, request, error.message);

@@ -126,9 +126,15 @@ function messageIn(json: unknown): string | undefined {
   for (const list of [detail, errors]) {
     const first: unknown = Array.isArray(list) ? list[0] : undefined;
     if (typeof first === 'string') return first;
-    if (isObject(first)) return String(first['msg'] ?? first['message'] ?? JSON.stringify(first));
+    if (isObject(first))
+      return `${first['msg'] ?? first['message'] ?? JSON.stringify(first)}${placeIn(first['loc'])}`;
   }
   return undefined;
+}
+
+/** What of the request a validator (FastAPI's) speaks of. */
+function placeIn(loc: unknown): string {
+  return Array.isArray(loc) && loc.length > 0 ? ` (${loc.map(String).join('.')})` : '';
 }
 
 function describe(

@@ -162,4 +162,33 @@ describe('M-13: what Anthropic seals for a chat caller', () => {
         assert.deepEqual(sent, back ? content : content.slice(1), model);
       }
     });
+
+  it('is left out, once, where a chat server does not know the member that bears it', async () => {
+    at.upstream.script([json(200, answer)]);
+    const asked = { model: messages.model, tools: [tool], messages: [question] };
+    const first = await at.gateway.ask(chat.path, asked);
+    const done = { role: 'tool', tool_call_id: 'call_a', content: 'a.txt' };
+    const history = [question, messageOf(first.text), done];
+    const strict = {
+      detail: [
+        {
+          type: 'extra_forbidden',
+          loc: ['body', 'messages', 1, 'assistant', 'reasoning_details'],
+          msg: 'Extra inputs are not permitted',
+        },
+      ],
+    };
+    for (const refusal of [
+      json(400, { error: { message: "property 'messages.1.reasoning_details' is unsupported", type: 'x' } }),
+      json(422, strict),
+    ]) {
+      at.upstream.script([refusal], [json(200, chat.answer())]);
+      const next = await at.gateway.ask(chat.path, { ...asked, model: chat.model, messages: history });
+      assert.equal(next.status, 200, next.text);
+      assert.equal(next.header('x-gateway-dropped'), 'reasoning');
+      const [one, two] = at.upstream.requests.map(({ body }) => assistantIn(body));
+      assert.equal(one.reasoning_details.length, 1);
+      assert.equal(two.reasoning_details, undefined);
+    }
+  });
 });

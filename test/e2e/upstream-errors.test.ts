@@ -43,7 +43,7 @@ const oddities: readonly { what: string; answer: (status: number) => Step; says:
   {
     what: '{"detail"} of a validator',
     answer: (status) => json(status, { detail: [{ loc: ['body', 'x'], msg: 'field required', type: 'missing' }] }),
-    says: /^field required$/,
+    says: /^field required \(body\.x\)$/,
   },
   { what: '{"error"} as a string', answer: (status) => json(status, { error: 'model is loading' }), says: /^model is loading$/ },
   { what: '{"message"}', answer: (status) => json(status, { message: 'no such region' }), says: /^no such region$/ },
