@@ -1,5 +1,7 @@
 import type { Caller } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
+import { hasEnded } from './manage-auth.ts';
+import { roleHas } from './permissions.ts';
 import { type RequesterType, requesterType } from './token-schema.ts';
 import { wholeSecond } from './token-time.ts';
 import type { Tokens } from './tokens.ts';
@@ -51,6 +53,8 @@ export interface LoginTokens {
   end(caller: Caller): Promise<void>;
   /** When the caller's login ends, in milliseconds since the epoch; 0 when it has ended, null when it never does. */
   endOf(caller: Caller): number | null;
+  /** Whether the caller would still be let in, with these permissions. */
+  lasts(caller: Caller, permissions: readonly string[]): Promise<boolean>;
 }
 
 export function createLoginTokens({ loggedIn, now, settings, tokens, users }: LoginTokensDeps): LoginTokens {
@@ -80,6 +84,17 @@ export function createLoginTokens({ loggedIn, now, settings, tokens, users }: Lo
     async end(caller) {
       if (caller.via === 'automation') throw noLogin('Remove an automation token with DELETE /api/tokens/ID');
       if (caller.via === 'token' && caller.tokenId !== null) await tokens.remove(caller.tokenId);
+    },
+    async lasts(caller, permissions) {
+      if (caller.via === 'local') return true;
+      const user = (await users.current()).byId(caller.userId);
+      if (user === null || !isStill(caller, user)) return false;
+      if (caller.tokenId !== null) {
+        const token = tokens.byId(caller.tokenId);
+        if (token === null || token.expiresAt <= now() || hasEnded(token, user)) return false;
+        if (token.credentialVersion !== user.credentialVersion) return false;
+      }
+      return permissions.every((permission) => caller.can(permission) && roleHas(user.role, permission));
     },
     endOf(caller) {
       if (caller.tokenId !== null) return tokens.byId(caller.tokenId)?.expiresAt ?? 0;

@@ -29,6 +29,8 @@ export interface Gatekeeper {
   setUp(input: { code: string; password: string }, address: string): Promise<void>;
   /** When the caller's login ends, in milliseconds since the epoch; null where it does not. */
   endOf(caller: Caller): number | null;
+  /** Whether the caller would still be let in, with these permissions. */
+  lasts(caller: Caller, permissions: readonly string[]): Promise<boolean>;
 }
 
 /** What happened, for the audit log. */

@@ -24,8 +24,17 @@ interface LiveEvent {
 interface Watcher {
   exchange: Exchange;
   topics: ReadonlySet<Topic>;
+  login: WatcherLogin;
   /** Events that were left out because the watcher does not read. */
   missed: number;
+}
+
+/** The login with which somebody watches. */
+export interface WatcherLogin {
+  /** When it ends, in milliseconds since the epoch; null where it does not. */
+  until: number | null;
+  /** Whether it still is one that may watch this: it may be ended before its time. */
+  lasts(): Promise<boolean>;
 }
 
 /** What happens in the gateway, for those who watch, as server-sent events. */
@@ -35,9 +44,9 @@ export interface Live {
   /**
    * Keeps the exchange open and sends it events: `event: TOPIC`, `id: N`, `data: JSON`.
    * @param since the id of the last event that the watcher has seen; it gets what came after, as far back as is kept
-   * @param until milliseconds since the epoch at which the watcher's login ends, and the stream with it
+   * @param login the stream ends with it
    */
-  watch(exchange: Exchange, wanted: readonly Topic[], since: number | null, until: number | null): void;
+  watch(exchange: Exchange, wanted: readonly Topic[], since: number | null, login: WatcherLogin): void;
   watching(): number;
   /** Ends every stream. */
   close(): void;
@@ -46,6 +55,8 @@ export interface Live {
 const KEPT_EVENTS = 500;
 const MAX_WATCHERS = 64;
 const KEEP_ALIVE_MS = 15_000;
+/** How soon a login that was ended is noticed. */
+const LOOK_MS = 1000;
 /** A watcher that leaves so much unread misses events until it has caught up. */
 const MAX_BUFFERED = 1_048_576;
 
@@ -53,7 +64,7 @@ export function createLive(now: () => number = Date.now): Live {
   const kept: LiveEvent[] = [];
   const watchers = new Set<Watcher>();
   let lastId = 0;
-  let timer: NodeJS.Timeout | null = null;
+  let timers: NodeJS.Timeout[] = [];
 
   const send = (watcher: Watcher, { data, id, topic }: LiveEvent): void => {
     const { response } = watcher.exchange;
@@ -73,9 +84,9 @@ export function createLive(now: () => number = Date.now): Live {
   };
   const leave = (watcher: Watcher) => {
     watchers.delete(watcher);
-    if (watchers.size > 0 || timer === null) return;
-    clearInterval(timer);
-    timer = null;
+    if (watchers.size > 0) return;
+    for (const timer of timers) clearInterval(timer);
+    timers = [];
     // Nobody is there to come back for them.
     kept.length = 0;
   };
@@ -88,15 +99,20 @@ export function createLive(now: () => number = Date.now): Live {
       if (kept.length > KEPT_EVENTS) kept.shift();
       for (const watcher of watchers) if (watcher.topics.has(topic)) send(watcher, live);
     },
-    watch(exchange, wanted, since, until) {
+    watch(exchange, wanted, since, login) {
       if (watchers.size >= MAX_WATCHERS)
         throw new GatewayError('rate_limit_exceeded', `More than ${MAX_WATCHERS} streams are open already`, {
           retryAfter: 30,
         });
       const { response } = exchange;
-      const watcher: Watcher = { exchange, topics: new Set(wanted), missed: 0 };
+      const watcher: Watcher = { exchange, topics: new Set(wanted), login, missed: 0 };
       watchers.add(watcher);
-      timer ??= setInterval(keepAlive, KEEP_ALIVE_MS).unref();
+      if (timers.length === 0)
+        timers = [
+          setInterval(keepAlive, KEEP_ALIVE_MS).unref(),
+          setInterval(() => endThoseLoggedOut(watchers), LOOK_MS).unref(),
+        ];
+      const { until } = login;
       const end =
         until === null ? null : setTimeout(() => response.end(), Math.max(0, until - now())).unref();
       response.on('close', () => {
@@ -118,4 +134,13 @@ export function createLive(now: () => number = Date.now): Live {
       for (const { exchange } of watchers) exchange.response.end();
     },
   };
+}
+
+function endThoseLoggedOut(watchers: Iterable<Watcher>): void {
+  for (const { exchange, login } of watchers)
+    login.lasts().then(
+      (lasts) => lasts || exchange.response.end(),
+      // Who may watch cannot be told just now, so nobody does.
+      () => exchange.response.end(),
+    );
 }

@@ -186,10 +186,13 @@ function choices(things: readonly Thing[]): Pick<Operation, 'description' | 'x-a
 function postToMember(resource: Resource, things: readonly Thing[]): Operation {
   const variants = things.map(({ action, input, summary }) => variantOf(action, input, summary));
   const permission = things[0]?.permission ?? '';
+  // `edit` answers as PATCH does: with the member.
+  const done =
+    resource.update === undefined ? ref('Outcome') : { anyOf: [ref('Outcome'), ref(schemaName(resource))] };
   const acting = operation(resource, 'act_on', `Do something with one of ${resource.name}`, permission, {
     parameters: postParameters,
     requestBody: { required: true, content: json({ oneOf: variants }) },
-    responses: { 200: { description: 'What came of it', content: json(ref('Outcome')) } },
+    responses: { 200: { description: 'What came of it', content: json(done) } },
   });
   const failed = json({ anyOf: [ref('Problem'), ref('Outcome')] });
   return {

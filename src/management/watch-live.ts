@@ -11,12 +11,12 @@ import { isTopic, type Topic, topics } from './live.ts';
 export function watchLive({ gatekeeper, live }: ManagementContext, exchange: Exchange, caller: Caller): null {
   const params = new URLSearchParams(exchange.query);
   const since = Number(params.get('since') ?? exchange.request.headers['last-event-id'] ?? Number.NaN);
-  live.watch(
-    exchange,
-    wantedBy(params.get('topics'), caller),
-    Number.isSafeInteger(since) ? since : null,
-    gatekeeper.endOf(caller),
-  );
+  const wanted = wantedBy(params.get('topics'), caller);
+  const permissions = wanted.map((topic) => topics[topic]);
+  live.watch(exchange, wanted, Number.isSafeInteger(since) ? since : null, {
+    until: gatekeeper.endOf(caller),
+    lasts: () => gatekeeper.lasts(caller, permissions),
+  });
   return null;
 }
 

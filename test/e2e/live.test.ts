@@ -78,4 +78,25 @@ describe('GET /api/live', () => {
     assert.equal((await reply.whole).end, 'complete');
     assert.equal((await at.call('GET', '/api', { token })).status, 401);
   });
+
+  it('ends when its login is ended, whoever ends it', async () => {
+    const ends: [string, (id: string, token: string) => Promise<{ status: number; text: string }>][] = [
+      ['disabled', (id) => change(id, { action: 'disable' })],
+      ['lowered', (id) => change(id, { action: 'edit', resource: { role: 'viewer' } })],
+      ['removed', (id) => change(id, { action: 'delete' })],
+      ['leaver', (_, token) => at.call('DELETE', '/api/auth', { token })],
+    ];
+    const change = (id: string, body: object) =>
+      at.call('POST', `/api/users/${id}`, { token: at.ownerKey(), body });
+    for (const [name, end] of ends) {
+      const person = await at.person(name, 'operator');
+      const long = await at.call('GET', '/api/auth?requester_type=ui', { token: person.token });
+      const token = String(long.json()['auth_token']);
+      const { reply } = await watch(token, '?topics=services');
+      assert.equal(reply.status, 200, name);
+      const done = await end(person.id, token);
+      assert.ok(done.status === 200 || done.status === 204, done.text);
+      assert.equal((await reply.whole).end, 'complete');
+    }
+  });
 });
