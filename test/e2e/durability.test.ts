@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RawClient } from '../support/client.ts';
 import { connectionsTo, formats } from '../support/formats.ts';
-import { bearer, type LedgerLine, type RunningGateway, startGateway } from '../support/gateway.ts';
+import { bearer, type LedgerLine, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
 import { chunk, end, hang, json, open } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
@@ -75,11 +75,12 @@ const count = (rows: readonly LedgerLine[]): Map<string, number> => {
   return counted;
 };
 
-/** kill -9 after `ms` of load, then a new start on the same folder. */
+/** kill -9 so many milliseconds after the first answer under load, then a new start on the same folder. */
 async function crash(ms: number): Promise<{ seen: Acknowledged[]; killedAt: number; rows: LedgerLine[] }> {
   answerAll();
   const seen: Acknowledged[] = [];
   const workers = Array.from({ length: 8 }, (_, index) => worker(index, seen));
+  await waitFor('the first answer', () => seen.length > 0);
   await delay(ms);
   const killedAt = performance.now();
   await gateway.kill();
