@@ -210,7 +210,7 @@ export function bearer(key: string): Record<string, string> {
 export async function waitFor(
   what: string,
   check: () => Promise<boolean> | boolean,
-  ms = 10_000,
+  ms = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + ms;
   while (!(await check())) {
