@@ -135,8 +135,8 @@ describe('the model that an answer names', () => {
           upstreamName,
           fc.array(fc.nat(), { maxLength: 12 }),
           (stream, name, cuts) => {
-            const bytes = Buffer.from(stream.replaceAll(HERE, JSON.stringify(name)));
-            const wanted = Buffer.from(stream.replaceAll(HERE, LITERAL)).toString();
+            const bytes = Buffer.from(stream.replaceAll(HERE, () => JSON.stringify(name)));
+            const wanted = Buffer.from(stream.replaceAll(HERE, () => LITERAL)).toString();
             assert.equal(through(inStream(format), cutAt(bytes, cuts)), wanted);
           },
         ),
@@ -188,10 +188,10 @@ describe('the model that an answer names', () => {
           upstreamName,
           fc.array(fc.nat(), { maxLength: 4 }),
           (body, name, cuts) => {
-            const bytes = Buffer.from(` \n${body.replaceAll(HERE, JSON.stringify(name))}\n`);
+            const bytes = Buffer.from(` \n${body.replaceAll(HERE, () => JSON.stringify(name))}\n`);
             const names = inWhole(format);
             const out = through(names, cutAt(bytes, cuts));
-            assert.equal(out, Buffer.from(` \n${body.replaceAll(HERE, LITERAL)}\n`).toString());
+            assert.equal(out, Buffer.from(` \n${body.replaceAll(HERE, () => LITERAL)}\n`).toString());
             assert.ok(names.done);
           },
         ),

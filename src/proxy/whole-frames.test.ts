@@ -30,6 +30,16 @@ function streamOf(format: keyof typeof healthy): StreamCodec {
 
 const positions = fc.array(fc.nat(2_000), { maxLength: 8 });
 
+describe('whole frames', () => {
+  it('keep the second half of a last line end that was cut in two for the end of the stream', () => {
+    const whole = new WholeFrames(streamOf('gemini'));
+    const bytes = Buffer.from('data: {}\r\n\r\n');
+    const passed = [bytes.subarray(0, -1), bytes.subarray(-1)].map((piece) => whole.push(piece).bytes);
+    assert.equal(Buffer.concat([...passed, whole.rest()]).toString(), bytes.toString());
+    assert.equal(Buffer.concat(passed).toString(), 'data: {}\r\n\r');
+  });
+});
+
 for (const format of Object.keys(healthy) as (keyof typeof healthy)[]) {
   describe(`whole frames of ${format}`, () => {
     it('pass as they are, however they were cut, and end with a frame each time', () => {
@@ -43,8 +53,8 @@ for (const format of Object.keys(healthy) as (keyof typeof healthy)[]) {
             passed = Buffer.concat([passed, bytes]);
             assert.equal(streamOf(format).split(passed).rest.length, 0);
           }
-          assert.equal(passed.toString(), healthy[format]);
           assert.deepEqual(whole.passed(), passed);
+          assert.equal(passed.toString() + whole.rest().toString(), healthy[format]);
         }),
       );
     });
@@ -57,7 +67,8 @@ for (const format of Object.keys(healthy) as (keyof typeof healthy)[]) {
           let failed = null;
           for (const piece of cut(bytes, cuts)) failed ??= whole.push(piece).error;
           assert.equal(failed?.message, 'lost');
-          assert.equal(whole.passed()?.toString(), healthy[format]);
+          // The last half of a line end may have come with the error.
+          assert.equal(whole.passed()?.toString().trimEnd(), healthy[format].trimEnd());
         }),
       );
     });
