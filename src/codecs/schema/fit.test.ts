@@ -149,6 +149,12 @@ describe('any schema', () => {
     });
   }
 
+  it('says no second time that a choice of nothing but null may be null', () => {
+    const asked = { properties: { a: { anyOf: [{ const: null }], nullable: true } } };
+    const { schema: once } = fit(asked, 'gemini-chat');
+    assert.deepEqual(fit(once, 'gemini-chat').schema, once);
+  });
+
   it('keeps a choice between nothing but nulls as it is, however deep', () => {
     const asked = { prefixItems: [{ const: null }, { anyOf: [true, {}], const: null }], items: false };
     const { schema: once } = fit(asked, 'moonshot');

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject, objectOf } from '../values.ts';
 import { replaced, type TypeName, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 import { accepts, type SchemaRules } from './rules.ts';
@@ -53,11 +53,23 @@ export function possible(schema: JsonObject, rules: SchemaRules): JsonObject {
   return result;
 }
 
+function isNullAlone(branch: unknown): boolean {
+  const { const: value, enum: values, type } = objectOf(branch);
+  return (
+    value === null ||
+    type === 'null' ||
+    (Array.isArray(values) && values.every((one) => one === null) && values.length > 0)
+  );
+}
+
 /** Types in lower case, one of them alone as a text, and null among them where `nullable` said so. */
 export function plainTypes(schema: JsonObject): JsonObject {
   const types: string[] = typesOf(schema);
   const { anyOf, nullable, ...rest } = schema;
   if (types.length === 0) {
+    // Nothing but null is null already.
+    if (nullable === true && Array.isArray(anyOf) && anyOf.every(isNullAlone))
+      return without(schema, 'nullable');
     if (nullable === true && Array.isArray(anyOf)) return { ...rest, anyOf: [...anyOf, { type: 'null' }] };
     if (nullable === undefined) return schema;
     const values = rest['enum'];
