@@ -26,7 +26,7 @@ export interface TranslatedRequest {
   /** What the target cannot say, in the caller's words. */
   dropped: string[];
   tools: ToolNames;
-  /** The caller's request; marks may stand in it for long texts (`long-texts.ts`). */
+  /** The caller's request; of formats whose answers do not repeat it without its turns and tools. */
   request: JsonObject;
   stream: boolean;
   includeUsage: boolean;
@@ -125,7 +125,7 @@ function translated(
     json: JSON.stringify(kept),
     dropped: [...new Set([...dropped, ...wordsFor(unsaid, asked, from), ...refusedWords])].sort(),
     tools,
-    request: turn === null ? request : echoOf(request, turn),
+    request: turn === null ? withoutTurns(request) : echoOf(request, turn),
     stream: asked.stream,
     includeUsage: asked.includeUsage,
     continuable: asked.stream && isContinuable(asked),
@@ -141,6 +141,17 @@ function prefilled(encoded: JsonObject, target: Target): JsonObject {
   const last = messages.at(-1);
   if (message === undefined || !isObject(last)) return { ...encoded, ...request };
   return { ...encoded, ...request, messages: [...messages.slice(0, -1), { ...last, ...message }] };
+}
+
+/** What may be long and no answer looks at, of the formats that do not repeat the request in it. */
+const long = ['messages', 'system', 'contents', 'systemInstruction', 'system_instruction', 'prompt'] as const;
+
+/** What an answer may need of the request. The rest would outlive the wait for it, and be moved by the collector again and again. */
+function withoutTurns(request: JsonObject): JsonObject {
+  const kept = { ...request };
+  for (const name of long) delete kept[name];
+  if (Array.isArray(kept['tools'])) kept['tools'] = [];
+  return kept;
 }
 
 function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {
