@@ -8,6 +8,7 @@ import { readRunFile } from '../run-file.ts';
 import type { Context } from './context.ts';
 import { failure } from './failure.ts';
 import { providerOf } from './provider-choice.ts';
+import { count } from './text.ts';
 
 /** How long a provider may take to answer a test. */
 const testTimeoutMs = 15_000;
@@ -54,6 +55,6 @@ export function testDocument(record: ConnectionRecord, result: ConnectionTest) {
 /** One line about a test, for people. */
 export function testLine(record: ConnectionRecord, result: ConnectionTest): string {
   if (!result.valid) return `${record.name}: failed: ${result.error ?? 'no reason was given'}`;
-  const models = result.models === null ? '' : `, ${result.models.length} models`;
+  const models = result.models === null ? '' : `, ${count(result.models.length, 'model')}`;
   return `${record.name}: ok in ${Math.round(result.latencyMs)} ms${models}`;
 }

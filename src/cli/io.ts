@@ -124,7 +124,13 @@ function questions(input: Readable, output: Writable): Questions {
     },
     secret: async (message, { check } = {}) => {
       const { password, isCancel } = await prompts();
-      const answer = await password({ message, ...streams, validate: (value) => check?.(value ?? '') });
+      // Nobody sees what stands there, so a refused secret is typed anew, not added to.
+      const answer = await password({
+        message,
+        ...streams,
+        validate: (value) => check?.(value ?? ''),
+        clearOnError: true,
+      });
       return isCancel(answer) ? null : (answer ?? '');
     },
     confirm: async (message, initial = false) => {

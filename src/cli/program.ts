@@ -192,7 +192,7 @@ function readOptions(
 function fail(error: unknown, io: Io): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    const message = error.message.replace(/^error: /, '').trim();
+    const message = error.message.replace(/^error: (?:command-argument )?/, '').trim();
     if (error.code !== 'commander.help') return print(2, 'bad_usage', message, io);
     return print(2, 'bad_usage', 'Name one of the commands above.', io);
   }

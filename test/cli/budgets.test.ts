@@ -72,4 +72,14 @@ describe('gateway budgets', () => {
     }
     assert.equal((await list()).length, 2);
   });
+
+  it('names the flag that is wrong, and what it may be', async () => {
+    assert.match((await set('--usd', '0', '--per', 'day')).stderr, /--usd must be a number above 0, not "0"/);
+    assert.match((await set('--tokens', 'x', '--per', 'day')).stderr, /--tokens must be .*, not "x"/);
+    assert.match(
+      (await set('--usd', '1', '--per', 'day', '--soft', '101')).stderr,
+      /--soft must be .*, not "101"/,
+    );
+    assert.match((await set('--usd', '1')).stderr, /--per/);
+  });
 });

@@ -57,6 +57,15 @@ describe('gateway combo simulate', () => {
     assert.deepEqual([requests, unchanged, actual.failed], [3, 2, 1]);
   });
 
+  it('says so when nothing would have been answered, instead of a table of nothing', async (test) => {
+    const same: NewCombo = { name: 'same', targets: [{ target: 'openai/gpt-5', weight: 1 }] };
+    const failed = { outcome: 'failed', status: 503, usage: null, costUsd: null } as const;
+    const sandbox = await past(test, same, () => [failed, failed]);
+    const { stdout } = await sandbox.run(['combo', 'simulate', 'same']);
+    assert.match(stdout, /\nNo target of it would have answered any of them\.\n$/);
+    assert.doesNotMatch(stdout, /KNOWN FROM/);
+  });
+
   it('names the combos that there are when it does not know one, and says when there is nothing', async (test) => {
     const some: NewCombo = { name: 'some', targets: [{ target: 'demo/echo', weight: 1 }] };
     const sandbox = await past(test, some, () => []);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { strategies } from '../../src/combos/strategies/index.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
 interface Combo {
@@ -54,6 +55,26 @@ describe('gateway combo and gateway alias', () => {
     assert.deepEqual(await json('combo', 'show', 'fast'), made);
   });
 
+  it('shows its options in the words of the flags', async () => {
+    const { stdout } = await sandbox.run(['combo', 'show', 'fast']);
+    assert.match(
+      stdout,
+      /\n {2}continue-stream: off\n {2}affinity: off\n[\s\S]*\n {2}cache: on\n {2}cache-ttl-seconds: 60\n/,
+    );
+    await json('combo', 'create', 'bare', '--target', 'demo/echo');
+    assert.match(
+      (await sandbox.run(['combo', 'show', 'bare'])).stdout,
+      /\n {2}affinity: on\n[\s\S]*\n {2}cache-ttl-seconds: -\n/,
+    );
+    await json('combo', 'delete', 'bare', '--yes');
+  });
+
+  it('has a line for each strategy in its help', async () => {
+    const { stdout } = await sandbox.run(['combo', 'create', '--help']);
+    for (const { id, summary } of Object.values(strategies))
+      assert.ok(stdout.includes(`\n  ${id}: ${summary}\n`), id);
+  });
+
   it('switches what auto means, and says so', async () => {
     await json('combo', 'create', 'smart', '--target', 'fast', '--activate');
     assert.equal((await list()).active, 'smart');
@@ -72,7 +93,7 @@ describe('gateway combo and gateway alias', () => {
     const again = ['combo', 'create', 'smart', '--target', 'demo/tools'];
     const refused = await sandbox.run(again);
     assert.equal(refused.code, 2);
-    assert.match(refused.stderr, /exists already/);
+    assert.match(refused.stderr, /exists already.*--replace/);
     const changed = (await json(...again, '--replace')) as unknown as Combo;
     assert.deepEqual(
       changed.targets.map(({ target }) => target),

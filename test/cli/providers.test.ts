@@ -193,3 +193,17 @@ describe('models', () => {
     }
   });
 });
+
+it('provider add names the provider as it names itself, tested or not', async (test) => {
+  const sandbox = await createSandbox();
+  test.after(() => sandbox.close());
+  const upstream = await createUpstream();
+  test.after(() => upstream.close());
+  const add = (...flags: string[]) =>
+    sandbox.run(['provider', 'add', 'openai-compatible', '--base-url', upstream.url, ...flags]);
+  assert.equal((await add('--name', 'box')).stdout, 'Connected OpenAI-compatible server as "box".\n');
+  assert.match(
+    (await add('--name', 'lab', '--api-key', upstreamKey, '--test')).stdout,
+    /^Connected OpenAI-compatible server as "lab"\.\nlab: ok in \d+ ms, 2 models\n$/,
+  );
+});

@@ -70,7 +70,7 @@ describe('setup without a terminal', () => {
       env: { GATEWAY_API_KEY: upstreamKey },
     });
     assert.equal(ran.code, 0, ran.stderr);
-    assert.match(ran.stdout, /Connected openai-compatible as "mine"/);
+    assert.match(ran.stdout, /Connected OpenAI-compatible server as "mine"/);
     assert.equal(ran.stderr.includes('visible'), false);
   });
 

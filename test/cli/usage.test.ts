@@ -43,6 +43,15 @@ describe('the command line', () => {
     assert.match(stderr, /whole number/);
   });
 
+  it('says in plain words what else may stand in the place of an argument (exit 2)', async () => {
+    const { code, stderr } = await sandbox.run(['cache', 'clean']);
+    assert.equal(code, 2);
+    assert.match(
+      stderr,
+      /^gateway: value 'clean' is invalid for argument 'action'. Allowed choices are clear/,
+    );
+  });
+
   it('refuses a port that is none, naming the flag (exit 2)', async () => {
     const { code, stderr } = await sandbox.run(['status', '--port', '99999']);
     assert.equal(code, 2);

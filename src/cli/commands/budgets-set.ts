@@ -87,17 +87,42 @@ function inputOf(options: Options): Record<string, unknown> {
   const scope = only(options, scopes, false);
   if (metric === null) throw usageError('Say what is limited: --usd, --tokens, --requests or --concurrency');
   const soft = options.text('soft');
+  const period = options.text('per') ?? null;
+  checkPeriod(metric, period);
   const parsed = newBudgetInput.safeParse({
     metric,
-    limit: Number(options.text(metric)),
-    period: options.text('per') ?? null,
+    limit: limitOf(metric, options),
+    period,
     ...(scope === null ? {} : { scope, subject: options.text(scope) }),
-    ...(soft === undefined ? {} : { soft_percent: soft === '0' ? null : Number(soft) }),
+    ...(soft === undefined ? {} : { soft_percent: softOf(soft) }),
     ...(options.text('unpriced') === undefined ? {} : { unpriced: options.text('unpriced') }),
   });
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0];
   throw usageError(`${issue?.path.join('.') ?? 'The budget'}: ${issue?.message ?? 'is not valid'}`);
+}
+
+function limitOf(metric: BudgetMetric, options: Options): number {
+  const text = options.text(metric) ?? '';
+  const limit = Number(text);
+  if (limit > 0 && Number.isFinite(limit) && (metric === 'usd' || Number.isInteger(limit))) return limit;
+  const kind = metric === 'usd' ? 'a number' : 'a whole number';
+  throw usageError(`--${metric} must be ${kind} above 0, not "${text}"`);
+}
+
+function checkPeriod(metric: BudgetMetric, period: string | null): void {
+  if (metric === 'concurrency' && period !== null)
+    throw usageError('--concurrency takes no --per: it is counted at every moment');
+  if (metric !== 'concurrency' && period === null)
+    throw usageError(`--${metric} needs --per beside it: minute, hour, day, week or month`);
+}
+
+/** Per cent of the limit; null for never. */
+function softOf(text: string): number | null {
+  const percent = Number(text);
+  if (text.trim() !== '' && Number.isInteger(percent) && percent >= 0 && percent <= 100)
+    return percent === 0 ? null : percent;
+  throw usageError(`--soft must be a whole number from 0 to 100, not "${text}"`);
 }
 
 /** The one flag of several that was given. */

@@ -2,6 +2,7 @@ import { type CacheRow, cacheRow } from '../../cache/schema.ts';
 import type { RunningGateway, Send } from '../client.ts';
 import type { Command } from '../command.ts';
 import { failure } from '../failure.ts';
+import { count } from '../text.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -55,8 +56,8 @@ function prose({
 }: Omit<CacheRow, 'id'>): string {
   const share = hit_rate === null ? '' : `, ${Math.round(hit_rate * 100)} %`;
   return [
-    `${entries} answers, ${mega(bytes)} of ${mega(max_bytes)} MB`,
-    `${hits} hits${share} (${coalesced} waited for another request), ${misses} misses`,
+    `${count(entries, 'answer')}, ${mega(bytes)} of ${mega(max_bytes)} MB`,
+    `${count(hits, 'hit')}${share} (${coalesced} waited for another request), ${misses} ${misses === 1 ? 'miss' : 'misses'}`,
   ].join('\n');
 }
 

@@ -79,11 +79,16 @@ export const comboCreateCommand: Command = {
   run: async (options, context) => {
     const wanted = comboOf(options);
     const combos = comboStore(await context.store(), context.now);
-    const before = options.on('replace') ? await combos.find(wanted.name) : null;
+    const known = await combos.find(wanted.name);
+    const before = options.on('replace') ? known : null;
     const action = before === null ? 'combos.create' : 'combos.update';
     const { name, strategy, targets } = wanted;
     const entry = { action, target: before?.id ?? name, input: { name, strategy, targets } };
     const record = await audited(context, entry, async () => {
+      if (before === null && known?.name === name)
+        throw usageError(
+          `a combo named "${name}" exists already: choose another name, or change it with --replace`,
+        );
       const made = before === null ? await combos.add(wanted) : await combos.update(before.id, wanted);
       if (made !== null && options.on('activate')) await combos.activate(made.id);
       return made;

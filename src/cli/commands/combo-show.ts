@@ -19,7 +19,15 @@ function textOf({ active, name, options, strategy, targets }: ComboRow): string 
     ...targets.map(
       (target) => `  ${targetText(target)}${target.problem === null ? '' : `  (${target.problem})`}`,
     ),
-    ...Object.entries(options).map(([option, value]) => `  ${option.replaceAll('_', '-')}: ${String(value)}`),
+    ...Object.entries(options).map(
+      ([option, value]) => `  ${option.replaceAll('_', '-')}: ${valueText(value)}`,
+    ),
   ];
   return lines.join('\n');
+}
+
+/** A value as its flag takes it; `-` where nothing was said. */
+function valueText(value: boolean | number | null): string {
+  if (value === null) return '-';
+  return typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
 }

@@ -168,5 +168,6 @@ function textOf({ cut, name, since, strategy }: About, result: Replay, io: Io): 
     ],
     targets,
   );
-  return [notes.join('\n'), compared, shares].join('\n\n');
+  const where = targets.length > 0 ? shares : 'No target of it would have answered any of them.';
+  return [notes.join('\n'), compared, where].join('\n\n');
 }

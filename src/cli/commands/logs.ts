@@ -91,12 +91,19 @@ function show(row: LedgerRow, io: Io): void {
 }
 
 function line(row: LedgerRow, io: Io): string {
-  const model = `${row.connection ?? '-'}/${row.model ?? row.requestedModel ?? '-'}`;
+  const asked = row.requestedModel ?? '-';
+  const model = row.connection === null ? asked : `${row.connection}/${row.model ?? asked}`;
   const status = io.paint(row.outcome === 'ok' ? 'green' : 'red', String(row.status));
-  const used = row.usage === null ? 'no usage' : usageCell(row.usage);
   const error = row.errorCode === null ? '' : `  ${row.errorCode}: ${printable(row.errorMessage ?? '')}`;
-  const about = row.estimated ? '~' : '';
-  return `${localTime(row.startedAt)}  ${status}  ${printable(model)}  ${about}${used}  ${dollars(row.costUsd)}  ${row.durationMs} ms  ${row.id}${error}`;
+  return `${localTime(row.startedAt)}  ${status}  ${printable(model)}  ${usedCells(row)}  ${row.durationMs} ms  ${row.id}${error}`;
+}
+
+/** What was used, and what it cost where anything was sent or may have been. */
+function usedCells({ cached, costUsd, estimated, outcome, usage }: LedgerRow): string {
+  const cost = costUsd === null ? 'cost unknown' : dollars(costUsd);
+  if (cached) return `from the cache  ${cost}`;
+  if (usage === null) return outcome === 'failed' && costUsd === null ? 'no usage' : `no usage  ${cost}`;
+  return `${estimated ? '~' : ''}${usageCell(usage)}  ${cost}`;
 }
 
 /** Tokens, and whatever else was counted. */

@@ -63,7 +63,7 @@ export const providerAddCommand: Command = {
       await listeningAt(context),
     );
     const record = await audited(context, newConnectionEntry(wanted), () => stored.add(wanted));
-    if (!options.on('test')) return added(record, context);
+    if (!options.on('test')) return added(record, provider, context);
     const result = await testStored(record, context);
     const fresh = (await stored.find(record.id)) ?? record;
     context.io.result(
@@ -74,8 +74,8 @@ export const providerAddCommand: Command = {
   },
 };
 
-function added(record: ConnectionRecord, { io }: Context): 0 {
-  io.result(rowOfConnection(record), () => `Connected ${record.provider} as "${record.name}".`);
+function added(record: ConnectionRecord, provider: Provider, { io }: Context): 0 {
+  io.result(rowOfConnection(record), () => `Connected ${provider.name} as "${record.name}".`);
   if (!io.json && record.authType === 'oauth')
     io.note(`Log in with \`gateway provider login ${record.name}\`.`);
   else if (!io.json) io.note(`Test it with \`gateway providers test ${record.name}\`.`);

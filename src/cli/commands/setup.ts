@@ -15,7 +15,7 @@ import {
   type Tested,
   testNew,
 } from '../install.ts';
-import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
+import { baseUrlFor, connectable, needsKey, providerOf } from '../provider-choice.ts';
 import { runWizard } from '../wizard.ts';
 
 /** Where `--api-key` may stand instead, for a setup without a person. */
@@ -148,7 +148,7 @@ async function report({ passwordSet, record, tested }: Done, context: Context): 
     [
       `Data directory ${dataDir}`,
       ...(passwordSet ? ['The admin password is set.'] : []),
-      ...(record === null ? [] : [`Connected ${record.provider} as "${record.name}".`]),
+      ...(record === null ? [] : [`Connected ${providerOf(record.provider).name} as "${record.name}".`]),
       ...(tested === null ? [] : [testLine(tested.record, tested.result)]),
       ...offeredLines(offered),
       'Next:',

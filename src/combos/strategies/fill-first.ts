@@ -4,7 +4,7 @@ import type { Strategy } from './strategy.ts';
 /** What is used up comes last, not first. */
 export const fillFirst: Strategy = {
   id: 'fill-first',
-  summary: 'The target whose account is used up most, so that one quota is spent before the next is begun.',
+  summary: 'The target whose account is used up most, so that one quota is spent before the next.',
   order: (choices, { outlook }) =>
     byScore(choices, ({ connectionId }) => {
       const left = outlook.headroom(connectionId) ?? 1;

@@ -6,7 +6,7 @@ const MANY = 1_000_000;
 
 export const leastUsed: Strategy = {
   id: 'least-used',
-  summary: 'The target with the fewest requests on their way, then the one asked least in the last minute.',
+  summary: 'The target with the fewest requests on their way, then the one asked least of late.',
   order: (choices, { outlook }) =>
     byScore(
       choices,

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { it, type TestContext } from 'node:test';
+import type { LedgerEntry } from '../../src/ledger/schema.ts';
+import { ledgerOf, madeEntry } from '../support/ledger.ts';
+import { createSandbox } from './run.ts';
+
+/** What `gateway logs` says of one request, behind its time. */
+async function lineOf(test: TestContext, patch: Partial<LedgerEntry>): Promise<string> {
+  const sandbox = await createSandbox();
+  test.after(() => sandbox.close());
+  await ledgerOf(test, [madeEntry(patch)], sandbox.dataDir);
+  const { stdout } = await sandbox.run(['logs']);
+  return stdout.trimEnd().replace(/^\S+ \S+ {2}/, '');
+}
+
+const nothing = { usage: null, costUsd: null, durationMs: 2 } as const;
+
+it('logs show of a request that was refused what was asked for, and no cost of what never was', async (test) => {
+  const refused = { connection: null, connectionId: null, provider: null, model: null, status: 429 } as const;
+  const error = { outcome: 'failed', errorCode: 'rate_limit_exceeded', errorMessage: 'used up' } as const;
+  assert.equal(
+    await lineOf(test, { ...nothing, ...refused, ...error, requestedModel: 'demo/echo' }),
+    '429  demo/echo  no usage  2 ms  req_1  rate_limit_exceeded: used up',
+  );
+});
+
+it('logs say of which answers the cost is not known', async (test) => {
+  assert.equal(await lineOf(test, nothing), '200  work/gpt-5  no usage  cost unknown  2 ms  req_1');
+});
+
+it('logs name what came from the cache', async (test) => {
+  const hit = { cached: true, usage: null, costUsd: 0, durationMs: 1, attempts: 0 } as const;
+  assert.equal(await lineOf(test, hit), '200  work/gpt-5  from the cache  $0  1 ms  req_1');
+});
