@@ -1,4 +1,5 @@
-import type { JsonSchema, Operation, PathItem } from './reference.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { Operation, PathItem } from './reference.ts';
 
 export const text: JsonSchema = { type: 'string' };
 export const json = (schema: JsonSchema) => ({ 'application/json': { schema } });

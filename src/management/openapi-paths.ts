@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { needsFresh, permissions, roleHas, roles } from '../access/permissions.ts';
 import type { Resource } from '../http/resource.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { changeFailures, failures, json, ref, text } from './openapi-fixed.ts';
-import type { JsonSchema, Operation, PathItem } from './reference.ts';
+import type { Operation, PathItem } from './reference.ts';
 
 /** What the schema of a collection's members is called: `Key`. */
-export function schemaName({ name }: Resource): string {
+export function schemaName({ name }: Pick<Resource, 'name'>): string {
   return name
     .replace(/(^|[^a-z])([a-z])/g, (_, __, letter: string) => letter.toUpperCase())
-    .replace(/s$/, '');
+    .replace(/(?<=s)es$|s$/, '');
 }
 
 /** What the schema of the shown part of such a member is called: its href alone, or the attributes asked for. */
@@ -115,7 +116,7 @@ function memberItem(resource: Resource): PathItem {
   const shown = { anyOf: [member, ref(partName(resource))] };
   const item: PathItem = {
     parameters: [{ name: 'id', in: 'path', required: true, description: 'Its id', schema: text }],
-    get: operation(resource, 'get', `Show one of ${name}`, read, {
+    get: operation(resource, 'get', `Show a member of ${name}`, read, {
       parameters: [query('attributes', 'Show only these, separated by commas')],
       responses: { 200: { description: 'The member', content: json(shown) } },
     }),
@@ -131,13 +132,19 @@ function memberItem(resource: Resource): PathItem {
         },
       },
     };
-    item.patch = operation(resource, 'edit', `Change one of ${name}`, update.permission, change);
-    item.put = operation(resource, 'put', `Change one of ${name}, as PATCH does`, update.permission, change);
+    item.patch = operation(resource, 'edit', `Change a member of ${name}`, update.permission, change);
+    item.put = operation(
+      resource,
+      'put',
+      `Change a member of ${name}, as PATCH does`,
+      update.permission,
+      change,
+    );
   }
   const things = thingsDone(resource);
   if (things.length > 0) item.post = postToMember(resource, things);
   if (remove !== undefined)
-    item.delete = operation(resource, 'delete', `Delete one of ${name}`, remove.permission, {
+    item.delete = operation(resource, 'delete', `Delete a member of ${name}`, remove.permission, {
       parameters: changeParameters,
       responses: {
         200: { description: 'What would be gone, of a dry run', content: json(ref('Outcome')) },
@@ -160,11 +167,12 @@ function thingsDone({ actions = {}, name, remove, update }: Resource): Thing[] {
   const things: Thing[] = Object.entries(actions).map(([action, { input = null, permission, summary }]) => ({
     ...{ action, input, permission, summary },
   }));
-  if (update !== undefined) things.push({ action: 'edit', summary: `Changes one of ${name}`, ...update });
+  if (update !== undefined)
+    things.push({ action: 'edit', summary: `Changes a member of ${name}`, ...update });
   if (remove !== undefined)
     things.push({
       action: 'delete',
-      summary: `Deletes one of ${name}`,
+      summary: `Deletes a member of ${name}`,
       permission: remove.permission,
       input: null,
     });
@@ -189,7 +197,7 @@ function postToMember(resource: Resource, things: readonly Thing[]): Operation {
   // `edit` answers as PATCH does: with the member.
   const done =
     resource.update === undefined ? ref('Outcome') : { anyOf: [ref('Outcome'), ref(schemaName(resource))] };
-  const acting = operation(resource, 'act_on', `Do something with one of ${resource.name}`, permission, {
+  const acting = operation(resource, 'act_on', `Do something with a member of ${resource.name}`, permission, {
     parameters: postParameters,
     requestBody: { required: true, content: json({ oneOf: variants }) },
     responses: { 200: { description: 'What came of it', content: json(done) } },
@@ -216,7 +224,7 @@ function postToCollection(resource: Resource): Operation {
   const making: Thing[] =
     create === undefined
       ? []
-      : [{ action: 'create', summary: `Makes one of ${name}, also without an action`, ...create }];
+      : [{ action: 'create', summary: `Makes a member of ${name}, also without an action`, ...create }];
   const asking = { action: 'query', summary: 'Shows several', permission: read, input: null };
   const things = [...making, asking, ...thingsDone(resource)];
   const several: JsonSchema = {
@@ -234,7 +242,7 @@ function postToCollection(resource: Resource): Operation {
   );
   const made = making.map(({ input }) => (input === null ? {} : schemaOf(input, 'input')));
   const answer = alone.length === 0 ? results : { anyOf: [results, ref('Outcome')] };
-  const summary = create === undefined ? `Look at several of ${name}` : `Create one of ${name}`;
+  const summary = create === undefined ? `Look at several members of ${name}` : `Create a member of ${name}`;
   return {
     ...operation(resource, create === undefined ? 'query' : 'create', summary, create?.permission ?? read, {
       parameters: postParameters,

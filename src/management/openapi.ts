@@ -1,7 +1,8 @@
 import type { Resource } from '../http/resource.ts';
+import type { JsonSchema } from './json-schema.ts';
 import { fixedPaths, ref, text } from './openapi-fixed.ts';
 import { partName, pathsOf, schemaName, schemaOf } from './openapi-paths.ts';
-import type { ApiDocument, JsonSchema } from './reference.ts';
+import type { ApiDocument } from './reference.ts';
 import { apiVersion } from './target.ts';
 
 /**

@@ -1,3 +1,5 @@
+import { type JsonSchema, schemaText } from './json-schema.ts';
+
 /** As much of OpenAPI 3.1 as the document uses. */
 export interface ApiDocument {
   openapi: string;
@@ -15,8 +17,6 @@ export interface ApiDocument {
   paths: Record<string, PathItem>;
   components: Record<string, Record<string, unknown>>;
 }
-
-export type JsonSchema = { properties?: Record<string, JsonSchema>; $ref?: string } & Record<string, unknown>;
 
 interface Parameter {
   name: string;
@@ -65,14 +65,16 @@ export function renderReference({ components, info, paths, tags }: ApiDocument):
     return `<section id="${escaped(name)}"><h2>${escaped(name)}</h2><p>${prose(description)}</p>${operations.join('')}</section>`;
   });
   const index = tags.map(({ name }) => `<li><a href="#${escaped(name)}">${escaped(name)}</a></li>`).join('');
-  const schemas = Object.entries(components['schemas'] ?? {})
+  const records = components['schemas'] ?? {};
+  const schemas = Object.entries(records)
+    .filter(([name]) => !isPart(name, records))
     .map(([name, schema]) => renderSchema(name, schema as JsonSchema))
     .join('');
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${escaped(info.title)}</title><style>${style}</style></head><body><nav><ul>${index}<li><a href="#records">records</a></li></ul></nav>
 <main><h1>${escaped(info.title)} <small>${escaped(info.version)}</small></h1><p>${prose(info.description)}</p>
 <p>For programs: <a href="openapi.json">openapi.json</a></p>${sections.join('')}
-<section id="records"><h2>Records</h2>${schemas}</section></main></body></html>`;
+<section id="records"><h2>Records</h2><p>${prose(partsText)}</p>${schemas}</section></main></body></html>`;
 }
 
 function renderOperation(verb: string, path: string, operation: Operation): string {
@@ -93,12 +95,19 @@ ${body === undefined ? '' : `<details><summary>Body</summary><pre>${escaped(JSON
 function renderSchema(name: string, { properties }: JsonSchema): string {
   const rows = Object.entries(properties ?? {})
     .map(([member, schema]) => {
-      const { description, type, ...rest } = schema;
-      const kind = type === undefined ? JSON.stringify(rest) : JSON.stringify(type);
-      return `<tr><td><code>${escaped(member)}</code></td><td>${escaped(kind.replaceAll('"', ''))}</td><td>${prose(String(description ?? ''))}</td></tr>`;
+      const cells = [escaped(schemaText(schema)), prose(String(schema['description'] ?? ''))];
+      return `<tr><td><code>${escaped(member)}</code></td>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
     })
     .join('');
   return `<article><h3>${escaped(name)}</h3><table>${rows}</table></article>`;
+}
+
+const partsText =
+  'Of `KeyPart` and the like, which `openapi.json` has beside each record, only the members are there that were asked for.';
+
+/** Whether it is the shown part of another record, with the same members. */
+function isPart(name: string, records: Readonly<Record<string, unknown>>): boolean {
+  return name.endsWith('Part') && Object.hasOwn(records, name.slice(0, -'Part'.length));
 }
 
 /** Lines that begin with `- ` become a list. */
@@ -128,5 +137,6 @@ nav ul{list-style:none;padding:0;margin:0}main{padding:1rem 2rem 4rem 0;max-widt
 h3{font-size:1rem;margin:1.5rem 0 .25rem}article{border-top:1px solid #8884}
 code,pre{font-family:ui-monospace,monospace;font-size:.875rem}pre{overflow:auto;padding:1rem;background:#8881}
 table{border-collapse:collapse}td{padding:.15rem 1rem .15rem 0;vertical-align:top}td:first-child{overflow-wrap:normal}
-b.get{color:#07825a}b.post{color:#a15c00}b.patch{color:#5a4fcf}b.delete{color:#c0263a}
+b.get{color:light-dark(#07825a,#3fc795)}b.post{color:light-dark(#a15c00,#e6a23c)}
+b.put,b.patch{color:light-dark(#5a4fcf,#a59cff)}b.delete{color:light-dark(#c0263a,#ff7b8a)}
 @media(max-width:40rem){body{display:block;padding:0 1rem}nav{position:static;height:auto;border:0}}`;
