@@ -5,6 +5,8 @@ import type { PartReader, StreamPart } from './stream-part.ts';
 export class BegunAnswer {
   /** All text that was written. */
   text = '';
+  /** Whether it was said that an answer begins. */
+  started = false;
   /** The text block that is open. */
   #text: number | null = null;
   /** Blocks of reasoning that are open. */
@@ -32,6 +34,8 @@ export class BegunAnswer {
         this.#thoughts.delete(part.block);
         return;
       case 'message-start':
+        this.started = true;
+        return;
       case 'reasoning-delta':
       case 'citation':
         return;

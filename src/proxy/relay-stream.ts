@@ -25,7 +25,7 @@ export class StreamRelay {
   readonly #headers: IncomingHttpHeaders;
   readonly #tap: Tap;
   /** What the caller has of it, where another target is to go on with that; null where chunks pass unread. */
-  readonly #whole: WholeFrames | null;
+  #whole: WholeFrames | null;
   /** On the way to the caller. All else looks at the upstream's own bytes. */
   readonly #model: AnswerModel;
   #committed = false;
@@ -76,6 +76,11 @@ export class StreamRelay {
     if (error !== null) {
       const { message, status } = error;
       this.#cut(new GatewayError('upstream_error', message, { status }), this.#facts());
+    } else if (this.#whole.tooLong) {
+      const rest = this.#whole.rest();
+      this.#whole = null;
+      this.#call.body = [];
+      if (rest.length > 0) return this.#caller.write(this.#model.push(rest));
     }
     return wantsMore;
   }
@@ -84,21 +89,16 @@ export class StreamRelay {
     if (this.#over) return;
     const facts = this.#facts();
     if (!this.#committed && facts.end !== 'complete') {
-      const error = facts.error
-        ? new GatewayError('upstream_error', facts.error.message, { status: facts.error.status })
-        : new GatewayError(
-            'upstream_cut',
-            'The upstream ended its stream before any content and without its final event',
-          );
+      const error = endError(
+        facts,
+        'The upstream ended its stream before any content and without its final event',
+      );
       this.#call.failed({ error, safeToRetry: false });
       return;
     }
     if (!this.#committed) this.#commit();
-    if (facts.end === 'cut') {
-      this.#cut(
-        new GatewayError('upstream_cut', 'The upstream ended its stream without its final event'),
-        facts,
-      );
+    if (this.#isCut(facts)) {
+      this.#cut(endError(facts, 'The upstream ended its stream without its final event'), facts);
       return;
     }
     // Not every client knows every error record; one that does not must not take the end after it for a good one.
@@ -128,7 +128,7 @@ export class StreamRelay {
       return;
     }
     this.#breakOff((facts) => {
-      if (this.#whole !== null || this.#tap.endsFrame()) this.#sendErrorFrame(error);
+      if (this.#endsFrame()) this.#sendErrorFrame(error);
       else this.#caller.breakOff();
       this.#finish('failed', error, facts);
     });
@@ -136,9 +136,14 @@ export class StreamRelay {
 
   /** Puts a keep-alive between two frames; commits the stream first if need be. */
   keepAlive(): void {
-    if (this.#caller.full || this.#codec.keepAlive === null || !this.#tap.endsFrame()) return;
+    if (this.#caller.full || this.#codec.keepAlive === null || !this.#endsFrame()) return;
     if (!this.#committed) this.#commit(false);
     this.#caller.write(this.#codec.keepAlive);
+  }
+
+  /** Whether the caller has no half of a frame. Before the commit all that is held back goes out first. */
+  #endsFrame(): boolean {
+    return (this.#whole !== null && this.#committed) || this.#tap.endsFrame();
   }
 
   /** Sends a whole answer as the frames of this stream and ends it. */
@@ -197,13 +202,18 @@ export class StreamRelay {
   /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
   #breakOff(unfinished: (facts: StreamFacts) => void): void {
     const facts = this.#facts();
-    if (facts.end === 'cut') {
+    if (this.#isCut(facts)) {
       unfinished(facts);
       return;
     }
     if (facts.end === 'complete') this.#end();
     else this.#caller.breakOff();
     this.#finishAsSaid(facts);
+  }
+
+  /** Whether the caller has not heard how it ended. An error in the last, half frame is held back. */
+  #isCut({ end }: StreamFacts): boolean {
+    return end === 'cut' || (end === 'error' && this.#whole !== null);
   }
 
   /** After the last bytes, which may be a frame that no blank line followed. */
@@ -225,7 +235,7 @@ export class StreamRelay {
       this.#goOn(this.#whole, error, facts);
       return;
     }
-    if (this.#codec.cutEnding === 'error-frame' && this.#tap.endsFrame()) this.#sendErrorFrame(error);
+    if (this.#codec.cutEnding === 'error-frame' && this.#endsFrame()) this.#sendErrorFrame(error);
     else this.#caller.breakOff();
     this.#finish('failed', error, facts);
   }
@@ -279,6 +289,12 @@ export class StreamRelay {
     const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
     return measureStream(this.#call.codec, this.#tap, facts, input);
   }
+}
+
+/** Why a stream has not ended well: what it says itself, else `cut`. */
+function endError({ error }: StreamFacts, cut: string): GatewayError {
+  if (error === null) return new GatewayError('upstream_cut', cut);
+  return new GatewayError('upstream_error', error.message, { status: error.status });
 }
 
 /** Sets `name` in flat headers, keeping a value that `accepts` takes. */

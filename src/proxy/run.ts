@@ -306,6 +306,8 @@ class Run implements OpenCall {
     const running = this.#running;
     this.#running = null;
     const { error, outcome } = end;
+    // An upstream that has failed in the middle may go on for ever, and nobody watches it any more.
+    if (outcome === 'failed') this.#call.attempt?.abort();
     if (outcome === 'ok') {
       running?.succeeded(null);
       this.#close({ outcome: 'answered', error: null });

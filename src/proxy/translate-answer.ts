@@ -36,6 +36,8 @@ export class TranslatedAnswer {
   readonly #begun: BegunAnswer | null;
   /** Another target began it. */
   readonly #goesOn: boolean;
+  /** The caller was told that an answer begins. */
+  readonly #started: boolean;
   #delivers = false;
   /** Frames for the caller that were not sent: before the commit, and, by their names, of a whole answer. */
   #held = '';
@@ -54,6 +56,7 @@ export class TranslatedAnswer {
     const own = conversationCodec(call.codec.format);
     this.#own = own.stream;
     this.#goesOn = unfinished !== null;
+    this.#started = unfinished?.begun.started === true;
     this.#committed = this.#goesOn;
     this.#caller = unfinished?.caller ?? new CallerStream(call);
     this.#begun = unfinished?.begun ?? (request.continuable && call.goesOn ? new BegunAnswer() : null);
@@ -136,8 +139,7 @@ export class TranslatedAnswer {
   }
 
   #write(part: StreamPart): string {
-    // The caller has a beginning.
-    if (part.type === 'message-start' && this.#goesOn) return '';
+    if (part.type === 'message-start' && this.#started) return '';
     if (part.type !== 'message-end') return this.#writer.push(part);
     const { spent } = this.#call;
     const own = this.#reported();

@@ -144,7 +144,9 @@ export class Translation implements AnswerReader {
   onFailure(failure: Failure): void {
     this.#readBeforeEnd();
     if (this.#answer.ended) return;
-    if (this.#answer.committed) this.#answer.fail(failure.error);
+    // Who was to go on has not heard of it yet: its old connection was closed.
+    const unheard = failure.safeToRetry && this.#call.unfinished !== null;
+    if (this.#answer.committed && !unheard) this.#answer.fail(failure.error);
     else this.#call.failed(failure);
   }
 

@@ -1,6 +1,6 @@
 import { BegunAnswer, isContinuable } from '../codecs/continuation.ts';
 import type { Conversation } from '../codecs/conversation.ts';
-import type { PartWriter } from '../codecs/stream-part.ts';
+import type { PartWriter, StreamPart } from '../codecs/stream-part.ts';
 import type { JsonObject } from '../codecs/values.ts';
 import { wholeCharacters } from '../codecs/whole-characters.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -30,9 +30,12 @@ export function unfinishedRelay(
   frames: Buffer,
   error: GatewayError,
 ): Unfinished | null {
+  const read = askedOf(call);
+  if (read === null || !isContinuable(read.asked)) return null;
+  const { asked, request } = read;
   const { conversation, stream } = conversationCodec(call.codec.format);
-  const { asked, request } = askedOf(call);
-  if (asked === null || !isContinuable(asked)) return null;
+  // What failed behind an end is no answer any more.
+  if (stream.readStream(frames, frames).end !== 'cut') return null;
   const reader = wholeCharacters(conversation.reader());
   const parts = stream.split(frames).frames.flatMap((frame) => reader.push(frame));
   const started = parts.find((part) => part.type === 'message-start');
@@ -45,18 +48,28 @@ export function unfinishedRelay(
   for (const part of parts) {
     begun.note(part);
     writer.push(part);
+    const opened = openedBy(part);
+    if (opened !== null) writer.push(opened);
   }
   return begun.continuable ? { caller, writer, begun, error } : null;
 }
 
+/** Writers leave out blocks without content; the caller was told of this one. */
+function openedBy({ block, type }: StreamPart & { block?: number }): StreamPart | null {
+  if (block === undefined) return null;
+  if (type === 'text-start') return { type: 'text-delta', block, text: '' };
+  return type === 'reasoning-start' ? { type: 'reasoning-delta', block, text: '' } : null;
+}
+
 /** What was asked for; null where that cannot be read although the upstream answered it. */
-function askedOf(call: Call): { request: JsonObject; asked: Conversation | null } {
-  const request = requestIn(joined(call.body).toString('utf8'), call);
+function askedOf(call: Call): { request: JsonObject; asked: Conversation } | null {
   try {
+    const request = requestIn(joined(call.body).toString('utf8'), call);
     return { request, asked: conversationCodec(call.codec.format).conversation.decodeRequest(request) };
   } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return { request, asked: null };
+    // JSON can be read to any depth and looked through only as deep as the stack goes.
+    if (!(error instanceof GatewayError) && !(error instanceof RangeError)) throw error;
+    return null;
   }
 }
 

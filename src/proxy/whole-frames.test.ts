@@ -38,6 +38,29 @@ describe('whole frames', () => {
     assert.equal(Buffer.concat([...passed, whole.rest()]).toString(), bytes.toString());
     assert.equal(Buffer.concat(passed).toString(), 'data: {}\r\n\r');
   });
+
+  it('look at a frame that comes in many pieces once, and hold no more of one than they remember', () => {
+    const codec = streamOf('gemini');
+    let looks = 0;
+    const counted = (bytes: Buffer) => {
+      looks += 1;
+      return codec.split(bytes);
+    };
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    const whole = new WholeFrames({ ...codec, split: counted });
+    for (const bytes of [Buffer.from('data: '), piece, piece, piece])
+      assert.equal(whole.push(bytes).bytes.length, 0);
+    assert.deepEqual([looks, whole.tooLong], [0, false]);
+    const { bytes } = whole.push(Buffer.from('\n\n'));
+    assert.deepEqual([looks, bytes.length, whole.passed()?.length], [1, 3 * 1024 * 1024 + 8, bytes.length]);
+    whole.push(piece);
+    whole.push(Buffer.from('\n\n'));
+    assert.deepEqual([whole.tooLong, whole.passed()], [true, null]);
+
+    const endless = new WholeFrames(codec);
+    for (let count = 0; count < 5; count += 1) endless.push(piece);
+    assert.deepEqual([endless.tooLong, endless.rest().length], [true, 5 * 1024 * 1024]);
+  });
 });
 
 for (const format of Object.keys(healthy) as (keyof typeof healthy)[]) {

@@ -8,9 +8,11 @@ export interface Passed {
   error: ReportedError | null;
 }
 
-/** A stream of which so much has passed is remembered no longer. */
+/** What is remembered of a stream, and held back of a frame, at most. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const LF = 0x0a;
+const CR = 0x0d;
+const nothing = Buffer.alloc(0);
 
 /**
  * Lets the frames of a stream pass as they are, but whole, and up to an error among them: after half a frame nobody could
@@ -18,8 +20,10 @@ const LF = 0x0a;
  */
 export class WholeFrames {
   readonly #codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>;
-  #rest: Buffer = Buffer.alloc(0);
-  #pieces: Buffer[] | null = [];
+  /** Of a frame that is not complete. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  #pieces: Buffer[] = [];
   #bytes = 0;
 
   constructor(codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>) {
@@ -27,9 +31,14 @@ export class WholeFrames {
   }
 
   push(chunk: Buffer): Passed {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#rest.push(chunk);
+    this.#restBytes += chunk.length;
+    // Without a line end no frame can have become complete.
+    if (!chunk.includes(LF) && !chunk.includes(CR)) return { bytes: nothing, error: null };
+    const bytes = joined(this.#rest);
     const { frames, rest } = this.#codec.split(bytes);
-    this.#rest = rest;
+    this.#rest = rest.length === 0 ? [] : [rest];
+    this.#restBytes = rest.length;
     const failed = frames.findIndex((frame) => this.#codec.classify(frame) === 'error');
     const frame = frames[failed];
     const error = frame === undefined ? null : this.#codec.readError(frame);
@@ -39,20 +48,26 @@ export class WholeFrames {
 
   /** Bytes of a frame that was not completed. */
   rest(): Buffer {
-    const rest = this.#rest;
-    this.#rest = Buffer.alloc(0);
+    const rest = joined(this.#rest);
+    this.#rest = [];
+    this.#restBytes = 0;
     return rest;
   }
 
   /** All frames that have passed; null when they were too many. */
   passed(): Buffer | null {
-    return this.#pieces === null ? null : joined(this.#pieces);
+    return this.tooLong ? null : joined(this.#pieces);
+  }
+
+  /** Whether so much has come that it is no longer remembered: nobody can go on with it, so none of it need be held back. */
+  get tooLong(): boolean {
+    return this.#bytes > MAX_BYTES || this.#restBytes > MAX_BYTES;
   }
 
   #remember(bytes: Buffer): Buffer {
-    if (this.#pieces === null || bytes.length === 0) return bytes;
+    if (bytes.length === 0) return bytes;
     this.#bytes += bytes.length;
-    if (this.#bytes > MAX_BYTES) this.#pieces = null;
+    if (this.tooLong) this.#pieces = [];
     else this.#pieces.push(bytes);
     return bytes;
   }
