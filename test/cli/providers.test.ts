@@ -194,6 +194,23 @@ describe('models', () => {
   });
 });
 
+it('provider remove takes a connection and its credential away, when it is told twice', async (test) => {
+  const sandbox = await createSandbox();
+  test.after(() => sandbox.close());
+  const upstream = await createUpstream();
+  test.after(() => upstream.close());
+  const flags = ['--name', 'lab', '--base-url', upstream.url, '--api-key', upstreamKey];
+  const left = async () => (await sandbox.run(['providers', 'list', '--json'])).json()['providers'];
+  assert.match((await sandbox.run(['provider', 'remove', 'lab', '--yes'])).stderr, /providers list/);
+  const added = (await sandbox.run(['provider', 'add', 'openai-compatible', ...flags, '--json'])).json();
+  assert.equal((await sandbox.run(['provider', 'remove', 'lab'])).code, 2, 'nobody can be asked');
+  const removed = await sandbox.run(['provider', 'remove', 'lab', '--yes', '--json']);
+  assert.deepEqual(removed.json(), { removed: true, id: added['id'], name: 'lab' });
+  assert.deepEqual(await left(), []);
+  const audit = (await sandbox.run(['audit', 'list', '--action', 'connections.delete', '--json'])).stdout;
+  assert.match(audit, /"outcome":\s*"success"/);
+});
+
 it('provider add names the provider as it names itself, tested or not', async (test) => {
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
@@ -206,4 +223,15 @@ it('provider add names the provider as it names itself, tested or not', async (t
     (await add('--name', 'lab', '--api-key', upstreamKey, '--test')).stdout,
     /^Connected OpenAI-compatible server as "lab"\.\nlab: ok in \d+ ms, 2 models\n$/,
   );
+});
+
+it('provider add names what a document of a cloud lacks', async (test) => {
+  const sandbox = await createSandbox();
+  test.after(() => sandbox.close());
+  const lacking = JSON.stringify({ access_key_id: 'AKIAEXAMPLE', region: 7 });
+  const { code, stderr } = await sandbox.run(['provider', 'add', 'bedrock', '--api-key-stdin'], {
+    stdin: lacking,
+  });
+  assert.equal(code, 2);
+  assert.match(stderr, /secret_access_key is missing; region: /);
 });

@@ -76,6 +76,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./provider-logout.ts')).providerLogoutCommand,
   },
   {
+    name: 'provider remove',
+    summary: 'Remove a connection and its credential',
+    load: async () => (await import('./provider-remove.ts')).providerRemoveCommand,
+  },
+  {
     name: 'provider list',
     summary: 'List the connections (same as `providers list`)',
     load: async () => (await import('./providers-list.ts')).providersListCommand,
