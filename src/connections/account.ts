@@ -78,7 +78,11 @@ function checkPrivateKey(text: string): void {
 function read(kind: AccountKind, json: unknown): { account: Account | null; issues: string[] } {
   const result = documents[kind].safeParse(json);
   if (result.success) return { account: { kind, given: result.data } as Account, issues: [] };
-  const issues = result.error.issues.map(({ message, path }) => `${path.join('.') || 'it'}: ${message}`);
+  const issues = result.error.issues.map(({ message, path }) => {
+    const name = path.join('.') || 'it';
+    const given = path.reduce<unknown>((value, key) => Object(value)[key], json);
+    return given === undefined ? `${name} is missing` : `${name}: ${message}`;
+  });
   return { account: null, issues };
 }
 

@@ -59,7 +59,7 @@ const listParameters = [
   query('hide', 'Show only the counts with `resources`'),
   query(
     'filter[]',
-    'A condition: `state = "running"`; several are joined by and, or by or where one begins with `or `',
+    'A condition: `state = "running"`. Of several all hold, or one of those that begin with `or `',
   ),
   query('sort_by', 'Members to sort by, separated by commas'),
   query('sort_order', '`asc` or `desc`'),

@@ -32,3 +32,11 @@ it('logs name what came from the cache', async (test) => {
   const hit = { cached: true, usage: null, costUsd: 0, durationMs: 1, attempts: 0 } as const;
   assert.equal(await lineOf(test, hit), '200  work/gpt-5  from the cache  $0  1 ms  req_1');
 });
+
+it('logs tell that nothing fits from nothing being there', async (test) => {
+  const sandbox = await createSandbox();
+  test.after(() => sandbox.close());
+  assert.equal((await sandbox.run(['logs'])).stderr, 'No requests yet.\n');
+  await ledgerOf(test, [madeEntry()], sandbox.dataDir);
+  assert.equal((await sandbox.run(['logs', '--search', 'elsewhere'])).stderr, 'No request fits.\n');
+});

@@ -57,7 +57,8 @@ export const logsCommand: Command = {
 async function latest(store: Store | null, filter: Filter, limit: number, io: Io): Promise<LedgerRow[]> {
   const rows = store === null || limit === 0 ? [] : await recentRequests(store, { ...filter, limit });
   for (const row of rows) show(row, io);
-  if (rows.length === 0 && !io.json) io.note('No requests yet.');
+  if (rows.length === 0 && !io.json)
+    io.note(Object.keys(filter).length > 0 ? 'No request fits.' : 'No requests yet.');
   return rows;
 }
 
