@@ -49,6 +49,8 @@ class Run implements OpenCall {
   #unsealing = false;
   /** Milliseconds until the next turn; null while none is waited for. */
   #pause: number | null = null;
+  /** How long the caller of a begun answer has heard nothing, while the next turn is waited for. */
+  #silence = 0;
   /** For whom room is set aside in the budgets, and why there was none for another. */
   #admitted: Target;
   #noRoom: GatewayError | null = null;
@@ -92,7 +94,10 @@ class Run implements OpenCall {
   tick(elapsed: number): void {
     if (this.#pause !== null) {
       this.#pause -= elapsed;
-      if (this.#pause > 0) return;
+      if (this.#pause > 0) {
+        this.#keepWaiting(elapsed);
+        return;
+      }
       this.#pause = null;
       this.#nextTurn();
       return;
@@ -123,11 +128,21 @@ class Run implements OpenCall {
         return;
       case 'wait':
         this.#pause = turn.ms;
+        this.#silence = 0;
         return;
       case 'stop':
         this.#giveUp();
         return;
     }
+  }
+
+  #keepWaiting(elapsed: number): void {
+    const { codec, unfinished } = this.#call;
+    this.#silence += elapsed;
+    if (unfinished === null || this.#silence < this.#context.config.keepAliveMs) return;
+    this.#silence = 0;
+    const keepAlive = codec.stream?.keepAlive ?? null;
+    if (keepAlive !== null && !unfinished.caller.full) unfinished.caller.write(keepAlive);
   }
 
   /** A target takes what it may use out of the budgets first. One that has no room there is passed over. */

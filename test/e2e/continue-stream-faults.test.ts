@@ -6,7 +6,7 @@ import { geminiStream } from '../support/answers-native.ts';
 import type { OpenReply } from '../support/client.ts';
 import { fleet } from '../support/fleet.ts';
 import { bearer } from '../support/gateway.ts';
-import { chunk, end, hang, open, readAll, reset, resetNow, stall, stream } from '../support/steps.ts';
+import { chunk, end, hang, json, open, readAll, reset, resetNow, stall, stream } from '../support/steps.ts';
 
 const event = (value: { type: string }) => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 const messages = messagesStream({ text: ['One ', 'two'] });
@@ -199,6 +199,24 @@ describe('an answer that breaks off in an odd way', () => {
     await reply.until(before + ping);
     other.resolve();
     assert.match((await reply.whole).text, /message_stop/);
+  });
+
+  it('is kept alive while the one who goes on is waited for', async () => {
+    const { first, second } = upstreams();
+    const reply = await at.manage('POST', '/api/combos', {
+      name: 'patient',
+      targets: ['openai-compatible-0/m-1', 'gemini-compatible-1/m-2'],
+      options: { continue_stream: true, wait_ms: 10_000 },
+    });
+    assert.equal(reply.status, 200, reply.text);
+    const { content, preamble } = chatStream({ text: ['One ', 'two'] });
+    first.always(open(), chunk(preamble + content[0]), reset());
+    const later = json(429, { error: { code: 429, message: 'later' } }, { 'retry-after': '2' });
+    second.script([later], [stream(geminiStream({ text: [' two'] }))]);
+    const whole = await (await opened('/v1/chat/completions', 'patient')).whole;
+    assert.equal(second.requests.length, 2);
+    assert.ok(whole.text.split(': keep-alive\n\n').length > 3, whole.text);
+    assert.match(whole.text, /\[DONE\]/);
   });
 
   it('is one answer to the vendor’s own client, whatever had begun', async () => {
