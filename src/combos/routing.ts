@@ -3,7 +3,7 @@ import type { Principal } from '../access/authenticate.ts';
 import { textCost } from '../catalog/cost.ts';
 import type { WireFormat } from '../codecs/model.ts';
 import type { Outlook } from '../health/outlook.ts';
-import { createAffinity, type Seat } from './affinity.ts';
+import { type Affinity, createAffinity, type Seat } from './affinity.ts';
 import { type Needs, needsOf } from './needs.ts';
 import { ordered } from './order.ts';
 import type { Candidate } from './pool.ts';
@@ -85,7 +85,7 @@ export function createRouting({ now, outlook, random }: RoutingInput): Routing {
       );
       const costOf = (candidate: Candidate) => assumedCost(candidate, needs, now());
       let places = ordered(spoken, ready, { outlook, random, turnOf, costOf });
-      let remember: Plan['remember'] = () => {};
+      let remember = nothing;
       if (ready.length + waiting.length > 1 && pool.options.affinity) {
         const session = sessionKey(question);
         if (session !== null) {
@@ -93,7 +93,7 @@ export function createRouting({ now, outlook, random }: RoutingInput): Routing {
           const known = continues ? placeAt(affinity.of(key), places) : -1;
           places = startingAt(known, places);
           trace.affinity = known === -1 ? null : (places[0]?.candidate.name ?? null);
-          remember = ({ connection, model }) => affinity.keep(key, { connectionId: connection.id, model });
+          remember = remembering(affinity, key);
         }
       }
       if (waiting.length > 0) places = [...places, ...waiting];
@@ -105,6 +105,13 @@ export function createRouting({ now, outlook, random }: RoutingInput): Routing {
       return { targets: [first, ...others], options: pool.options, comboId, trace, remember };
     },
   };
+}
+
+/** Made out here, for a function that is kept keeps all that is in sight where it is made: the request's bytes. */
+const nothing: Plan['remember'] = () => {};
+
+function remembering(affinity: Affinity, key: string): Plan['remember'] {
+  return ({ connection, model }) => affinity.keep(key, { connectionId: connection.id, model });
 }
 
 /** Sessions of different keys, and for different models, have nothing to do with one another. */

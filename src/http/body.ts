@@ -47,6 +47,7 @@ export function readBody(request: IncomingMessage, { limitBytes }: ReadOptions):
     if (request.destroyed) throw clientClosed();
     const pieces: Buffer[] = [];
     const stages: Transform[] = [];
+    const counting: (() => void)[] = [];
     let settled = false;
 
     const settle = (error: GatewayError | null) => {
@@ -54,6 +55,8 @@ export function readBody(request: IncomingMessage, { limitBytes }: ReadOptions):
       settled = true;
       request.off('error', onRequestError);
       request.off('close', onRequestClose);
+      // The request lives as long as its answer takes, and listeners would keep the body with it.
+      for (const stop of counting) stop();
       if (error === null) return resolve(pieces);
       request.removeAllListeners('data');
       request.unpipe();
@@ -76,22 +79,24 @@ export function readBody(request: IncomingMessage, { limitBytes }: ReadOptions):
       const stage = coding.create();
       stage.on('error', (error) => settle(corrupt(coding.name, error)));
       stages.push(stage);
-      count(source, limitBytes, overLimit);
+      counting.push(count(source, limitBytes, overLimit));
       source = source.pipe(stage);
     }
-    count(source, limitBytes, overLimit, pieces);
-    source.on('end', () => settle(null));
+    counting.push(count(source, limitBytes, overLimit, pieces));
+    source.once('end', () => settle(null));
   });
 }
 
-/** Keeps the chunks of `source` in `pieces`, if given, and reports when they pass the limit. */
-function count(source: Readable, limitBytes: number, overLimit: () => void, pieces?: Buffer[]): void {
+/** Keeps the chunks of `source` in `pieces`, if given, and reports when they pass the limit. @returns what ends that */
+function count(source: Readable, limitBytes: number, overLimit: () => void, pieces?: Buffer[]): () => void {
   let size = 0;
-  source.on('data', (chunk: Buffer) => {
+  const onData = (chunk: Buffer) => {
     size += chunk.length;
     if (size > limitBytes) overLimit();
     else pieces?.push(chunk);
-  });
+  };
+  source.on('data', onData);
+  return () => void source.off('data', onData);
 }
 
 interface Coding {

@@ -82,18 +82,13 @@ export function withoutRoom(target: Target, { kind, message }: GatewayError): Sk
 function admissionOf({ now }: ProxyContext, hold: Hold, asking: Asking): Admission {
   const { facts, snapshot } = asking;
   const dialect = facts.format === 'anthropic-messages' ? 'anthropic' : 'openai';
-  let estimate: Usage | null = null;
+  // At once: what is made later keeps the request's bytes as long as the answer takes.
+  const estimate = estimateOf(asking);
   const placeAt = (target: Target): Place => ({
     connectionId: target.connection.id,
     innerCombos: target.innerCombos ?? [],
-    tokens() {
-      estimate ??= estimateOf(asking);
-      return tokensOf(estimate);
-    },
-    usd() {
-      estimate ??= estimateOf(asking);
-      return estimatedCost(snapshot, target, estimate, now());
-    },
+    tokens: () => tokensOf(estimate),
+    usd: () => estimatedCost(snapshot, target, estimate, now()),
   });
   const headers = () => rateHeaders(hold.counters(), dialect, now());
   const errorOf = (refusal: Refusal | null) =>

@@ -257,7 +257,19 @@ function bug(cause: unknown): GatewayError {
   });
 }
 
-/** A generator lets go of the pieces once they are sent, where undici keeps an array for as long as the answer takes. */
-function* each(pieces: readonly Buffer[]): Generator<Buffer> {
-  yield* pieces;
+/**
+ * The pieces one after the other, each let go of once it is asked for the next: undici keeps its body for as long as the
+ * answer takes, and a generator that has ended keeps what it was given.
+ */
+function each(pieces: readonly Buffer[]): Iterable<Buffer> {
+  let left = pieces;
+  let index = 0;
+  const next = (): IteratorResult<Buffer, undefined> => {
+    const value = left[index];
+    index += 1;
+    if (value !== undefined) return { done: false, value };
+    left = [];
+    return { done: true, value: undefined };
+  };
+  return { [Symbol.iterator]: () => ({ next }) };
 }

@@ -46,7 +46,8 @@ export interface CallEvents extends Pick<Call, 'brokeOff' | 'failed' | 'triedAga
 /** A call that is ready for its first attempt. */
 export function newCall(context: ProxyContext, prepared: Prepared, events: CallEvents): Call {
   const { admission, body, facts, named, plan, requested, snapshot, span, targets, turn } = prepared;
-  const { upload = null } = prepared;
+  // What is used when the call ends outlives its body: `prepared` must not.
+  const { ended, upload = null } = prepared;
   const { exchange } = facts;
   const call: Call = {
     exchange,
@@ -82,7 +83,7 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
       const entry = ledgerEntry(facts, end, call, context.now());
       admission?.settle(call.attempts > 0 ? entry : null);
       context.record(entry, plan.trace);
-      prepared.ended?.(end, call);
+      ended?.(end, call);
     },
     heard(status, headers) {
       call.upstreamStatus = status;

@@ -34,7 +34,8 @@ export function runCall(context: ProxyContext, prepared: Prepared): void {
 class Run implements OpenCall {
   slot = -1;
   readonly #context: ProxyContext;
-  readonly #prepared: Prepared;
+  /** Not its body: that is let go of once a stream has begun, and the call has it until then. */
+  readonly #prepared: Omit<Prepared, 'body'>;
   readonly #call: Call;
   readonly #turns: Turns;
   readonly #failed: FailedTurn[] = [];
@@ -57,7 +58,8 @@ class Run implements OpenCall {
 
   constructor(context: ProxyContext, prepared: Prepared) {
     this.#context = context;
-    this.#prepared = prepared;
+    const { body: _, ...rest } = prepared;
+    this.#prepared = rest;
     this.#admitted = prepared.targets[0];
     this.#call = newCall(context, prepared, {
       ended: (end) => this.#ended(end),

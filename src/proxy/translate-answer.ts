@@ -19,6 +19,8 @@ import { translatedHeaders } from './translate-head.ts';
 import { conversationCodec, type TranslatedRequest } from './translate-request.ts';
 import { breakOff } from './unfinished.ts';
 
+const NOTHING = Buffer.alloc(0);
+
 /** Parts that commit the gateway to nothing. */
 const preamble: ReadonlySet<StreamPart['type']> = new Set(['message-start', 'text-start', 'reasoning-start']);
 
@@ -47,6 +49,8 @@ export class TranslatedAnswer {
   #textBytes = 0;
   #usage: Usage | null = null;
   #silence = 0;
+  /** Estimated tokens of the request, once that is let go of. */
+  #inputTokens: number | null = null;
 
   constructor(call: Call, request: TranslatedRequest) {
     this.#call = call;
@@ -163,12 +167,21 @@ export class TranslatedAnswer {
 
   #commit(): void {
     this.#committed = true;
+    this.#letGo();
     this.#call.firstByteAt ??= performance.now();
     const headers = this.#answerHeaders(200);
     headers.push('content-type', this.#caller.contentType, 'cache-control', 'no-cache');
     headers.push('x-accel-buffering', 'no');
     this.#caller.open(headers, this.#held, () => this.#call.attempt?.resume());
     this.#held = '';
+  }
+
+  /** Of the request, unless another target may have to go on with its answer. */
+  #letGo(): void {
+    if (this.#call.goesOn) return;
+    this.#inputTokens = estimateInput([this.#request.body]);
+    this.#request.body = NOTHING;
+    this.#call.body = [];
   }
 
   #finish(last: string): void {
@@ -250,7 +263,8 @@ export class TranslatedAnswer {
   /** Usage as the upstream told it, else an estimate from the text that passed (U-12). */
   #reported(): Usage {
     if (this.#usage !== null) return this.#usage;
-    return { ...noUsage, input: estimateInput([this.#request.body]), output: textTokens(this.#textBytes) };
+    const input = this.#inputTokens ?? estimateInput([this.#request.body]);
+    return { ...noUsage, input, output: textTokens(this.#textBytes) };
   }
 
   #measured(): Pick<CallEnd, 'usage' | 'estimated'> {
