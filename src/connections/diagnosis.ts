@@ -34,17 +34,25 @@ export function describeAnswer({ provider, said, statusCode, type, url }: Upstre
   }
 }
 
-/** What a failure to reach the upstream means, and what to do about it. */
-export function describeFailure(error: Error, url: string, timeoutMs: number): string {
+/**
+ * What a failure to reach a server means, and what to do about it.
+ * @param setting what its address was given as
+ */
+export function describeFailure(
+  error: Error,
+  url: string,
+  timeoutMs: number,
+  setting: 'base URL' | 'issuer' = 'base URL',
+): string {
   const where = new URL(url).host;
   switch (codeOf(error)) {
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the name ${new URL(url).hostname} cannot be resolved: check the base URL and the network`;
+      return `the name ${new URL(url).hostname} cannot be resolved: check the ${setting} and the network`;
     case 'ADDRESS_REFUSED':
       return `nothing is sent to ${where}: ${error.message}`;
     case 'ECONNREFUSED':
-      return `nothing listens at ${where}: start the server there, or check the base URL`;
+      return `nothing listens at ${where}: start the server there, or check the ${setting}`;
     case 'TimeoutError':
     case 'UND_ERR_CONNECT_TIMEOUT':
       return `${where} did not answer within ${timeoutMs / 1000} s`;

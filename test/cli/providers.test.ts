@@ -235,3 +235,14 @@ it('provider add names what a document of a cloud lacks', async (test) => {
   assert.equal(code, 2);
   assert.match(stderr, /secret_access_key is missing; region: /);
 });
+
+it('provider login says what to look at when the issuer cannot be reached', async (test) => {
+  const sandbox = await createSandbox();
+  test.after(() => sandbox.close());
+  const oauth = ['--auth', 'oauth', '--issuer', 'https://login.invalid', '--client-id', 'me'];
+  const base = ['--name', 'work', '--base-url', 'https://ai.example.com'];
+  assert.equal((await sandbox.run(['provider', 'add', 'openai-compatible', ...base, ...oauth])).code, 0);
+  const { code, stderr } = await sandbox.run(['provider', 'login', 'work']);
+  assert.notEqual(code, 0);
+  assert.match(stderr, /the name login\.invalid cannot be resolved: check the issuer and the network/);
+});

@@ -3,6 +3,7 @@ import { outboundConnector } from '../../http/outbound-connector.ts';
 import { Agent, request } from '../../http/undici.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { ClientAuth, OAuthClient } from '../account-schema.ts';
+import { describeFailure } from '../diagnosis.ts';
 
 /** Who may be asked, and how a client names itself there. */
 export interface Endpoints {
@@ -44,7 +45,11 @@ export async function endpointsOf(client: OAuthClient, timeoutMs: number): Promi
     return { ...given, token: tokenUrl, clientAuth: client.clientSecret === null ? 'none' : 'basic' };
   if (issuer === null)
     throw invalid('name the issuer, or token_url and one of authorization_url, device_url');
-  const found = await discovered(issuer, timeoutMs);
+  const found = await discovered(issuer, timeoutMs).catch((error: Error) => {
+    throw error instanceof GatewayError
+      ? error
+      : invalid(describeFailure(error, issuer, timeoutMs, 'issuer'));
+  });
   const token = tokenUrl ?? urlIn(found, 'token_endpoint');
   if (token === null) throw invalid(`${hostOf(issuer)} publishes no token_endpoint: give token_url`);
   return {
