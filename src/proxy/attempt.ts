@@ -66,6 +66,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
   /** Why the connection broke while the decoder still held bytes. */
   #broken: Error | null = null;
   #paused = false;
+  #closing: NodeJS.Timeout | undefined;
   /** Milliseconds without progress in this phase, and since the start. */
   #idle = 0;
   #total = 0;
@@ -105,6 +106,13 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#phase = 'done';
     this.#decoder?.destroy();
     this.#controller?.abort(new GatewayError('client_closed', 'The client went away'));
+  }
+
+  /** Its answer is complete: an upstream that does not end it by itself is not waited for long. */
+  closeSoon(): void {
+    if (this.#phase === 'done') return;
+    this.#closing = setTimeout(() => this.abort(), LINGER_MS);
+    this.#closing.unref();
   }
 
   /** Ends the attempt because of what its reader met after it had returned. */
@@ -222,6 +230,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
 
   #end(): void {
     this.#phase = 'done';
+    clearTimeout(this.#closing);
     try {
       this.#reader.onEnd();
     } catch (error) {
@@ -256,6 +265,9 @@ function bug(cause: unknown): GatewayError {
     cause,
   });
 }
+
+/** After the final event of a stream: its connection may be used again where it ends in time. */
+const LINGER_MS = 2_000;
 
 /**
  * The pieces one after the other, each let go of once it is asked for the next: undici keeps its body for as long as the

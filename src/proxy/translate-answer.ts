@@ -196,6 +196,7 @@ export class TranslatedAnswer {
     this.#call.answered(() => finalResponse(last));
     this.#caller.end(last);
     this.#call.end(end);
+    this.#call.attempt?.closeSoon();
   }
 
   #finishWhole(last: string, end: CallEnd): void {

@@ -412,4 +412,16 @@ describe('an upstream that is silent', () => {
     assert.equal(reply.text, responses.stream().text);
     assert.equal(reply.end, 'complete');
   });
+
+  it('is left when it has sent its final event and does not end, relayed and translated', async () => {
+    for (const path of [messages.path, chat.path]) {
+      s.upstream.always(open(), chunk(messages.stream().text), hang());
+      const { model } = messages.request();
+      const request = { model, stream: true, max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] };
+      const reply = await s.gateway.ask(path, request);
+      assert.equal(reply.end, 'complete', reply.text);
+      const seen = await s.upstream.request();
+      await waitFor('its connection to be closed', () => seen.closedAt !== null);
+    }
+  });
 });
