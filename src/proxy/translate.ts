@@ -172,7 +172,9 @@ export class Translation implements AnswerReader {
         ...{ format, status: this.#status, headers, body },
         target: this.#call.target,
       });
-      if (this.#call.triedAgain(read.error)) this.#answer.abandon();
+      // Once the head of an answer has gone out, only one that goes on with another can be asked for again.
+      const begins = !this.#answer.committed || this.#call.unfinished !== null;
+      if (begins && this.#call.triedAgain(read.error)) this.#answer.abandon();
       else this.#answer.fail(read.error, { status: this.#status, headers, said: read.said, body: null });
       return;
     }

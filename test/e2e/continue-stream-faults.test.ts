@@ -6,7 +6,19 @@ import { geminiStream } from '../support/answers-native.ts';
 import type { OpenReply } from '../support/client.ts';
 import { fleet } from '../support/fleet.ts';
 import { bearer } from '../support/gateway.ts';
-import { chunk, end, hang, json, open, readAll, reset, resetNow, stall, stream } from '../support/steps.ts';
+import {
+  chunk,
+  end,
+  hang,
+  json,
+  open,
+  pause,
+  readAll,
+  reset,
+  resetNow,
+  stall,
+  stream,
+} from '../support/steps.ts';
 
 const event = (value: { type: string }) => `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
 const messages = messagesStream({ text: ['One ', 'two'] });
@@ -237,5 +249,16 @@ describe('an answer that breaks off in an odd way', () => {
       answer.content.map((block) => (block.type === 'text' ? block.text : block.type)),
       ['thinking', 'Four'],
     );
+  });
+
+  it('is not begun twice where a refusal that could be cured comes after a keep-alive', async () => {
+    const { first, second } = upstreams();
+    const refusal = { error: { message: "Unsupported parameter: 'temperature'", param: 'temperature', code: 'unsupported_parameter' } }; // biome-ignore format: one line
+    first.always(pause(700), json(400, refusal));
+    second.always(stream(geminiStream({ text: ['One'] })));
+    const text = JSON.stringify({ model: 'openai-compatible', ...body, temperature: 0.5 });
+    const reply = await (await opened('/v1/messages', '', text)).whole;
+    assert.match(reply.text, /ping[\s\S]*One[\s\S]*message_stop/);
+    assert.deepEqual([reply.end, first.requests.length, second.requests.length], ['complete', 1, 1]);
   });
 });
