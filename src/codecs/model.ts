@@ -66,3 +66,10 @@ export const noUsage: Readonly<Usage> = Object.freeze({
   characters: 0,
   searchUnits: 0,
 });
+
+/** The sum of two uses. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  const sum = { ...one };
+  for (const member of Object.keys(sum) as (keyof Usage)[]) sum[member] += other[member];
+  return sum;
+}

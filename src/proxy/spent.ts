@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '../codecs/model.ts';
+import { addUsage, noUsage } from '../codecs/model.ts';
 import type { Call, CallEnd, Priced, Spent } from './call.ts';
 
 /** What a call has used when the target under way has used this, at that target's price. */
@@ -11,16 +11,9 @@ export function spentWith(
   const own: Priced = used.usage === null ? { usd: 0, source: null } : price(usage);
   if (spent === null) return { ...own, usage, estimated: used.estimated };
   return {
-    usage: added(spent.usage, usage),
+    usage: addUsage(spent.usage, usage),
     estimated: spent.estimated || used.estimated,
     usd: own.usd === null || spent.usd === null ? null : own.usd + spent.usd,
     source: own.source ?? spent.source,
   };
-}
-
-/** The sum of two uses. */
-export function added(one: Usage, other: Usage): Usage {
-  const sum = { ...one };
-  for (const member of Object.keys(sum) as (keyof Usage)[]) sum[member] += other[member];
-  return sum;
 }

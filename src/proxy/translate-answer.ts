@@ -3,7 +3,7 @@ import type { StreamCodec } from '../codecs/codec.ts';
 import { BegunAnswer } from '../codecs/continuation.ts';
 import { KeptFrames } from '../codecs/kept-frames.ts';
 import type { Usage } from '../codecs/model.ts';
-import { noUsage } from '../codecs/model.ts';
+import { addUsage, noUsage } from '../codecs/model.ts';
 import type { PartWriter, StreamPart } from '../codecs/stream-part.ts';
 import type { Outlet } from '../http/outlet.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -14,7 +14,6 @@ import type { Failure, UpstreamRefusal } from './failure.ts';
 import { estimateInput, textTokens } from './meter.ts';
 import { formatUsd } from './relay-whole.ts';
 import { finalResponse } from './responses-keep.ts';
-import { added } from './spent.ts';
 import { translatedHeaders } from './translate-head.ts';
 import { conversationCodec, type TranslatedRequest } from './translate-request.ts';
 import { breakOff } from './unfinished.ts';
@@ -147,7 +146,7 @@ export class TranslatedAnswer {
     if (part.type !== 'message-end') return this.#writer.push(part);
     const { spent } = this.#call;
     const own = this.#reported();
-    return this.#writer.push({ ...part, usage: spent === null ? own : added(spent.usage, own) });
+    return this.#writer.push({ ...part, usage: spent === null ? own : addUsage(spent.usage, own) });
   }
 
   #note(part: StreamPart): void {

@@ -1,4 +1,4 @@
-import { noUsage, type Usage } from '../model.ts';
+import { addUsage, noUsage, type Usage } from '../model.ts';
 import { isEmptyUsage } from '../token-counts.ts';
 import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../usage-bytes.ts';
 import {
@@ -51,7 +51,7 @@ export function messageUsage(counts: JsonObject): Usage | null {
   const compactions = listOf(counts['iterations']).filter(
     (iteration): iteration is JsonObject => isObject(iteration) && iteration['type'] === 'compaction',
   );
-  const usage = compactions.map(countsOf).reduce(sumOf, countsOf(counts));
+  const usage = compactions.map(countsOf).reduce(addUsage, countsOf(counts));
   return isEmptyUsage(usage) ? null : usage;
 }
 
@@ -72,18 +72,6 @@ function countsOf(counts: JsonObject): Usage {
     output: output - reasoning,
     reasoning,
     webSearches: countOf(objectOf(counts['server_tool_use'])['web_search_requests']),
-  };
-}
-
-function sumOf(a: Usage, b: Usage): Usage {
-  return {
-    ...a,
-    input: a.input + b.input,
-    cacheRead: a.cacheRead + b.cacheRead,
-    cacheWrite5m: a.cacheWrite5m + b.cacheWrite5m,
-    cacheWrite1h: a.cacheWrite1h + b.cacheWrite1h,
-    output: a.output + b.output,
-    reasoning: a.reasoning + b.reasoning,
   };
 }
 
