@@ -1,6 +1,6 @@
 /**
  * Builds `dist/`, what the published package runs: plain JavaScript of src/ without its tests, the generated
- * data files, and type declarations for `modelgate/codecs` alone. The same source gives the same bytes.
+ * data files, and type declarations for `modelgate/codecs` and `modelgate/cesql`. The same source gives the same bytes.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const dist = join(root, 'dist');
 
 rmSync(dist, { recursive: true, force: true });
 compile(['-p', 'tsconfig.build.json']);
-compile(['-p', 'tsconfig.codecs.json']);
+compile(['-p', 'tsconfig.exports.json']);
 for (const file of globSync('**/*.gen.json', { cwd: join(root, 'src') })) {
   const target = join(dist, file);
   mkdirSync(dirname(target), { recursive: true });

@@ -16,14 +16,29 @@ interface Locked {
   dependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
+  workspaces?: string[];
 }
 
 const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
   name: string;
   packages: Record<string, Locked>;
 };
+/** Workspaces are for work in a clone (its Node.js), and so is what they alone ask for. */
+const workspaces = lock.packages['']?.workspaces ?? [];
+const forWork = new Set(
+  workspaces.flatMap((path) => {
+    const { dependencies, optionalDependencies } = lock.packages[path] ?? {};
+    const names = [
+      path.slice(path.lastIndexOf('/') + 1),
+      ...Object.keys({ ...dependencies, ...optionalDependencies }),
+    ];
+    return [path, ...names.map((name) => `node_modules/${name}`)];
+  }),
+);
 const shipped = new Map(
-  Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true),
+  Object.entries(lock.packages).filter(
+    ([path, { dev }]) => path !== '' && dev !== true && !forWork.has(path),
+  ),
 );
 const { license, version } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
@@ -48,9 +63,13 @@ function componentOf(path: string, locked: Locked, type: 'application' | 'librar
   const purl = purlOf(path, locked);
   const digest = Buffer.from(integrity?.replace(/^sha512-/, '') ?? '', 'base64').toString('hex');
   return {
-    ...{ type, 'bom-ref': purl, name: nameOf(path), version: locked.version, purl },
+    type,
+    'bom-ref': purl,
+    name: nameOf(path),
+    version: locked.version,
+    purl,
     ...(type === 'application' ? {} : { scope: optional === true ? 'optional' : 'required' }),
-    ...(id === undefined ? {} : { licenses: [{ license: { id } }] }),
+    ...(id === undefined ? {} : { licenses: [id.includes(' ') ? { expression: id } : { license: { id } }] }),
     ...(digest === '' ? {} : { hashes: [{ alg: 'SHA-512', content: digest }] }),
   };
 }
