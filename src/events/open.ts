@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe } from '../lib/log.ts';
+import type { Engine, EngineInput } from './engine/engine.ts';
+import { type FinishedRequest, requestEvent } from './request-event.ts';
+
+export interface Events {
+  /** Tells of a finished request. Returns at once, and never throws. */
+  requestFinished(request: FinishedRequest): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Runs the configuration in `events.yaml` of the data directory. Without one, or when it is wrong, no events are emitted: the
+ * log says why, and requests are served all the same.
+ */
+export async function openEvents(input: Omit<EngineInput, 'config'>): Promise<Events> {
+  const engine = await engineOf(input);
+  return {
+    requestFinished: engine === null ? () => {} : (request) => engine.emit(requestEvent(request)),
+    close: async () => engine?.close(),
+  };
+}
+
+async function engineOf(input: Omit<EngineInput, 'config'>): Promise<Engine | null> {
+  const { dataDir, log } = input;
+  const file = join(dataDir, 'events.yaml');
+  const text = await textOf(file);
+  if (text === null) return null;
+  // Most gateways have no such file, and need none of these.
+  const { decodeConfig } = await import('./config/decode.ts');
+  const { unsupported } = await import('./engine/supported.ts');
+  const { openEngine } = await import('./engine/engine.ts');
+  const decoded = decodeConfig({ format: 'text', text });
+  for (const { line, message, path, severity } of decoded.ok ? decoded.warnings : decoded.problems)
+    log[severity === 'error' ? 'error' : 'warn']({ file, line, path }, message);
+  if (!decoded.ok) {
+    log.error({ file }, 'events.yaml is not valid: no events are emitted');
+    return null;
+  }
+  const missing = unsupported(decoded.config);
+  for (const what of missing) log.error({ file }, what);
+  if (missing.length > 0) {
+    log.error({ file }, 'events.yaml asks for more than this gateway does: no events are emitted');
+    return null;
+  }
+  try {
+    return await openEngine({ ...input, config: decoded.config });
+  } catch (error) {
+    log.error({ file, error: describe(error) }, 'the event engine does not start: no events are emitted');
+    return null;
+  }
+}
+
+/** @returns null when there is no such file */
+async function textOf(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
