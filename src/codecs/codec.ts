@@ -1,12 +1,13 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/sse.ts';
-import type { Concept, ConceptNames } from './concept.ts';
-import type { Conversation } from './conversation.ts';
-import type { Dialect } from './dialect.ts';
-import type { MediaCodec } from './media.ts';
-import type { Usage, WireFormat } from './model.ts';
-import type { AnswerContext, PartReader, PartWriter } from './stream-part.ts';
-import type { JsonObject } from './values.ts';
+import type { Readable } from './json/read-members.ts';
+import type { JsonObject } from './json/values.ts';
+import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
+import type { Conversation } from './model/conversation.ts';
+import type { Dialect } from './model/dialect.ts';
+import type { AnswerContext, PartReader, PartWriter } from './model/stream-part.ts';
+import type { MediaCodec } from './passthrough/media.ts';
+import type { Usage, WireFormat } from './wire-format.ts';
 
 /**
  * What one frame of a healthy or failing stream means.
@@ -31,8 +32,8 @@ export interface StreamFacts {
   error: ReportedError | null;
 }
 
-/** How a stream whose upstream failed after content ends for this format's clients (measured: clients.md 3). */
-export type CutEnding = 'error-frame' | 'reset';
+/** How a stream ends that failed after content: with an error event before the reset of its connection, or with that alone. */
+export type BrokenEnding = 'error-frame' | 'reset';
 
 export interface StreamCodec {
   /** The `content-type` of a stream. */
@@ -57,7 +58,11 @@ export interface StreamCodec {
   keepAlive: Buffer | null;
   /** The terminal frame that reports `error` inside a stream that already began. */
   encodeErrorFrame(error: GatewayError, requestId: string): Buffer;
-  cutEnding: CutEnding;
+  /**
+   * What the format's clients cope with best (docs/decisions/0004-how-a-broken-stream-ends.md). `cut`: the upstream broke off, or
+   * was silent for too long. `reported`: it reported a failure in another format, whose words would be lost.
+   */
+  endings: { cut: BrokenEnding; reported: BrokenEnding };
   /** Where frames name the model: the members that lead to it, the outermost first, and whether only one frame has them. */
   modelAt: { path: readonly string[]; once: boolean };
   /** A complete non-streamed answer as the frames of a stream. */
@@ -80,15 +85,33 @@ export interface ConversationCodec {
    * @param unsaid gets what the format has a word for and the rest of this conversation rules out
    */
   encodeRequest(conversation: Conversation, dialect: Dialect, unsaid?: Concept[]): JsonObject;
+  /** Marks of what to keep in the prompt cache that a request may have; any number where nothing is said. */
+  mostCacheMarks?: number;
+  /**
+   * The encoded request with marks of what the vendor shall keep in its prompt cache, where the client set none; absent
+   * where no vendor behind the format needs any.
+   * @param shared the client says that other requests begin alike (`Conversation.cacheKey`)
+   */
+  markCache?(request: JsonObject, shared: boolean, dialect: Dialect): JsonObject;
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;
   /** What its callers may ask for besides, in their words: it is read, and no request is written with it. */
-  heard?: ConceptNames;
+  acceptedOnly?: ConceptNames;
+  /** Other words that requests have for the same. */
+  otherWords?: ConceptWords;
+  /** What `decodeRequest` reads inside the request's own members; all the rest is named. */
+  readable: Readable;
+  /** How `readable` and the words spell a member that may be written in several ways. */
+  spelling?(name: string): string;
+  /** Whether an encoded request has a turn of the user that the client did not write; absent where none is put in. */
+  addsTurn?(request: JsonObject): boolean;
   /** Those of them that only the format's own vendor is sure to know (`dialect.vendorMembers`). */
   vendorOnly: readonly Concept[];
+  /** Those that only some servers of the format know and are sent on trial (`dialect.cacheMembers`). */
+  onTrial?: readonly Concept[];
   /** What models of this name refuse although the format has a word for it. */
-  lacks?(model: string): readonly Concept[];
+  unsupportedBy?(model: string): readonly Concept[];
   /** Whether searches of earlier turns can be said as such, whoever made them. */
   searchCalls: boolean;
   /** Whether an answer of an earlier turn can hold pictures. */
@@ -96,7 +119,7 @@ export interface ConversationCodec {
   /** Whether a message of the assistant that stands last is gone on with. `dialect`: that differs between servers. */
   prefill: boolean | 'dialect';
   /** Which half passes texts on without looking into them; absent where neither does. */
-  blindTo?: 'read' | 'written';
+  opaqueText?: 'read' | 'written';
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
   tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
 }

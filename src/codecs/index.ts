@@ -1,7 +1,6 @@
 import { anthropicMessages } from './anthropic-messages/codec.ts';
 import type { Codec } from './codec.ts';
 import { gemini } from './gemini/codec.ts';
-import type { WireFormat } from './model.ts';
 import { ollama } from './ollama/codec.ts';
 import { openaiSpeech, openaiTranscriptions, openaiTranslations } from './openai-audio/codec.ts';
 import { openaiChat } from './openai-chat/codec.ts';
@@ -11,6 +10,7 @@ import { openaiImageEdits, openaiImages } from './openai-images/codec.ts';
 import { openaiModerations } from './openai-moderations/codec.ts';
 import { openaiResponses } from './openai-responses/codec.ts';
 import { rerank } from './rerank/codec.ts';
+import type { WireFormat } from './wire-format.ts';
 
 /** Every wire format the gateway speaks. */
 export const codecs: readonly Codec[] = [

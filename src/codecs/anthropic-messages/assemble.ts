@@ -1,7 +1,9 @@
 import type { Frame } from '../../lib/sse.ts';
-import { encodeFrames, objectIn, ValueFrame } from '../frames.ts';
-import { growObject, overlay } from '../merge.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import { numberOf } from '../json/lossless.ts';
+import { addTo, growObject, overlay, ownObject } from '../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
+import { encodeFrames, objectIn, ValueFrame } from '../stream/frames.ts';
 import { mergeUsage } from './usage.ts';
 
 /** Blocks whose input the vendor streams as JSON text; SDKs collect it for these two only. */
@@ -78,10 +80,10 @@ interface BlockSoFar {
   input: string | null;
 }
 
-/**
- * A complete stream as the message it stands for. Null when the stream failed, was cut, or left a tool call
- * that cannot be read although the message claims to be finished.
- */
+/** Reasons of an end that may be inside the last block. */
+const cuts: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);
+
+/** A complete stream as the message it stands for. Null when the stream failed or was cut. */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
   let message: JsonObject | null = null;
   let usage: JsonObject = {};
@@ -103,17 +105,18 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
     else addBlockEvent(blocks, event);
   }
   if (message === null || !stopped) return null;
-  const cutOff = message['stop_reason'] !== 'end_turn' && message['stop_reason'] !== 'tool_use';
-  const content = [...blocks].sort(([a], [b]) => a - b).map(([, soFar]) => finish(soFar, cutOff));
-  return content.includes(null) ? null : { ...message, content, usage };
+  const ordered = [...blocks].sort(([a], [b]) => a - b).map(([, soFar]) => soFar);
+  const cutOff = cuts.has(message['stop_reason']);
+  const content = ordered.map((soFar, place) => finish(soFar, cutOff && place === ordered.length - 1));
+  return { ...message, content, usage };
 }
 
 const fixedKeys: ReadonlySet<string> = new Set(['signature']);
 
 function addBlockEvent(blocks: Map<number, BlockSoFar>, event: JsonObject): void {
-  const index = typeof event['index'] === 'number' ? event['index'] : blocks.size - 1;
+  const index = numberOf(event['index']) ?? blocks.size - 1;
   if (event['type'] === 'content_block_start') {
-    blocks.set(index, { block: { ...objectOf(event['content_block']) }, input: null });
+    blocks.set(index, { block: ownObject(objectOf(event['content_block'])), input: null });
     return;
   }
   if (event['type'] !== 'content_block_delta') return;
@@ -121,14 +124,13 @@ function addBlockEvent(blocks: Map<number, BlockSoFar>, event: JsonObject): void
   const soFar = blocks.get(index) ?? { block: { type: textOf(type).replace(/_delta$/, '') }, input: null };
   blocks.set(index, soFar);
   if (typeof partial_json === 'string') soFar.input = (soFar.input ?? '') + partial_json;
-  if (citation !== undefined) soFar.block['citations'] = [...listOf(soFar.block['citations']), citation];
+  if (citation !== undefined) addTo(soFar.block, 'citations', citation);
   growObject(soFar.block, grows, fixedKeys);
 }
 
-/** The whole block, or null when its input is no JSON and the message was not cut off there. */
-function finish({ block, input }: BlockSoFar, cutOff: boolean): JsonObject | null {
+/** The whole block; half of an input, where the message was cut off in it, is left out, as the vendor does. */
+function finish({ block, input }: BlockSoFar, cutOff: boolean): JsonObject {
   if (input === null || input.trim() === '') return block;
-  const parsed = parseObject(input);
-  if (parsed !== null) return { ...block, input: parsed };
-  return cutOff ? block : null;
+  if (cutOff && parseObject(input) === null) return block;
+  return { ...block, input: argumentsOf(input) };
 }

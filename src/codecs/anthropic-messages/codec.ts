@@ -1,10 +1,14 @@
 import type { Codec } from '../codec.ts';
+import { MAX_MARKS } from '../prompt-cache/cache-worth.ts';
+import { markCache } from './cache-marks.ts';
 import { encodeError } from './error.ts';
-import { lacks } from './models.ts';
+import { otherWords, readable } from './members.ts';
+import { unsupportedBy } from './models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names } from './request-encode.ts';
 import { stream } from './stream.ts';
+import { addsTurn } from './turns.ts';
 import { readUsage, responseTextBytes } from './usage.ts';
 import { writer } from './writer.ts';
 
@@ -16,15 +20,20 @@ export const anthropicMessages: Codec = {
   conversation: {
     decodeRequest,
     encodeRequest,
+    markCache,
+    mostCacheMarks: MAX_MARKS,
     reader,
     writer,
     names,
-    lacks,
+    readable,
+    addsTurn,
+    otherWords,
+    unsupportedBy,
     vendorOnly: [],
     searchCalls: false,
     answerImages: false,
     prefill: true,
-    blindTo: 'read',
+    opaqueText: 'read',
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 128 },
   },
   answerModel: 'model',

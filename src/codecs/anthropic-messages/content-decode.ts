@@ -1,16 +1,18 @@
-import { carriedSeal } from '../carried-seal.ts';
+import { setOff } from '../adapt/joined-texts.ts';
+import { carriedSeal, carriedWithThought, sealCarried } from '../encrypted-reasoning/embed.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { objectAt, textAt, wrong } from '../json/wire-check.ts';
 import type {
   CacheMark,
   ImagePart,
   Message,
   NativePart,
   Part,
+  ReasoningPart,
   Sealed,
   Source,
   ToolResultPart,
-} from '../conversation.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { objectAt, textAt, wrong } from '../wire-check.ts';
+} from '../model/conversation.ts';
 import { wordsOf } from './native-words.ts';
 import { withSearches } from './search.ts';
 
@@ -53,12 +55,7 @@ function readBlock(block: unknown, path: string): Part | Part[] {
     case 'tool_result':
       return resultBlock(block, path);
     case 'thinking':
-      return {
-        type: 'reasoning',
-        text: textAt(block, 'thinking', `${path}.thinking`) ?? '',
-        summary: false,
-        sealed: sealOf(textOf(block['signature']), 'signature'),
-      };
+      return thinkingPart(block, path);
     case 'redacted_thinking':
       return {
         type: 'reasoning',
@@ -69,6 +66,14 @@ function readBlock(block: unknown, path: string): Part | Part[] {
     default:
       return nativeBlock(type, block);
   }
+}
+
+function thinkingPart(block: JsonObject, path: string): ReasoningPart {
+  const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
+  const signature = textOf(block['signature']);
+  const carried = carriedWithThought(signature);
+  const sealed = carried === null ? sealOf(signature, 'signature') : sealCarried(carried.sealed);
+  return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
 }
 
 function nativeBlock(name: string, value: JsonObject): NativePart {
@@ -114,6 +119,16 @@ function documentBlock(block: JsonObject, path: string): Part[] {
   ];
 }
 
+/** What a document says whose pictures stand among its texts, one by one. */
+function partsOfDocument(block: JsonObject, path: string): Part[] {
+  const source = objectOf(block['source']);
+  const told = ['title', 'context'].map((name) => textOf(block[name])).filter((text) => text !== '');
+  return [
+    ...told.map((text) => ({ type: 'text' as const, text: `${text}\n\n` })),
+    ...readContent(source['content'], `${path}.content.source.content`),
+  ];
+}
+
 function isAllText(content: unknown): boolean {
   return typeof content === 'string' || listOf(content).every((block) => objectOf(block)['type'] === 'text');
 }
@@ -150,7 +165,10 @@ function callBlock(block: JsonObject, path: string): Part {
   if (id === null) throw wrong(`${path}.id`, 'a string');
   const input = block['input'];
   return {
-    ...{ type: 'tool-call', id, name, kind: 'function' },
+    type: 'tool-call',
+    id,
+    name,
+    kind: 'function',
     input:
       input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
     ...cacheOf(block),
@@ -160,11 +178,19 @@ function callBlock(block: JsonObject, path: string): Part {
 function resultBlock(block: JsonObject, path: string): ToolResultPart {
   const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
   if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
-  const parts = readContent(block['content'], `${path}.content`).map((part) =>
-    part.type === 'native' ? { type: 'text' as const, text: part.text ?? `[${part.name}]` } : part,
-  );
+  const worded = new Set<Part>();
+  const read = readContent(block['content'], `${path}.content`).flatMap((part): Part[] => {
+    if (part.type !== 'native') return [part];
+    if (part.name === 'document') return partsOfDocument(part.value, path);
+    const words: Part = { type: 'text', text: part.text ?? `[${part.name}]` };
+    worded.add(words);
+    return [words];
+  });
+  const parts = setOff(read, (part) => worded.has(part));
   return {
-    ...{ type: 'tool-result', callId, kind: 'function' },
+    type: 'tool-result',
+    callId,
+    kind: 'function',
     parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
     isError: block['is_error'] === true,
     ...cacheOf(block),

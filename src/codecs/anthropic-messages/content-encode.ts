@@ -1,15 +1,9 @@
-import type {
-  CacheMark,
-  FilePart,
-  ImagePart,
-  Part,
-  Source,
-  TextPart,
-  ToolResultPart,
-} from '../conversation.ts';
-import { imageTypeOf } from '../image-type.ts';
-import { isTextFile } from '../text-file.ts';
-import { type JsonObject, parseObject } from '../values.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import { imageTypeOf } from '../files/image-type.ts';
+import { isTextFile } from '../files/text-file.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { FilePart, ImagePart, Part, Source, TextPart, ToolResultPart } from '../model/conversation.ts';
+import { cacheControl } from '../prompt-cache/cache-control.ts';
 
 /** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none (M-03). */
 export function blocksOf(parts: readonly Part[]): JsonObject[] {
@@ -28,7 +22,13 @@ function blockOf(part: Part): JsonObject[] {
       return [documentBlock(part)];
     case 'tool-call':
       return [
-        { type: 'tool_use', id: part.id, name: part.name, input: inputOf(part.input), ...cacheOf(part) },
+        {
+          type: 'tool_use',
+          id: part.id,
+          name: part.name,
+          input: argumentsOf(part.input),
+          ...cacheControl(part),
+        },
       ];
     case 'tool-result':
       return [resultBlock(part)];
@@ -44,13 +44,7 @@ function blockOf(part: Part): JsonObject[] {
 }
 
 export function textBlock({ cache, text }: TextPart): JsonObject {
-  return { type: 'text', text, ...cacheOf({ cache }) };
-}
-
-export function cacheOf({ cache }: { cache?: CacheMark | undefined }): JsonObject {
-  if (cache === undefined) return {};
-  const ttl = cache.ttl === null ? {} : { ttl: cache.ttl > 300 ? '1h' : '5m' };
-  return { cache_control: { type: 'ephemeral', ...ttl } };
+  return { type: 'text', text, ...cacheControl({ cache }) };
 }
 
 /** The vendor takes back only what it signed itself; a signature is never made up. */
@@ -59,12 +53,6 @@ function thinkingBlock({ sealed, text }: Extract<Part, { type: 'reasoning' }>): 
   return sealed.kind === 'redacted'
     ? [{ type: 'redacted_thinking', data: sealed.value }]
     : [{ type: 'thinking', thinking: text, signature: sealed.value }];
-}
-
-/** Arguments as an object. What is none is kept as text, for the model to see what it wrote (M-08). */
-function inputOf(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  return parseObject(text) ?? { raw_arguments: text };
 }
 
 function resultBlock(part: ToolResultPart): JsonObject {
@@ -77,12 +65,12 @@ function resultBlock(part: ToolResultPart): JsonObject {
     tool_use_id: part.callId,
     ...(content.length === 0 ? {} : { content: plain ? first['text'] : content }),
     ...(part.isError ? { is_error: true } : {}),
-    ...cacheOf(part),
+    ...cacheControl(part),
   };
 }
 
 function imageBlock(part: ImagePart): JsonObject {
-  return { type: 'image', source: sourceOf(part.source), ...cacheOf(part) };
+  return { type: 'image', source: sourceOf(part.source), ...cacheControl(part) };
 }
 
 function documentBlock({ cache, citations, name, source }: FilePart): JsonObject {
@@ -91,7 +79,7 @@ function documentBlock({ cache, citations, name, source }: FilePart): JsonObject
     source: source.kind === 'text' ? plainText(source.text) : documentSource(source),
     ...(name === undefined ? {} : { title: name }),
     ...(citations === undefined ? {} : { citations: { enabled: citations } }),
-    ...cacheOf({ cache }),
+    ...cacheControl({ cache }),
   };
 }
 

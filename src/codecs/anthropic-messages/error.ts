@@ -1,8 +1,8 @@
 import type { ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
-import { encodeFrame } from '../frames.ts';
-import { readVendorError } from '../openai-error.ts';
-import { promptIsTooLong } from '../overflow.ts';
+import { promptIsTooLong } from '../failures/overflow.ts';
+import { readVendorError } from '../openai-shared/error.ts';
+import { encodeFrame } from '../stream/frames.ts';
 
 /** Anthropic API reference, "Errors". */
 const typeOfKind: Readonly<Record<ErrorKind, string>> = {

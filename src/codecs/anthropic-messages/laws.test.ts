@@ -4,10 +4,10 @@ import { answers, conversations, settled } from '../../../test/support/arbitrary
 import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { listOf, objectOf } from '../values.ts';
+import { listOf, objectOf } from '../json/values.ts';
+import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { assemble } from './assemble.ts';
 import { anthropicMessages } from './codec.ts';
 
@@ -45,8 +45,16 @@ function sayable(whole: Conversation): Conversation {
   const budget = reasoning?.budgetTokens ?? 0;
   return {
     ...whole,
-    ...{ seed: null, frequencyPenalty: null, presencePenalty: null, candidates: null, logprobs: null },
-    ...{ verbosity: null, cacheKey: null, serviceTier: null, metadata: null, store: null },
+    seed: null,
+    frequencyPenalty: null,
+    presencePenalty: null,
+    candidates: null,
+    logprobs: null,
+    verbosity: null,
+    cacheKey: null,
+    serviceTier: null,
+    metadata: null,
+    store: null,
     messages,
     tools,
     toolChoice,
@@ -58,7 +66,7 @@ function sayable(whole: Conversation): Conversation {
     reasoning,
     output:
       whole.output.kind === 'schema'
-        ? { ...whole.output, ...{ name: null, description: null, strict: null, schema: { type: 'string' } } }
+        ? { ...whole.output, name: null, description: null, strict: null, schema: { type: 'string' } }
         : { kind: 'text' },
     includeUsage: true,
   };

@@ -1,4 +1,4 @@
-import type { Concept } from '../concept.ts';
+import type { Concept } from '../model/concept.ts';
 
 /**
  * What the models of the vendor take, by the version in their name. Sources: Anthropic's "Adaptive thinking", "Effort"
@@ -39,7 +39,9 @@ const generations: readonly Generation[] = [
 
 /** Opus 4.5 is the one older model that takes an effort. */
 const opus45: ModelTraits = {
-  ...{ thinking: 'budget', sampling: true, saysOff: true },
+  thinking: 'budget',
+  sampling: true,
+  saysOff: true,
   efforts: ['low', 'medium', 'high'],
 };
 
@@ -58,8 +60,14 @@ export function traitsOf(model: string): ModelTraits {
   return generation?.traits ?? unknown;
 }
 
+/** Whether a model is known to think as it sees fit, where it cannot think to a budget. */
+export function takesAdaptive(model: string): boolean {
+  const traits = traitsOf(model);
+  return traits !== unknown && (traits.thinking === 'either' || traits.thinking === 'adaptive');
+}
+
 /** What of the format's words the model refuses. */
-export function lacks(model: string): readonly Concept[] {
+export function unsupportedBy(model: string): readonly Concept[] {
   const { sampling, thinking } = traitsOf(model);
   return [
     ...(sampling ? [] : (['temperature', 'topP', 'topK'] as const)),

@@ -1,4 +1,4 @@
-import { type JsonObject, textOf } from '../values.ts';
+import { type JsonObject, textOf } from '../json/values.ts';
 
 /** What a block that only this vendor has says in words; null when words cannot say it. */
 export function wordsOf(type: string, block: JsonObject): string | null {

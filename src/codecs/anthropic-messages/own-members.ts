@@ -1,18 +1,36 @@
-import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
-import { extraMembers } from '../wire-check.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { extraMembers } from '../json/wire-check.ts';
 
 /** Members that the neutral model has words for, by the object that they stand in. */
 const known: ReadonlySet<string> = new Set([
-  'model', 'messages', 'system', 'tools', 'tool_choice', 'max_tokens', 'temperature', 'top_p', 'top_k',
-  'stop_sequences', 'thinking', 'output_config', 'metadata', 'stream',
-]); // biome-ignore format: a table
+  'model',
+  'messages',
+  'system',
+  'tools',
+  'tool_choice',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'thinking',
+  'output_config',
+  'output_format',
+  'metadata',
+  'stream',
+]);
 const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
   output_config: new Set(['effort', 'format']),
   metadata: new Set(['user_id']),
 };
 const insides = Object.entries(knownInside);
 const knownOfTool: ReadonlySet<string> = new Set([
-  ...['type', 'name', 'description', 'input_schema', 'strict', 'cache_control'],
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'cache_control',
 ]);
 const knownThinking: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled']);
 

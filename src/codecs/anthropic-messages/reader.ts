@@ -1,9 +1,13 @@
 import type { Frame } from '../../lib/sse.ts';
-import type { Sealed } from '../conversation.ts';
-import { objectIn } from '../frames.ts';
-import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { servedTier } from '../tier.ts';
-import { isObject, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
+import { argumentsOf, argumentText } from '../adapt/call-arguments.ts';
+import { callIds } from '../adapt/call-ids.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject, objectOf, parseObject, table, textOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
+import { cutsOff } from '../model/end-reason.ts';
+import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
+import { servedTier } from '../model/tier.ts';
+import { objectIn } from '../stream/frames.ts';
 import { readEventError } from './error.ts';
 import { isSearchCall, searchedBy, searchOf } from './search.ts';
 import { mergeUsage, messageUsage } from './usage.ts';
@@ -43,7 +47,9 @@ const announcing: Readonly<Record<string, string>> = table({
 
 /** Reads a messages stream (Anthropic API reference, "Streaming Messages"). */
 class MessagesReader implements PartReader {
-  readonly #open = new Map<unknown, OpenBlock>();
+  readonly #open = new Map<number | null, OpenBlock>();
+  /** Calls whose input is no JSON: whether they were cut off tells what comes after them. */
+  #broken: number[] = [];
   #next = 0;
   #ended = false;
   #calls = 0;
@@ -51,6 +57,9 @@ class MessagesReader implements PartReader {
   #reason: string | null = null;
   #stopSequence: string | null = null;
   #begun = false;
+  #ids = callIds();
+  /** Why its calls cannot be told; null while they can. */
+  #fault: string | null = null;
   /** Calls of the vendor's search that wait for what they found. */
   readonly #searches = new Map<string, JsonObject>();
   /** Why the vendor refused, in its words. */
@@ -74,7 +83,7 @@ class MessagesReader implements PartReader {
   }
 
   #event(event: JsonObject): StreamPart[] {
-    const { index } = event;
+    const index = numberOf(event['index']);
     switch (event['type']) {
       case 'message_start':
         return this.#begin(objectOf(event['message']));
@@ -107,11 +116,21 @@ class MessagesReader implements PartReader {
     if (this.#begun) return [];
     this.#begun = true;
     this.#usage = objectOf(message['usage']);
+    this.#ids = callIds(textOf(message['id']));
     const usage = messageUsage(this.#usage);
     return [{ type: 'message-start', id: textOf(message['id']), model: textOf(message['model']), usage }];
   }
 
-  #start(index: unknown, start: JsonObject): StreamPart[] {
+  #start(index: number | null, start: JsonObject): StreamPart[] {
+    return [...this.#endBroken(true), ...this.#opened(index, start)];
+  }
+
+  /** Ends such calls; the model wrote to the end of those that something follows. */
+  #endBroken(complete: boolean): StreamPart[] {
+    return this.#broken.splice(0).map((block) => ({ type: 'tool-call-end', block, complete }));
+  }
+
+  #opened(index: number | null, start: JsonObject): StreamPart[] {
     const type = textOf(start['type']);
     const kind = kinds[type] ?? 'native';
     const block = this.#next;
@@ -128,8 +147,10 @@ class MessagesReader implements PartReader {
         ];
       case 'tool-call': {
         this.#calls += 1;
-        const id = textOf(start['id']) || `call_${this.#calls}`;
-        return [{ type: 'tool-call-start', block, id, name: textOf(start['name']), kind: 'function' }];
+        const name = textOf(start['name']);
+        if (name === '') this.#fault ??= 'The upstream called a tool without naming it';
+        const id = textOf(start['id']) || this.#ids.next(name);
+        return [{ type: 'tool-call-start', block, id, name, kind: 'function' }];
       }
       case 'native':
         return [];
@@ -137,16 +158,19 @@ class MessagesReader implements PartReader {
   }
 
   /** A block that was not announced is what its first delta says. */
-  #announced(index: unknown, delta: JsonObject): StreamPart[] {
+  #announced(index: number | null, delta: JsonObject): StreamPart[] {
     const type = announcing[textOf(delta['type'])];
     if (this.#open.has(index) || type === undefined) return [];
     return [...this.#begin({}), ...this.#start(index, { type })];
   }
 
-  #delta(index: unknown, delta: JsonObject): StreamPart[] {
+  #delta(index: number | null, delta: JsonObject): StreamPart[] {
     const announced = this.#announced(index, delta);
     const open = this.#open.get(index);
-    return open === undefined ? [] : [...announced, ...this.#grow(open, delta)];
+    if (open !== undefined) return [...announced, ...this.#grow(open, delta)];
+    if (inputIn(delta) !== '')
+      this.#fault ??= 'The upstream sent the input of a tool call that it did not begin';
+    return [];
   }
 
   #grow(open: OpenBlock, delta: JsonObject): StreamPart[] {
@@ -161,8 +185,7 @@ class MessagesReader implements PartReader {
         open.signature += textOf(delta['signature']);
         return [];
       case 'input_json_delta': {
-        const json = delta['partial_json'];
-        const text = isObject(json) ? JSON.stringify(json) : textOf(json);
+        const text = inputIn(delta);
         open.input += text;
         return open.kind === 'tool-call' ? grown('tool-call-delta', open.block, text) : [];
       }
@@ -173,7 +196,7 @@ class MessagesReader implements PartReader {
     }
   }
 
-  #stop(index: unknown): StreamPart[] {
+  #stop(index: number | null): StreamPart[] {
     const open = this.#open.get(index);
     if (open === undefined) return [];
     this.#open.delete(index);
@@ -181,6 +204,10 @@ class MessagesReader implements PartReader {
   }
 
   #closed(open: OpenBlock): StreamPart[] {
+    if (open.kind === 'tool-call' && !isWhole(open.input)) {
+      this.#broken.push(open.block);
+      return [];
+    }
     if (open.kind !== 'native') return closed(open);
     const value = wholeBlock(open);
     if (isSearchCall(value)) {
@@ -207,13 +234,15 @@ class MessagesReader implements PartReader {
     this.#ended = true;
     if (this.#next === 0 && this.#reason === null)
       return [{ type: 'error', error: { status: 502, message: 'The upstream sent an empty message' } }];
+    if (this.#fault !== null) return [{ type: 'error', error: { status: 502, message: this.#fault } }];
+    const told = reasons[this.#reason ?? ''] ?? 'other';
     const parts = [
       ...this.#begin({}),
       ...[...this.#open.values()].flatMap((open) => this.#closed(open)),
+      ...this.#endBroken(!cutsOff(told)),
       ...this.#unfinished(),
       ...refusal(this.#next, this.#reason === 'refusal' ? this.#explanation : ''),
     ];
-    const told = reasons[this.#reason ?? ''] ?? 'other';
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
     const served = servedTier(this.#usage['service_tier']);
@@ -235,14 +264,14 @@ function grown(
 }
 
 function closed(open: OpenBlock): StreamPart[] {
-  const { block, input, kind } = open;
+  const { block, kind } = open;
   switch (kind) {
     case 'text':
       return [{ type: 'text-end', block }];
     case 'reasoning':
       return [{ type: 'reasoning-end', block, sealed: sealOf(open) }];
     case 'tool-call':
-      return [...wholeInput(open), { type: 'tool-call-end', block, complete: isWhole(input) }];
+      return [...wholeInput(open), { type: 'tool-call-end', block, complete: true }];
     case 'native':
       return [nativePart(block, wholeBlock(open))];
   }
@@ -261,7 +290,11 @@ function nativePart(block: number, value: JsonObject): StreamPart {
 
 /** A block with the input that came in pieces. */
 function wholeBlock({ input, start }: OpenBlock): JsonObject {
-  return input === '' ? start : { ...start, input: parseObject(input) ?? {} };
+  return input === '' ? start : { ...start, input: argumentsOf(input) };
+}
+
+function inputIn({ partial_json: json }: JsonObject): string {
+  return isObject(json) ? JSON.stringify(json) : textOf(json);
 }
 
 /** Whether the vendor wrote the input of a call to its end: it closes the block also where the bound cut it off. */
@@ -278,11 +311,15 @@ function refusal(block: number, text: string): StreamPart[] {
   ];
 }
 
+function isEmpty(input: unknown): boolean {
+  return isObject(input) && Object.keys(input).length === 0;
+}
+
 /** Input that came whole with the start of its block. */
 function wholeInput({ block, input, start }: OpenBlock): StreamPart[] {
   const whole = start['input'];
-  if (input !== '' || !isObject(whole) || Object.keys(whole).length === 0) return [];
-  return [{ type: 'tool-call-delta', block, text: JSON.stringify(whole) }];
+  const text = isEmpty(whole) ? '' : (argumentText(whole) ?? '');
+  return input !== '' || text === '' ? [] : [{ type: 'tool-call-delta', block, text }];
 }
 
 function sealOf({ signature, start }: OpenBlock): Sealed | null {
@@ -300,7 +337,8 @@ function citationOf(block: number, value: JsonObject): StreamPart {
       url: said('url') ?? said('source'),
       title: said('title') ?? said('document_title'),
       text: said('cited_text'),
-      ...{ start: null, end: null },
+      start: null,
+      end: null,
       native: { format: 'anthropic-messages', value },
     },
   };

@@ -1,6 +1,11 @@
-import { type Conversation, emptyConversation, type OutputShape, type Reasoning } from '../conversation.ts';
-import { type JsonObject, objectOf, textOf } from '../values.ts';
-import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { type JsonObject, objectOf, textOf } from '../json/values.ts';
+import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../json/wire-check.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type OutputShape,
+  type Reasoning,
+} from '../model/conversation.ts';
 import { readContent, readMessages } from './content-decode.ts';
 import { ownMembers } from './own-members.ts';
 import { readChoice, readTools } from './tools-decode.ts';
@@ -32,7 +37,10 @@ export function decodeRequest(body: JsonObject): Conversation {
       objectAt(body, 'thinking'),
       textAt(outputConfig, 'effort', 'output_config.effort'),
     ),
-    output: readOutput(objectAt(outputConfig, 'format', 'output_config.format')),
+    // `output_format` is its name in the beta of structured outputs (2025-11-13).
+    output: readOutput(
+      objectAt(outputConfig, 'format', 'output_config.format') ?? objectAt(body, 'output_format'),
+    ),
     userId: typeof userId === 'string' ? userId : null,
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,

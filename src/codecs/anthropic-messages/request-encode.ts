@@ -1,11 +1,10 @@
-import type { Concept, ConceptNames } from '../concept.ts';
-import type { Conversation } from '../conversation.ts';
-import type { Dialect } from '../dialect.ts';
-import type { JsonObject } from '../values.ts';
-import { marked } from './cache-marks.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Concept, ConceptNames } from '../model/concept.ts';
+import type { Conversation, OutputShape } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { blocksOf } from './content-encode.ts';
 import { putBack } from './own-members.ts';
-import { outputSchema } from './structured-output.ts';
+import { hasMap, outputSchema, schemaInWords } from './structured-output.ts';
 import { effortOf, thinkingOf } from './thinking.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
 import { messageList } from './turns.ts';
@@ -28,12 +27,16 @@ export const names: ConceptNames = {
   imageInput: 'image',
   imageUrls: 'image.source.url',
   fileInput: 'document',
+  fileNames: 'document.title',
+  strictTools: 'tools.strict',
   citedDocuments: 'citations',
   uploads: 'file_id',
   parallelToolCalls: 'tool_choice.disable_parallel_tool_use',
   webSearch: 'tools.web_search',
   searchBesideTools: 'tools.web_search',
   searchDomains: 'tools.web_search.allowed_domains',
+  searchLocation: 'tools.web_search.user_location',
+  searchUses: 'tools.web_search.max_uses',
 };
 
 /** With thinking on, the vendor takes no narrower sampling than this. */
@@ -43,16 +46,16 @@ const LEAST_TOP_P_THINKING = 0.95;
 export function encodeRequest(
   conversation: Conversation,
   dialect: Dialect,
-  unsaid: Concept[] = [],
+  unencodable: Concept[] = [],
 ): JsonObject {
-  const { cacheKey, extras, maxOutputTokens } = conversation;
+  const { extras, maxOutputTokens } = conversation;
   const messages = messageList(conversation.messages);
   const thinking = thinkingOf(conversation, messages);
   const budget = thinking.budget ?? 0;
   const cap = Math.max(1, Math.floor(maxOutputTokens ?? dialect.defaultMaxTokens));
   const system = [
     ...blocksOf(conversation.system),
-    ...(conversation.output.kind === 'json' ? [{ type: 'text', text: JSON_ONLY }] : []),
+    ...outputWords(conversation.output).map((text) => ({ type: 'text', text })),
   ];
   const stop = conversation.stop.filter((text) => text.trim() !== '');
   const tools = toolList(conversation);
@@ -71,14 +74,19 @@ export function encodeRequest(
     metadata: conversation.userId === null ? undefined : { user_id: conversation.userId },
     stream: conversation.stream ? true : undefined,
   };
-  unsaid.push(...ruledOut(conversation, request, thinking.on));
+  unencodable.push(...ruledOut(conversation, request, thinking.on));
   const said = Object.fromEntries(Object.entries(request).filter(([, value]) => value !== undefined));
-  const whole = extras?.format === 'anthropic-messages' ? putBack(said, extras.members) : said;
-  return cacheKey === null ? whole : marked(whole);
+  return extras?.format === 'anthropic-messages' ? putBack(said, extras.members) : said;
 }
 
 /** For models that have no mode for any JSON object (V-04). */
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
+
+/** What the model is told of its answer's shape where the format has no member for it. */
+function outputWords(output: OutputShape): string[] {
+  if (output.kind === 'json') return [JSON_ONLY];
+  return output.kind === 'schema' && hasMap(output.schema) ? [schemaInWords(output.schema)] : [];
+}
 
 /** With thinking on the vendor takes next to no sampling, and its newer models never both kinds. */
 function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): JsonObject {
@@ -94,13 +102,15 @@ function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): J
 
 /** What the vendor does not take beside the rest of this very request. */
 function ruledOut(conversation: Conversation, request: JsonObject, thinks: boolean): Concept[] {
-  const { reasoning, stop, temperature, topK, topP } = conversation;
+  const { output, reasoning, stop, temperature, topK, topP } = conversation;
   const lost: [Concept, boolean][] = [
     ['temperature', temperature !== null && request['temperature'] === undefined],
     ['topP', topP !== null && request['top_p'] === undefined],
     ['topK', topK !== null && request['top_k'] === undefined],
     // Blank stops are refused.
     ['stop', stop.some((text) => text.trim() === '')],
+    // It is told in words, and nothing holds the model to it.
+    ['schemaOutput', output.kind === 'schema' && hasMap(output.schema)],
     ['reasoning', reasoning !== null && reasoning.mode !== 'off' && !thinks],
   ];
   return lost.flatMap(([concept, isLost]) => (isLost ? [concept] : []));
@@ -108,11 +118,10 @@ function ruledOut(conversation: Conversation, request: JsonObject, thinks: boole
 
 function outputConfig({ model, output, reasoning }: Conversation): JsonObject | undefined {
   const effort = effortOf(reasoning, model);
-  if (effort === undefined && output.kind !== 'schema') return undefined;
+  const schema = output.kind === 'schema' && !hasMap(output.schema) ? output.schema : null;
+  if (effort === undefined && schema === null) return undefined;
   return {
     ...(effort === undefined ? {} : { effort }),
-    ...(output.kind === 'schema'
-      ? { format: { type: 'json_schema', schema: outputSchema(output.schema) } }
-      : {}),
+    ...(schema !== null ? { format: { type: 'json_schema', schema: outputSchema(schema) } } : {}),
   };
 }

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { carrySeal } from '../carried-seal.ts';
-import { type Conversation, emptyConversation, type Message, type Part } from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import { encodeFrame } from '../frames.ts';
-import { noUsage } from '../model.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { type Conversation, emptyConversation, type Message, type Part } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrame } from '../stream/frames.ts';
+import { noUsage } from '../wire-format.ts';
 import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -29,10 +29,17 @@ const turnsOf = (messages: Message[]) =>
     .map(objectOf)
     .map(({ content, role }) => [role, ...listOf(content).map(objectOf)]);
 const call = (id: string, input = '{}'): Part => ({
-  ...{ type: 'tool-call', id, name: 'read', input, kind: 'function' },
+  type: 'tool-call',
+  id,
+  name: 'read',
+  input,
+  kind: 'function',
 });
 const result = (callId: string, text: string): Part => ({
-  ...{ type: 'tool-result', callId, isError: false, kind: 'function' },
+  type: 'tool-result',
+  callId,
+  isError: false,
+  kind: 'function',
   parts: [{ type: 'text', text }],
 });
 
@@ -147,9 +154,13 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('offers only the tools that may be called, and no choice without tools (T-04, T-09)', () => {
+  it('offers all tools, chooses the only one that may be called, and no choice without tools (T-04, T-09)', () => {
     const tool = (name: string) => ({
-      ...{ kind: 'function' as const, name, description: null, schema: null, strict: null },
+      kind: 'function' as const,
+      name,
+      description: null,
+      schema: null,
+      strict: null,
     });
     const body = encoded({
       tools: [tool('read'), tool('write')],
@@ -158,41 +169,24 @@ describe('a messages request', () => {
     });
     assert.deepEqual(
       listOf(body['tools']).map((one) => objectOf(one)['name']),
-      ['read'],
+      ['read', 'write'],
     );
-    assert.deepEqual(body['tool_choice'], { type: 'any', disable_parallel_tool_use: true });
+    assert.deepEqual(body['tool_choice'], {
+      type: 'tool',
+      name: 'read',
+      disable_parallel_tool_use: true,
+    });
     assert.equal(
       'tool_choice' in encoded({ toolChoice: { kind: 'required' }, parallelToolCalls: false }),
       false,
     );
   });
 
-  it('marks four places for the cache when the caller named a key, and leaves a caller’s own marks alone (Q-12)', () => {
-    const messages: Message[] = [user, { role: 'assistant', parts: [{ type: 'text', text: 'Yes?' }] }, user];
-    const values: Partial<Conversation> = {
-      system: [
-        { type: 'text', text: 'One' },
-        { type: 'text', text: 'Two' },
-      ],
-      tools: [{ kind: 'function', name: 'read', description: null, schema: null, strict: null }],
-      messages: [
-        ...messages,
-        { role: 'assistant', parts: [call('a')] },
-        { role: 'user', parts: [result('a', 'A')] },
-      ],
-      cacheKey: 'k',
-    };
-    const marks = (body: JsonObject) => JSON.stringify(body).split('"cache_control"').length - 1;
-    const body = encoded(values);
-    assert.equal(marks(body), 4);
-    assert.deepEqual(objectOf(listOf(body['system'])[1])['cache_control'], { type: 'ephemeral' });
-    assert.equal(marks(encoded({ ...values, cacheKey: null })), 0);
-    const own = { ...values, system: [{ type: 'text' as const, text: 'One', cache: { ttl: 3_600 } }] };
-    assert.deepEqual(objectOf(listOf(encoded(own)['system'])[0])['cache_control'], {
-      type: 'ephemeral',
-      ttl: '1h',
-    });
-    assert.equal(marks(encoded(own)), 1);
+  it('leaves the marks of the client where they are (Q-12)', () => {
+    const body = encoded({ system: [{ type: 'text', text: 'One', cache: { ttl: 3_600 } }], cacheKey: 'k' });
+    assert.deepEqual(listOf(body['system']), [
+      { type: 'text', text: 'One', cache_control: { type: 'ephemeral', ttl: '1h' } },
+    ]);
   });
 
   it('closes the objects of an answer’s schema and tells what the vendor cannot enforce (T-06, V-04)', () => {
@@ -250,7 +244,10 @@ describe('a messages request', () => {
       model: 'm',
       messages: [
         { role: 'user', content: 'Hi' },
-        { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm', signature: carrySeal(sealed) }] },
+        {
+          role: 'assistant',
+          content: [{ type: 'thinking', thinking: 'hm', signature: embedEncryptedReasoning(sealed) }],
+        },
       ],
     });
     assert.deepEqual(messages[1]?.parts, [{ ...foreign, summary: false }]);
@@ -330,7 +327,9 @@ describe('a messages request', () => {
 
   it('with a document keeps its context, and refuses to make words of the images in it (M-06)', () => {
     const document = (content: unknown) => ({
-      ...{ type: 'document', title: 'a', context: 'From 1990' },
+      type: 'document',
+      title: 'a',
+      context: 'From 1990',
       source: { type: 'content', content },
     });
     const partsOf = (content: unknown) =>
@@ -401,9 +400,19 @@ describe('a messages stream that is read', () => {
     assert.deepEqual(
       parts.map(({ type }) => type),
       [
-        ...['message-start', 'reasoning-start', 'reasoning-delta', 'reasoning-end'],
-        ...['text-start', 'text-delta', 'text-delta', 'text-end'],
-        ...['tool-call-start', 'tool-call-delta', 'tool-call-delta', 'tool-call-end', 'message-end'],
+        'message-start',
+        'reasoning-start',
+        'reasoning-delta',
+        'reasoning-end',
+        'text-start',
+        'text-delta',
+        'text-delta',
+        'text-end',
+        'tool-call-start',
+        'tool-call-delta',
+        'tool-call-delta',
+        'tool-call-end',
+        'message-end',
       ],
     );
     const end = parts.at(-1);
@@ -414,14 +423,12 @@ describe('a messages stream that is read', () => {
       stopSequence: null,
       usage: {
         ...noUsage,
-        ...{
-          input: 21,
-          cacheRead: 12_000,
-          cacheWrite5m: 1_000,
-          cacheWrite1h: 2_000,
-          output: 197,
-          reasoning: 60,
-        },
+        input: 21,
+        cacheRead: 12_000,
+        cacheWrite5m: 1_000,
+        cacheWrite1h: 2_000,
+        output: 197,
+        reasoning: 60,
       },
     });
   });
@@ -550,7 +557,9 @@ const whole = (...parts: StreamPart[]) =>
     ).frames,
   );
 const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): StreamPart => ({
-  ...{ type: 'message-end', reason, stopSequence: null },
+  type: 'message-end',
+  reason,
+  stopSequence: null,
   usage: {
     ...noUsage,
     input: 3,
@@ -658,7 +667,11 @@ describe('a messages stream that is written', () => {
         type: 'citation',
         block: 0,
         citation: {
-          ...{ url: 'https://e.test', title: 'W', text: null, start: 0, end: 4 },
+          url: 'https://e.test',
+          title: 'W',
+          text: null,
+          start: 0,
+          end: 4,
           native: { format: 'openai-chat', value: {} },
         },
       },

@@ -1,5 +1,5 @@
-import type { NativePart, Part, Search } from '../conversation.ts';
-import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { NativePart, Part, Search } from '../model/conversation.ts';
 import { wordsOf } from './native-words.ts';
 
 /** The vendor's own search of the web: a call, and in a later block what it found (API reference, "Web search tool"). */
@@ -64,7 +64,11 @@ export function withSearches(parts: readonly Part[]): Part[] {
  */
 export function foreignSearch({ failed, queries, sources }: Search, id: string): JsonObject[] {
   const found = sources.map(({ title, url }) => ({
-    ...{ type: 'web_search_result', title: title ?? url, url, encrypted_content: '', page_age: null },
+    type: 'web_search_result',
+    title: title ?? url,
+    url,
+    encrypted_content: '',
+    page_age: null,
   }));
   const calls = queries.length === 0 ? [''] : queries;
   return calls.flatMap((query, index) => {

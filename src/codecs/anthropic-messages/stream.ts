@@ -1,8 +1,8 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
-import { framesIn, judgeEnd } from '../frames.ts';
-import { sseFraming } from '../sse-framing.ts';
-import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../values.ts';
+import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../json/values.ts';
+import { framesIn, judgeEnd } from '../stream/frames.ts';
+import { sseFraming } from '../stream/sse.ts';
 import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
 import { readStreamUsage, writtenBytes } from './usage.ts';
@@ -19,7 +19,7 @@ export const stream: StreamCodec = {
   textBytes,
   keepAlive: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
   encodeErrorFrame,
-  cutEnding: 'error-frame',
+  endings: { cut: 'error-frame', reported: 'error-frame' },
   modelAt: { path: ['message', 'model'], once: true },
   framesOf,
   encodeFramesOf,

@@ -1,14 +1,42 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 
 /** Keywords that the vendor refuses in an output's schema ("Structured outputs", JSON Schema limitations). */
 const refused: ReadonlySet<string> = new Set([
-  'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'maxItems',
-  'uniqueItems', 'contains', 'minContains', 'maxContains', 'minProperties', 'maxProperties', 'propertyNames',
-  'patternProperties', 'dependentRequired', 'dependentSchemas', 'not', 'if', 'then', 'else',
-]); // biome-ignore format: a table
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'uniqueItems',
+  'contains',
+  'minContains',
+  'maxContains',
+  'minProperties',
+  'maxProperties',
+  'propertyNames',
+  'patternProperties',
+  'dependentRequired',
+  'dependentSchemas',
+  'not',
+  'if',
+  'then',
+  'else',
+]);
 const formats: ReadonlySet<unknown> = new Set([
-  'date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid',
-]); // biome-ignore format: a table
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'uri',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
 /** Keywords that name the dialect and the document, and say nothing of the value. */
 const silent: ReadonlySet<string> = new Set(['$schema', '$id', '$comment']);
 const schemaMaps: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
@@ -16,6 +44,36 @@ const schemaLists: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'oneOf', 'pr
 
 /** Deeper schemas are left as they are, for the vendor to refuse. */
 const MAX_DEPTH = 64;
+
+/**
+ * Whether an object of the schema may have entries of any name. The vendor takes no such object ("`additionalProperties` must
+ * be `false`"); closed, it could have no entry at all, and the model is told of the schema in words instead.
+ */
+export function hasMap(schema: JsonObject): boolean {
+  const waiting: unknown[] = [schema];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (!isObject(next)) continue;
+    if (isOpen(next)) return true;
+    for (const [key, value] of Object.entries(next)) {
+      if (key === 'items') waiting.push(value);
+      if (schemaLists.has(key) && Array.isArray(value)) waiting.push(...value);
+      if (schemaMaps.has(key) && isObject(value)) waiting.push(...Object.values(value));
+    }
+  }
+  return false;
+}
+
+function isOpen(schema: JsonObject): boolean {
+  const { additionalProperties: others, patternProperties, properties } = schema;
+  if (isObject(patternProperties) || (others !== undefined && others !== null && others !== false))
+    return true;
+  return others !== false && isObjectSchema(schema) && properties === undefined;
+}
+
+/** What a model is told of an answer whose schema the vendor does not take. */
+export function schemaInWords(schema: JsonObject): string {
+  return `Answer with one JSON value that follows this JSON Schema, without a code fence, and with nothing else:\n${JSON.stringify(schema)}`;
+}
 
 /**
  * A schema as the vendor takes it for an answer: every object closed, and what it cannot enforce told to the model

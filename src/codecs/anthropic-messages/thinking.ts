@@ -1,7 +1,7 @@
-import type { Conversation, Reasoning } from '../conversation.ts';
-import { effortOfBudget } from '../effort.ts';
-import { type JsonObject, listOf, objectOf, table } from '../values.ts';
-import { type ModelTraits, traitsOf } from './models.ts';
+import { type JsonObject, listOf, objectOf, table } from '../json/values.ts';
+import type { Conversation, Reasoning } from '../model/conversation.ts';
+import { effortOfBudget } from '../model/effort.ts';
+import { type ModelTraits, takesAdaptive, traitsOf } from './models.ts';
 
 export interface Thinking {
   /** The request's `thinking`; undefined where nothing is said of it. */
@@ -29,8 +29,10 @@ export function thinkingOf(
     toolChoice?.kind === 'tool' ||
     (toolChoice?.kind === 'allowed' && toolChoice.required);
   const traits = traitsOf(model);
-  const budget = budgetOf(reasoning, traits);
-  if (reasoning.mode === 'off' || forced || (budget !== null && inUnthoughtLoop(messages)))
+  const asked = budgetOf(reasoning, traits);
+  const unthought = asked !== null && isUnthought(lastAnswer(messages));
+  const budget = unthought && takesAdaptive(model) ? null : asked;
+  if (reasoning.mode === 'off' || forced || (unthought && budget !== null))
     return { member: traits.saysOff ? { type: 'disabled' } : undefined, on: false, budget: null };
   const display = displays[reasoning.display ?? ''];
   const shown = display === undefined ? {} : { display };
@@ -40,14 +42,21 @@ export function thinkingOf(
 }
 
 const displays: Readonly<Record<string, string>> = table({
-  ...{ summarized: 'summarized', omitted: 'omitted' },
-  ...{ auto: 'summarized', concise: 'summarized', detailed: 'summarized' },
+  summarized: 'summarized',
+  omitted: 'omitted',
+  auto: 'summarized',
+  concise: 'summarized',
+  detailed: 'summarized',
 });
 
 /** Tokens for an effort, for models that know no other measure: the steps that `effortOfBudget` reads. */
 const budgetOfEffort: Readonly<Record<string, number>> = table({
-  ...{ minimal: 1_024, low: 2_048, medium: 8_192 },
-  ...{ high: 16_384, xhigh: 24_576, max: 31_999 },
+  minimal: 1_024,
+  low: 2_048,
+  medium: 8_192,
+  high: 16_384,
+  xhigh: 24_576,
+  max: 31_999,
 });
 
 function budgetOf({ budgetTokens, effort, mode }: Reasoning, { thinking }: ModelTraits): number | null {
@@ -58,19 +67,39 @@ function budgetOf({ budgetTokens, effort, mode }: Reasoning, { thinking }: Model
 }
 
 /**
- * Whether the answer goes on after a call that another model made: its turn has no thinking that the vendor signed,
- * without which the vendor refuses to think to a budget on ("Adaptive thinking" knows no such rule).
+ * A request's own `thinking` where its last answer has lost its thoughts: as the model sees fit if it can do that, else
+ * none. The same object where nothing has to change.
  */
-function inUnthoughtLoop(messages: readonly JsonObject[]): boolean {
+export function thinkingAfter(model: string, thinking: JsonObject, last: readonly JsonObject[]): JsonObject {
+  if (thinking['type'] !== 'enabled' || !isUnthought(last)) return thinking;
+  const { display } = thinking;
+  if (!takesAdaptive(model)) return { type: 'disabled' };
+  return { type: 'adaptive', ...(display === undefined ? {} : { display }) };
+}
+
+function lastAnswer(messages: readonly JsonObject[]): JsonObject[] {
   const last = messages.findLast(({ role }) => role === 'assistant');
-  const content = listOf(last?.['content']).map(objectOf);
+  return listOf(last?.['content']).map(objectOf);
+}
+
+/**
+ * Whether the turn that goes on has calls without thoughts that the vendor sealed, without which it refuses to think to a
+ * budget on: "a final assistant message must start with a thinking block (preceding the lastmost set of tool_use and
+ * tool_result blocks)". Earlier turns may be without, and adaptive thinking knows no such rule ("Adaptive thinking",
+ * validation changes).
+ */
+function isUnthought(content: readonly JsonObject[]): boolean {
   if (!content.some(({ type }) => type === 'tool_use')) return false;
   return content[0]?.['type'] !== 'thinking' && content[0]?.['type'] !== 'redacted_thinking';
 }
 
 const efforts: Readonly<Record<string, string>> = table({
-  ...{ minimal: 'low', low: 'low', medium: 'medium' },
-  ...{ high: 'high', xhigh: 'xhigh', max: 'max' },
+  minimal: 'low',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'xhigh',
+  max: 'max',
 });
 
 /** The vendor's word for an effort, the next lesser one that the model takes; undefined for one that it does not know. */

@@ -1,6 +1,6 @@
-import type { Tool, ToolChoice } from '../conversation.ts';
-import { isObject, type JsonObject } from '../values.ts';
-import { flagAt, numberAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
+import { flagAt, numberAt, objectAt, textAt, wrong } from '../json/wire-check.ts';
+import type { Tool, ToolChoice } from '../model/conversation.ts';
 import { cacheOf } from './content-decode.ts';
 
 export function readTools(tools: readonly unknown[]): Tool[] {

@@ -1,13 +1,10 @@
-import type { Conversation, Tool } from '../conversation.ts';
-import type { JsonObject } from '../values.ts';
-import { cacheOf } from './content-encode.ts';
+import { knownChoice } from '../adapt/allowed-tools.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Conversation, Tool } from '../model/conversation.ts';
+import { cacheControl } from '../prompt-cache/cache-control.ts';
 
-/** The tools that may be called; a caller's narrower choice leaves the others out, for the format has no word for it. */
-export function toolList({ toolChoice, tools }: Conversation): JsonObject[] {
-  const allowed = toolChoice?.kind === 'allowed' ? new Set(toolChoice.names) : null;
-  return tools
-    .filter((tool) => allowed === null || !('name' in tool) || allowed.has(tool.name))
-    .flatMap(toolOf);
+export function toolList({ tools }: Conversation): JsonObject[] {
+  return tools.flatMap(toolOf);
 }
 
 const emptySchema = { type: 'object', properties: {} };
@@ -22,7 +19,7 @@ function toolOf(tool: Tool): JsonObject[] {
           // The vendor wants an object at the root, whatever else the schema says.
           input_schema: { ...emptySchema, ...tool.schema, type: 'object' },
           ...(tool.strict === true ? { strict: true } : {}),
-          ...cacheOf(tool),
+          ...cacheControl(tool),
         },
       ];
     case 'web-search':
@@ -50,18 +47,19 @@ function searchOf(tool: Extract<Tool, { kind: 'web-search' }>): JsonObject {
 }
 
 /** `tool_choice`; whether several calls may come at once is said in it (T-04, T-05). */
-export function choiceOf({ parallelToolCalls, toolChoice }: Conversation): JsonObject | undefined {
+export function choiceOf(conversation: Conversation): JsonObject | undefined {
+  const { parallelToolCalls, toolChoice } = conversation;
   if (toolChoice === null && parallelToolCalls !== false) return undefined;
   const parallel = parallelToolCalls === null ? {} : { disable_parallel_tool_use: !parallelToolCalls };
-  switch (toolChoice?.kind) {
+  // The format has no word for some of the tools (OR-08).
+  const choice = knownChoice(conversation);
+  switch (choice?.kind) {
     case 'none':
       return { type: 'none' };
     case 'required':
       return { type: 'any', ...parallel };
     case 'tool':
-      return { type: 'tool', name: toolChoice.name, ...parallel };
-    case 'allowed':
-      return { type: toolChoice.required ? 'any' : 'auto', ...parallel };
+      return { type: 'tool', name: choice.name, ...parallel };
     default:
       return { type: 'auto', ...parallel };
   }

@@ -1,5 +1,5 @@
-import type { Message } from '../conversation.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { Message } from '../model/conversation.ts';
 import { blocksOf, textBlock } from './content-encode.ts';
 
 interface Turn {
@@ -17,6 +17,11 @@ interface OpenCall {
 /** What the user says where the vendor wants a turn of the user and the caller has none. */
 const OPENING: JsonObject = { type: 'text', text: 'Go on.' };
 
+/** Whether the messages of an encoded request hold a turn that the client did not write. */
+export function addsTurn({ messages }: JsonObject): boolean {
+  return listOf(messages).some((message) => listOf(objectOf(message)['content']).includes(OPENING));
+}
+
 /**
  * Messages as the vendor wants them: neighbours of one role are one turn, results stand first in it and answer the
  * turn before, ids of calls are used once, and the first turn is the user's (M-02, M-09, M-11).
@@ -26,7 +31,8 @@ export function messageList(messages: readonly Message[]): JsonObject[] {
   for (const message of messages) {
     const content = message.role === 'system' ? remindersOf(message) : blocksOf(message.parts);
     const role = message.role === 'assistant' ? 'assistant' : 'user';
-    if (content.length === 0) continue;
+    // A turn of the user that says nothing is a turn all the same: without it the vendor would go on with its own.
+    if (content.length === 0 && !(message.role === 'user' && isTextual(message))) continue;
     const last = turns.at(-1);
     if (last?.role === role) last.content.push(...content);
     else turns.push({ role, content });
@@ -34,6 +40,8 @@ export function messageList(messages: readonly Message[]): JsonObject[] {
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [OPENING] });
   return trimmed(paired(turns)).map((turn) => ({ ...turn }));
 }
+
+const isTextual = ({ parts }: Message): boolean => parts.every(({ type }) => type === 'text');
 
 /**
  * Instructions in the middle of a conversation as words of the user's turn (M-01). The vendor has a role for them,

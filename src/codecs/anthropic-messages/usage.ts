@@ -1,6 +1,3 @@
-import { addUsage, noUsage, type Usage } from '../model.ts';
-import { isEmptyUsage } from '../token-counts.ts';
-import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../usage-bytes.ts';
 import {
   byteLengthOf,
   countOf,
@@ -10,7 +7,10 @@ import {
   listOf,
   objectOf,
   parseObject,
-} from '../values.ts';
+} from '../json/values.ts';
+import { isEmptyUsage } from '../usage/token-counts.ts';
+import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../usage/usage-bytes.ts';
+import { addUsage, noUsage, type Usage } from '../wire-format.ts';
 
 const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);
 const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };

@@ -1,9 +1,8 @@
-import { carrySeal } from '../carried-seal.ts';
-import type { Sealed, Search } from '../conversation.ts';
-import { encodeFrame } from '../frames.ts';
-import { inWords } from '../in-words.ts';
-import { isStructured, withLateCitations } from '../late-citations.ts';
-import type { Usage } from '../model.ts';
+import { isStructured, withLateCitations } from '../adapt/late-citations.ts';
+import { carryWithThought, embedEncryptedReasoning, UNSEALED } from '../encrypted-reasoning/embed.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
+import type { Sealed, Search } from '../model/conversation.ts';
+import { cutsOff } from '../model/end-reason.ts';
 import type {
   AnswerContext,
   Citation,
@@ -11,9 +10,11 @@ import type {
   FrameEncoder,
   PartWriter,
   StreamPart,
-} from '../stream-part.ts';
-import { anthropicTier } from '../tier.ts';
-import { isObject, type JsonObject, objectOf } from '../values.ts';
+} from '../model/stream-part.ts';
+import { withTextFallback } from '../model/text-fallback.ts';
+import { anthropicTier } from '../model/tier.ts';
+import { encodeFrame } from '../stream/frames.ts';
+import { noUsage, type Usage } from '../wire-format.ts';
 import { foreignSearch } from './search.ts';
 
 /** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
@@ -47,10 +48,13 @@ class MessagesWriter implements PartWriter {
   #calls = 0;
   #refused = false;
   #cut = false;
+  /** What blocks have thought that the caller does not want to see; null where it does (`thinking.display`). */
+  readonly #hidden: Map<number, string> | null;
 
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#encode = context.encode ?? encodeFrame;
+    this.#hidden = objectOf(context.request['thinking'])['display'] === 'omitted' ? new Map() : null;
   }
 
   push(part: StreamPart): string {
@@ -68,7 +72,7 @@ class MessagesWriter implements PartWriter {
       case 'reasoning-start':
         return this.#open(part.block, { type: 'thinking', thinking: '', signature: '' });
       case 'reasoning-delta':
-        return this.#grow(part.block, { type: 'thinking_delta', thinking: part.text });
+        return this.#think(part.block, part.text);
       case 'reasoning-end':
         return this.#seal(part.block, part.sealed);
       case 'tool-call-start':
@@ -111,9 +115,15 @@ class MessagesWriter implements PartWriter {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: begunUsage(usage),
+      usage: begunUsage(usage ?? this.#estimated()),
     };
     return this.#event({ type: 'message_start', message });
+  }
+
+  /** For an upstream that counts the input at the end; the last event has its own count (E-01). */
+  #estimated(): Usage | null {
+    const input = this.#context.inputTokens?.();
+    return input === undefined ? null : { ...noUsage, input };
   }
 
   #open(block: number, start: JsonObject, begun = false): string {
@@ -148,16 +158,24 @@ class MessagesWriter implements PartWriter {
     return started;
   }
 
+  #think(block: number, text: string): string {
+    if (this.#hidden === null) return this.#grow(block, { type: 'thinking_delta', thinking: text });
+    this.#hidden.set(block, (this.#hidden.get(block) ?? '') + text);
+    return '';
+  }
+
   /** Ends a block of reasoning. One that is sealed through and through shows only now what it is. */
-  #seal(block: number, sealed: Sealed | null): string {
+  #seal(block: number, own: Sealed | null): string {
     const open = this.#blocks.get(block);
+    const thought = this.#hidden?.get(block) ?? '';
+    const sealed = own ?? (thought === '' ? null : UNSEALED);
     if (open === undefined || sealed === null) return this.#close(block);
     if (!open.begun && sealed.format === 'anthropic-messages' && sealed.kind === 'redacted') {
       open.start = { type: 'redacted_thinking', data: sealed.value };
       open.begun = true;
       return this.#advance() + this.#close(block);
     }
-    const signature = signatureOf(sealed);
+    const signature = signatureOf(sealed, thought);
     return this.#grow(block, { type: 'signature_delta', signature }) + this.#close(block);
   }
 
@@ -211,7 +229,7 @@ class MessagesWriter implements PartWriter {
 
   /** What was written says more than the upstream's reason (S-04, S-05, S-07). */
   #stopReason(reason: EndReason): string {
-    if (this.#cut) return 'max_tokens';
+    if (this.#cut && !cutsOff(reason)) return 'max_tokens';
     if (reason === 'stop' && this.#calls > 0) return 'tool_use';
     return reason === 'stop' && this.#refused ? 'refusal' : reasons[reason];
   }
@@ -225,12 +243,13 @@ export function writer(context: AnswerContext): PartWriter {
     joint: '',
     structured: isStructured(objectOf(context.request['output_config'])['format']),
   });
-  return inWords(target, { format: 'anthropic-messages', images: 'none' });
+  return withTextFallback(target, { format: 'anthropic-messages', images: 'none' });
 }
 
-/** A seal of another format goes along in the place of this one's, for its maker to get it back. */
-function signatureOf(sealed: Sealed): string {
-  return sealed.format === 'anthropic-messages' ? sealed.value : carrySeal(sealed);
+/** A seal of another format goes along in the place of this one's, for its maker to get it back, and a hidden thought with it. */
+function signatureOf(sealed: Sealed, thought: string): string {
+  if (sealed.format === 'anthropic-messages') return sealed.value;
+  return thought === '' ? embedEncryptedReasoning(sealed) : carryWithThought(sealed, thought);
 }
 
 function locationOf({ native, text, title, url }: Citation): JsonObject {

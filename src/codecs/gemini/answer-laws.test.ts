@@ -5,8 +5,8 @@ import { answers, settled } from '../../../test/support/arbitrary.ts';
 import { replaced } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { listOf, objectOf } from '../values.ts';
+import { listOf, objectOf } from '../json/values.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { gemini } from './codec.ts';
 import { reader } from './reader.ts';
@@ -23,7 +23,10 @@ const { stream } = gemini;
 assert.ok(stream !== null);
 
 const context = {
-  ...{ id: 'req_0m1', model: 'a', startedAt: 1_790_000_000_000, includeUsage: true },
+  id: 'req_0m1',
+  model: 'a',
+  startedAt: 1_790_000_000_000,
+  includeUsage: true,
   request: { generationConfig: { thinkingConfig: { includeThoughts: true } } },
 };
 const written = (parts: readonly StreamPart[]) => {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { splitFrames } from '../../lib/sse.ts';
-import { carrySeal } from '../carried-seal.ts';
-import type { Sealed } from '../conversation.ts';
-import { noUsage, type Usage } from '../model.ts';
-import type { EndReason, StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
+import type { EndReason, StreamPart } from '../model/stream-part.ts';
+import { noUsage, type Usage } from '../wire-format.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { gemini } from './codec.ts';
 import { reader } from './reader.ts';
@@ -22,7 +22,9 @@ const read = (...chunks: unknown[]) => {
 };
 const chunk = (parts: unknown[], more: JsonObject = {}, root: JsonObject = {}) => ({
   candidates: [{ content: { parts, role: 'model' }, index: 0, ...more }],
-  ...{ modelVersion: 'gemini-3', responseId: 'r1', ...root },
+  modelVersion: 'gemini-3',
+  responseId: 'r1',
+  ...root,
 });
 const stop = { finishReason: 'STOP' };
 const called = (functionCall: JsonObject, more: JsonObject = {}) => ({ functionCall, ...more });
@@ -65,8 +67,10 @@ const call = (block: number, input: string, complete = true): StreamPart[] => [
   { type: 'tool-call-end', block, complete },
 ];
 const end = (reason: EndReason, usage: Usage | null = null): StreamPart => ({
-  ...{ type: 'message-end', stopSequence: null },
-  ...{ reason, usage },
+  type: 'message-end',
+  stopSequence: null,
+  reason,
+  usage,
 });
 const write = (parts: readonly StreamPart[], request: JsonObject = showing) => {
   const target = writer({ ...context, request });
@@ -87,11 +91,20 @@ describe('an answer of Google', () => {
       called({ name: 'list', args: {} }),
     ];
     assert.deepEqual(brief(read(chunk(parts, stop))), [
-      ...['reasoning-start 0', 'reasoning-delta 0 Hm', 'reasoning-end 0 -'],
-      ...['text-start 1', 'text-delta 1 Yes.', 'text-end 1'],
-      ...['reasoning-start 2', 'reasoning-end 2 c2ln'],
-      ...['tool-call-start 3 read x', 'tool-call-delta 3 {"a":1}', 'tool-call-end 3 true'],
-      ...['tool-call-start 4 list call_list_0_r1', 'tool-call-delta 4 {}', 'tool-call-end 4 true'],
+      'reasoning-start 0',
+      'reasoning-delta 0 Hm',
+      'reasoning-end 0 -',
+      'text-start 1',
+      'text-delta 1 Yes.',
+      'text-end 1',
+      'reasoning-start 2',
+      'reasoning-end 2 c2ln',
+      'tool-call-start 3 read x',
+      'tool-call-delta 3 {"a":1}',
+      'tool-call-end 3 true',
+      'tool-call-start 4 list call_list_0_r1',
+      'tool-call-delta 4 {}',
+      'tool-call-end 4 true',
       'message-end tool-calls',
     ]);
   });
@@ -99,34 +112,50 @@ describe('an answer of Google', () => {
   it('M-13: has the signature of a call on the thoughts before it', () => {
     const signedCall = called({ id: 'x', name: 'read' }, { thoughtSignature: 'c2ln' });
     assert.deepEqual(brief(read(chunk([{ text: 'Hm', thought: true }]), chunk([signedCall], stop))), [
-      ...['reasoning-start 0', 'reasoning-delta 0 Hm', 'reasoning-end 0 c2ln'],
-      ...['tool-call-start 1 read x', 'tool-call-end 1 true', 'message-end tool-calls'],
+      'reasoning-start 0',
+      'reasoning-delta 0 Hm',
+      'reasoning-end 0 c2ln',
+      'tool-call-start 1 read x',
+      'tool-call-end 1 true',
+      'message-end tool-calls',
     ]);
   });
 
   it('M-13: has the signature of a text before it, and that of an empty text where it stands', () => {
     const onText = read(chunk([{ text: 'Yes', thoughtSignature: 'c2ln' }]), chunk([{ text: '.' }], stop));
     assert.deepEqual(brief(onText), [
-      ...['reasoning-start 0', 'reasoning-end 0 c2ln'],
-      ...['text-start 1', 'text-delta 1 Yes', 'text-delta 1 .', 'text-end 1', 'message-end stop'],
+      'reasoning-start 0',
+      'reasoning-end 0 c2ln',
+      'text-start 1',
+      'text-delta 1 Yes',
+      'text-delta 1 .',
+      'text-end 1',
+      'message-end stop',
     ]);
     const empty = read(chunk([{ text: 'Yes' }]), chunk([{ text: '', thoughtSignature: 'c2ln' }], stop));
     assert.deepEqual(brief(empty), [
-      ...['text-start 0', 'text-delta 0 Yes', 'text-end 0'],
-      ...['reasoning-start 1', 'reasoning-end 1 c2ln', 'message-end stop'],
+      'text-start 0',
+      'text-delta 0 Yes',
+      'text-end 0',
+      'reasoning-start 1',
+      'reasoning-end 1 c2ln',
+      'message-end stop',
     ]);
     const bare = read(
       chunk([{ thoughtSignature: 'YQ==' }, { thoughtSignature: 'Yg==' }, { text: 'x' }], stop),
     );
     assert.deepEqual(brief(bare).slice(0, 5), [
-      ...['reasoning-start 0', 'reasoning-end 0 YQ==', 'reasoning-start 1', 'reasoning-end 1 Yg=='],
+      'reasoning-start 0',
+      'reasoning-end 0 YQ==',
+      'reasoning-start 1',
+      'reasoning-end 1 Yg==',
       'text-start 2',
     ]);
   });
 
   it('M-13: gives back the seal of another format that was carried in a signature', () => {
     const seal: Sealed = { format: 'anthropic-messages', kind: 'signature', value: 'sig' };
-    const thoughtSignature = Buffer.from(carrySeal(seal)).toString('base64');
+    const thoughtSignature = Buffer.from(embedEncryptedReasoning(seal)).toString('base64');
     const parts = read(chunk([{ text: 'x', thoughtSignature }], stop));
     assert.deepEqual(
       parts.find(({ type }) => type === 'reasoning-end'),
@@ -162,10 +191,15 @@ describe('an answer of Google', () => {
       chunk([{ text: '' }], stop),
     );
     assert.deepEqual(brief(parts), [
-      ...['reasoning-start 0', 'reasoning-end 0 c2ln', 'tool-call-start 1 put x'],
+      'reasoning-start 0',
+      'reasoning-end 0 c2ln',
+      'tool-call-start 1 put x',
       'tool-call-delta 1 {"to":{"path":"src/a.ts"},"a key":[{"n":1.5},false],"none":null}',
-      ...['tool-call-end 1 true', 'tool-call-start 2 list call_list_0_r1'],
-      ...['tool-call-delta 2 {"all":true}', 'tool-call-end 2 true', 'message-end tool-calls'],
+      'tool-call-end 1 true',
+      'tool-call-start 2 list call_list_0_r1',
+      'tool-call-delta 2 {"all":true}',
+      'tool-call-end 2 true',
+      'message-end tool-calls',
     ]);
   });
 
@@ -215,7 +249,9 @@ describe('an answer of Google', () => {
       called({ name: 'put', willContinue: true, partialArgs: [{ jsonPath: '$.a', stringValue: 'x' }] }),
     ]);
     assert.deepEqual(brief(read(begun, chunk([], { finishReason: 'MAX_TOKENS' }))).slice(1), [
-      ...['tool-call-delta 0 {"a":"x"}', 'tool-call-end 0 false', 'message-end length'],
+      'tool-call-delta 0 {"a":"x"}',
+      'tool-call-end 0 false',
+      'message-end length',
     ]);
   });
 
@@ -262,14 +298,21 @@ describe('an answer of Google', () => {
   it('S-07: says in its words why it was ended, and why a prompt was blocked', () => {
     const ended = read(chunk([{ text: 'x' }], { finishReason: 'SAFETY', finishMessage: 'Unsafe.' }));
     assert.deepEqual(brief(ended).slice(-4), [
-      ...['refusal-start 1', 'refusal-delta 1 Unsafe.', 'refusal-end 1', 'message-end policy'],
+      'refusal-start 1',
+      'refusal-delta 1 Unsafe.',
+      'refusal-end 1',
+      'message-end policy',
     ]);
     const blocked = (feedback: JsonObject) => brief(read({ promptFeedback: feedback, responseId: 'r' }));
     assert.deepEqual(blocked({ blockReason: 'OTHER', blockReasonMessage: 'No.' }).slice(1), [
-      ...['refusal-delta 0 No.', 'refusal-end 0', 'message-end policy'],
+      'refusal-delta 0 No.',
+      'refusal-end 0',
+      'message-end policy',
     ]);
     assert.deepEqual(brief(read(...fixture('blocked.sse').map((frame) => JSON.parse(frame.data)))), [
-      ...['refusal-start 0', 'refusal-delta 0 The prompt was blocked: PROHIBITED_CONTENT', 'refusal-end 0'],
+      'refusal-start 0',
+      'refusal-delta 0 The prompt was blocked: PROHIBITED_CONTENT',
+      'refusal-end 0',
       'message-end policy',
     ]);
     assert.match(String(blocked({ safetyRatings: [] })), /^error 502/);
@@ -286,7 +329,11 @@ describe('an answer of Google', () => {
   it('goes on after a chunk that says STOP, as older models do in every one', () => {
     const parts = read(chunk([{ text: 'a' }], stop), chunk([{ text: 'b' }], stop));
     assert.deepEqual(brief(parts), [
-      ...['text-start 0', 'text-delta 0 a', 'text-delta 0 b', 'text-end 0', 'message-end stop'],
+      'text-start 0',
+      'text-delta 0 a',
+      'text-delta 0 b',
+      'text-end 0',
+      'message-end stop',
     ]);
   });
 
@@ -309,7 +356,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(read(wrapped), plain);
     assert.deepEqual(read([wrapped]), plain);
     assert.deepEqual(brief(read([chunk([{ text: 'x' }]), { error: { code: 503, message: 'busy' } }])), [
-      ...['error 503 busy'],
+      'error 503 busy',
     ]);
     const bytes = Buffer.from(JSON.stringify([wrapped]));
     assert.deepEqual(gemini.readUsage(bytes), { ...noUsage, input: 3 });
@@ -326,8 +373,12 @@ describe('an answer of Google', () => {
     ];
     const told = read(chunk(parts, stop));
     assert.deepEqual(brief(told).slice(0, 6), [
-      ...['reasoning-start 0', 'reasoning-end 0 c2ln', 'image 1', 'native 2 executableCode'],
-      ...['native 3 codeExecutionResult', 'text-start 4'],
+      'reasoning-start 0',
+      'reasoning-end 0 c2ln',
+      'image 1',
+      'native 2 executableCode',
+      'native 3 codeExecutionResult',
+      'text-start 4',
     ]);
     assert.deepEqual(partsOf(write(told)), [...parts, { text: '' }]);
   });
@@ -362,8 +413,15 @@ describe('an answer of Google', () => {
       chunk([{ text: '', thoughtSignature: 'c2ln' }], { ...stop, groundingMetadata }),
     );
     assert.deepEqual(brief(parts), [
-      ...['text-start 0', 'text-delta 0 a 👋 b', 'citation 0', 'citation 0', 'citation 0', 'text-end 0'],
-      ...['reasoning-start 1', 'reasoning-end 1 c2ln', 'message-end stop'],
+      'text-start 0',
+      'text-delta 0 a 👋 b',
+      'citation 0',
+      'citation 0',
+      'citation 0',
+      'text-end 0',
+      'reasoning-start 1',
+      'reasoning-end 1 c2ln',
+      'message-end stop',
     ]);
     const places = parts.flatMap((part) =>
       part.type === 'citation' ? [[part.citation.start, part.citation.end]] : [],
@@ -403,24 +461,51 @@ describe('an answer of Google', () => {
     totalTokenCount: 1_150,
   };
   const usages: [string, JsonObject, Partial<Usage>][] = [
-    ['U-01 U-02 U-04 U-05: buckets are disjoint', counts, { input: 430, cacheRead: 600, output: 50, reasoning: 70 }],
+    [
+      'U-01 U-02 U-04 U-05: buckets are disjoint',
+      counts,
+      { input: 430, cacheRead: 600, output: 50, reasoning: 70 },
+    ],
     [
       'U-06: audio and pictures are told apart',
       {
         ...counts,
-        promptTokensDetails: [{ modality: 'TEXT', tokenCount: 890 }, { modality: 'AUDIO', tokenCount: 100 }, { modality: 'IMAGE', tokenCount: 10 }],
-        cacheTokensDetails: [{ modality: 'AUDIO', tokenCount: 40 }, { modality: 'IMAGE', tokenCount: 3 }],
-        candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 20 }, { modality: 'AUDIO', tokenCount: 5 }],
+        promptTokensDetails: [
+          { modality: 'TEXT', tokenCount: 890 },
+          { modality: 'AUDIO', tokenCount: 100 },
+          { modality: 'IMAGE', tokenCount: 10 },
+        ],
+        cacheTokensDetails: [
+          { modality: 'AUDIO', tokenCount: 40 },
+          { modality: 'IMAGE', tokenCount: 3 },
+        ],
+        candidatesTokensDetails: [
+          { modality: 'IMAGE', tokenCount: 20 },
+          { modality: 'AUDIO', tokenCount: 5 },
+        ],
       },
-      { input: 363, cacheRead: 600, audioInput: 60, imageInput: 7, output: 25, audioOutput: 5, imageOutput: 20, reasoning: 70 },
+      {
+        input: 363,
+        cacheRead: 600,
+        audioInput: 60,
+        imageInput: 7,
+        output: 25,
+        audioOutput: 5,
+        imageOutput: 20,
+        reasoning: 70,
+      },
     ],
-    ['U-10: a total says what nothing else does', { promptTokenCount: 5, totalTokenCount: 9 }, { input: 5, output: 4 }],
+    [
+      'U-10: a total says what nothing else does',
+      { promptTokenCount: 5, totalTokenCount: 9 },
+      { input: 5, output: 4 },
+    ],
     [
       'U-13: more cached than asked is not more than all',
       { promptTokenCount: 5, cachedContentTokenCount: 9, candidatesTokenCount: -1 },
       { cacheRead: 5 },
     ],
-  ]; // biome-ignore format: a table
+  ];
   for (const [name, usageMetadata, expected] of usages) {
     it(name, () => {
       const parts = read(chunk([{ text: 'x' }], stop, { usageMetadata }));
@@ -448,7 +533,9 @@ describe('an answer of Google', () => {
       { usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 9 } },
     );
     assert.deepEqual(parts[0], {
-      ...{ type: 'message-start', id: 'r1', model: 'gemini-3' },
+      type: 'message-start',
+      id: 'r1',
+      model: 'gemini-3',
       usage: { ...noUsage, input: 7, output: 1 },
     });
     assert.deepEqual(parts.at(-1), end('stop', { ...noUsage, input: 7, output: 9 }));
@@ -532,8 +619,11 @@ describe('an answer to a caller of Google’s format', () => {
     ]);
     assert.equal(candidateOf(chunks.at(-1))['finishReason'], 'STOP');
     assert.deepEqual(chunks.at(-1)?.['usageMetadata'], {
-      ...{ promptTokenCount: 14, candidatesTokenCount: 5, totalTokenCount: 22 },
-      ...{ cachedContentTokenCount: 4, thoughtsTokenCount: 3 },
+      promptTokenCount: 14,
+      candidatesTokenCount: 5,
+      totalTokenCount: 22,
+      cachedContentTokenCount: 4,
+      thoughtsTokenCount: 3,
     });
     assert.equal(chunks.at(-1)?.['responseId'], '1');
   });
@@ -568,8 +658,11 @@ describe('an answer to a caller of Google’s format', () => {
     const [a = [], b = []] = [text(0, 'a', 'A'), call(1, '{}')];
     const mixed = [...a.slice(0, 2), ...b, ...text(2, 'c'), ...a.slice(2), end('stop')];
     assert.deepEqual(partsOf(write(mixed)), [
-      ...[{ text: 'a' }, { text: 'A' }, { functionCall: { id: 'id1', name: 'read', args: {} } }],
-      ...[{ text: 'c' }, { text: '' }],
+      { text: 'a' },
+      { text: 'A' },
+      { functionCall: { id: 'id1', name: 'read', args: {} } },
+      { text: 'c' },
+      { text: '' },
     ]);
   });
 
@@ -624,7 +717,8 @@ describe('an answer to a caller of Google’s format', () => {
       to: number | null,
       url: string | null,
     ): StreamPart => ({
-      ...{ type: 'citation', block },
+      type: 'citation',
+      block,
       citation: { url, title: 'T', text: 'passage', start, end: to, native },
     });
     const chunks = write([

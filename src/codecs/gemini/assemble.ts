@@ -1,7 +1,8 @@
 import type { Frame } from '../../lib/sse.ts';
-import { encodeFrames, ValueFrame } from '../frames.ts';
-import { overlay } from '../merge.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { addTo, overlay } from '../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { encodeFrames, ValueFrame } from '../stream/frames.ts';
 import {
   blockReasonIn,
   chunksOf,
@@ -33,6 +34,8 @@ export function encodeFramesOf(response: Record<string, unknown>): Buffer {
 interface CandidateSoFar {
   /** Members beside the content. */
   members: JsonObject;
+  /** The log probabilities of the tokens so far; null while none came. */
+  logprobs: JsonObject | null;
   /** The content without its parts; null while none came. */
   content: JsonObject | null;
   parts: JsonObject[];
@@ -72,12 +75,20 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
 
 function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: JsonObject): void {
   const { content, logprobsResult, ...members } = candidate;
-  const index = typeof candidate['index'] === 'number' ? candidate['index'] : 0;
-  const soFar = candidates.get(index) ?? { members: {}, content: null, parts: [], open: null };
+  const index = numberOf(candidate['index']) ?? 0;
+  const soFar = candidates.get(index) ?? {
+    members: {},
+    logprobs: null,
+    content: null,
+    parts: [],
+    open: null,
+  };
   candidates.set(index, soFar);
   overlay(soFar.members, members);
-  if (isObject(logprobsResult))
-    soFar.members['logprobsResult'] = joinedLists(objectOf(soFar.members['logprobsResult']), logprobsResult);
+  if (isObject(logprobsResult)) {
+    soFar.logprobs ??= {};
+    addLogprobs(soFar.logprobs, logprobsResult);
+  }
   if (isObject(content)) {
     const { parts: _, ...others } = content;
     soFar.content ??= {};
@@ -87,12 +98,16 @@ function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: JsonOb
 }
 
 /** Every chunk has the log probabilities of its own tokens. */
-function joinedLists(before: JsonObject, later: JsonObject): JsonObject {
-  const joined = Object.entries(later).map(([name, value]) => [
-    name,
-    Array.isArray(value) ? [...listOf(before[name]), ...value] : value,
-  ]);
-  return { ...before, ...Object.fromEntries(joined) };
+function addLogprobs(target: JsonObject, later: JsonObject): void {
+  for (const [name, value] of Object.entries(later)) {
+    if (name === '__proto__') continue;
+    if (!Array.isArray(value)) {
+      target[name] = value;
+      continue;
+    }
+    if (!Array.isArray(target[name])) target[name] = [];
+    for (const one of value) addTo(target, name, one);
+  }
 }
 
 /** Adds a part; the first of a chunk may go on with the last of the one before. */
@@ -155,7 +170,11 @@ function close(soFar: CandidateSoFar): void {
   soFar.open = open.args.broken ? open : null;
 }
 
-function finish({ content, members, parts }: CandidateSoFar): JsonObject {
+function finish({ content, logprobs, members, parts }: CandidateSoFar): JsonObject {
   const said = parts.length > 0 ? { parts } : {};
-  return { ...(content === null ? {} : { content: { ...said, ...content } }), ...members };
+  return {
+    ...(content === null ? {} : { content: { ...said, ...content } }),
+    ...members,
+    ...(logprobs === null ? {} : { logprobsResult: logprobs }),
+  };
 }

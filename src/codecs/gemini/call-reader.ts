@@ -1,6 +1,6 @@
-import { type CallIds, callIds } from '../call-ids.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { type JsonObject, textOf } from '../values.ts';
+import { type CallIds, callIds } from '../adapt/call-ids.ts';
+import { type JsonObject, textOf } from '../json/values.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { PartialArgs, willContinue } from './partial-args.ts';
 
 interface OpenCall {
@@ -45,7 +45,7 @@ export class CallReader {
   #goOn(call: JsonObject): StreamPart[] {
     if (this.#open === null) {
       // An empty one ends a call that has ended already; anything else must not pass as an answer without calls.
-      if (call['args'] !== undefined || call['partialArgs'] !== undefined)
+      if (call['args'] !== undefined || call['partialArgs'] !== undefined || textOf(call['id']) !== '')
         this.fault ??= 'The upstream called a tool without naming it';
       return [];
     }
@@ -53,9 +53,9 @@ export class CallReader {
     return willContinue(call) ? [] : this.#close(true);
   }
 
-  /** Ends a call that its next part should have ended: the answer was cut off inside it (S-05). */
-  end(): StreamPart[] {
-    return this.#close(false);
+  /** Ends a call that its next part should have ended. `cut`: the answer was cut off inside it (S-05). */
+  end(cut: boolean): StreamPart[] {
+    return this.#close(!cut);
   }
 
   #close(complete: boolean): StreamPart[] {

@@ -1,6 +1,7 @@
 import type { Frame } from '../../lib/sse.ts';
-import { ValueFrame } from '../frames.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { numberOf, parseJson } from '../json/lossless.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { ValueFrame } from '../stream/frames.ts';
 
 /**
  * The answers in the data of a frame, or in a body: one as a rule; several in the array that a stream without
@@ -8,7 +9,7 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.t
  */
 export function chunksIn(data: string): JsonObject[] | null {
   try {
-    const value: unknown = JSON.parse(data);
+    const value = parseJson(data);
     if (isObject(value)) return [unwrapped(value)];
     return Array.isArray(value) ? value.filter(isObject).map(unwrapped) : null;
   } catch {
@@ -42,7 +43,7 @@ export function isErrorFrame(frame: Frame, chunks: readonly JsonObject[] | null)
 export function candidateIn(chunk: JsonObject): JsonObject | null {
   const first = listOf(chunk['candidates'])
     .filter(isObject)
-    .find(({ index }) => typeof index !== 'number' || index === 0);
+    .find(({ index }) => (numberOf(index) ?? 0) === 0);
   return first ?? null;
 }
 
@@ -64,7 +65,12 @@ export function blockReasonIn(chunk: JsonObject): string {
 
 /** Members of a part that are no content by themselves. */
 const besides: ReadonlySet<string> = new Set([
-  ...['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution', 'mediaProcessing'],
+  'thought',
+  'thoughtSignature',
+  'videoMetadata',
+  'partMetadata',
+  'mediaResolution',
+  'mediaProcessing',
   'speechMetadata',
 ]);
 

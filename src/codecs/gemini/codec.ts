@@ -1,11 +1,14 @@
 import type { Codec } from '../codec.ts';
 import { encodeError } from './error.ts';
-import { lacks } from './models.ts';
+import { otherWords, readable } from './members.ts';
+import { unsupportedBy } from './models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names, toolRules, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
+import { addsTurn } from './turns.ts';
 import { readUsage, responseTextBytes } from './usage.ts';
+import { camelName } from './wire-names.ts';
 import { writer } from './writer.ts';
 
 /** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`), which Gemini CLI speaks. */
@@ -19,9 +22,13 @@ export const gemini: Codec = {
     reader,
     writer,
     names,
-    heard,
+    readable,
+    addsTurn,
+    otherWords,
+    spelling: camelName,
+    acceptedOnly: heard,
     vendorOnly,
-    lacks,
+    unsupportedBy,
     searchCalls: false,
     answerImages: true,
     prefill: true,

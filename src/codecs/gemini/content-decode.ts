@@ -1,3 +1,5 @@
+import { isObject, type JsonObject, textOf } from '../json/values.ts';
+import { textAt, wrong } from '../json/wire-check.ts';
 import type {
   FilePart,
   ImagePart,
@@ -6,9 +8,7 @@ import type {
   ReasoningPart,
   Sealed,
   Source,
-} from '../conversation.ts';
-import { isObject, type JsonObject, textOf } from '../values.ts';
-import { textAt, wrong } from '../wire-check.ts';
+} from '../model/conversation.ts';
 import { kindOf, mediaPart, typeOfUrl } from './media.ts';
 import { sealOf, thoughtIn } from './signature.ts';
 import { messageAt } from './wire-names.ts';
@@ -34,7 +34,7 @@ export function readPart(
   const signature = textAt(part, 'thoughtSignature', `${path}.thoughtSignature`) ?? '';
   const seal = sealOf(signature);
   const text = textAt(part, 'text', `${path}.text`);
-  if (part['thought'] === true) return text === null && seal === null ? [] : [thought(text ?? '', seal)];
+  if (part['thought'] === true) return thoughtPart(text, seal, before.at(-1));
   const said = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];
   if (seal === null || said.some(({ type }) => type === 'native')) return said;
   const last = before.at(-1);
@@ -44,6 +44,16 @@ export function readPart(
   last.text = thoughtIn(signature) || last.text;
   last.summary = isSummary(seal);
   return said;
+}
+
+/** A thought, or the next piece of the one before: a stream's pieces come back as they came, and the last bears the seal. */
+function thoughtPart(text: string | null, sealed: Sealed | null, last: Part | undefined): Part[] {
+  if (text === null && sealed === null) return [];
+  if (last?.type !== 'reasoning' || last.sealed !== null) return [thought(text ?? '', sealed)];
+  last.text += text ?? '';
+  last.sealed = sealed;
+  last.summary = isSummary(sealed);
+  return [];
 }
 
 function plainText(text: string): Part {
@@ -72,13 +82,27 @@ function dataPart(part: JsonObject, path: string, pairing: CallPairing): Part[] 
 
 /** Members of a part that say something of its content and are none. */
 const noContent: ReadonlySet<string> = new Set([
-  ...['thought', 'thoughtSignature', 'videoMetadata', 'partMetadata', 'mediaResolution', 'mediaProcessing'],
-  ...['speechMetadata', 'text', 'functionCall', 'functionResponse', 'inlineData', 'fileData'],
+  'thought',
+  'thoughtSignature',
+  'videoMetadata',
+  'partMetadata',
+  'mediaResolution',
+  'mediaProcessing',
+  'speechMetadata',
+  'text',
+  'functionCall',
+  'functionResponse',
+  'inlineData',
+  'fileData',
 ]);
 
 /** What the vendor's own tools did, which can be told in words. */
 const tellable: ReadonlySet<string> = new Set([
-  ...['executableCode', 'codeExecutionResult', 'toolCall', 'toolResponse', 'audioTranscription'],
+  'executableCode',
+  'codeExecutionResult',
+  'toolCall',
+  'toolResponse',
+  'audioTranscription',
 ]);
 
 function nativePart(name: string, value: JsonObject): NativePart {
@@ -93,21 +117,29 @@ function readMedia(part: JsonObject, path: string): Part | null {
     const mediaType = textAt(blob, 'mimeType', `${path}.inlineData.mimeType`) ?? '';
     const base64 = textAt(blob, 'data', `${path}.inlineData.data`);
     if (base64 === null) throw wrong(`${path}.inlineData.data`, 'a string');
-    return media(mediaType, { kind: 'data', mediaType, base64 }) ?? nativePart('inlineData', part);
+    const source: Source = { kind: 'data', mediaType, base64 };
+    return media(mediaType, source, nameIn(blob)) ?? nativePart('inlineData', part);
   }
   const file = messageAt(part, 'fileData', `${path}.fileData`);
   if (file === null) return null;
   const uri = textAt(file, 'fileUri', `${path}.fileData.fileUri`);
   if (uri === null) throw wrong(`${path}.fileData.fileUri`, 'a string');
   const mediaType = textAt(file, 'mimeType', `${path}.fileData.mimeType`) ?? typeOfUrl(uri) ?? PDF;
-  return media(mediaType, sourceOfUri(uri)) ?? nativePart('fileData', part);
+  return media(mediaType, sourceOfUri(uri), nameIn(file)) ?? nativePart('fileData', part);
 }
 
 const PDF = 'application/pdf';
 
-function media(mimeType: string, source: Source): Part | null {
+function media(mimeType: string, source: Source, name: string): Part | null {
   const kind = kindOf(mimeType);
-  return kind === null ? null : mediaPart(kind, source);
+  const part = kind === null ? null : mediaPart(kind, source);
+  if (part === null || part.type === 'audio' || name === '') return part;
+  return { ...part, name };
+}
+
+/** What a document or a picture is called. */
+function nameIn(holder: JsonObject): string {
+  return textOf(holder['displayName']);
 }
 
 /** Files that were uploaded to Google's Files API or its storage; and what it alone plays. */
@@ -139,7 +171,10 @@ function resultPart(result: JsonObject, path: string, pairing: CallPairing): Par
   if (name === null && id === null) throw wrong(`${path}.name`, 'a string');
   const { isError, text } = outcomeOf(result['response']);
   return {
-    ...{ type: 'tool-result', callId: pairing.answered(name ?? '', id), kind: 'function', isError },
+    type: 'tool-result',
+    callId: pairing.answered(name ?? '', id),
+    kind: 'function',
+    isError,
     parts: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...shownIn(result, path)],
   };
 }

@@ -1,7 +1,9 @@
-import type { FilePart, ImagePart, Part, ReasoningPart, ToolResultPart } from '../conversation.ts';
-import { imageTypeOf } from '../image-type.ts';
-import { textOfFile } from '../text-file.ts';
-import { type JsonObject, parseObject } from '../values.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import { asWritten } from '../adapt/joined-texts.ts';
+import { imageTypeOf } from '../files/image-type.ts';
+import { filesAsResultText, textOfFile } from '../files/text-file.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { FilePart, ImagePart, Part, ReasoningPart, ToolResultPart } from '../model/conversation.ts';
 import { kindOf, typeOfUrl } from './media.ts';
 
 /** Parts of the wire. What the format cannot say, and empty texts, have none. */
@@ -53,7 +55,7 @@ function partOf(part: Part): JsonObject[] {
     case 'audio':
       return [{ inlineData: { mimeType: `audio/${part.format}`, data: part.base64 } }];
     case 'tool-call':
-      return [{ functionCall: { id: part.id, name: part.name, args: argsOf(part.input) } }];
+      return [{ functionCall: { id: part.id, name: part.name, args: argumentsOf(part.input) } }];
     case 'native':
       return part.format === 'gemini' ? [part.value] : [];
     case 'search':
@@ -61,12 +63,6 @@ function partOf(part: Part): JsonObject[] {
       // Searches of others come as words; `turns.ts` writes results, for they name the function that was called.
       return [];
   }
-}
-
-/** Arguments as an object. What is none is kept as text, for the model to see what it wrote (M-08). */
-function argsOf(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  return parseObject(text) ?? { raw_arguments: text };
 }
 
 /** The types of what does not tell its own: the vendor wants one. */
@@ -110,23 +106,21 @@ export function resultOf(
   name: string,
   inside: boolean,
 ): WireResult {
-  const texts = parts.filter(isWords).flatMap((part) => partOf(part).map(({ text }) => text));
-  const shown = parts.filter((part) => !isWords(part)).flatMap(partOf);
+  const worded = filesAsResultText(parts);
+  const text = asWritten(worded.flatMap((part) => (part.type === 'text' ? [part.text] : [])));
+  const shown = worded.filter(({ type }) => type !== 'text').flatMap(partOf);
   const within = inside && shown.length > 0;
   return {
     part: {
       functionResponse: {
-        ...{ id: callId, name, response: { [isError ? 'error' : 'output']: texts.join('\n\n') } },
+        id: callId,
+        name,
+        response: { [isError ? 'error' : 'output']: text },
         ...(within ? { parts: shown } : {}),
       },
     },
     beside: within || shown.length === 0 ? [] : [{ text: `Attachment of the result of ${name}:` }, ...shown],
   };
-}
-
-/** A document that is text is as good as text. */
-function isWords(part: ToolResultPart['parts'][number]): boolean {
-  return part.type === 'text' || (part.type === 'file' && part.source.kind === 'text');
 }
 
 /** The words and pictures of a result whose call is not there (M-11). */

@@ -1,25 +1,41 @@
-import { callIds } from '../call-ids.ts';
-import type { Message, Part, TextPart } from '../conversation.ts';
-import { isObject, type JsonObject } from '../values.ts';
-import { textAt, wrong } from '../wire-check.ts';
+import { callIds } from '../adapt/call-ids.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
+import { textAt, wrong } from '../json/wire-check.ts';
+import type { Message, Part, TextPart } from '../model/conversation.ts';
 import { type CallPairing, instructionOf, readPart } from './content-decode.ts';
+import { wholeCalls } from './whole-calls.ts';
 import { camel, messagesAt } from './wire-names.ts';
 
 /** `contents` as messages. Who speaks is the user where nothing is said (`Content.role`). */
 export function readContents(body: JsonObject): Message[] {
   const pairing = pairingOf();
   let before = '';
-  return messagesAt(body, 'contents', 'contents').map(([content, path]) => {
+  return messagesAt(body, 'contents', 'contents').flatMap(([content, path]) => {
     const role = textAt(content, 'role', `${path}.role`) ?? 'user';
     if (role !== 'user' && role !== 'model' && role !== 'function' && role !== '')
       throw wrong(`${path}.role`, '"user" or "model"');
     if (role === 'model' && before !== 'model') pairing.forget();
     before = role;
     const parts: Part[] = [];
-    for (const [part, at] of messagesAt(content, 'parts', `${path}.parts`))
+    for (const [part, at] of wholeCalls(messagesAt(content, 'parts', `${path}.parts`)))
       parts.push(...readPart(part, at, parts, pairing));
-    return { role: role === 'model' ? 'assistant' : 'user', parts };
+    return role === 'model' ? answerWith(parts) : [{ role: 'user' as const, parts }];
   });
+}
+
+/**
+ * An answer as its turns. What a server of the vendor's side answered to a call stands among the words of the model (remote
+ * MCP servers); in other formats a result is the user's.
+ */
+function answerWith(parts: readonly Part[]): Message[] {
+  const messages: Message[] = [{ role: 'assistant', parts: [] }];
+  for (const part of parts) {
+    const role = part.type === 'tool-result' ? 'user' : 'assistant';
+    const last = messages.at(-1);
+    if (last?.role === role) last.parts.push(part);
+    else messages.push({ role, parts: [part] });
+  }
+  return messages.filter((message) => parts.length === 0 || message.parts.length > 0);
 }
 
 /** `systemInstruction`: a content, or plain text. */

@@ -1,9 +1,10 @@
 import type { ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { ReportedError } from '../codec.ts';
-import { encodeFrame } from '../frames.ts';
-import { readVendorError } from '../openai-error.ts';
-import { type JsonObject, listOf, objectOf, table, textOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { type JsonObject, listOf, objectOf, table, textOf } from '../json/values.ts';
+import { readVendorError } from '../openai-shared/error.ts';
+import { encodeFrame } from '../stream/frames.ts';
 import { chunksIn, errorIn } from './chunk.ts';
 
 /** Google's canonical error names (google.rpc.Code) for each kind of failure. */
@@ -71,7 +72,8 @@ function readGoogleError(error: JsonObject | string): ReportedError {
   if (typeof error === 'string') return read;
   if (detailsOf(error).invalidKey) return { ...read, status: 401 };
   const { code, status } = error;
-  const isStatus = typeof code === 'number' && code >= 400 && code <= 599;
+  const number = numberOf(code) ?? 0;
+  const isStatus = number >= 400 && number <= 599;
   const named = statusOfName[textOf(status)];
   return isStatus || named === undefined ? read : { ...read, status: named };
 }

@@ -1,6 +1,7 @@
-import type { Search } from '../conversation.ts';
-import type { Citation, StreamPart } from '../stream-part.ts';
-import { isCount, isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { countIn, isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { Search } from '../model/conversation.ts';
+import type { Citation, StreamPart } from '../model/stream-part.ts';
 
 type CitationPart = Extract<StreamPart, { type: 'citation' }>;
 
@@ -115,7 +116,7 @@ function supportsIn(grounding: JsonObject): Support[] {
     .map(objectOf)
     .flatMap((support) =>
       listOf(support['groundingChunkIndices']).flatMap((index) => {
-        const source = typeof index === 'number' ? chunks[index] : undefined;
+        const source = chunks[numberOf(index) ?? -1];
         return source === undefined ? [] : [{ segment: objectOf(support['segment']), source }];
       }),
     );
@@ -148,8 +149,8 @@ function locator(text: string | null): (segment: JsonObject) => { start: number;
   let searches = 0;
   return (segment) => {
     const words = textOf(segment['text']);
-    const told = isCount(segment['endIndex']) ? segment['endIndex'] : null;
-    const start = positionOf(offsets, isCount(segment['startIndex']) ? segment['startIndex'] : 0);
+    const told = countIn(segment['endIndex']);
+    const start = positionOf(offsets, countIn(segment['startIndex']) ?? 0);
     const end = told === null ? null : positionOf(offsets, told);
     if (start !== null && end !== null && start < end) {
       if (words === '' || text.slice(start, end) === words) return { start, end };
@@ -170,7 +171,9 @@ export function searchIn(grounding: JsonObject): Search | null {
     typeof uri === 'string' ? [{ url: uri, title: typeof title === 'string' ? title : null }] : [],
   );
   return {
-    ...{ queries, sources, failed: false },
+    queries,
+    sources,
+    failed: false,
     text: `[googleSearch] ${JSON.stringify({ queries, sources })}`,
     native: { format: 'gemini', values: [grounding] },
   };

@@ -3,9 +3,10 @@ import { describe, it } from 'node:test';
 import { conversations } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
-import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../conversation.ts';
-import { effortOfBudget } from '../effort.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { filesAsResultText } from '../files/text-file.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../model/conversation.ts';
+import { effortOfBudget } from '../model/effort.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
 
@@ -33,14 +34,12 @@ function sayable(whole: Conversation): Conversation {
   });
   return {
     ...whole,
-    ...{
-      parallelToolCalls: null,
-      verbosity: null,
-      userId: null,
-      cacheKey: null,
-      metadata: null,
-      store: null,
-    },
+    parallelToolCalls: null,
+    verbosity: null,
+    userId: null,
+    cacheKey: null,
+    metadata: null,
+    store: null,
     system: whole.system.map(({ text }) => ({ type: 'text', text })),
     messages: whole.messages.flatMap((message) => sayableMessage(message, whole.model)),
     tools,
@@ -67,7 +66,12 @@ function sayableChoice(choice: ToolChoice | null, known: ReadonlySet<string>): T
 }
 
 const budgets: Readonly<Record<string, number>> = {
-  ...{ minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 },
+  minimal: 1_024,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
 };
 
 function sayableReasoning(whole: Reasoning | null, model: string): Reasoning | null {
@@ -133,8 +137,8 @@ function sayablePart(part: Part): Part[] {
     }
     case 'tool-result': {
       const { cache: _, ...result } = part;
-      const parts = part.parts.flatMap(sayablePart);
-      const text = parts.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('\n\n');
+      const parts = filesAsResultText(part.parts).flatMap(sayablePart);
+      const text = parts.flatMap((one) => (one.type === 'text' ? [one.text] : [])).join('');
       const shown = parts.filter((one) => one.type === 'image' || one.type === 'file');
       const texts = text === '' ? [] : [{ type: 'text' as const, text }];
       return [{ ...result, kind: 'function', parts: [...texts, ...shown] }];

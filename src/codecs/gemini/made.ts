@@ -1,5 +1,5 @@
-import type { ImageSource } from '../stream-part.ts';
-import { type JsonObject, objectOf, textOf } from '../values.ts';
+import { type JsonObject, objectOf, textOf } from '../json/values.ts';
+import type { ImageSource } from '../model/stream-part.ts';
 
 /** The picture in a part of an answer; null for any other part. */
 export function imageIn(part: JsonObject): ImageSource | null {

@@ -1,5 +1,5 @@
-import type { AudioPart, FilePart, ImagePart, Source } from '../conversation.ts';
-import { table } from '../values.ts';
+import { table } from '../json/values.ts';
+import type { AudioPart, FilePart, ImagePart, Source } from '../model/conversation.ts';
 
 /** What media are, by the beginning of their type; the others have no like in the neutral model. */
 export type MediaKind = 'image' | 'audio' | 'file';
@@ -16,10 +16,25 @@ export function kindOf(mimeType: string): MediaKind | null {
 }
 
 const typeOfExtension: Readonly<Record<string, string>> = table({
-  ...{ png: 'image/png', jpg: 'image/jpeg', jpeg: 'image/jpeg', webp: 'image/webp', gif: 'image/gif' },
-  ...{ heic: 'image/heic', heif: 'image/heif', pdf: 'application/pdf', txt: 'text/plain' },
-  ...{ md: 'text/markdown', csv: 'text/csv', html: 'text/html', xml: 'text/xml', json: 'application/json' },
-  ...{ mp3: 'audio/mp3', wav: 'audio/wav', mp4: 'video/mp4', webm: 'video/webm', mov: 'video/quicktime' },
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  heic: 'image/heic',
+  heif: 'image/heif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  html: 'text/html',
+  xml: 'text/xml',
+  json: 'application/json',
+  mp3: 'audio/mp3',
+  wav: 'audio/wav',
+  mp4: 'video/mp4',
+  webm: 'video/webm',
+  mov: 'video/quicktime',
 });
 
 /** The type that the end of an address tells; null when it tells none. */
@@ -37,7 +52,9 @@ export function mediaPart(kind: MediaKind, source: Source): ImagePart | FilePart
 }
 
 const audioFormats: Readonly<Record<string, string>> = table({
-  ...{ 'audio/mpeg': 'mp3', 'audio/x-wav': 'wav', 'audio/wave': 'wav' },
+  'audio/mpeg': 'mp3',
+  'audio/x-wav': 'wav',
+  'audio/wave': 'wav',
 });
 
 function audioFormatOf(mimeType: string): string {

@@ -1,4 +1,4 @@
-import type { Concept } from '../concept.ts';
+import type { Concept } from '../model/concept.ts';
 
 /** The words for how much to think, from least to most (`ThinkingLevel`, in small letters). */
 export const levels = ['minimal', 'low', 'medium', 'high'] as const;
@@ -38,7 +38,7 @@ export function thinkingStyleOf(model: string): ThinkingStyle {
 }
 
 /** What models of this name refuse: those that do not think, to be told to. */
-export function lacks(model: string): readonly Concept[] {
+export function unsupportedBy(model: string): readonly Concept[] {
   return thinkingStyleOf(model).by === 'none' ? ['reasoning'] : [];
 }
 

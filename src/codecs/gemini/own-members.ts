@@ -1,21 +1,44 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { extraMembers } from '../wire-check.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { extraMembers } from '../json/wire-check.ts';
 import { messageAt, messagesAt } from './wire-names.ts';
 
 /** Members that the neutral model has words for, by the object that they stand in. */
 const known: ReadonlySet<string> = new Set([
-  ...['model', 'stream', 'contents', 'systemInstruction', 'tools', 'serviceTier', 'cachedContent'],
+  'model',
+  'stream',
+  'contents',
+  'systemInstruction',
+  'tools',
+  'serviceTier',
+  'cachedContent',
 ]);
 const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
   generationConfig: new Set([
-    'candidateCount', 'stopSequences', 'maxOutputTokens', 'temperature', 'topP', 'topK', 'seed', 'presencePenalty',
-    'frequencyPenalty', 'responseLogprobs', 'logprobs', 'responseMimeType', 'responseSchema', 'responseJsonSchema',
-    '_responseJsonSchema', 'thinkingConfig', 'responseModalities',
-  ]), // biome-ignore format: a table
+    'candidateCount',
+    'stopSequences',
+    'maxOutputTokens',
+    'temperature',
+    'topP',
+    'topK',
+    'seed',
+    'presencePenalty',
+    'frequencyPenalty',
+    'responseLogprobs',
+    'logprobs',
+    'responseMimeType',
+    'responseSchema',
+    'responseJsonSchema',
+    '_responseJsonSchema',
+    'thinkingConfig',
+    'responseModalities',
+  ]),
   toolConfig: new Set(['functionCallingConfig']),
 };
 const knownOfFunction: ReadonlySet<string> = new Set([
-  ...['name', 'description', 'parameters', 'parametersJsonSchema'],
+  'name',
+  'description',
+  'parameters',
+  'parametersJsonSchema',
 ]);
 
 const FUNCTIONS = 'tools.functionDeclarations.';

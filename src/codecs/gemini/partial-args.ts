@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
 
 /** Steps of a path that are followed; the arguments of tools are nested far less. */
 const MAX_STEPS = 64;

@@ -1,8 +1,9 @@
 import type { Frame } from '../../lib/sse.ts';
-import type { Sealed } from '../conversation.ts';
-import type { PartReader, StreamPart } from '../stream-part.ts';
-import { servedTier } from '../tier.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
+import { cutsOff } from '../model/end-reason.ts';
+import type { PartReader, StreamPart } from '../model/stream-part.ts';
+import { servedTier } from '../model/tier.ts';
 import { CallReader } from './call-reader.ts';
 import {
   blockReasonIn,
@@ -107,6 +108,11 @@ class GeminiReader implements PartReader {
     const seal = sealOf(textOf(part['thoughtSignature']));
     const name = contentName(part);
     if (name === 'functionCall') return this.#call(objectOf(part['functionCall']), seal);
+    // Google writes one or the other; servers like it do not all.
+    if (isObject(part['functionCall'])) {
+      const { functionCall, ...rest } = part;
+      return [...this.#part(rest), ...this.#call(functionCall as JsonObject, null)];
+    }
     if (name === 'text' || name === null) return this.#words(textOf(part['text']), part['thought'], seal);
     const source = imageIn(part);
     const before = [...this.#before(source === null ? null : seal), ...this.#closeProse()];
@@ -190,7 +196,7 @@ class GeminiReader implements PartReader {
       ...citationsIn(this.#grounding, this.#cited, this.#said),
       ...this.#before(null),
       ...this.#closeProse(),
-      ...this.#calls.end(),
+      ...this.#calls.end(cutsOff(meaning)),
     ];
     if (this.#calls.fault !== null) return this.#fail({ status: 502, message: this.#calls.fault });
     this.#ended = true;

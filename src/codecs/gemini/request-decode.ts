@@ -1,7 +1,7 @@
 import { GatewayError } from '../../lib/error.ts';
-import { type Conversation, emptyConversation, type OutputShape } from '../conversation.ts';
-import { type JsonObject, textOf } from '../values.ts';
-import { flagAt, listAt, numberAt, textAt, wrong } from '../wire-check.ts';
+import { type JsonObject, textOf } from '../json/values.ts';
+import { flagAt, listAt, numberAt, textAt, wrong } from '../json/wire-check.ts';
+import { type Conversation, emptyConversation, type OutputShape } from '../model/conversation.ts';
 import { readContents, readInstruction } from './contents-decode.ts';
 import { ownMembers } from './own-members.ts';
 import { readThinking } from './thinking.ts';

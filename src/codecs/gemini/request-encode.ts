@@ -1,6 +1,7 @@
-import type { Concept, ConceptNames } from '../concept.ts';
-import type { Conversation } from '../conversation.ts';
-import { type JsonObject, table } from '../values.ts';
+import { type JsonObject, table } from '../json/values.ts';
+import type { Concept, ConceptNames } from '../model/concept.ts';
+import type { Conversation } from '../model/conversation.ts';
+import { type Dialect, plainDialect } from '../model/dialect.ts';
 import { putBack } from './own-members.ts';
 import { thinkingOf } from './thinking.ts';
 import { toolConfigOf, toolList } from './tools-encode.ts';
@@ -24,6 +25,7 @@ export const names: ConceptNames = {
   tools: 'tools.functionDeclarations',
   toolCalls: 'functionCall',
   forcedCall: 'toolConfig.functionCallingConfig',
+  allowedTools: 'toolConfig.functionCallingConfig.allowedFunctionNames',
   imageInput: 'inlineData',
   imageUrls: 'fileData.fileUri',
   audioInput: 'inlineData',
@@ -36,6 +38,7 @@ export const names: ConceptNames = {
 export const heard: ConceptNames = {
   searchBesideTools: 'tools.googleSearch',
   searchDomains: 'tools.googleSearch.excludeDomains',
+  fileNames: 'inlineData.displayName',
 };
 
 /** Google's cloud names the tier in a header, and refuses members that it does not know. */
@@ -43,12 +46,22 @@ export const vendorOnly: readonly Concept[] = ['serviceTier'];
 
 /** What the vendor takes as the name of a function: older models no longer one (T-07). */
 export const toolRules = {
-  ...{ custom: false, namespaces: false },
-  ...{ name: /^[a-zA-Z_][a-zA-Z0-9_.-]*$/, maxName: 64 },
+  custom: false,
+  namespaces: false,
+  name: /^[a-zA-Z_][a-zA-Z0-9_.-]*$/,
+  maxName: 64,
 } as const;
 
+/** The vendor takes no more (`GenerationConfig.stopSequences`). */
+const MAX_STOPS = 5;
+
 /** A conversation as a generateContent request. The model and whether to stream stand in the path. */
-export function encodeRequest(conversation: Conversation): JsonObject {
+export function encodeRequest(
+  conversation: Conversation,
+  _: Dialect = plainDialect,
+  unencodable: Concept[] = [],
+): JsonObject {
+  if (conversation.stop.length > MAX_STOPS) unencodable.push('stop');
   const { extras, messages, model, system } = conversation;
   const instructions = system.filter(({ text }) => text !== '').map(({ text }) => ({ text }));
   const tools = toolList(conversation);
@@ -82,7 +95,7 @@ function generationConfig(conversation: Conversation): JsonObject {
     seed: conversation.seed,
     presencePenalty: conversation.presencePenalty,
     frequencyPenalty: conversation.frequencyPenalty,
-    stopSequences: stop.length === 0 ? null : stop,
+    stopSequences: stop.length === 0 ? null : stop.slice(0, MAX_STOPS),
     responseLogprobs: logprobs === null ? null : true,
     logprobs: logprobs === 0 ? null : logprobs,
     responseMimeType: output.kind === 'text' ? null : 'application/json',
@@ -92,8 +105,11 @@ function generationConfig(conversation: Conversation): JsonObject {
 }
 
 const tiers: Readonly<Record<string, string>> = table({
-  ...{ default: 'standard', standard_only: 'standard', flex: 'flex' },
-  ...{ priority: 'priority', fast: 'priority' },
+  default: 'standard',
+  standard_only: 'standard',
+  flex: 'flex',
+  priority: 'priority',
+  fast: 'priority',
 });
 
 /** The vendor's word for a tier (Q-14); none for one that it does not have. */

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { unsealed } from '../../../test/support/unsealed.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { adapt } from '../adapt.ts';
+import { adapt } from '../adapt/adapt.ts';
 import { anthropicMessages } from '../anthropic-messages/codec.ts';
-import { carrySeal } from '../carried-seal.ts';
 import type { Codec, ConversationCodec } from '../codec.ts';
+import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -12,10 +14,8 @@ import {
   type Part,
   type Reasoning,
   type Tool,
-} from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import { unsealed } from '../unseal.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+} from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
 import { gemini } from './codec.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
@@ -33,19 +33,32 @@ const turnsOf = (messages: Message[], model = G3) =>
 const decoded = (body: JsonObject) => decodeRequest({ model: 'a', contents: [], ...body });
 const partsIn = (...contents: JsonObject[]) => decoded({ contents }).messages.map(({ parts }) => parts);
 const call = (id: string, input = '{}', name = 'read'): Part => ({
-  ...{ type: 'tool-call', id, name, input, kind: 'function' },
+  type: 'tool-call',
+  id,
+  name,
+  input,
+  kind: 'function',
 });
 const result = (callId: string, text: string, isError = false): Part => ({
-  ...{ type: 'tool-result', callId, isError, kind: 'function' },
+  type: 'tool-result',
+  callId,
+  isError,
+  kind: 'function',
   parts: [{ type: 'text', text }],
 });
 const seal = (value: string, text = ''): Part => ({
-  ...{ type: 'reasoning', text, summary: true },
+  type: 'reasoning',
+  text,
+  summary: true,
   sealed: { format: 'gemini', kind: 'signature', value },
 });
 const read: Tool = { kind: 'function', name: 'read', description: null, schema: null, strict: null };
 const search = (format: 'gemini' | 'anthropic-messages'): Tool => ({
-  ...{ kind: 'web-search', maxUses: null, allowedDomains: null, blockedDomains: null, location: null },
+  kind: 'web-search',
+  maxUses: null,
+  allowedDomains: null,
+  blockedDomains: null,
+  location: null,
   native: { format, value: { googleSearch: { timeRangeFilter: {} } } },
 });
 const refused = (body: JsonObject, param: string) =>
@@ -199,7 +212,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-13: has a placeholder only on the first call of each answer since the user spoke, and for newer models', () => {
+  it('M-13: has a placeholder only on the first call of each answer, and for newer models', () => {
     const loop: Message[] = [
       user,
       { role: 'assistant', parts: [call('old')] },
@@ -218,8 +231,8 @@ describe('a generateContent request for a caller of another format', () => {
         .filter((part) => 'functionCall' in part)
         .map(({ thoughtSignature }) => thoughtSignature);
     const own = [undefined, undefined, undefined, 'own'];
-    assert.deepEqual(signatures(G3), [undefined, NO_SIGNATURE, undefined, 'own']);
-    assert.deepEqual(signatures('gemini-flash-latest'), [undefined, NO_SIGNATURE, undefined, 'own']);
+    assert.deepEqual(signatures(G3), [NO_SIGNATURE, NO_SIGNATURE, undefined, 'own']);
+    assert.deepEqual(signatures('gemini-flash-latest'), [NO_SIGNATURE, NO_SIGNATURE, undefined, 'own']);
     assert.deepEqual(signatures(G2), own);
     assert.deepEqual(signatures('gemini-2.5-pro-preview-03-25'), own);
   });
@@ -251,7 +264,8 @@ describe('a generateContent request for a caller of another format', () => {
     assert.deepEqual(told({ effort: 'high' }, 'gemini-2.5-flash-lite'), budget(24_576));
     assert.deepEqual(told({ budgetTokens: 100 }, 'gemini-2.5-flash-lite'), budget(512));
     assert.deepEqual(told({ mode: 'adaptive', display: null }, G2), {
-      ...{ thinkingBudget: -1, includeThoughts: true },
+      thinkingBudget: -1,
+      includeThoughts: true,
     });
     assert.equal(told({ mode: 'adaptive' }, G3), undefined);
     assert.equal(told({ effort: 'high', display: null }, 'gemini-2.0-flash-001'), undefined);
@@ -276,7 +290,8 @@ describe('a generateContent request for a caller of another format', () => {
     assert.deepEqual(choose({ kind: 'required' }), { mode: 'ANY' });
     assert.deepEqual(choose({ kind: 'tool', name: 'list' }), { mode: 'ANY', allowedFunctionNames: ['list'] });
     assert.deepEqual(choose({ kind: 'allowed', names: ['read', 'gone'], required: false }), {
-      ...{ mode: 'VALIDATED', allowedFunctionNames: ['read'] },
+      mode: 'VALIDATED',
+      allowedFunctionNames: ['read'],
     });
     assert.deepEqual(choose({ kind: 'allowed', names: ['gone'], required: false }), { mode: 'AUTO' });
     assert.equal(encoded({ toolChoice: { kind: 'required' } })['toolConfig'], undefined);
@@ -301,7 +316,8 @@ describe('a generateContent request for a caller of another format', () => {
     };
     assert.deepEqual(droppedOf({ ...asked, tools: [search] }, G3), ['tools.web_search.allowed_domains']);
     assert.deepEqual(droppedOf({ ...asked, tools: [search, { name: 'read', input_schema: {} }] }, G3), [
-      ...['tools.web_search', 'tools.web_search.allowed_domains'],
+      'tools.web_search',
+      'tools.web_search.allowed_domains',
     ]);
     assert.deepEqual(droppedOf(asked, 'gemini-2.0-flash'), ['thinking']);
   });
@@ -369,7 +385,8 @@ describe('a generateContent request of a caller', () => {
       ],
       tool_config: { function_calling_config: { mode: 'any', allowed_function_names: ['a_b'] } },
       generation_config: {
-        ...{ max_output_tokens: 5, thinking_config: { include_thoughts: true, thinking_budget: 9 } },
+        max_output_tokens: 5,
+        thinking_config: { include_thoughts: true, thinking_budget: 9 },
       },
       safety_settings: [{ category: 'HARM', threshold: 'OFF' }],
     };
@@ -461,7 +478,7 @@ describe('a generateContent request of a caller', () => {
     const thoughtSignature = signatureOf(foreign);
     assert.match(thoughtSignature, /^[A-Za-z0-9+/]+=*$/);
     assert.deepEqual(sealOf(thoughtSignature), foreign);
-    assert.deepEqual(sealOf(carrySeal(foreign))?.format, 'gemini', 'only as bytes');
+    assert.deepEqual(sealOf(embedEncryptedReasoning(foreign))?.format, 'gemini', 'only as bytes');
     const thought = { text: 'Hm.', thought: true };
     const reasoning = { type: 'reasoning', text: 'Hm.', summary: false, sealed: foreign };
     const functionCall = { name: 'read', id: 'a', args: {} };

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../values.ts';
-import { wrong } from '../wire-check.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
+import { wrong } from '../json/wire-check.ts';
 import { camel } from './wire-names.ts';
 
 /** Deeper than any schema that a person or a tool writes. */
@@ -27,7 +27,12 @@ export function inCapitals({ type }: JsonObject): boolean {
 
 /** Keywords whose values are counts, which ProtoJSON writes as strings. */
 const counts: ReadonlySet<string> = new Set([
-  ...['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'],
+  'minItems',
+  'maxItems',
+  'minLength',
+  'maxLength',
+  'minProperties',
+  'maxProperties',
 ]);
 const schemaMaps: ReadonlySet<string> = new Set(['properties', '$defs', 'defs', 'definitions']);
 const schemaLists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems']);

@@ -1,5 +1,5 @@
-import { carriedWithThought, carryWithThought } from '../carried-seal.ts';
-import type { Sealed } from '../conversation.ts';
+import { carriedWithThought, carryWithThought } from '../encrypted-reasoning/embed.ts';
+import type { Sealed } from '../model/conversation.ts';
 
 /**
  * What a call bears that no Gemini model made: the vendor takes it in place of a signature ("Thought signatures",

@@ -1,10 +1,10 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
-import { framesIn, judgeEnd } from '../frames.ts';
-import { COLON, QUOTE, skipSpace, stringEnd } from '../json-bytes.ts';
-import { sseFraming } from '../sse-framing.ts';
-import { closersAfter } from '../usage-bytes.ts';
-import { isObject, type JsonObject, listOf } from '../values.ts';
+import { COLON, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
+import { isObject, type JsonObject, listOf } from '../json/values.ts';
+import { framesIn, judgeEnd } from '../stream/frames.ts';
+import { sseFraming } from '../stream/sse.ts';
+import { closersAfter } from '../usage/usage-bytes.ts';
 import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { blockReasonIn, chunksIn, contentName, finishReasonIn, isErrorFrame, partsIn } from './chunk.ts';
 import { encodeErrorFrame, readError } from './error.ts';
@@ -26,7 +26,8 @@ export const stream: StreamCodec = {
   // Gemini CLI takes a comment for a broken record (clients' research, 2).
   keepAlive: null,
   encodeErrorFrame,
-  cutEnding: 'reset',
+  // Its clients try again after either, but for an error that no second try would cure.
+  endings: { cut: 'reset', reported: 'error-frame' },
   modelAt: { path: ['modelVersion'], once: false },
   framesOf,
   encodeFramesOf,

@@ -1,7 +1,8 @@
-import type { Reasoning } from '../conversation.ts';
-import { effortOfBudget } from '../effort.ts';
-import { type JsonObject, table } from '../values.ts';
-import { wrong } from '../wire-check.ts';
+import { numberOf } from '../json/lossless.ts';
+import { type JsonObject, table } from '../json/values.ts';
+import { wrong } from '../json/wire-check.ts';
+import type { Reasoning } from '../model/conversation.ts';
+import { effortOfBudget } from '../model/effort.ts';
 import { type Level, levels, type ThinkingStyle, thinkingStyleOf } from './models.ts';
 
 const PATH = 'generationConfig.thinkingConfig';
@@ -11,16 +12,17 @@ const DYNAMIC = -1;
 /** `thinkingConfig` as reasoning. Thoughts that are not asked for are not shown. */
 export function readThinking(config: JsonObject | null): Reasoning | null {
   if (config === null) return null;
-  const { includeThoughts, thinkingBudget: budget, thinkingLevel: level } = config;
+  const { includeThoughts, thinkingBudget, thinkingLevel: level } = config;
   if (!isAbsent(includeThoughts) && typeof includeThoughts !== 'boolean')
     throw wrong(`${PATH}.includeThoughts`, 'true or false');
-  if (!isAbsent(budget) && (typeof budget !== 'number' || !Number.isFinite(budget)))
+  const budget = numberOf(thinkingBudget);
+  if (!isAbsent(thinkingBudget) && !Number.isFinite(budget))
     throw wrong(`${PATH}.thinkingBudget`, 'a number');
   if (!isAbsent(level) && typeof level !== 'string') throw wrong(`${PATH}.thinkingLevel`, 'a string');
   const effort = typeof level === 'string' && !level.endsWith('UNSPECIFIED') ? level.toLowerCase() : null;
   const display = includeThoughts === true ? 'summarized' : 'omitted';
   if (budget === 0) return { mode: 'off', effort, budgetTokens: null, display };
-  const budgetTokens = typeof budget === 'number' && budget > 0 ? budget : null;
+  const budgetTokens = budget !== null && budget > 0 ? budget : null;
   const told = effort !== null || budgetTokens !== null;
   return { mode: told ? 'on' : 'adaptive', effort, budgetTokens, display };
 }
@@ -47,8 +49,12 @@ function isOff({ effort, mode }: Reasoning): boolean {
 }
 
 const levelOfEffort: Readonly<Record<string, Level>> = table({
-  ...{ minimal: 'minimal', low: 'low', medium: 'medium' },
-  ...{ high: 'high', xhigh: 'high', max: 'high' },
+  minimal: 'minimal',
+  low: 'low',
+  medium: 'medium',
+  high: 'high',
+  xhigh: 'high',
+  max: 'high',
 });
 
 /** The level asked for, else the next higher one that the model has. */
@@ -63,8 +69,12 @@ function levelOf(reasoning: Reasoning, offered: readonly Level[]): JsonObject {
 
 /** Tokens for an effort, as the vendor's own OpenAI surface takes it ("OpenAI compatibility", thinking); more is all. */
 const budgetOfEffort: Readonly<Record<string, number>> = table({
-  ...{ minimal: 1_024, low: 1_024, medium: 8_192 },
-  ...{ high: 24_576, xhigh: 32_768, max: 32_768 },
+  minimal: 1_024,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
 });
 
 function budgetOf(

@@ -1,6 +1,6 @@
-import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../conversation.ts';
-import { isObject, type JsonObject, objectOf } from '../values.ts';
-import { textAt, wrong } from '../wire-check.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
+import { textAt, wrong } from '../json/wire-check.ts';
+import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../model/conversation.ts';
 import { inCapitals, jsonSchemaOf } from './schema-decode.ts';
 import { messageAt, messagesAt } from './wire-names.ts';
 
@@ -54,7 +54,10 @@ function searchTool(name: string, value: unknown): WebSearchTool {
   const blocked = Array.isArray(excluded) ? excluded.filter((one) => typeof one === 'string') : null;
   return {
     kind: 'web-search',
-    ...{ maxUses: null, allowedDomains: null, blockedDomains: blocked, location: null },
+    maxUses: null,
+    allowedDomains: null,
+    blockedDomains: blocked,
+    location: null,
     native: { format: 'gemini', value: { [name]: value } },
   };
 }

@@ -1,5 +1,5 @@
-import type { Conversation, FunctionTool, Tool, ToolChoice } from '../conversation.ts';
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Conversation, FunctionTool, Tool, ToolChoice } from '../model/conversation.ts';
 
 /** `tools`: all functions in one, then each of the vendor's own. */
 export function toolList({ tools }: Conversation): JsonObject[] {

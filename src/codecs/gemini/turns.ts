@@ -1,5 +1,6 @@
-import type { Message, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
-import type { JsonObject } from '../values.ts';
+import { isEmpty } from '../adapt/joined-texts.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../model/conversation.ts';
 import { partsOf, resultOf, wordsOfResult } from './content-encode.ts';
 import { isThirdGeneration } from './models.ts';
 import { NO_SIGNATURE } from './signature.ts';
@@ -11,6 +12,11 @@ interface Turn {
 
 /** What the user says where the vendor wants a turn of the user and the caller has none. */
 const OPENING: JsonObject = { text: 'Go on.' };
+
+/** Whether the contents of an encoded request hold a turn that the client did not write. */
+export function addsTurn({ contents }: JsonObject): boolean {
+  return listOf(contents).some((content) => listOf(objectOf(content)['parts']).includes(OPENING));
+}
 
 /**
  * Messages as the vendor wants them: neighbours of one role are one turn, the first turn is the user's, and every
@@ -45,7 +51,9 @@ function joined(messages: readonly Message[]): Spoken[] {
   };
   for (const { parts, role } of messages) {
     const said = role === 'system' ? remindersOf(parts) : parts;
-    if (said.some(speaks)) push(role === 'assistant' ? 'model' : 'user', said);
+    // A turn of the user that says nothing is a turn all the same: without it the vendor would go on with its own.
+    if (said.some(speaks) || (role === 'user' && isEmpty({ parts })))
+      push(role === 'assistant' ? 'model' : 'user', said);
   }
   const last = result.at(-1);
   if (last?.role === 'model' && callsIn(last.parts).length > 0) push('user', []);
@@ -110,19 +118,16 @@ function missing(callId: string): ToolResultPart {
 }
 
 /**
- * The turns with a placeholder where the vendor would refuse them for want of a signature: on the first call of
- * every answer since the user last said something. Real signatures are left alone, and so are the calls beside the
- * first and those of earlier turns, which need none ("Thought signatures").
+ * The turns with a placeholder where the vendor would refuse them for want of a signature: on the first call of every
+ * answer. Real signatures are left alone, and so are the calls beside the first, which need none ("Thought
+ * signatures"). Calls before the user last spoke need none either, but keep theirs: what was sent once stays as it was,
+ * so that the vendor finds it in its prompt cache.
  */
 function signed(turns: readonly Turn[]): Turn[] {
-  const began = turns.findLastIndex(
-    ({ parts, role }) => role === 'user' && !parts.some((part) => 'functionResponse' in part),
-  );
-  return turns.map((turn, index) => {
+  return turns.map((turn) => {
     const first = turn.parts.findIndex((part) => 'functionCall' in part);
     const call = turn.parts[first];
-    if (index < began || turn.role !== 'model' || call === undefined || 'thoughtSignature' in call)
-      return turn;
+    if (turn.role !== 'model' || call === undefined || 'thoughtSignature' in call) return turn;
     const parts = turn.parts.with(first, { ...call, thoughtSignature: NO_SIGNATURE });
     return { ...turn, parts };
   });

@@ -1,7 +1,15 @@
-import type { Usage } from '../model.ts';
-import { disjoint, isEmptyUsage } from '../token-counts.ts';
-import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
-import { byteLengthOf, countOf, isCount, isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+import {
+  byteLengthOf,
+  countOf,
+  isCount,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+} from '../json/values.ts';
+import { disjoint, isEmptyUsage } from '../usage/token-counts.ts';
+import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import type { Usage } from '../wire-format.ts';
 import { chunksIn, partsIn } from './chunk.ts';
 
 /** At the root, in Cloud Code's `response`, in an array; the arguments of a call are deeper. */

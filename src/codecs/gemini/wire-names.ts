@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../values.ts';
-import { wrong } from '../wire-check.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
+import { wrong } from '../json/wire-check.ts';
 
 /**
  * The members of a message under their names in camel case: Google's servers take `system_instruction` as well as
@@ -15,7 +15,8 @@ export function camel(value: JsonObject): JsonObject {
   return Object.fromEntries(result);
 }
 
-function camelName(name: string): string {
+/** A member's name in camel case. */
+export function camelName(name: string): string {
   return name.replace(/(?!^)_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -1,9 +1,11 @@
-import type { Sealed, Search } from '../conversation.ts';
-import { encodeFrame } from '../frames.ts';
-import { inWords } from '../in-words.ts';
-import type { Usage } from '../model.ts';
-import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../stream-part.ts';
-import { type JsonObject, objectOf, parseObject } from '../values.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import { type JsonObject, objectOf } from '../json/values.ts';
+import type { Sealed, Search } from '../model/conversation.ts';
+import { cutsOff } from '../model/end-reason.ts';
+import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../model/stream-part.ts';
+import { withTextFallback } from '../model/text-fallback.ts';
+import { encodeFrame } from '../stream/frames.ts';
+import type { Usage } from '../wire-format.ts';
 import { mediaOf } from './content-encode.ts';
 import { finishReasonOf } from './finish.ts';
 import { groundingOf, SaidText } from './grounding.ts';
@@ -189,7 +191,7 @@ class GeminiWriter implements PartWriter {
     if (call === null) return '';
     this.#cut ||= !complete;
     if (!complete) return '';
-    const args = call.kind === 'custom' ? { input: text } : argsOf(text);
+    const args = call.kind === 'custom' ? { input: text } : argumentsOf(text);
     return this.#part({ functionCall: { id: call.id, name: call.name, args } });
   }
 
@@ -204,7 +206,7 @@ class GeminiWriter implements PartWriter {
 
   /** What was written says more than the upstream's reason (S-05, S-07). */
   #finishReason(reason: EndReason): string {
-    if (this.#cut) return finishReasonOf('length');
+    if (this.#cut && !cutsOff(reason)) return finishReasonOf('length');
     return finishReasonOf(this.#refused && reason === 'stop' ? 'policy' : reason);
   }
 
@@ -220,16 +222,10 @@ class GeminiWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return inWords(new GeminiWriter(context), { format: 'gemini', images: 'any' });
+  return withTextFallback(new GeminiWriter(context), { format: 'gemini', images: 'any' });
 }
 
 function asksForThoughts(request: JsonObject): boolean {
   const config = camel(objectOf(camel(request)['generationConfig']));
   return camel(objectOf(config['thinkingConfig']))['includeThoughts'] === true;
-}
-
-/** Arguments as an object. What is none is kept as text, for the tool to say what is wrong with it (M-08). */
-function argsOf(text: string): JsonObject {
-  if (text.trim() === '') return {};
-  return parseObject(text) ?? { raw_arguments: text };
 }

@@ -1,7 +1,7 @@
 import type { Frame } from '../../lib/sse.ts';
-import { objectIn, ValueFrame } from '../frames.ts';
-import { overlay } from '../merge.ts';
-import { isObject, type JsonObject, objectOf } from '../values.ts';
+import { overlay } from '../json/merge.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
+import { objectIn, ValueFrame } from '../stream/frames.ts';
 import { isErrorLine } from './error.ts';
 import { encodeLine } from './json-lines.ts';
 

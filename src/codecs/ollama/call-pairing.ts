@@ -1,4 +1,4 @@
-import { callIds } from '../call-ids.ts';
+import { callIds } from '../adapt/call-ids.ts';
 
 /** Gives every call an id, and every result that of the call which it answers. */
 export interface CallPairing {

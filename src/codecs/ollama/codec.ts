@@ -1,5 +1,6 @@
 import type { Codec } from '../codec.ts';
 import { encodeError } from './error.ts';
+import { readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names } from './request-encode.ts';
@@ -18,6 +19,7 @@ export const ollama: Codec = {
     reader,
     writer,
     names,
+    readable,
     vendorOnly: [],
     searchCalls: false,
     answerImages: true,

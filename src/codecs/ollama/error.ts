@@ -1,8 +1,8 @@
 import type { GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { ReportedError } from '../codec.ts';
-import { readVendorError } from '../openai-error.ts';
-import { type JsonObject, parseObject } from '../values.ts';
+import { type JsonObject, parseObject } from '../json/values.ts';
+import { readVendorError } from '../openai-shared/error.ts';
 import { encodeLine } from './json-lines.ts';
 
 /** The body of an error, and the line of one in a stream: nothing but its text ("Errors"). */

@@ -1,6 +1,6 @@
-import { sourceOfUrl } from '../data-url.ts';
-import { imageTypeOf } from '../image-type.ts';
-import type { ImageSource } from '../stream-part.ts';
+import { sourceOfUrl } from '../files/data-url.ts';
+import { imageTypeOf } from '../files/image-type.ts';
+import type { ImageSource } from '../model/stream-part.ts';
 
 /** The vendor has base64 alone and reads the type off the bytes; clients send addresses of data as well. */
 export function sourceOf(image: string): ImageSource {

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
 import { assertRefusedByPath, replaced } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -12,11 +13,10 @@ import {
   type Part,
   type Reasoning,
   type Tool,
-} from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import { effortOfBudget } from '../effort.ts';
-import type { EndReason, StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+} from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import { effortOfBudget } from '../model/effort.ts';
+import type { EndReason, StreamPart } from '../model/stream-part.ts';
 import { ollama } from './codec.ts';
 import { choiceWords } from './tools-encode.ts';
 
@@ -57,22 +57,29 @@ function sayable(whole: Conversation): Conversation {
   const system = joined([...whole.system.map(({ text }) => text), ...choiceWords(whole)]);
   return {
     ...whole,
-    ...{ toolChoice: null, parallelToolCalls: null, candidates: null, verbosity: null, userId: null },
-    ...{ cacheKey: null, serviceTier: null, metadata: null, store: null, includeUsage: true },
+    toolChoice: null,
+    parallelToolCalls: null,
+    candidates: null,
+    verbosity: null,
+    userId: null,
+    cacheKey: null,
+    serviceTier: null,
+    metadata: null,
+    store: null,
+    includeUsage: true,
     system: system === '' ? [] : [{ type: 'text', text: system }],
     messages: sayableMessages(whole.messages),
     tools: sayableTools(whole),
     reasoning: sayableReasoning(whole.reasoning),
     output:
       whole.output.kind === 'schema'
-        ? { ...whole.output, ...{ name: null, description: null, strict: null } }
+        ? { ...whole.output, name: null, description: null, strict: null }
         : whole.output,
   };
 }
 
 function sayableTools({ toolChoice, tools }: Conversation): Tool[] {
-  const names = toolChoice?.kind === 'allowed' ? toolChoice.names : null;
-  const only = toolChoice?.kind === 'tool' ? [toolChoice.name] : names;
+  const only = toolChoice?.kind === 'tool' ? [toolChoice.name] : null;
   return tools.flatMap((tool): Tool[] => {
     if (tool.kind !== 'function' || toolChoice?.kind === 'none') return [];
     if (only !== null && !only.includes(tool.name)) return [];
@@ -129,7 +136,7 @@ function sayableAnswer(parts: readonly Part[]): Part[] {
   const thought = joined(parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])));
   return [
     ...(thought === '' ? [] : [{ type: 'reasoning' as const, text: thought, summary: false, sealed: null }]),
-    ...textPart(joined(textsIn(parts))),
+    ...textPart(textsIn(parts).join('')),
     ...parts.flatMap((part): Part[] => {
       if (part.type !== 'tool-call') return [];
       const { id, input, kind, name, type } = part;
@@ -166,7 +173,7 @@ function sayableTurn(parts: readonly Part[], calls: ReadonlyMap<string, string>)
   const rest = [...shown, ...parts.filter(({ type }) => type !== 'tool-result')];
   return [
     ...results.map((part): Part => {
-      const text = joined(textsIn(part.parts));
+      const text = textsIn(part.parts).join('');
       const words = text === '' && part.parts.length > 0 ? '[see the attachment]' : text;
       return { ...resultWithoutMarks(part), parts: textPart(words) as typeof part.parts };
     }),
@@ -322,8 +329,11 @@ function toldAnswer(parts: readonly StreamPart[]): StreamPart[] {
   const { cacheRead, cacheWrite5m, input, output, reasoning } = end.usage;
   const usage = {
     ...end.usage,
-    ...{ cacheRead: 0, cacheWrite5m: 0, reasoning: 0 },
-    ...{ input: input + cacheRead + cacheWrite5m, output: output + reasoning },
+    cacheRead: 0,
+    cacheWrite5m: 0,
+    reasoning: 0,
+    input: input + cacheRead + cacheWrite5m,
+    output: output + reasoning,
   };
   return [
     { type: 'message-start', id: '', model: context.model, usage: null },

@@ -1,8 +1,8 @@
-import type { ImagePart, Message, Part, TextPart } from '../conversation.ts';
-import { ERROR_MARK } from '../result-mark.ts';
-import { isObject, type JsonObject } from '../values.ts';
-import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
-import { argumentText, isArguments } from './call-arguments.ts';
+import { argumentText, isArguments } from '../adapt/call-arguments.ts';
+import { ERROR_MARK } from '../adapt/result-mark.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
+import { listAt, objectAt, textAt, wrong } from '../json/wire-check.ts';
+import type { ImagePart, Message, Part, TextPart } from '../model/conversation.ts';
 import { type CallPairing, callPairing } from './call-pairing.ts';
 import { sourceOf } from './images.ts';
 
@@ -112,7 +112,10 @@ function resultOf(message: JsonObject, text: TextPart[], pairing: CallPairing, p
   const isError = first?.text.startsWith(ERROR_MARK) ?? false;
   const said = isError ? withoutMark(text) : text;
   return {
-    ...{ type: 'tool-result', callId: pairing.answered(name, id), kind: 'function', isError },
+    type: 'tool-result',
+    callId: pairing.answered(name, id),
+    kind: 'function',
+    isError,
     parts: [...imagesIn(message, path), ...said],
   };
 }

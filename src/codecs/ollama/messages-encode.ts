@@ -1,8 +1,9 @@
-import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
-import { ERROR_MARK } from '../result-mark.ts';
-import { type Run, runsOf } from '../runs.ts';
-import type { JsonObject } from '../values.ts';
-import { argumentsOf } from './call-arguments.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import { asParagraphs, asWritten, isEmpty } from '../adapt/joined-texts.ts';
+import { ERROR_MARK } from '../adapt/result-mark.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../model/conversation.ts';
+import { runsOf, type ToolCallGroup } from '../model/tool-call-groups.ts';
 import { choiceWords } from './tools-encode.ts';
 
 /** The conversation's messages as the format has them: instructions first, every result a message of its own. */
@@ -18,7 +19,7 @@ export function messageList(conversation: Conversation): JsonObject[] {
  * Every answer with the results of its calls directly behind it, in the order of the calls, for models are told of
  * results by order alone; then the images in them, then the rest (M-09, M-10). What has no call is said by the user.
  */
-function messagesOfRun({ answers, rest }: Run): JsonObject[] {
+function messagesOfRun({ answers, rest }: ToolCallGroup): JsonObject[] {
   const results = rest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'));
   const waiting = new Map<string, ToolResultPart[]>();
   for (const result of [...results].reverse()) {
@@ -55,7 +56,8 @@ function restMessages(
         if (part.type !== 'tool-result') return [part];
         return answered.has(part) ? [] : part.parts;
       });
-      list.push(...userMessage([...before, ...own]));
+      const silent = isEmpty({ parts }) && before.length === 0;
+      list.push(...(silent ? [{ role: 'user', content: '' }] : userMessage([...before, ...own])));
       before = [];
     }
   }
@@ -63,20 +65,20 @@ function restMessages(
 }
 
 function instructions(said: readonly string[]): JsonObject[] {
-  const content = paragraphs(said);
+  const content = asParagraphs(said);
   return content === '' ? [] : [{ role: 'system', content }];
 }
 
 function userMessage(parts: readonly Part[]): JsonObject[] {
-  const content = paragraphs(texts(parts));
+  const content = asParagraphs(texts(parts));
   const images = parts.flatMap(imageData);
   if (content === '' && images.length === 0) return [];
   return [{ role: 'user', content, ...(images.length === 0 ? {} : { images }) }];
 }
 
 function answerMessage(parts: readonly Part[]): JsonObject[] {
-  const content = paragraphs(texts(parts));
-  const thinking = paragraphs(parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])));
+  const content = asWritten(texts(parts));
+  const thinking = asParagraphs(parts.flatMap((part) => (part.type === 'reasoning' ? [part.text] : [])));
   const calls = parts.filter((part) => part.type === 'tool-call').map(callOf);
   const images = parts.flatMap(imageData);
   if (content === '' && thinking === '' && calls.length === 0 && images.length === 0) return [];
@@ -97,7 +99,7 @@ function callOf({ id, input, name }: ToolCallPart): JsonObject {
 
 function textOfResult(result: ToolResultPart | undefined): string {
   if (result === undefined) return `${ERROR_MARK}No result was given.`;
-  const text = paragraphs(texts(result.parts));
+  const text = asWritten(texts(result.parts));
   const whole = text === '' && result.parts.length > 0 ? '[see the attachment]' : text;
   return result.isError ? `${ERROR_MARK}${whole}` : whole;
 }
@@ -111,10 +113,6 @@ function attachments({ parts }: ToolResultPart, call: ToolCallPart | undefined):
 
 function texts(parts: readonly Part[]): string[] {
   return parts.flatMap((part) => (part.type === 'text' || part.type === 'refusal' ? [part.text] : []));
-}
-
-function paragraphs(said: readonly string[]): string {
-  return said.filter((text) => text !== '').join('\n\n');
 }
 
 /** The vendor takes the bytes alone. */

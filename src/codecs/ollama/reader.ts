@@ -1,9 +1,9 @@
 import type { Frame } from '../../lib/sse.ts';
-import { type CallIds, callIds } from '../call-ids.ts';
-import { objectIn } from '../frames.ts';
-import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { argumentText } from './call-arguments.ts';
+import { argumentText } from '../adapt/call-arguments.ts';
+import { type CallIds, callIds } from '../adapt/call-ids.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
+import { objectIn } from '../stream/frames.ts';
 import { isErrorLine, readError } from './error.ts';
 import { sourceOf } from './images.ts';
 import { countersUsage } from './usage.ts';
@@ -11,8 +11,11 @@ import { countersUsage } from './usage.ts';
 /** Ollama's own words (`DoneReason`: stop, length, load, unload), and those that servers like it pass on. */
 const reasons: ReadonlyMap<string, EndReason> = new Map(
   Object.entries<EndReason>({
-    ...{ '': 'stop', stop: 'stop', tool_calls: 'stop' },
-    ...{ length: 'length', content_filter: 'policy' },
+    '': 'stop',
+    stop: 'stop',
+    tool_calls: 'stop',
+    length: 'length',
+    content_filter: 'policy',
   }),
 );
 
@@ -63,7 +66,7 @@ class OllamaReader implements PartReader {
 
   #message({ content, images, thinking, tool_calls }: JsonObject): StreamPart[] {
     const parts = [...this.#say('reasoning', textOf(thinking)), ...this.#say('text', textOf(content))];
-    for (const call of listOf(tool_calls)) {
+    for (const call of isObject(tool_calls) ? [tool_calls] : listOf(tool_calls)) {
       if (this.#ended) break;
       parts.push(...this.#call(objectOf(call)));
     }
@@ -104,7 +107,7 @@ class OllamaReader implements PartReader {
 
   /** A call comes whole; newer servers name it. */
   #call(call: JsonObject): StreamPart[] {
-    const called = objectOf(call['function']);
+    const called = isObject(call['function']) ? call['function'] : call;
     const name = textOf(called['name']);
     const text = argumentText(called['arguments']);
     if (name === '') return this.#fail('The upstream called a tool without naming it');

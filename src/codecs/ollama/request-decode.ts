@@ -1,21 +1,44 @@
 import { GatewayError } from '../../lib/error.ts';
+import { isObject, type JsonObject, textOf } from '../json/values.ts';
+import {
+  extraMembers,
+  flagAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+  wrong,
+} from '../json/wire-check.ts';
 import {
   type Conversation,
   emptyConversation,
   type FunctionTool,
   type OutputShape,
   type Reasoning,
-} from '../conversation.ts';
-import { isObject, type JsonObject, textOf } from '../values.ts';
-import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt, textsAt, wrong } from '../wire-check.ts';
+} from '../model/conversation.ts';
 import { readMessages } from './messages-decode.ts';
 
 /** Members that are read here, those of `options` by their path; all others are extras. */
 const known: ReadonlySet<string> = new Set([
-  'model', 'messages', 'tools', 'stream', 'format', 'think', 'logprobs', 'top_logprobs', 'options',
-  'options.num_predict', 'options.temperature', 'options.top_p', 'options.top_k', 'options.stop', 'options.seed',
-  'options.frequency_penalty', 'options.presence_penalty',
-]); // biome-ignore format: a table
+  'model',
+  'messages',
+  'tools',
+  'stream',
+  'format',
+  'think',
+  'logprobs',
+  'top_logprobs',
+  'options',
+  'options.num_predict',
+  'options.temperature',
+  'options.top_p',
+  'options.top_k',
+  'options.stop',
+  'options.seed',
+  'options.frequency_penalty',
+  'options.presence_penalty',
+]);
 
 /** A chat request (API reference, "Generate a chat message") as a conversation. */
 export function decodeRequest(request: JsonObject): Conversation {

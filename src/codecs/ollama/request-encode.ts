@@ -1,7 +1,7 @@
-import type { ConceptNames } from '../concept.ts';
-import type { Conversation, Reasoning } from '../conversation.ts';
-import { effortOfBudget } from '../effort.ts';
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { ConceptNames } from '../model/concept.ts';
+import type { Conversation, Reasoning } from '../model/conversation.ts';
+import { effortOfBudget } from '../model/effort.ts';
 import { messageList } from './messages-encode.ts';
 import { toolList } from './tools-encode.ts';
 
@@ -80,8 +80,12 @@ function formatOf({ output }: Conversation): unknown {
 
 const levels: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    ...{ minimal: 'low', low: 'low', medium: 'medium' },
-    ...{ high: 'high', xhigh: 'high', max: 'high' },
+    minimal: 'low',
+    low: 'low',
+    medium: 'medium',
+    high: 'high',
+    xhigh: 'high',
+    max: 'high',
   }),
 );
 

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { refused, translated, translating } from '../../../test/support/translating.ts';
-import { type Conversation, emptyConversation, type FunctionTool, type Message } from '../conversation.ts';
-import { noUsage } from '../model.ts';
-import type { EndReason, StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type FunctionTool,
+  type Message,
+} from '../model/conversation.ts';
+import type { EndReason, StreamPart } from '../model/stream-part.ts';
+import { noUsage } from '../wire-format.ts';
 import { ollama } from './codec.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -35,8 +40,14 @@ describe('a request of Ollama’s clients', () => {
 
   it('Q-02 to Q-08: says in its options how to sample, 0 and less for no bound and for chance', () => {
     const options = {
-      ...{ num_predict: 100, temperature: 0, top_p: 0.5, top_k: 40, seed: 0, stop: 'END' },
-      ...{ frequency_penalty: 0.5, presence_penalty: -1 },
+      num_predict: 100,
+      temperature: 0,
+      top_p: 0.5,
+      top_k: 40,
+      seed: 0,
+      stop: 'END',
+      frequency_penalty: 0.5,
+      presence_penalty: -1,
     };
     const { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP } = asked(
       {
@@ -46,8 +57,14 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(
       { frequencyPenalty, maxOutputTokens, presencePenalty, seed, stop, temperature, topK, topP },
       {
-        ...{ frequencyPenalty: 0.5, maxOutputTokens: 100, presencePenalty: -1, seed: 0 },
-        ...{ stop: ['END'], temperature: 0, topK: 40, topP: 0.5 },
+        frequencyPenalty: 0.5,
+        maxOutputTokens: 100,
+        presencePenalty: -1,
+        seed: 0,
+        stop: ['END'],
+        temperature: 0,
+        topK: 40,
+        topP: 0.5,
       },
     );
     const none = asked({ options: { num_predict: -1, top_k: 0, seed: -1 } });
@@ -167,13 +184,22 @@ describe('a request of Ollama’s clients', () => {
     const body = {
       messages: [user],
       options: { num_ctx: 4096, mirostat: 1, top_k: 4, seed: 1, min_p: null },
-      ...{ keep_alive: -1, truncate: true, raw: null },
+      keep_alive: -1,
+      truncate: true,
+      raw: null,
     };
     assert.deepEqual(translated(body, own, messages).dropped, [
-      ...['keep_alive', 'options.mirostat', 'options.num_ctx', 'options.seed', 'truncate'],
+      'keep_alive',
+      'options.mirostat',
+      'options.num_ctx',
+      'options.seed',
+      'truncate',
     ]);
     assert.deepEqual(encodeRequest(decodeRequest(body))['options'], {
-      ...{ top_k: 4, seed: 1, num_ctx: 4096, mirostat: 1 },
+      top_k: 4,
+      seed: 1,
+      num_ctx: 4096,
+      mirostat: 1,
     });
   });
 
@@ -290,21 +316,26 @@ describe('a request to a server of this format', () => {
       ['g'],
       'Be kind.\n\nAnswer with a call of the tool "g".',
     ]);
-    assert.deepEqual(offered({ kind: 'allowed', names: ['f'], required: false }), [['f'], 'Be kind.']);
+    assert.deepEqual(offered({ kind: 'allowed', names: ['f'], required: false }), [['f', 'g'], 'Be kind.']);
   });
 
   it('T-04: discloses a call that must be made, which it cannot say', () => {
     const body = {
       messages: [user],
       tools: [{ type: 'function', function: { name: 'f' } }],
-      ...{ tool_choice: 'required', parallel_tool_calls: false },
+      tool_choice: 'required',
+      parallel_tool_calls: false,
     };
     assert.deepEqual(translated(body, chat, own).dropped, ['tool_choice']);
   });
 
   it('M-08: has what is no JSON as text in an object', () => {
     const parts = ['{"path":', '', '[1]', '{"a":1}'].map((input, index) => ({
-      ...{ type: 'tool-call' as const, id: `c${index}`, name: 'f', input, kind: 'function' as const },
+      type: 'tool-call' as const,
+      id: `c${index}`,
+      name: 'f',
+      input,
+      kind: 'function' as const,
     }));
     const [answer] = listOf(sent({ messages: [{ role: 'assistant', parts }] })['messages']).map(objectOf);
     assert.deepEqual(
@@ -450,7 +481,9 @@ describe('an answer of a server of this format', () => {
     const target = writer({ id: 'r', model: 'm', startedAt: 0, includeUsage: true, request: {} });
     const text = parts.map((part) => target.push(part)).join('');
     assert.deepEqual(objectOf(objectOf(stream.assemble(stream.split(Buffer.from(text)).frames))['message']), {
-      ...{ role: 'assistant', content: 'See: ', images: ['AAAA'] },
+      role: 'assistant',
+      content: 'See: ',
+      images: ['AAAA'],
     });
   });
 
@@ -508,7 +541,10 @@ describe('an answer to a caller of this format', () => {
     return stream.split(bytes).frames.map(({ data }) => objectOf(JSON.parse(data)));
   };
   const end = (reason: EndReason, usage = noUsage): StreamPart => ({
-    ...{ type: 'message-end', reason, stopSequence: null, usage },
+    type: 'message-end',
+    reason,
+    stopSequence: null,
+    usage,
   });
   const call = (complete: boolean, input: string): StreamPart[] => [
     { type: 'tool-call-start', block: 0, id: 'c1', name: 'f', kind: 'function' },

@@ -1,5 +1,5 @@
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
-import { type JsonObject, objectOf, parseObject } from '../values.ts';
+import { type JsonObject, objectOf, parseObject } from '../json/values.ts';
 import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { encodeErrorFrame, isErrorLine, readError } from './error.ts';
 import { linesIn, splitLines } from './json-lines.ts';
@@ -20,7 +20,7 @@ export const stream: StreamCodec = {
   keepAlive: null,
   encodeErrorFrame,
   // A line with an error is told to the user as the vendor's failure; a broken connection is tried again.
-  cutEnding: 'reset',
+  endings: { cut: 'reset', reported: 'error-frame' },
   modelAt: { path: ['model'], once: false },
   framesOf,
   encodeFramesOf,

@@ -1,7 +1,7 @@
-import type { Conversation, FunctionTool } from '../conversation.ts';
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Conversation, FunctionTool } from '../model/conversation.ts';
 
-/** The tools that may be called: the format has no word for a choice, so that a narrower one leaves the others out. */
+/** The tools that may be called: the format has no word for a choice, so that one of a single tool leaves the others out. */
 export function toolList(conversation: Conversation): JsonObject[] {
   return offered(conversation).map(({ description, name, schema }) => ({
     type: 'function',
@@ -20,8 +20,6 @@ function offered({ toolChoice, tools }: Conversation): FunctionTool[] {
       return [];
     case 'tool':
       return functions.filter(({ name }) => name === toolChoice.name);
-    case 'allowed':
-      return functions.filter(({ name }) => toolChoice.names.includes(name));
     default:
       return functions;
   }

@@ -1,9 +1,9 @@
-import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } from '../json-bytes.ts';
-import { scanValue } from '../json-scan.ts';
-import { noUsage, type Usage } from '../model.ts';
-import { isEmptyUsage } from '../token-counts.ts';
-import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
-import { argumentText } from './call-arguments.ts';
+import { argumentText } from '../adapt/call-arguments.ts';
+import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
+import { scanValue } from '../json/scan.ts';
+import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
+import { isEmptyUsage } from '../usage/token-counts.ts';
+import { noUsage, type Usage } from '../wire-format.ts';
 
 /**
  * The token counters of an answer's last line (API reference, "Generate a chat message"): the whole prompt, and all

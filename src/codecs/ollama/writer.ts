@@ -1,8 +1,9 @@
-import { inWords } from '../in-words.ts';
-import type { Usage } from '../model.ts';
-import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../stream-part.ts';
-import type { JsonObject } from '../values.ts';
-import { argumentsOf } from './call-arguments.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import type { JsonObject } from '../json/values.ts';
+import { cutsOff } from '../model/end-reason.ts';
+import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../model/stream-part.ts';
+import { withTextFallback } from '../model/text-fallback.ts';
+import type { Usage } from '../wire-format.ts';
 import { encodeLine } from './json-lines.ts';
 import { counters } from './usage.ts';
 
@@ -42,6 +43,8 @@ class OllamaWriter implements PartWriter {
   readonly #calls = new Map<number, Call>();
   #written = 0;
   #reasoned: number | null = null;
+  /** Whether a call was left out because the answer was cut off inside it. */
+  #cut = false;
 
   constructor(context: AnswerContext) {
     this.#context = context;
@@ -99,6 +102,7 @@ class OllamaWriter implements PartWriter {
   #call(block: number, complete: boolean): string {
     const call = this.#calls.get(block);
     this.#calls.delete(block);
+    this.#cut ||= !complete;
     if (call === undefined || !complete) return '';
     const { id, input, name } = call;
     const index = this.#written;
@@ -112,12 +116,17 @@ class OllamaWriter implements PartWriter {
   #end(reason: EndReason, usage: Usage | null): string {
     return this.#line(
       { content: '' },
-      { done: true, done_reason: reasons[reason], ...unknownDurations, ...counters(usage) },
+      {
+        done: true,
+        done_reason: this.#cut && !cutsOff(reason) ? 'length' : reasons[reason],
+        ...unknownDurations,
+        ...counters(usage),
+      },
     );
   }
 }
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
-  return inWords(new OllamaWriter(context), { format: 'ollama', images: 'bytes' });
+  return withTextFallback(new OllamaWriter(context), { format: 'ollama', images: 'bytes' });
 }

@@ -1,4 +1,4 @@
-import { passed } from '../passed.ts';
+import { passed } from '../passthrough/codec.ts';
 import { speech } from './speech.ts';
 import { transcription } from './transcription.ts';
 

@@ -1,7 +1,7 @@
-import type { MediaCodec } from '../media.ts';
-import { noUsage } from '../model.ts';
-import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
-import { countOf, isCount, type JsonObject, parseObject } from '../values.ts';
+import { countOf, isCount, type JsonObject, parseObject } from '../json/values.ts';
+import type { MediaCodec } from '../passthrough/media.ts';
+import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import { noUsage } from '../wire-format.ts';
 
 const inStream: UsageSearch = {
   kind: 'stream',

@@ -1,8 +1,8 @@
-import type { MediaCodec, MediaUsage } from '../media.ts';
-import { noUsage, type Usage } from '../model.ts';
-import { disjoint, isEmptyUsage } from '../token-counts.ts';
-import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
-import { countOf, isCount, type JsonObject, objectOf } from '../values.ts';
+import { countIn, countOf, isCount, type JsonObject, MAX_COUNT, objectOf } from '../json/values.ts';
+import type { MediaCodec, MediaUsage } from '../passthrough/media.ts';
+import { disjoint, isEmptyUsage } from '../usage/token-counts.ts';
+import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import { noUsage, type Usage } from '../wire-format.ts';
 
 const hasCounts = (counts: JsonObject) =>
   isCount(counts['seconds']) || isCount(counts['prompt_audio_seconds']) || isCount(counts['input_tokens']);
@@ -32,13 +32,15 @@ export const transcription: MediaCodec = {
 
 function byDuration(head: Buffer): MediaUsage | null {
   const seconds = Number(DURATION.exec(head.toString('latin1', 0, DURATION_WITHIN))?.[1] ?? 0);
-  return seconds > 0 ? { usage: { ...noUsage, audioSeconds: seconds }, estimated: true } : null;
+  return seconds > 0
+    ? { usage: { ...noUsage, audioSeconds: Math.min(seconds, MAX_COUNT) }, estimated: true }
+    : null;
 }
 
 /** Where the length is told, it is what is paid for; tokens beside it are of the same sound. */
 function usageOf(counts: JsonObject): Usage {
-  const seconds = [counts['seconds'], counts['prompt_audio_seconds']].find(isCount);
-  if (seconds !== undefined) return { ...noUsage, audioSeconds: seconds };
+  const seconds = countIn(counts['seconds']) ?? countIn(counts['prompt_audio_seconds']);
+  if (seconds !== null) return { ...noUsage, audioSeconds: Math.min(seconds, MAX_COUNT) };
   return disjoint({
     prompt: countOf(counts['input_tokens']),
     cached: 0,

@@ -6,9 +6,9 @@ import OpenAI from 'openai';
 import { answers, usage as anyUsage, settled } from '../../../test/support/arbitrary.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { noUsage } from '../model.ts';
-import type { AnswerContext, EndReason, StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { AnswerContext, EndReason, StreamPart } from '../model/stream-part.ts';
+import { noUsage } from '../wire-format.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { carriedIn } from './carried-details.ts';
 import { reader } from './reader.ts';
@@ -16,7 +16,11 @@ import { detailsIn } from './reasoning-details.ts';
 import { writer } from './writer.ts';
 
 const context: AnswerContext = {
-  ...{ id: 'req_0m1', model: 'asked/model', startedAt: 1_790_000_000_999, includeUsage: true, request: {} },
+  id: 'req_0m1',
+  model: 'asked/model',
+  startedAt: 1_790_000_000_999,
+  includeUsage: true,
+  request: {},
 };
 
 function written(parts: readonly StreamPart[], asked: Partial<AnswerContext> = {}): string {
@@ -227,10 +231,17 @@ describe('a chat stream, whatever it says,', () => {
 describe('the writer of a chat stream', () => {
   const start: StreamPart = { type: 'message-start', id: 'msg_1', model: 'm', usage: null };
   const end = (reason: EndReason): StreamPart => ({
-    ...{ type: 'message-end', reason, stopSequence: null, usage: noUsage },
+    type: 'message-end',
+    reason,
+    stopSequence: null,
+    usage: noUsage,
   });
   const call = (block: number, kind: 'function' | 'custom'): StreamPart => ({
-    ...{ type: 'tool-call-start', block, id: `call_${block}`, name: 'run', kind },
+    type: 'tool-call-start',
+    block,
+    id: `call_${block}`,
+    name: 'run',
+    kind,
   });
   const lastReason = (parts: StreamPart[]) =>
     objectOf(
@@ -317,9 +328,14 @@ describe('the writer of a chat stream', () => {
       { type: 'text-delta', block, text: words },
     ];
     const cite = (block: number, url: string | null, range: [number, number] | null): StreamPart => ({
-      ...{ type: 'citation', block },
+      type: 'citation',
+      block,
       citation: {
-        ...{ url, title: 'T', text: null, start: range?.[0] ?? null, end: range?.[1] ?? null },
+        url,
+        title: 'T',
+        text: null,
+        start: range?.[0] ?? null,
+        end: range?.[1] ?? null,
         native: { format: 'anthropic-messages', value: {} },
       },
     });
@@ -376,7 +392,9 @@ describe('the writer of a chat stream', () => {
       { ...end('tool-calls'), usage: { ...noUsage, input: 5, cacheRead: 3, output: 2 } } as StreamPart,
     ];
     const client = new OpenAI({
-      ...{ apiKey: 'k', baseURL: 'http://sdk.test', maxRetries: 0 },
+      apiKey: 'k',
+      baseURL: 'http://sdk.test',
+      maxRetries: 0,
       fetch: async () => new Response(written(parts), { headers: { 'content-type': 'text/event-stream' } }),
     });
     const { choices, usage } = await client.chat.completions
@@ -551,8 +569,13 @@ describe('the reader of a chat stream', () => {
     assert.deepEqual(
       parts.map(({ type }) => type),
       [
-        ...['message-start', 'tool-call-start', 'tool-call-delta', 'tool-call-end'],
-        ...['tool-call-start', 'tool-call-delta', 'error'],
+        'message-start',
+        'tool-call-start',
+        'tool-call-delta',
+        'tool-call-end',
+        'tool-call-start',
+        'tool-call-delta',
+        'error',
       ],
     );
   });
@@ -607,7 +630,10 @@ describe('the reader of a chat stream', () => {
       const parts = readBack(delta({ role: 'assistant', content: 'x' }) + rest);
       assertBalanced(parts);
       assert.deepEqual(endOf(parts), {
-        ...{ type: 'message-end', reason: 'stop', stopSequence: null, usage: counted },
+        type: 'message-end',
+        reason: 'stop',
+        stopSequence: null,
+        usage: counted,
       });
     });
   }

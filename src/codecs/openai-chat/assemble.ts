@@ -1,9 +1,10 @@
 import type { Frame } from '../../lib/sse.ts';
-import { finishedChunks } from '../choice-stream.ts';
-import { DONE, encodeFrames, ValueFrame } from '../frames.ts';
-import { growObject, overlay } from '../merge.ts';
-import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
-import { addToolCalls, type CallSlot, finishedCalls } from './tool-calls.ts';
+import { numberOf } from '../json/lossless.ts';
+import { growObject, overlay } from '../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { finishedChunks } from '../openai-shared/choice-stream.ts';
+import { DONE, encodeFrames, ValueFrame } from '../stream/frames.ts';
+import { addToolCalls, type CallSlot, callsIn, finishedCalls } from './tool-calls.ts';
 
 /** A complete answer as a stream: per choice a role chunk, its content, its finish; then usage and `[DONE]`. */
 export function framesOf(response: Record<string, unknown>): Frame[] {
@@ -37,8 +38,7 @@ function splitMessage(message: JsonObject): { opening: JsonObject; content: Json
   for (const [key, value] of Object.entries(message)) {
     if (key === 'role' || key === '__proto__') continue;
     if (value === null) opening[key] = null;
-    else if (key === 'tool_calls')
-      content[key] = listOf(value).map((call, index) => ({ index, ...objectOf(call) }));
+    else if (key === 'tool_calls') content[key] = callsIn(value).map((call, index) => ({ ...call, index }));
     else content[key] = value;
   }
   return { opening, content };
@@ -79,7 +79,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
 
 function addChoice(choices: Map<number, ChoiceSoFar>, part: JsonObject): void {
   const { index, delta, message, logprobs, ...others } = part;
-  const key = typeof index === 'number' ? index : 0;
+  const key = numberOf(index) ?? 0;
   const soFar = choices.get(key) ?? {
     choice: { logprobs: null, finish_reason: null },
     message: {},

@@ -1,6 +1,6 @@
-import type { StreamPart } from '../stream-part.ts';
-import { isObject, type JsonObject, listOf, parseObject, textOf } from '../values.ts';
-import { addToolCall, type CallSlot, inputIn, nameIn } from './tool-calls.ts';
+import { type JsonObject, parseObject, textOf } from '../json/values.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import { addToolCall, type CallSlot, callsIn, inputIn, kindOf, nameIn } from './tool-calls.ts';
 
 /** What the caller of a reader gives it: ids and blocks are numbered through the whole answer. */
 interface Numbering {
@@ -29,7 +29,7 @@ export class CallReader {
   }
 
   push(deltas: unknown): StreamPart[] {
-    return listOf(deltas).flatMap((delta) => (isObject(delta) ? this.#add(delta) : []));
+    return callsIn(deltas).flatMap((delta) => this.#add(delta));
   }
 
   #add(delta: JsonObject): StreamPart[] {
@@ -37,14 +37,14 @@ export class CallReader {
     if (this.#open.has(slot)) this.#grown.add(slot);
     const block = this.#blocks.get(slot);
     if (block === undefined) return nameIn(slot.call) === '' ? [] : this.#start(slot);
-    const text = inputIn(delta);
+    const text = inputIn(slot.call, delta);
     return text === '' || !this.#open.has(slot) ? [] : [{ type: 'tool-call-delta', block, text }];
   }
 
   #start(slot: CallSlot): StreamPart[] {
     const parts = [...this.#numbering.before(slot.call), ...this.#closeWhole()];
     const id = textOf(slot.call['id']) || this.#numbering.idOf(this.#slots.indexOf(slot));
-    const kind = isObject(slot.call['custom']) ? 'custom' : 'function';
+    const kind = kindOf(slot.call);
     const block = this.#numbering.nextBlock();
     this.#blocks.set(slot, block);
     this.#open.add(slot);
@@ -77,14 +77,20 @@ export class CallReader {
     return [...this.#open].map((slot) => this.#close(slot, !cut || isWhole(slot.call)));
   }
 
-  /** Whether a call has arguments and no name: it cannot be told, and must not pass as an answer without calls. */
+  /** Whether a call has an id or arguments and no name: it cannot be told, and must not pass as an answer without calls. */
   get nameless(): boolean {
-    return this.#slots.some((slot) => !this.#blocks.has(slot) && inputIn(slot.call) !== '');
+    const isCall = ({ call }: CallSlot) => textOf(call['id']) !== '' || inputIn(call) !== '';
+    return this.#slots.some((slot) => !this.#blocks.has(slot) && isCall(slot));
+  }
+
+  /** Whether a call of this tool was told. */
+  calls(name: string): boolean {
+    return this.#slots.some(({ call }) => nameIn(call) === name);
   }
 }
 
 function isWhole(call: JsonObject): boolean {
-  if (isObject(call['custom'])) return false;
+  if (kindOf(call) === 'custom') return false;
   const text = inputIn(call);
   return text.trimEnd().endsWith('}') && parseObject(text) !== null;
 }

@@ -1,6 +1,12 @@
-import { carriedSeal, carriedWithThought, carrySeal, carryWithThought } from '../carried-seal.ts';
-import type { ReasoningPart, Sealed } from '../conversation.ts';
-import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import {
+  carriedSeal,
+  carriedWithThought,
+  carryWithThought,
+  embedEncryptedReasoning,
+  sealCarried,
+} from '../encrypted-reasoning/embed.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { ReasoningPart, Sealed } from '../model/conversation.ts';
 import { detailsIn } from './reasoning-details.ts';
 import { reasoningIn } from './text.ts';
 
@@ -22,14 +28,16 @@ export class CarriedDetails {
   seal(block: number | null, sealed: Sealed | null): void {
     const thought = block === null ? '' : (this.#thoughts.get(block) ?? '');
     if (block !== null) this.#thoughts.delete(block);
-    if (sealed !== null) this.#waiting.push({ sealed, thought });
+    if (sealed !== null && (sealed.value !== '' || thought !== '')) this.#waiting.push({ sealed, thought });
   }
 
   /** The member for all seals since the last time; null for none. `before`: the id of the call that they stand before. */
   take(before: string | null): { reasoning_details: unknown[] } | null {
     if (this.#waiting.length === 0) return null;
     const reasoning_details = this.#waiting.flatMap(({ sealed, thought }) =>
-      sealed.format === 'openai-chat' ? detailsIn(sealed) : [this.#detail(sealed, thought, before)],
+      sealed.format === 'openai-chat' && sealed.value !== ''
+        ? detailsIn(sealed)
+        : [this.#detail(sealed, thought, before)],
     );
     this.#waiting = [];
     return { reasoning_details };
@@ -39,10 +47,9 @@ export class CarriedDetails {
   #detail(sealed: Sealed, thought: string, id: string | null): JsonObject {
     const common = { ...(id === null ? {} : { id }), format: 'unknown', index: this.#index };
     this.#index += 1;
-    if (sealed.kind !== 'signature')
-      return { type: 'reasoning.encrypted', data: carrySeal(sealed), ...common };
-    const signature = thought === '' ? carrySeal(sealed) : carryWithThought(sealed, thought);
-    return { type: 'reasoning.text', text: '', signature, ...common };
+    const seal = thought === '' ? embedEncryptedReasoning(sealed) : carryWithThought(sealed, thought);
+    if (sealed.kind !== 'signature') return { type: 'reasoning.encrypted', data: seal, ...common };
+    return { type: 'reasoning.text', text: '', signature: seal, ...common };
   }
 }
 
@@ -62,7 +69,12 @@ export function carriedIn(
     const text = textOf(detail['signature']) || textOf(detail['data']);
     const { sealed, thought } = carriedWithThought(text) ?? { sealed: carriedSeal(text), thought: '' };
     if (sealed === null) continue;
-    const part: ReasoningPart = { type: 'reasoning', text: thought, summary: isSummary(sealed), sealed };
+    const part: ReasoningPart = {
+      type: 'reasoning',
+      text: thought,
+      summary: isSummary(sealed),
+      sealed: sealCarried(sealed),
+    };
     const id = textOf(detail['id']);
     const before = calls.has(id) ? id : null;
     carried.set(before, [...(carried.get(before) ?? []), part]);

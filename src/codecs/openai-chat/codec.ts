@@ -1,10 +1,12 @@
-import { readChoiceUsage } from '../choice-stream.ts';
 import type { Codec } from '../codec.ts';
-import { openAiError } from '../openai-error.ts';
-import { lacks } from '../openai-models.ts';
+import { readChoiceUsage } from '../openai-shared/choice-stream.ts';
+import { openAiError } from '../openai-shared/error.ts';
+import { unsupportedBy } from '../openai-shared/models.ts';
+import { markCache } from './cache-marks.ts';
+import { otherWords, readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, heard, names, vendorOnly } from './request-encode.ts';
+import { encodeRequest, heard, names, onTrial, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { responseTextBytes } from './text.ts';
 import { writer } from './writer.ts';
@@ -17,16 +19,20 @@ export const openaiChat: Codec = {
   conversation: {
     decodeRequest,
     encodeRequest,
+    markCache,
     reader,
     writer,
     names,
-    lacks,
-    heard,
+    readable,
+    otherWords,
+    unsupportedBy,
+    acceptedOnly: heard,
     vendorOnly,
+    onTrial,
     searchCalls: false,
     answerImages: false,
     prefill: 'dialect',
-    blindTo: 'written',
+    opaqueText: 'written',
     tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
   },
   answerModel: 'model',

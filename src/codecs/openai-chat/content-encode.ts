@@ -1,7 +1,7 @@
-import type { FilePart, ImagePart, Part } from '../conversation.ts';
-import { urlOfSource } from '../data-url.ts';
-import { textOfFile } from '../text-file.ts';
-import type { JsonObject } from '../values.ts';
+import { urlOfSource } from '../files/data-url.ts';
+import { textOfFile } from '../files/text-file.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { FilePart, ImagePart, Part } from '../model/conversation.ts';
 
 /** A part as it stands in a user's content; none for what has no place there. */
 export function contentOf(part: Part): JsonObject[] {

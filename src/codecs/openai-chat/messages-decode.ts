@@ -1,5 +1,9 @@
 import { GatewayError } from '../../lib/error.ts';
-import { type ContentPart, readContentList } from '../content-list.ts';
+import { participantText } from '../adapt/in-text.ts';
+import { withoutErrorMark } from '../adapt/result-mark.ts';
+import { sourceOfUrl } from '../files/data-url.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../json/values.ts';
+import { listAt, objectAt, textAt, wrong } from '../json/wire-check.ts';
 import type {
   FilePart,
   ImagePart,
@@ -10,15 +14,12 @@ import type {
   TextPart,
   ToolCallPart,
   ToolResultPart,
-} from '../conversation.ts';
-import { sourceOfUrl } from '../data-url.ts';
-import { withoutErrorMark } from '../result-mark.ts';
-import { isObject, type JsonObject, objectOf, textOf } from '../values.ts';
-import { listAt, objectAt, textAt, wrong } from '../wire-check.ts';
+} from '../model/conversation.ts';
+import { type ContentPart, readContentList } from '../openai-shared/content-list.ts';
 import { carriedIn } from './carried-details.ts';
 import { sealInDetails } from './reasoning-details.ts';
-import { reasoningIn } from './text.ts';
-import { callSeal, inputIn } from './tool-calls.ts';
+import { reasoningIn, thinkingText } from './text.ts';
+import { callSeal, inputIn, kindOf } from './tool-calls.ts';
 
 interface Read {
   system: TextPart[];
@@ -48,16 +49,22 @@ function readMessage({ messages, system }: Read, calls: Calls, message: JsonObje
   switch (message['role']) {
     case 'system':
     case 'developer': {
-      const texts = textsOnly(readContent(message['content'], `${path}.content`), path);
-      if (messages.length === 0) system.push(...texts);
-      else messages.push({ role: 'system', parts: texts });
+      const texts = textsOnly(contentIn(message, path), path);
+      const name = nameOf(message, path);
+      if (messages.length > 0) messages.push({ role: 'system', parts: texts, ...name });
+      // These are one, whoever says them: who says what stands in the text.
+      else system.push(...(name.name === undefined ? [] : [participantText(name.name)]), ...texts);
       return;
     }
     case 'user':
-      addUser(messages, readContent(message['content'], `${path}.content`));
+      addUser(messages, contentIn(message, path), nameOf(message, path));
       return;
     case 'assistant':
-      messages.push({ role: 'assistant', parts: assistantParts(message, calls, path) });
+      messages.push({
+        role: 'assistant',
+        parts: assistantParts(message, calls, path),
+        ...nameOf(message, path),
+      });
       return;
     case 'tool':
     case 'function':
@@ -68,6 +75,13 @@ function readMessage({ messages, system }: Read, calls: Calls, message: JsonObje
   }
 }
 
+type Named = Pick<Message, 'name'>;
+
+function nameOf(message: JsonObject, path: string): Named {
+  const name = textAt(message, 'name', `${path}.name`) ?? '';
+  return name === '' ? {} : { name };
+}
+
 function textsOnly(parts: readonly ContentPart[], path: string): TextPart[] {
   return parts.map((part) => {
     if (part.type !== 'text') throw wrong(`${path}.content`, 'text');
@@ -76,10 +90,24 @@ function textsOnly(parts: readonly ContentPart[], path: string): TextPart[] {
 }
 
 /** Results of one turn stand together, and what the user says behind them belongs to it. */
-function addUser(messages: Message[], parts: Part[]): void {
+function addUser(messages: Message[], parts: Part[], name: Named = {}): void {
   const last = messages.at(-1);
-  if (last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result') last.parts.push(...parts);
-  else messages.push({ role: 'user', parts });
+  const behindResult = last?.role === 'user' && last.parts.at(-1)?.type === 'tool-result';
+  if (behindResult && name.name === undefined) last.parts.push(...parts);
+  else messages.push({ role: 'user', parts, ...name });
+}
+
+function contentIn(message: JsonObject, path: string): ContentPart[] {
+  return marked(message, readContent(message['content'], `${path}.content`));
+}
+
+/** The parts of a message. A mark on the message itself, as OpenRouter and LiteLLM read it, is one on its last part. */
+function marked<T extends Part>(message: JsonObject, parts: T[]): T[] {
+  const { cache } = cacheOf(message);
+  const last: Part | undefined = parts.at(-1);
+  if (cache !== undefined && (last?.type === 'text' || last?.type === 'image' || last?.type === 'file'))
+    last.cache ??= cache;
+  return parts;
 }
 
 function readContent(content: unknown, path: string): ContentPart[] {
@@ -95,9 +123,9 @@ function readPart(part: JsonObject, path: string): ContentPart {
     case 'refusal':
       return { type: 'refusal', text: textAt(part, 'refusal', `${path}.refusal`) ?? '' };
     case 'image_url':
-      return imagePart(part, `${path}.image_url`);
+      return { ...imagePart(part, `${path}.image_url`), ...cacheOf(part) };
     case 'file':
-      return filePart(objectAt(part, 'file', `${path}.file`) ?? {}, `${path}.file`);
+      return { ...filePart(objectAt(part, 'file', `${path}.file`) ?? {}, `${path}.file`), ...cacheOf(part) };
     case 'input_audio': {
       const audio = objectAt(part, 'input_audio', `${path}.input_audio`) ?? {};
       return { type: 'audio', format: textOf(audio['format']), base64: textOf(audio['data']) };
@@ -107,8 +135,18 @@ function readPart(part: JsonObject, path: string): ContentPart {
   }
 }
 
+/** What the assistant said. Mistral has its thoughts among the texts ("Reasoning", `thinking` chunks). */
+function readAnswer(content: unknown, path: string): (ContentPart | ReasoningPart)[] {
+  const parts = readContentList<ContentPart | ReasoningPart>(content, path, (part, at) =>
+    part['type'] === 'thinking'
+      ? { type: 'reasoning', text: thinkingText(part['thinking']), summary: false, sealed: null }
+      : readPart(part, at),
+  );
+  return parts.filter((part) => part.type !== 'reasoning' || part.text !== '');
+}
+
 /** OpenAI's own mark, or Anthropic's, which several gateways let chat clients set. */
-function cacheOf(part: JsonObject): Pick<TextPart, 'cache'> {
+export function cacheOf(part: JsonObject): Pick<TextPart, 'cache'> {
   const control = part['cache_control'];
   if (isObject(control)) return { cache: { ttl: control['ttl'] === '1h' ? 3600 : null } };
   return isObject(part['prompt_cache_breakpoint']) ? { cache: { ttl: null } } : {};
@@ -149,8 +187,8 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
   const parts: Part[] = [];
   const called = listAt(message, 'tool_calls', `${path}.tool_calls`);
   const seals = carriedIn(message, new Set(called.map((call) => textOf(objectOf(call)['id']))));
-  parts.push(...(seals.get(null) ?? ownReasoning(message)));
-  parts.push(...readContent(message['content'], `${path}.content`));
+  parts.push(...(seals.get(null) ?? ownReasoning(message)), ...sealBefore(message));
+  parts.push(...marked(message, readAnswer(message['content'], `${path}.content`)));
   for (const [index, image] of listAt(message, 'images', `${path}.images`).entries())
     parts.push(imagePart(objectOf(image), `${path}.images[${index}].image_url`));
   const refusal = textAt(message, 'refusal', `${path}.refusal`) ?? '';
@@ -184,7 +222,7 @@ function sealBefore(call: unknown): ReasoningPart[] {
 
 function callOf(call: unknown, path: string): ToolCallPart {
   if (!isObject(call)) throw wrong(path, 'an object');
-  const kind = isObject(call['custom']) ? 'custom' : 'function';
+  const kind = kindOf(call);
   const said = objectOf(call[kind]);
   const name = textAt(said, 'name', `${path}.${kind}.name`);
   const id = textAt(call, 'id', `${path}.id`);
@@ -197,9 +235,16 @@ function resultOf(message: JsonObject, calls: Calls, path: string): ToolResultPa
   const legacy = message['role'] === 'function' ? calls.legacy : null;
   const callId = legacy ?? textAt(message, 'tool_call_id', `${path}.tool_call_id`);
   if (callId === null) throw wrong(`${path}.tool_call_id`, 'a string');
-  const { isError, parts } = withoutErrorMark(readContent(message['content'], `${path}.content`));
+  const { isError, parts } = withoutErrorMark(contentIn(message, path));
+  const shown = parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file');
+  const cache = shown.findLast((part) => part.cache !== undefined)?.cache;
   return {
-    ...{ type: 'tool-result', callId, isError, kind: calls.custom.has(callId) ? 'custom' : 'function' },
-    parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
+    type: 'tool-result',
+    callId,
+    isError,
+    kind: calls.custom.has(callId) ? 'custom' : 'function',
+    // Anthropic takes a mark on a result, and none inside it.
+    parts: shown.map(({ cache: _, ...part }) => part),
+    ...(cache === undefined ? {} : { cache }),
   };
 }

@@ -1,10 +1,20 @@
-import type { Conversation, Message, Part, ToolCallPart, ToolResultPart } from '../conversation.ts';
-import type { Dialect } from '../dialect.ts';
-import { ERROR_MARK } from '../result-mark.ts';
-import { type Run, runsOf } from '../runs.ts';
-import { textOfFile } from '../text-file.ts';
-import { nineLetters, shortened } from '../tool-names.ts';
-import { type JsonObject, textOf } from '../values.ts';
+import { asParagraphs, asWritten, isEmpty } from '../adapt/joined-texts.ts';
+import { ERROR_MARK } from '../adapt/result-mark.ts';
+import { nineLetters, shortened } from '../adapt/tool-names.ts';
+import { filesAsResultText } from '../files/text-file.ts';
+import { type JsonObject, textOf } from '../json/values.ts';
+import type {
+  CacheMark,
+  Conversation,
+  Message,
+  Part,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
+import { runsOf, type ToolCallGroup } from '../model/tool-call-groups.ts';
+import { cacheControl } from '../prompt-cache/cache-control.ts';
 import { contentOf } from './content-encode.ts';
 import { detailsIn } from './reasoning-details.ts';
 import { sealMembers } from './tool-calls.ts';
@@ -21,29 +31,40 @@ export function messageList({ messages, system }: Conversation, dialect: Dialect
  * Every answer with the results of its calls directly behind it, then what results show besides text, then the
  * rest (M-09, M-10). The vendor refuses a call without a result and a result without a call (M-11).
  */
-function messagesOfRun({ answers, rest }: Run, dialect: Dialect): JsonObject[] {
+function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): JsonObject[] {
   const results = resultsIn(rest);
   const waiting = byCall(results);
   const list: JsonObject[] = [];
   const answered = new Set<Part>();
-  for (const { parts } of answers) {
-    list.push(...assistantMessage(parts, dialect));
+  for (const { parts, ...message } of answers) {
+    list.push(...named(assistantMessage(parts, dialect), message));
     for (const part of parts) {
       if (part.type !== 'tool-call') continue;
       const result = waiting.get(part.id)?.pop();
       if (result !== undefined) answered.add(result);
-      list.push({ role: 'tool', tool_call_id: wireId(part.id, dialect), content: textOfResult(result) });
+      list.push({
+        role: 'tool',
+        tool_call_id: wireId(part.id, dialect),
+        content: contentOfResult(result, dialect),
+        ...markOf({ cache: result?.cache ?? lastMark(result?.parts ?? []) }, dialect),
+      });
     }
   }
   let shown = results.flatMap((result) => (answered.has(result) ? attachments(result, dialect) : []));
-  for (const { parts, role } of rest) {
-    if (role === 'user') {
-      const content = parts.flatMap((part) => (answered.has(part) ? [] : said(part)));
-      list.push(...userMessage([...shown, ...content]));
+  for (const { parts, ...message } of rest) {
+    if (message.role === 'user') {
+      const content = parts.flatMap((part) => (answered.has(part) ? [] : blocksOf(part, dialect)));
+      const silent = isEmpty({ parts }) && shown.length === 0;
+      const said = silent ? [{ role: 'user', content: '' }] : userMessage([...shown, ...content], dialect);
+      list.push(...named(said, message));
       shown = [];
-    } else list.push(...instructions(parts, dialect));
+    } else list.push(...named(instructions(parts, dialect), message));
   }
   return list;
+}
+
+function named(list: readonly JsonObject[], { name }: Pick<Message, 'name'>): JsonObject[] {
+  return name === undefined ? [...list] : list.map((message) => ({ ...message, name }));
 }
 
 function resultsIn(messages: readonly Message[]): ToolResultPart[] {
@@ -66,84 +87,136 @@ function byCall(results: readonly ToolResultPart[]): Map<string, ToolResultPart[
   return waiting;
 }
 
-function instructions(parts: readonly Part[], { systemRole }: Dialect): JsonObject[] {
-  const content = joined(parts);
-  return content === '' ? [] : [{ role: systemRole, content }];
+function instructions(parts: readonly Part[], dialect: Dialect): JsonObject[] {
+  const texts = textPartsIn(parts);
+  return texts.length === 0
+    ? []
+    : [{ role: dialect.systemRole, content: textContent(texts, asParagraphs, dialect) }];
 }
 
-/** The texts as one: DeepSeek and others take no list where the vendor does, and their templates none elsewhere. */
-function joined(parts: readonly Part[]): string {
-  return wordsOf(parts, 'text');
+function textPartsIn(parts: readonly Part[]): TextPart[] {
+  return parts.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part] : []));
 }
 
-/** What all parts of a kind say, as paragraphs. */
-function wordsOf(parts: readonly Part[], type: 'text' | 'reasoning' | 'refusal'): string {
-  let words = '';
-  for (const part of parts) if (part.type === type) words = paragraph(words, part.text);
-  return words;
+/** What all texts of a kind say; those that say nothing left out. */
+function textsIn(parts: readonly Part[], type: 'text' | 'reasoning' | 'refusal' = 'text'): string[] {
+  return parts.flatMap((part) => (part.type === type && part.text !== '' ? [part.text] : []));
 }
 
-function paragraph(before: string, text: string): string {
-  return before === '' || text === '' ? before + text : `${before}\n\n${text}`;
+type MarkedText = Pick<TextPart, 'text' | 'cache'>;
+
+/** Texts as content: one string where there is one, or the server takes nothing else; marks need a list. */
+function textContent(
+  texts: readonly MarkedText[],
+  joined: (texts: readonly string[]) => string,
+  dialect: Dialect,
+): string | JsonObject[] {
+  const isMarked = dialect.cacheMembers && texts.some(({ cache }) => cache !== undefined);
+  if (!isMarked && (texts.length < 2 || !dialect.textParts)) return joined(texts.map(({ text }) => text));
+  return texts.map((part) => ({ type: 'text', text: part.text, ...markOf(part, dialect) }));
 }
 
-function userMessage(content: readonly JsonObject[]): JsonObject[] {
+/**
+ * A mark, where the server may know marks. That of a result stands on its message: LiteLLM takes one on a part of it for a
+ * block inside the result, where Anthropic refuses it.
+ */
+function markOf(part: { cache?: CacheMark | undefined }, { cacheMembers }: Dialect): JsonObject {
+  return cacheMembers ? cacheControl(part) : {};
+}
+
+function userMessage(content: readonly JsonObject[], dialect: Dialect): JsonObject[] {
   if (content.length === 0) return [];
-  const plain = content.every(({ type }) => type === 'text');
-  return [{ role: 'user', content: plain ? paragraphsIn(content) : content }];
-}
-
-function paragraphsIn(content: readonly JsonObject[]): string {
-  return content.reduce((words, { text }) => paragraph(words, textOf(text)), '');
+  const isPlain = content.every(({ type }) => type === 'text');
+  if (!isPlain || content.some((part) => 'cache_control' in part)) return [{ role: 'user', content }];
+  const texts = content.map(({ text }) => ({ text: textOf(text) }));
+  return [{ role: 'user', content: textContent(texts, asParagraphs, dialect) }];
 }
 
 /** What a part says in a message of the user; of a result without its call that is the result itself. */
-function said(part: Part): JsonObject[] {
-  return part.type === 'tool-result' ? part.parts.flatMap(contentOf) : contentOf(part);
+function blocksOf(part: Part, dialect: Dialect): JsonObject[] {
+  if (part.type === 'tool-result') return part.parts.flatMap(contentOf);
+  const content = contentOf(part);
+  if (part.type !== 'text' && part.type !== 'file') return content;
+  return content.map((one) => (one['type'] === 'text' ? { ...one, ...markOf(part, dialect) } : one));
 }
 
-function textOfResult(result: ToolResultPart | undefined): string {
+function contentOfResult(result: ToolResultPart | undefined, dialect: Dialect): string | JsonObject[] {
   if (result === undefined) return `${ERROR_MARK}No result was given.`;
-  const text = joined(result.parts.map(inWords));
-  const whole = text === '' && result.parts.length > 0 ? '[see the attachment]' : text;
-  return result.isError ? `${ERROR_MARK}${whole}` : whole;
+  const written = textsIn(filesAsResultText(result.parts));
+  const [first = '', ...others] =
+    written.length === 0 && result.parts.length > 0 ? ['[see the attachment]'] : written;
+  const texts = [result.isError ? `${ERROR_MARK}${first}` : first, ...others];
+  return textContent(
+    texts.map((text) => ({ text })),
+    asWritten,
+    dialect,
+  );
 }
 
-/** A file that is text is as good as text. */
-function inWords(part: ToolResultPart['parts'][number]): Part {
-  const text = part.type === 'file' ? textOfFile(part) : null;
-  return text === null ? part : { type: 'text', text };
+/** The last mark among the parts. */
+function lastMark(parts: readonly { cache?: CacheMark }[]): CacheMark | undefined {
+  return parts.findLast(({ cache }) => cache !== undefined)?.cache;
 }
 
 function attachments({ callId, parts }: ToolResultPart, dialect: Dialect): JsonObject[] {
-  const shown = parts.filter((part) => inWords(part).type !== 'text').flatMap(contentOf);
+  const shown = filesAsResultText(parts)
+    .filter(({ type }) => type !== 'text')
+    .flatMap(contentOf);
   if (shown.length === 0) return [];
   return [{ type: 'text', text: `Attachment of the result of ${wireId(callId, dialect)}:` }, ...shown];
 }
 
 function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[] {
-  const { reasoningField } = dialect;
-  const text = joined(parts);
+  const texts = textPartsIn(parts);
   const calls = callsIn(parts, dialect);
-  const reasoning = wordsOf(parts, 'reasoning');
-  const refusal = wordsOf(parts, 'refusal');
+  const refusal = asWritten(textsIn(parts, 'refusal'));
   // What is sealed holds the words too, where its maker shows them.
   const details = parts.flatMap((part) =>
     part.type === 'reasoning' && part.sealed?.format === 'openai-chat' ? detailsIn(part.sealed) : [],
   );
-  if (text === '' && calls.length === 0 && refusal === '') return [];
+  if (texts.length === 0 && calls.length === 0 && refusal === '') return [];
   return [
     {
       role: 'assistant',
-      content: text === '' ? null : text,
+      content: texts.length === 0 ? null : answerContent(texts, dialect),
       ...(refusal === '' ? {} : { refusal }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
-      ...(reasoning === '' || reasoningField === null || details.length > 0
-        ? {}
-        : { [reasoningField]: reasoning }),
+      ...(details.length > 0 ? {} : reasoningMember(parts, dialect)),
+      ...sealMembers(textSignature(parts)),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];
+}
+
+/** What was thought, for a server that takes it back. */
+function reasoningMember(parts: readonly Part[], { noReasoning, reasoningField }: Dialect): JsonObject {
+  if (reasoningField === null) return {};
+  const reasoning = asParagraphs(textsIn(parts, 'reasoning'));
+  if (reasoning !== '') return { [reasoningField]: reasoning };
+  const calls = parts.some(({ type }) => type === 'tool-call');
+  return noReasoning !== null && calls ? { [reasoningField]: noReasoning } : {};
+}
+
+/** What an answer says is one text, also where it has a mark. */
+function answerContent(texts: readonly TextPart[], dialect: Dialect): string | JsonObject[] {
+  const text = asWritten(texts.map((part) => part.text));
+  const cache = lastMark(texts);
+  return textContent([cache === undefined ? { text } : { text, cache }], asWritten, dialect);
+}
+
+/** Google's seal of the thoughts that no call follows: its own chat surface has it on the message. */
+function textSignature(parts: readonly Part[]): string | null {
+  let signature: string | null = null;
+  let waiting: string | null = null;
+  for (const part of parts) {
+    if (part.type === 'reasoning' && part.sealed?.format === 'gemini') waiting = part.sealed.value;
+    else if (part.type === 'tool-call') waiting = null;
+    else if (part.type === 'text') {
+      signature = waiting ?? signature;
+      waiting = null;
+    }
+  }
+  return waiting ?? signature;
 }
 
 /** The calls of an answer, each with Google's seal of the thoughts before it. */
@@ -152,6 +225,8 @@ function callsIn(parts: readonly Part[], dialect: Dialect): JsonObject[] {
   let signature: string | null = null;
   for (const part of parts) {
     if (part.type === 'reasoning' && part.sealed?.format === 'gemini') signature = part.sealed.value;
+    // It was the text's.
+    if (part.type === 'text') signature = null;
     if (part.type !== 'tool-call') continue;
     calls.push({ ...callOf(part, wireId(part.id, dialect)), ...sealMembers(signature) });
     signature = null;

@@ -1,15 +1,7 @@
-import { type ChoiceAnswer, choiceReader, endedWithError, firstChoice } from '../choice-reader.ts';
-import { isErrorChunk } from '../choice-stream.ts';
 import type { ReportedError } from '../codec.ts';
-import type { Sealed } from '../conversation.ts';
-import { sourceOfUrl } from '../data-url.ts';
-import type { Usage } from '../model.ts';
-import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { TextTemplate } from '../text-template.ts';
-import { servedTier } from '../tier.ts';
-import { promptUsage } from '../token-counts.ts';
+import { sourceOfUrl } from '../files/data-url.ts';
 import {
-  isCount,
+  countIn,
   isObject,
   type JsonObject,
   listOf,
@@ -17,18 +9,37 @@ import {
   parseObject,
   table,
   textOf,
-} from '../values.ts';
+} from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
+import { cutsOff } from '../model/end-reason.ts';
+import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
+import { servedTier } from '../model/tier.ts';
+import {
+  type ChoiceAnswer,
+  choiceReader,
+  endedWithError,
+  firstChoice,
+} from '../openai-shared/choice-reader.ts';
+import { isErrorChunk } from '../openai-shared/choice-stream.ts';
+import { TextTemplate } from '../stream/text-template.ts';
+import { promptUsage } from '../usage/token-counts.ts';
+import type { Usage } from '../wire-format.ts';
 import { CallReader } from './call-reader.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
 import { deltaOf, isEmpty } from './stream.ts';
-import { reasoningIn } from './text.ts';
+import { reasoningIn, thinkingText } from './text.ts';
 import { callSeal } from './tool-calls.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
 const reasons = table<EndReason>({
-  ...{ stop: 'stop', eos: 'stop', end_turn: 'stop' },
-  ...{ length: 'length', max_tokens: 'length', model_length: 'context-full' },
-  ...{ tool_calls: 'tool-calls', function_call: 'tool-calls' },
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'context-full',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
   content_filter: 'policy',
 });
 
@@ -53,6 +64,7 @@ class ChatAnswer implements ChoiceAnswer {
     idOf: (position) => `call_${this.#id === '' ? '' : `${this.#id}_`}${position}`,
     before: (call) => this.#sealed(callSeal(call)),
   });
+  #hasLegacyCall = false;
   readonly #details = new ReasoningDetails();
   #reason: string | null = null;
   #usage: Usage | null = null;
@@ -128,14 +140,27 @@ class ChatAnswer implements ChoiceAnswer {
     const parts = this.#say('reasoning', reasoningIn(delta));
     const { reasoning, text } = contentIn(delta['content']);
     parts.push(...this.#say('reasoning', reasoning));
+    const seal = callSeal(delta);
+    // In a whole answer Google's seal stands beside the text that it is for, in a stream behind it.
+    const late = this.#prose?.kind === 'text';
+    if (seal !== null && !late) parts.push(...this.#sealed(seal));
     parts.push(...this.#say('text', text));
+    if (seal !== null && late) parts.push(...this.#sealed(seal));
     parts.push(...this.#say('refusal', textOf(delta['refusal'])));
     for (const image of listOf(delta['images'])) parts.push(...this.#image(objectOf(image)));
     for (const annotation of listOf(delta['annotations'])) parts.push(...this.#cite(objectOf(annotation)));
     parts.push(...this.#calls.push(delta['tool_calls']));
-    const legacy = delta['function_call'];
-    if (isObject(legacy)) parts.push(...this.#calls.push([{ index: 0, function: legacy }]));
+    parts.push(...this.#legacyCall(delta['function_call']));
     return parts;
+  }
+
+  /** The one call of chat before it had tools. Some servers write it beside the same call in `tool_calls`. */
+  #legacyCall(call: unknown): StreamPart[] {
+    if (!isObject(call)) return [];
+    const name = textOf(call['name']);
+    if (!this.#hasLegacyCall && (name === '' || this.#calls.calls(name))) return [];
+    this.#hasLegacyCall = true;
+    return this.#calls.push([{ index: LEGACY_INDEX, function: call }]);
   }
 
   #say(kind: Prose, text: string): StreamPart[] {
@@ -201,7 +226,7 @@ class ChatAnswer implements ChoiceAnswer {
     const said = this.#reason ?? 'stop';
     if (said === 'error') return endedWithError;
     const told = reasons[said] ?? 'other';
-    const cut = told === 'length' || told === 'context-full';
+    const cut = cutsOff(told);
     if (this.#calls.nameless && !cut)
       return { status: 502, message: 'The upstream called a tool without naming it' };
     const any = this.#calls.any;
@@ -213,6 +238,9 @@ class ChatAnswer implements ChoiceAnswer {
   }
 }
 
+/** No call in `tool_calls` has it. */
+const LEGACY_INDEX = -1;
+
 /** A reader for one stream. */
 export function reader(): PartReader {
   return choiceReader(new ChatAnswer());
@@ -220,11 +248,17 @@ export function reader(): PartReader {
 
 function citationOf(annotation: JsonObject, block: number, from: number): StreamPart {
   const value = objectOf(annotation['url_citation']);
-  const at = (name: string) => (isCount(value[name]) ? Math.max(0, value[name] - from) : null);
+  const at = (name: string) => {
+    const index = countIn(value[name]);
+    return index === null ? null : Math.max(0, index - from);
+  };
   const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
   const citation = {
-    ...{ url: said('url'), title: said('title'), text: said('content') },
-    ...{ start: at('start_index'), end: at('end_index') },
+    url: said('url'),
+    title: said('title'),
+    text: said('content'),
+    start: at('start_index'),
+    end: at('end_index'),
     native: { format: 'openai-chat' as const, value: annotation },
   };
   return { type: 'citation', block, citation };
@@ -247,10 +281,7 @@ function contentIn(content: unknown): { text: string; reasoning: string } {
   let text = '';
   let reasoning = '';
   for (const part of listOf(content).map(objectOf)) {
-    if (part['type'] === 'thinking')
-      reasoning += listOf(part['thinking'])
-        .map((piece) => textOf(objectOf(piece)['text']))
-        .join('');
+    if (part['type'] === 'thinking') reasoning += thinkingText(part['thinking']);
     else text += textOf(part['text']);
   }
   return { text, reasoning };

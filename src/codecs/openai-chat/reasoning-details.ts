@@ -1,5 +1,6 @@
-import type { Sealed } from '../conversation.ts';
-import { isObject, type JsonObject, listOf, parseObject, textOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject, listOf, parseObject, textOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
 
 /** Members that come in pieces. What is encrypted comes whole, and several with one index. */
 const growing: ReadonlySet<string> = new Set(['text', 'summary']);
@@ -40,9 +41,13 @@ export class ReasoningDetails {
 
 /** Whether a piece belongs to what came before. An id may come with one of several pieces only. */
 function goesOn(detail: JsonObject, delta: JsonObject): boolean {
-  if (detail['type'] !== delta['type'] || detail['index'] !== delta['index']) return false;
+  if (detail['type'] !== delta['type'] || indexOf(detail) !== indexOf(delta)) return false;
   const [id, other] = [detail['id'] ?? null, delta['id'] ?? null];
   return id === null || other === null || id === other;
+}
+
+function indexOf({ index }: JsonObject): number | null {
+  return numberOf(index);
 }
 
 function isReadable({ type }: JsonObject): boolean {
@@ -50,7 +55,7 @@ function isReadable({ type }: JsonObject): boolean {
 }
 
 function isSame(one: JsonObject, other: JsonObject): boolean {
-  return one['data'] === other['data'] && one['id'] === other['id'] && one['index'] === other['index'];
+  return one['data'] === other['data'] && one['id'] === other['id'] && indexOf(one) === indexOf(other);
 }
 
 function isSealed({ data, signature }: JsonObject): boolean {

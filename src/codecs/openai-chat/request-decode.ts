@@ -1,18 +1,61 @@
 import { GatewayError } from '../../lib/error.ts';
-import { type Conversation, emptyConversation, type OutputShape, type Reasoning } from '../conversation.ts';
-import { isCount, isObject, type JsonObject, objectOf, textOf } from '../values.ts';
-import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt, textsAt, wrong } from '../wire-check.ts';
+import { countIn, isObject, type JsonObject, objectOf, textOf } from '../json/values.ts';
+import {
+  extraMembers,
+  flagAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+  wrong,
+} from '../json/wire-check.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type OutputShape,
+  type Reasoning,
+} from '../model/conversation.ts';
 import { readMessages } from './messages-decode.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** Members that are read here; all others are extras. */
 const known: ReadonlySet<string> = new Set([
-  'model', 'messages', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_tokens', 'max_completion_tokens',
-  'temperature', 'top_p', 'top_k', 'stop', 'seed', 'frequency_penalty', 'presence_penalty', 'n', 'logprobs', 'top_logprobs',
-  'reasoning_effort', 'response_format', 'verbosity', 'user', 'safety_identifier', 'prompt_cache_key', 'service_tier',
-  'metadata', 'store', 'stream', 'stream_options', 'functions', 'function_call', 'web_search_options', 'modalities',
-  'reasoning', 'thinking',
-]); // biome-ignore format: a table
+  'model',
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'n',
+  'logprobs',
+  'top_logprobs',
+  'reasoning_effort',
+  'response_format',
+  'verbosity',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'metadata',
+  'store',
+  'stream',
+  'stream_options',
+  'functions',
+  'function_call',
+  'web_search_options',
+  'modalities',
+  'reasoning',
+  'thinking',
+]);
 
 /** A chat request (OpenAI API reference, "Create chat completion") as a conversation. */
 export function decodeRequest(body: JsonObject): Conversation {
@@ -98,7 +141,7 @@ function readReasoning(body: JsonObject): Reasoning | null {
     return {
       mode: 'on',
       effort: word === '' ? null : word,
-      budgetTokens: isCount(budget) ? budget : null,
+      budgetTokens: countIn(budget),
       display: exclude === true ? 'omitted' : null,
     };
   }
@@ -106,7 +149,7 @@ function readReasoning(body: JsonObject): Reasoning | null {
   if (thinking['type'] === 'disabled') return { mode: 'off', effort: null, ...said };
   const budget = thinking['budget_tokens'];
   const mode = thinking['type'] === 'adaptive' ? 'adaptive' : 'on';
-  return { mode, effort: null, budgetTokens: isCount(budget) ? budget : null, display: null };
+  return { mode, effort: null, budgetTokens: countIn(budget), display: null };
 }
 
 function readOutput(format: JsonObject | null): OutputShape {

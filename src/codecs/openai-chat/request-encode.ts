@@ -1,9 +1,9 @@
-import type { Concept, ConceptNames } from '../concept.ts';
-import type { Conversation } from '../conversation.ts';
-import type { Dialect } from '../dialect.ts';
-import { effortOfBudget } from '../effort.ts';
-import { identifier } from '../tool-names.ts';
-import type { JsonObject } from '../values.ts';
+import { identifier } from '../adapt/tool-names.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Concept, ConceptNames } from '../model/concept.ts';
+import type { Conversation, Part } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
+import { effortOfBudget } from '../model/effort.ts';
 import { messageList } from './messages-encode.ts';
 import { toolMembers } from './tools-encode.ts';
 
@@ -23,6 +23,7 @@ export const names: ConceptNames = {
   verbosity: 'verbosity',
   userId: 'safety_identifier',
   cacheKey: 'prompt_cache_key',
+  cacheMarks: 'cache_control',
   serviceTier: 'service_tier',
   metadata: 'metadata',
   store: 'store',
@@ -33,23 +34,44 @@ export const names: ConceptNames = {
   imageUrls: 'image_url.url',
   audioInput: 'input_audio',
   fileInput: 'file',
+  fileNames: 'file.filename',
+  imageDetail: 'image_url.detail',
+  participants: 'messages.name',
+  assistantNames: 'messages.name',
+  strictTools: 'tools.function.strict',
+  schemaDescription: 'response_format.json_schema.description',
   uploads: 'file_id',
   parallelToolCalls: 'parallel_tool_calls',
+  allowedTools: 'tool_choice.allowed_tools',
 };
 
 /** Members of others' servers, and of the vendor's that too few models take to be written. */
 export const heard: ConceptNames = {
   topK: 'top_k',
-  cacheMarks: 'cache_control',
   webSearch: 'web_search_options',
   searchBesideTools: 'web_search_options',
+  searchLocation: 'web_search_options.user_location',
 };
 
-export const vendorOnly: readonly Concept[] = ['verbosity', 'cacheKey', 'serviceTier', 'metadata', 'store'];
+export const vendorOnly: readonly Concept[] = [
+  ...(['verbosity', 'cacheKey', 'serviceTier', 'metadata', 'store', 'allowedTools'] as const),
+];
+
+export const onTrial: readonly Concept[] = ['cacheKey', 'cacheMarks'];
 
 /** A conversation as a chat request. Members that the caller did not speak of are left out. */
-export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
-  const { extras, logprobs, stop, stream, userId } = conversation;
+export function encodeRequest(
+  conversation: Conversation,
+  dialect: Dialect,
+  unencodable: Concept[] = [],
+): JsonObject {
+  if (dialect.cacheMembers && hasUnplacedMark(conversation)) unencodable.push('cacheMarks');
+  const { extras, logprobs, reasoning, stream, userId } = conversation;
+  const effort = dialect.reasoningEffort ? effortOf(conversation) : null;
+  // That it shall think, and not how much, is no word of the format.
+  if (reasoning !== null && reasoning.mode !== 'off' && effort === null) unencodable.push('reasoning');
+  const stop = conversation.stop.slice(0, dialect.maxStops);
+  if (stop.length < conversation.stop.length) unencodable.push('stop');
   const request: JsonObject = {
     model: conversation.model,
     messages: messageList(conversation, dialect),
@@ -64,10 +86,12 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     n: conversation.candidates,
     logprobs: logprobs === null ? null : true,
     top_logprobs: logprobs === null || logprobs === 0 ? null : logprobs,
-    reasoning_effort: dialect.reasoningEffort ? effortOf(conversation) : null,
+    reasoning_effort: effort,
     response_format: formatOf(conversation),
     [dialect.vendorMembers ? 'safety_identifier' : 'user']: identifier(userId),
     ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
+    prompt_cache_key:
+      dialect.vendorMembers || dialect.cacheMembers ? identifier(conversation.cacheKey) : null,
     stream: stream ? true : null,
     // The gateway needs the usage, whether the caller wants to see it or not (Q-16).
     stream_options: stream ? { include_usage: true } : null,
@@ -82,9 +106,21 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
   return said;
 }
 
-function vendorMembers({ cacheKey, metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
+/** Whether there is a mark for the prompt cache on something that has no place for one in the format. */
+function hasUnplacedMark({ messages, tools }: Conversation): boolean {
+  const isMarked = (value: object) => 'cache' in value && value.cache !== undefined;
+  return (
+    tools.some(isMarked) ||
+    messages.some(({ parts }) => parts.some((part) => !bearsMark.has(part.type) && isMarked(part)))
+  );
+}
+
+const bearsMark: ReadonlySet<Part['type']> = new Set(['text', 'file', 'tool-result']);
+
+function vendorMembers({ metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
   return {
-    ...{ verbosity, prompt_cache_key: identifier(cacheKey), metadata },
+    verbosity,
+    metadata,
     // Anthropic's word for the ordinary tier (Q-14).
     service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
     store: store === true ? true : null,

@@ -5,6 +5,8 @@ import { assertRefusedByPath } from '../../../test/support/damaged-requests.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
+import { ERROR_MARK } from '../adapt/result-mark.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
 import type {
   Conversation,
   FilePart,
@@ -15,13 +17,11 @@ import type {
   TextPart,
   Tool,
   ToolResultPart,
-} from '../conversation.ts';
-import { emptyConversation } from '../conversation.ts';
-import { type Dialect, plainDialect } from '../dialect.ts';
-import { effortOfBudget } from '../effort.ts';
-import { ERROR_MARK } from '../result-mark.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+} from '../model/conversation.ts';
+import { emptyConversation } from '../model/conversation.ts';
+import { type Dialect, plainDialect } from '../model/dialect.ts';
+import { effortOfBudget } from '../model/effort.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { assemble } from './assemble.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
@@ -30,7 +30,9 @@ import { writer } from './writer.ts';
 /** The vendor itself, which knows all that the format has, with the reasoning of those who take it back. */
 const full: Dialect = {
   ...plainDialect,
-  ...{ vendorMembers: true, customTools: true, reasoningField: 'reasoning_content' },
+  vendorMembers: true,
+  customTools: true,
+  reasoningField: 'reasoning_content',
 };
 
 const words = (parts: readonly Part[], type: 'text' | 'refusal' | 'reasoning'): string =>
@@ -224,7 +226,9 @@ describe('a chat request, whatever it says,', () => {
 });
 
 const call = (id: string, name = 'read', args: unknown = '{"path":"a"}') => ({
-  ...{ id, type: 'function', function: { name, arguments: args } },
+  id,
+  type: 'function',
+  function: { name, arguments: args },
 });
 
 describe('the decoder of chat requests', () => {
@@ -245,6 +249,36 @@ describe('the decoder of chat requests', () => {
       { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
       { role: 'system', parts: [{ type: 'text', text: 'Three.' }] },
     ]);
+  });
+
+  it('reads marks for the prompt cache on parts and on whole messages, those of a result as its own (Q-12)', () => {
+    const mark = { cache_control: { type: 'ephemeral' } };
+    const cache = { ttl: null };
+    const text = (words: string, more: JsonObject = {}) => ({ type: 'text', text: words, ...more });
+    const call = { id: 'a', type: 'function', function: { name: 'read', arguments: '{}' } };
+    const { messages, system } = decoded({
+      messages: [
+        { role: 'system', content: 'One.', ...mark },
+        { role: 'user', content: [text('a', mark), text('b')] },
+        { role: 'assistant', content: 'c', tool_calls: [call], ...mark },
+        { role: 'tool', tool_call_id: 'a', content: [text('d'), text('e', mark)] },
+        { role: 'tool', tool_call_id: 'a', content: 'f', ...mark },
+        { role: 'user', content: [{ type: 'image_url', image_url: 'https://x.test/a.png', ...mark }] },
+      ],
+    });
+    assert.deepEqual(system, [text('One.', { cache })]);
+    const marked = messages.flatMap(({ parts }) => parts.filter((part) => 'cache' in part));
+    assert.deepEqual(
+      marked.map((part) => [part.type, 'text' in part ? part.text : null]),
+      [
+        ['text', 'a'],
+        ['text', 'c'],
+        ['tool-result', null],
+        ['tool-result', null],
+        ['image', null],
+      ],
+    );
+    assert.equal(JSON.stringify(marked).split('"cache"').length - 1, 5);
   });
 
   it('takes every kind of content that clients send (M-03, M-05 to M-07)', () => {
@@ -302,7 +336,11 @@ describe('the decoder of chat requests', () => {
       ],
     });
     const result = (callId: string, kind: string, parts: TextPart[]) => ({
-      ...{ type: 'tool-result', callId, parts, isError: false, kind },
+      type: 'tool-result',
+      callId,
+      parts,
+      isError: false,
+      kind,
     });
     assert.deepEqual(
       messages.slice(1).map(({ parts }) => parts),
@@ -325,7 +363,10 @@ describe('the decoder of chat requests', () => {
     ]) {
       const { messages } = decoded({ messages: [{ role: 'assistant', content: 'x', ...member }] });
       assert.deepEqual(messages[0]?.parts[0], {
-        ...{ type: 'reasoning', text: 'Hm.', summary: false, sealed: null },
+        type: 'reasoning',
+        text: 'Hm.',
+        summary: false,
+        sealed: null,
       });
     }
   });
@@ -463,7 +504,11 @@ describe('the encoder of chat requests', () => {
     parts: ids.map((id) => ({ type: 'tool-call', id, name: 'read', input: '{}', kind: 'function' })),
   });
   const result = (callId: string, ...parts: (TextPart | ImagePart | FilePart)[]): ToolResultPart => ({
-    ...{ type: 'tool-result', callId, parts, isError: false, kind: 'function' },
+    type: 'tool-result',
+    callId,
+    parts,
+    isError: false,
+    kind: 'function',
   });
   const text = (words: string): TextPart => ({ type: 'text', text: words });
   const picture: ImagePart = { type: 'image', source: { kind: 'url', url: 'https://x.test/a.png' } };
@@ -566,8 +611,11 @@ describe('the encoder of chat requests', () => {
       [5, 'high', 'u', undefined],
     );
     const own = encoded(conversation, {
-      ...{ maxTokensField: 'max_completion_tokens', systemRole: 'developer', vendorMembers: true },
-      ...{ reasoningField: 'reasoning', reasoningEffort: false },
+      maxTokensField: 'max_completion_tokens',
+      systemRole: 'developer',
+      vendorMembers: true,
+      reasoningField: 'reasoning',
+      reasoningEffort: false,
     });
     assert.deepEqual(
       messagesOf(own).map(({ role }) => role),
@@ -586,7 +634,7 @@ describe('the encoder of chat requests', () => {
     assert.deepEqual(Object.keys(body), ['model', 'messages']);
   });
 
-  it('offers a server that knows no choice of several those tools alone (T-04, OR-08)', () => {
+  it('offers all tools to a server that knows no choice of several, and the nearest choice (T-04, OR-08)', () => {
     const conversation: Partial<Conversation> = {
       tools: [tool, { ...tool, name: 'write' }],
       toolChoice: { kind: 'allowed', names: ['write', 'gone'], required: true },
@@ -594,9 +642,9 @@ describe('the encoder of chat requests', () => {
     const plain = encoded(conversation);
     assert.deepEqual(
       listOf(plain['tools']).map((one) => objectOf(objectOf(one)['function'])['name']),
-      ['write'],
+      ['read', 'write'],
     );
-    assert.equal(plain['tool_choice'], 'required');
+    assert.deepEqual(plain['tool_choice'], { type: 'function', function: { name: 'write' } });
     const own = encoded(conversation, { vendorMembers: true });
     assert.equal(listOf(own['tools']).length, 2);
     assert.deepEqual(own['tool_choice'], {
@@ -615,7 +663,8 @@ describe('the encoder of chat requests', () => {
     };
     assert.equal('tool_choice' in encoded(choice), false);
     assert.deepEqual(encoded(choice, { customTools: true })['tool_choice'], {
-      ...{ type: 'custom', custom: { name: 'patch' } },
+      type: 'custom',
+      custom: { name: 'patch' },
     });
   });
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { unsealed } from '../../../test/support/unsealed.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { adapt } from '../adapt.ts';
-import { emptyConversation, type Message, type Part, type Sealed } from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { unsealed } from '../unseal.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { adapt } from '../adapt/adapt.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { emptyConversation, type Message, type Part, type Sealed } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { assemble } from './assemble.ts';
 import { openaiChat } from './codec.ts';
 import { reader } from './reader.ts';
@@ -32,7 +32,11 @@ const sealedIn = (all: readonly StreamPart[]) =>
   );
 const text = (index: number, piece: object) => ({ type: 'reasoning.text', index, ...piece });
 const encrypted = (index: number, blob: string, id: string) => ({
-  ...{ type: 'reasoning.encrypted', index, data: blob, id, format: 'openai-responses-v1' },
+  type: 'reasoning.encrypted',
+  index,
+  data: blob,
+  id,
+  format: 'openai-responses-v1',
 });
 
 describe('M-13: reasoning that a chat upstream sealed', () => {
@@ -48,9 +52,12 @@ describe('M-13: reasoning that a chat upstream sealed', () => {
     ]);
     assert.deepEqual(
       all.map(({ type }) => type),
-      ['reasoning-start', 'reasoning-delta', 'reasoning-delta', 'reasoning-end']
-        .concat(['text-start', 'text-delta', 'text-end']),
-    ); // biome-ignore format: one line a block
+      ['reasoning-start', 'reasoning-delta', 'reasoning-delta', 'reasoning-end'].concat([
+        'text-start',
+        'text-delta',
+        'text-end',
+      ]),
+    );
   });
 
   it('keeps several encrypted pieces of one index apart, and no repeated one', () => {
@@ -92,14 +99,19 @@ describe('M-13: reasoning that a chat upstream sealed', () => {
       messages: [{ role: 'assistant', content: 'a', reasoning_details: [text(0, { text: 'Hm.' })] }],
     });
     assert.deepEqual(read.messages[0]?.parts[0], {
-      ...{ type: 'reasoning', text: 'Hm.', summary: false, sealed: null },
+      type: 'reasoning',
+      text: 'Hm.',
+      summary: false,
+      sealed: null,
     });
   });
 
   it('goes back as it came, in the place of its words', () => {
     const details = [text(0, { text: 'Hm.', signature: 's' }), encrypted(1, 'a', 'rs')];
     const seals: Sealed[] = details.map((detail) => ({
-      ...{ format: 'openai-chat', kind: 'encrypted', value: JSON.stringify([detail]) },
+      format: 'openai-chat',
+      kind: 'encrypted',
+      value: JSON.stringify([detail]),
     }));
     const turn: Part[] = [
       { type: 'reasoning', text: 'Hm.', summary: false, sealed: seals[0] ?? null },
@@ -173,7 +185,10 @@ describe('M-13: reasoning that another vendor sealed', () => {
   const comesBack = (sent: JsonObject): Part[] =>
     decodeRequest({ model: 'm', messages: [sent] }).messages[0]?.parts ?? [];
   const reasoning = (words: string, summary: boolean, sealed: Sealed): Part => ({
-    ...{ type: 'reasoning', text: words, summary, sealed },
+    type: 'reasoning',
+    text: words,
+    summary,
+    sealed,
   });
 
   it('comes back before what followed it, with the very thoughts that a signature needs', () => {
@@ -204,7 +219,7 @@ describe('M-13: reasoning that another vendor sealed', () => {
     const sent = message({}, thought(0, 'Sum.', seals.encrypted), called(1, 'call_a'));
     assert.deepEqual(comesBack(sent)[0], reasoning('Sum.', true, seals.encrypted));
     const { reasoning_content: _, ...quiet } = sent;
-    assert.deepEqual(comesBack(quiet)[0], reasoning('', true, seals.encrypted));
+    assert.deepEqual(comesBack(quiet)[0], reasoning('Sum.', true, seals.encrypted));
   });
 
   it('of Google comes back where no call bears it', () => {
@@ -236,7 +251,9 @@ describe('M-13: a seal of Google’s in a chat request', () => {
   const adapted = (owner: string | undefined, googleSeals: boolean): unknown => {
     const parts: Part[] = [
       {
-        ...{ type: 'reasoning', text: '', summary: false },
+        type: 'reasoning',
+        text: '',
+        summary: false,
         sealed: owner === undefined ? sealed : { ...sealed, owner },
       },
       { type: 'tool-call', id: 'call_1', name: 'list', input: '{}', kind: 'function' },

@@ -1,14 +1,14 @@
+import type { StreamCodec } from '../codec.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
 import {
   classifyChoices,
   encodeChoiceError,
   readChoiceError,
   readChoiceStream,
   sumChoices,
-} from '../choice-stream.ts';
-import type { StreamCodec } from '../codec.ts';
-import { commentKeepAlive } from '../keep-alive.ts';
-import { sseFraming } from '../sse-framing.ts';
-import { isObject, type JsonObject, objectOf } from '../values.ts';
+} from '../openai-shared/choice-stream.ts';
+import { commentKeepAlive } from '../stream/keep-alive.ts';
+import { sseFraming } from '../stream/sse.ts';
 import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 import { writtenBytes } from './text.ts';
 
@@ -22,7 +22,7 @@ export const stream: StreamCodec = {
   keepAlive: commentKeepAlive,
   encodeErrorFrame: encodeChoiceError,
   // More agents try again after a reset than after an error record, which several take for the answer's end.
-  cutEnding: 'reset',
+  endings: { cut: 'reset', reported: 'reset' },
   modelAt: { path: ['model'], once: false },
   framesOf,
   encodeFramesOf,

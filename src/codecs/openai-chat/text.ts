@@ -1,4 +1,12 @@
-import { byteLengthOf, isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../values.ts';
+import {
+  byteLengthOf,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseObject,
+  textOf,
+} from '../json/values.ts';
 
 /** Members of a message or delta that hold generated text. */
 const textKeys = ['content', 'refusal', 'reasoning_content', 'reasoning'] as const;
@@ -37,5 +45,13 @@ export function reasoningIn(message: JsonObject): string {
   if (plain !== '') return plain;
   return listOf(message['reasoning_details'])
     .map((detail) => textOf(objectOf(detail)['text']) || textOf(objectOf(detail)['summary']))
+    .join('');
+}
+
+/** The words of a `thinking` part: a text, or a list of texts. */
+export function thinkingText(thinking: unknown): string {
+  if (typeof thinking === 'string') return thinking;
+  return listOf(thinking)
+    .map((piece) => (typeof piece === 'string' ? piece : textOf(objectOf(piece)['text'])))
     .join('');
 }

@@ -1,6 +1,7 @@
-import type { Sealed } from '../conversation.ts';
 import { sealOf } from '../gemini/signature.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
 
 /** One call being collected. */
 export interface CallSlot {
@@ -15,9 +16,32 @@ export interface CallSlot {
  * object. A delta belongs to the call with its id, else to the latest call with its index, else to the latest.
  */
 export function addToolCalls(slots: CallSlot[], deltas: unknown): void {
-  for (const delta of listOf(deltas)) {
-    if (isObject(delta)) addToolCall(slots, delta);
-  }
+  for (const delta of callsIn(deltas)) addToolCall(slots, delta);
+}
+
+/**
+ * The calls, or pieces of calls, in a member `tool_calls`. Some servers write a single one without the list, or its name
+ * and arguments without the `function` around them.
+ */
+export function callsIn(value: unknown): JsonObject[] {
+  return (isObject(value) ? [value] : listOf(value).filter(isObject)).map(nested);
+}
+
+function nested(call: JsonObject): JsonObject {
+  const { arguments: args, name, ...rest } = call;
+  if (isObject(call['function']) || isObject(call['custom'])) return call;
+  if (args === undefined && name === undefined) return call;
+  return { ...rest, function: { ...(name === undefined ? {} : { name }), arguments: args } };
+}
+
+/**
+ * What a call is of: `type` decides, for some servers write an empty `custom` beside a function (Snowflake). Without a
+ * type, and where what it names is missing, it is what has a name.
+ */
+export function kindOf({ custom, function: called, type }: JsonObject): 'function' | 'custom' {
+  if (!isObject(custom)) return 'function';
+  if (!isObject(called) || type === 'custom') return 'custom';
+  return type === 'function' || textOf(custom['name']) === '' ? 'function' : 'custom';
 }
 
 /** The same for one delta; gives the call that it belongs to. */
@@ -27,15 +51,18 @@ export function addToolCall(slots: CallSlot[], delta: JsonObject): CallSlot {
   return slot;
 }
 
-/** The arguments of a function, or the input of a custom tool, in a call or a delta of one. */
-export function inputIn(call: JsonObject): string {
-  const { arguments: args, input } = partOf(call);
+/**
+ * The arguments of a function, or the input of a custom tool.
+ * @param piece a delta of the call, where its own are wanted
+ */
+export function inputIn(call: JsonObject, piece: JsonObject = call): string {
+  const { arguments: args, input } = objectOf(piece[kindOf(call)]);
   return argumentText(args ?? input);
 }
 
 /** The name of the tool, as far as it is known. */
 export function nameIn(call: JsonObject): string {
-  return textOf(partOf(call)['name']);
+  return textOf(objectOf(call[kindOf(call)])['name']);
 }
 
 /** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
@@ -67,25 +94,21 @@ function slotFor(slots: CallSlot[], delta: JsonObject): CallSlot | undefined {
   const candidate = index === null ? slots.at(-1) : slots.findLast((slot) => slot.index === index);
   if (candidate === undefined) return undefined;
   const candidateId = textOf(candidate.call['id']);
-  if (id !== '' && candidateId !== '') return undefined;
+  // Some give every piece an id of its own: what has a name is a call, what has none goes on with one.
+  const isPiece = index !== null && nameIn(delta) === '' && nameIn(candidate.call) !== '';
+  if (id !== '' && candidateId !== '' && !isPiece) return undefined;
   return startsAnother(candidate.call, delta) ? undefined : candidate;
 }
 
 function indexOf(delta: JsonObject): number | null {
-  return typeof delta['index'] === 'number' ? delta['index'] : null;
+  return numberOf(delta['index']);
 }
 
-/** A delta that names a function again after complete arguments begins the next call. */
+/** A delta that names another function begins the next call, and so does one that names the same again after complete arguments. */
 function startsAnother(call: JsonObject, delta: JsonObject): boolean {
-  const before = partOf(call);
-  const now = partOf(delta);
-  if (textOf(now['name']) === '' || textOf(before['name']) === '') return false;
-  if (!isWhole(textOf(before['arguments'] ?? before['input']))) return false;
-  return now['name'] !== before['name'] || Boolean(now['arguments'] ?? now['input']);
-}
-
-function partOf(call: JsonObject): JsonObject {
-  return isObject(call['custom']) ? call['custom'] : objectOf(call['function']);
+  const [before, now] = [nameIn(call), nameIn(delta)];
+  if (now === '' || before === '') return false;
+  return now !== before || (isWhole(inputIn(call)) && inputIn(delta) !== '');
 }
 
 function isWhole(text: string): boolean {
@@ -102,6 +125,7 @@ function extend(call: JsonObject, delta: JsonObject): void {
     if (key === 'index' || key === '__proto__') continue;
     if ((key === 'function' || key === 'custom') && isObject(value))
       call[key] = extendPart(objectOf(call[key]), value);
+    else if (key === 'id' && textOf(call['id']) !== '') continue;
     else if (value !== null && value !== '') call[key] = value;
     else if (call[key] === undefined) call[key] = value;
   }
@@ -127,8 +151,8 @@ function argumentText(value: unknown): string {
 export function finishedCalls(slots: readonly CallSlot[], cutOff: boolean): JsonObject[] {
   return slots.map(({ call }) => {
     const fn = call['function'];
-    const whole = { ...call, type: call['type'] ?? (isObject(call['custom']) ? 'custom' : 'function') };
-    if (!isObject(fn) || cutOff || textOf(fn['arguments']) !== '') return whole;
+    const whole = { ...call, type: call['type'] ?? kindOf(call) };
+    if (!isObject(fn) || kindOf(call) === 'custom' || cutOff || textOf(fn['arguments']) !== '') return whole;
     return { ...whole, function: { ...fn, arguments: '{}' } };
   });
 }

@@ -1,6 +1,7 @@
-import type { Tool, ToolChoice } from '../conversation.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { flagAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { flagAt, objectAt, textAt, wrong } from '../json/wire-check.ts';
+import type { Tool, ToolChoice } from '../model/conversation.ts';
+import { cacheOf } from './messages-decode.ts';
 
 export function readTools(tools: readonly unknown[]): Tool[] {
   return tools.map((tool, index) => readTool(tool, `tools[${index}]`));
@@ -13,7 +14,13 @@ function readTool(tool: unknown, path: string): Tool {
       // Some clients send the flat form of the responses format.
       const said = objectAt(tool, 'function', `${path}.function`) ?? tool;
       const schema = objectAt(said, 'parameters', `${path}.function.parameters`);
-      return { kind: 'function', ...named(said, `${path}.function`), schema, strict: flagAt(said, 'strict') };
+      return {
+        kind: 'function',
+        ...named(said, `${path}.function`),
+        schema,
+        strict: flagAt(said, 'strict'),
+        ...cacheOf(tool),
+      };
     }
     case 'custom': {
       const said = objectAt(tool, 'custom', `${path}.custom`) ?? tool;

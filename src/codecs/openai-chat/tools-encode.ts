@@ -1,27 +1,22 @@
-import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
-import type { Dialect } from '../dialect.ts';
-import type { JsonObject } from '../values.ts';
+import { knownChoice } from '../adapt/allowed-tools.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Conversation, Tool, ToolChoice } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
 
 /**
  * The tools and the choice among them; without tools neither may be sent (T-09). Only the vendor knows a choice of
- * several: others are offered those alone (OR-08).
+ * several: others are told in words (OR-08).
  */
 export function toolMembers(conversation: Conversation, dialect: Dialect): JsonObject {
   const { parallelToolCalls, toolChoice } = conversation;
-  const allowed = toolChoice?.kind === 'allowed' && !dialect.vendorMembers ? toolChoice : null;
-  const tools = conversation.tools.filter(
-    (tool) =>
-      (tool.kind !== 'custom' || dialect.customTools) &&
-      (allowed === null || !('name' in tool) || allowed.names.includes(tool.name)),
-  );
+  const tools = conversation.tools.filter((tool) => tool.kind !== 'custom' || dialect.customTools);
   const list = tools.flatMap(toolOf);
   const search = tools.find((tool) => tool.kind === 'web-search' && tool.native.format === 'openai-chat');
   const searching = search?.kind === 'web-search' ? { web_search_options: search.native.value } : {};
   if (list.length === 0) return searching;
-  const word = allowed === null ? null : allowed.required ? 'required' : 'auto';
   return {
     tools: list,
-    tool_choice: word ?? choiceOf(toolChoice, tools),
+    tool_choice: choiceOf(dialect.vendorMembers ? toolChoice : knownChoice(conversation), tools),
     parallel_tool_calls: parallelToolCalls,
     ...searching,
   };

@@ -1,8 +1,8 @@
-import type { Sealed } from '../conversation.ts';
-import { urlOfSource } from '../data-url.ts';
-import { DONE, encodeFrame } from '../frames.ts';
-import { inWords } from '../in-words.ts';
-import { isStructured, withLateCitations } from '../late-citations.ts';
+import { isStructured, withLateCitations } from '../adapt/late-citations.ts';
+import { UNSEALED } from '../encrypted-reasoning/embed.ts';
+import { urlOfSource } from '../files/data-url.ts';
+import { type JsonObject, objectOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
 import type {
   AnswerContext,
   Citation,
@@ -11,9 +11,10 @@ import type {
   ImageSource,
   PartWriter,
   StreamPart,
-} from '../stream-part.ts';
-import { promptCounts } from '../token-counts.ts';
-import type { JsonObject } from '../values.ts';
+} from '../model/stream-part.ts';
+import { withTextFallback } from '../model/text-fallback.ts';
+import { DONE, encodeFrame } from '../stream/frames.ts';
+import { promptCounts } from '../usage/token-counts.ts';
 import { CarriedDetails } from './carried-details.ts';
 import { sealMembers } from './tool-calls.ts';
 
@@ -41,6 +42,8 @@ class ChatWriter implements PartWriter {
   readonly #encode: FrameEncoder;
   /** Whether the caller speaks of functions as chat did before it had tools. */
   readonly #legacy: boolean;
+  /** Whether the caller does not want to see what was thought, in OpenRouter's words. */
+  readonly #hidden: boolean;
   readonly #calls = new Map<number, Call>();
   /** Characters (UTF-16) of all text so far, and where each block of it began. */
   #length = 0;
@@ -58,6 +61,8 @@ class ChatWriter implements PartWriter {
   constructor(context: AnswerContext) {
     this.#context = context;
     this.#encode = context.encode ?? encodeFrame;
+    const { include_reasoning: shown, reasoning } = context.request;
+    this.#hidden = shown === false || objectOf(reasoning)['exclude'] === true;
     this.#legacy = Array.isArray(context.request['functions']) && !Array.isArray(context.request['tools']);
   }
 
@@ -67,6 +72,7 @@ class ChatWriter implements PartWriter {
         return this.#chunk({ role: 'assistant', content: '', refusal: null });
       case 'text-start':
         this.#textStarts.set(part.block, this.#length);
+        this.#carrySignature();
         return this.#sealed();
       case 'text-delta':
         this.#length += part.text.length;
@@ -81,8 +87,10 @@ class ChatWriter implements PartWriter {
         this.#seals.think(part.block, part.text);
         return this.#reason(part.block, part.text);
       case 'reasoning-end':
-        if (part.sealed?.format === 'gemini') this.#signature = part.sealed;
-        else this.#seals.seal(part.block, part.sealed);
+        if (part.sealed?.format === 'gemini') {
+          this.#carrySignature();
+          this.#signature = part.sealed;
+        } else this.#seals.seal(part.block, part.sealed ?? (this.#hidden ? UNSEALED : null));
         return '';
       case 'tool-call-start':
         return this.#open(part);
@@ -126,8 +134,15 @@ class ChatWriter implements PartWriter {
     return members === null ? '' : this.#chunk(members);
   }
 
+  /** One of Google's that no call bears is carried as those of others are. */
+  #carrySignature(): void {
+    if (this.#signature !== null) this.#seals.seal(null, this.#signature);
+    this.#signature = null;
+  }
+
   /** A later reasoning is a paragraph of its own. */
   #reason(block: number, text: string): string {
+    if (this.#hidden) return '';
     const joint = this.#reasoned === null || this.#reasoned === block ? '' : '\n\n';
     this.#reasoned = block;
     return this.#chunk({ reasoning_content: joint + text });
@@ -195,8 +210,7 @@ class ChatWriter implements PartWriter {
     const shown = this.#context.includeUsage && usage !== null;
     const report = shown ? this.#frame({ choices: [], usage: promptCounts(usage) }) : '';
     const cited = this.#citeWhole([...this.#textStarts.keys()].at(-1) ?? 0);
-    // One of Google's that no call bore.
-    if (this.#signature !== null) this.#seals.seal(null, this.#signature);
+    this.#carrySignature();
     return cited + this.#sealed() + this.#chunk({}, this.#told(reason)) + report + this.#encode('', DONE);
   }
 
@@ -216,5 +230,5 @@ export function writer(context: AnswerContext): PartWriter {
     joint: '\n\n',
     structured: isStructured(context.request['response_format']),
   });
-  return inWords(target, { format: 'openai-chat', images: 'any' });
+  return withTextFallback(target, { format: 'openai-chat', images: 'any' });
 }

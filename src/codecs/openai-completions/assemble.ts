@@ -1,8 +1,9 @@
 import type { Frame } from '../../lib/sse.ts';
-import { finishedChunks } from '../choice-stream.ts';
-import { DONE, encodeFrames, ValueFrame } from '../frames.ts';
-import { growObject, overlay } from '../merge.ts';
-import { isObject, type JsonObject, listOf, objectOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { growObject, overlay } from '../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { finishedChunks } from '../openai-shared/choice-stream.ts';
+import { DONE, encodeFrames, ValueFrame } from '../stream/frames.ts';
 
 /** A complete answer as a stream: per choice its text, then its finish; then usage and `[DONE]`. */
 export function framesOf(response: Record<string, unknown>): Frame[] {
@@ -52,7 +53,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
 
 function addChoice(choices: Map<number, JsonObject>, part: JsonObject): void {
   const { index, text, logprobs, ...others } = part;
-  const key = typeof index === 'number' ? index : 0;
+  const key = numberOf(index) ?? 0;
   const choice = choices.get(key) ?? { text: '', logprobs: null };
   choices.set(key, choice);
   overlay(choice, others);

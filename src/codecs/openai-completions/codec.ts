@@ -1,6 +1,7 @@
-import { readChoiceUsage } from '../choice-stream.ts';
 import type { Codec } from '../codec.ts';
-import { openAiError } from '../openai-error.ts';
+import { readChoiceUsage } from '../openai-shared/choice-stream.ts';
+import { openAiError } from '../openai-shared/error.ts';
+import { readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names, vendorOnly } from './request-encode.ts';
@@ -19,6 +20,7 @@ export const openaiCompletions: Codec = {
     reader,
     writer,
     names,
+    readable,
     vendorOnly,
     // It has no tools: a request with some is refused before their names matter.
     searchCalls: false,

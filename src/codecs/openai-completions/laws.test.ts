@@ -6,10 +6,10 @@ import { answers, conversations, settled } from '../../../test/support/arbitrary
 import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { type Conversation, emptyConversation } from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import type { StreamPart } from '../stream-part.ts';
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
+import { type Conversation, emptyConversation } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -43,7 +43,13 @@ function sayable(whole: Conversation): Conversation {
   const { candidates, frequencyPenalty, logprobs, presencePenalty, seed, temperature, topP } = whole;
   return {
     ...emptyConversation(whole.model),
-    ...{ candidates, frequencyPenalty, logprobs, presencePenalty, seed, temperature, topP },
+    candidates,
+    frequencyPenalty,
+    logprobs,
+    presencePenalty,
+    seed,
+    temperature,
+    topP,
     messages: [{ role: 'user', parts: [{ type: 'text', text: transcript(whole) }] }],
     maxOutputTokens: whole.maxOutputTokens ?? 2_048,
     stop: [...whole.stop, NEXT_TURN],
@@ -128,9 +134,15 @@ describe('a completions request, whatever it says,', () => {
 
 /** An answer as the one text that this format can say of it. */
 function sayableAnswer(parts: readonly StreamPart[]): StreamPart[] {
-  const texts = parts.flatMap((part) =>
-    part.type === 'text-delta' || part.type === 'refusal-delta' ? [part.text] : [],
-  );
+  const calls = new Map<number, string>();
+  const texts = parts.flatMap((part) => {
+    if (part.type === 'text-delta' || part.type === 'refusal-delta') return [part.text];
+    if (part.type === 'tool-call-start') calls.set(part.block, `${part.name} with `);
+    if (part.type === 'tool-call-delta') calls.set(part.block, calls.get(part.block) + part.text);
+    if (part.type !== 'tool-call-end') return [];
+    const what = calls.get(part.block)?.replace(/ with \s*$/, '');
+    return [`\n[The model called the tool ${what}, which this API has no place for]\n`];
+  });
   const end = parts.at(-1);
   assert.ok(end?.type === 'message-end');
   return [

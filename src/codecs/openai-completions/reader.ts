@@ -1,13 +1,21 @@
-import { type ChoiceAnswer, choiceReader, endedWithError, firstChoice } from '../choice-reader.ts';
 import type { ReportedError } from '../codec.ts';
-import type { Usage } from '../model.ts';
-import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { promptUsage } from '../token-counts.ts';
-import { isObject, type JsonObject, table, textOf } from '../values.ts';
+import { isObject, type JsonObject, table, textOf } from '../json/values.ts';
+import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
+import {
+  type ChoiceAnswer,
+  choiceReader,
+  endedWithError,
+  firstChoice,
+} from '../openai-shared/choice-reader.ts';
+import { promptUsage } from '../usage/token-counts.ts';
+import type { Usage } from '../wire-format.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
 const reasons = table<EndReason>({
-  ...{ stop: 'stop', eos: 'stop', length: 'length', max_tokens: 'length' },
+  stop: 'stop',
+  eos: 'stop',
+  length: 'length',
+  max_tokens: 'length',
   content_filter: 'policy',
 });
 
@@ -58,8 +66,10 @@ class CompletionAnswer implements ChoiceAnswer {
     const said = this.#reason ?? 'stop';
     if (said === 'error') return endedWithError;
     const end: StreamPart = {
-      ...{ type: 'message-end', reason: reasons[said] ?? 'other' },
-      ...{ stopSequence: null, usage: this.#usage },
+      type: 'message-end',
+      reason: reasons[said] ?? 'other',
+      stopSequence: null,
+      usage: this.#usage,
     };
     return this.#open ? [{ type: 'text-end', block: 0 }, end] : [end];
   }

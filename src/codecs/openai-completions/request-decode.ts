@@ -1,13 +1,29 @@
 import { GatewayError } from '../../lib/error.ts';
-import { type Conversation, emptyConversation } from '../conversation.ts';
-import { type JsonObject, objectOf, textOf } from '../values.ts';
-import { extraMembers, flagAt, numberAt, objectAt, textAt, textsAt, wrong } from '../wire-check.ts';
+import { numberOf } from '../json/lossless.ts';
+import { type JsonObject, objectOf, textOf } from '../json/values.ts';
+import { extraMembers, flagAt, numberAt, objectAt, textAt, textsAt, wrong } from '../json/wire-check.ts';
+import { type Conversation, emptyConversation } from '../model/conversation.ts';
 
 /** Members that are read here; all others are extras. */
 const known: ReadonlySet<string> = new Set([
-  'model', 'prompt', 'suffix', 'echo', 'best_of', 'n', 'logprobs', 'max_tokens', 'temperature', 'top_p', 'stop', 'seed',
-  'frequency_penalty', 'presence_penalty', 'user', 'stream', 'stream_options',
-]); // biome-ignore format: a table
+  'model',
+  'prompt',
+  'suffix',
+  'echo',
+  'best_of',
+  'n',
+  'logprobs',
+  'max_tokens',
+  'temperature',
+  'top_p',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'user',
+  'stream',
+  'stream_options',
+]);
 
 /** What the format means where a request names no bound (OpenAI API reference, "Create completion", `max_tokens`). */
 const DEFAULT_MAX_TOKENS = 16;
@@ -44,7 +60,7 @@ function promptOf(prompt: unknown): string {
   if (list.length > 1 && list.every((one) => typeof one === 'string'))
     throw refusal('prompt', 'Several prompts in one request');
   const tokens = Array.isArray(first) ? first : list;
-  if (Array.isArray(prompt) && tokens.length > 0 && tokens.every((one) => typeof one === 'number'))
+  if (Array.isArray(prompt) && tokens.length > 0 && tokens.every((one) => numberOf(one) !== null))
     throw refusal('prompt', 'A prompt of token numbers');
   throw wrong('prompt', 'a string, or a list of one string');
 }

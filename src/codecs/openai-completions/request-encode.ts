@@ -1,8 +1,8 @@
-import type { Concept, ConceptNames } from '../concept.ts';
-import type { Conversation } from '../conversation.ts';
-import type { Dialect } from '../dialect.ts';
-import { shortened } from '../tool-names.ts';
-import type { JsonObject } from '../values.ts';
+import { shortened } from '../adapt/tool-names.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Concept, ConceptNames } from '../model/concept.ts';
+import type { Conversation } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { NEXT_TURN, transcript } from './transcript.ts';
 
 /** What the format calls the concepts that it can say. */
@@ -28,8 +28,14 @@ const MAX_USER_ID = 64;
 const ROOM = 2_048;
 
 /** A conversation as a completions request: one text, which the model goes on with. */
-export function encodeRequest(conversation: Conversation, dialect: Dialect): JsonObject {
-  const { extras, maxOutputTokens, stop, stream, userId } = conversation;
+export function encodeRequest(
+  conversation: Conversation,
+  dialect: Dialect,
+  unencodable: Concept[] = [],
+): JsonObject {
+  const { extras, maxOutputTokens, stream, userId } = conversation;
+  const stop = conversation.stop.slice(0, MAX_STOPS);
+  if (stop.length < conversation.stop.length) unencodable.push('stop');
   const request: JsonObject = {
     model: conversation.model,
     prompt: transcript(conversation),

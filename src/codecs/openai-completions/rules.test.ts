@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { refused, translated, translating } from '../../../test/support/translating.ts';
-import { type Conversation, emptyConversation } from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import { noUsage } from '../model.ts';
-import type { StreamPart } from '../stream-part.ts';
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
+import { type Conversation, emptyConversation } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import { noUsage } from '../wire-format.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
@@ -152,7 +152,9 @@ describe('a request to a provider of completions alone', () => {
 
   it('names what it leaves out (X-02)', () => {
     const body = {
-      ...{ max_tokens: 9, top_k: 4, thinking: { type: 'enabled', budget_tokens: 1024 } },
+      max_tokens: 9,
+      top_k: 4,
+      thinking: { type: 'enabled', budget_tokens: 1024 },
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral' } }] },
       ],
@@ -184,7 +186,10 @@ describe('an answer of a provider of completions', () => {
   for (const [word, reason] of reasons) {
     it(`that ended with ${word} ended with ${reason} (S-01 to S-08)`, () => {
       assert.deepEqual(endOf([chunk({ text: 'a', finish_reason: word }), done]), {
-        ...{ type: 'message-end', reason, stopSequence: null, usage: null },
+        type: 'message-end',
+        reason,
+        stopSequence: null,
+        usage: null,
       });
     });
   }

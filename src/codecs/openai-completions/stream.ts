@@ -1,14 +1,14 @@
+import type { StreamCodec } from '../codec.ts';
+import { byteLengthOf, textOf } from '../json/values.ts';
 import {
   classifyChoices,
   encodeChoiceError,
   readChoiceError,
   readChoiceStream,
   sumChoices,
-} from '../choice-stream.ts';
-import type { StreamCodec } from '../codec.ts';
-import { commentKeepAlive } from '../keep-alive.ts';
-import { sseFraming } from '../sse-framing.ts';
-import { byteLengthOf, textOf } from '../values.ts';
+} from '../openai-shared/choice-stream.ts';
+import { commentKeepAlive } from '../stream/keep-alive.ts';
+import { sseFraming } from '../stream/sse.ts';
 import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
 
 /** OpenAI's older text completions, streamed. */
@@ -20,7 +20,7 @@ export const stream: StreamCodec = {
   textBytes: (bytes) => sumChoices(bytes, (choice) => byteLengthOf(choice['text'])),
   keepAlive: commentKeepAlive,
   encodeErrorFrame: encodeChoiceError,
-  cutEnding: 'reset',
+  endings: { cut: 'reset', reported: 'reset' },
   modelAt: { path: ['model'], once: false },
   framesOf,
   encodeFramesOf,

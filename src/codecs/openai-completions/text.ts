@@ -1,4 +1,4 @@
-import { byteLengthOf, listOf, objectOf, parseObject } from '../values.ts';
+import { byteLengthOf, listOf, objectOf, parseObject } from '../json/values.ts';
 
 /** UTF-8 bytes of generated text in a complete answer. */
 export function responseTextBytes(body: Buffer): number {

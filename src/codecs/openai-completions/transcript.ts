@@ -1,4 +1,5 @@
-import type { Conversation, Message, Part } from '../conversation.ts';
+import { asParagraphs, asWritten } from '../adapt/joined-texts.ts';
+import type { Conversation, Message, Part } from '../model/conversation.ts';
 
 /** Who speaks, on a line of its own: what follows a line end needs no space, so that the answer begins with none. */
 const labels: Readonly<Record<Message['role'], string>> = {
@@ -22,14 +23,15 @@ interface Turn {
 export function transcript({ messages, system }: Conversation): string {
   const turns: Turn[] = [];
   for (const { parts, role } of [{ role: 'system' as const, parts: system }, ...messages]) {
-    const texts = parts.map(wordsOf).filter((text) => text !== '');
-    if (texts.length === 0) continue;
+    const texts = parts.map(wordsOf);
+    const text = role === 'assistant' ? asWritten(texts) : asParagraphs(texts);
+    if (text === '') continue;
     const last = turns.at(-1);
-    if (last?.role === role) last.texts.push(...texts);
-    else turns.push({ role, texts });
+    if (last?.role === role) last.texts.push(text);
+    else turns.push({ role, texts: [text] });
   }
   if (turns.at(-1)?.role !== 'assistant') turns.push({ role: 'assistant', texts: [] });
-  return turns.map(({ role, texts }) => `${labels[role]}\n${texts.join('\n\n')}`).join('\n\n');
+  return turns.map(({ role, texts }) => `${labels[role]}\n${asParagraphs(texts)}`).join('\n\n');
 }
 
 /** What a part says. Earlier reasoning is left out, as by every format that has no place for it (M-13); the rest was refused before. */

@@ -1,7 +1,7 @@
-import { DONE, encodeFrame } from '../frames.ts';
-import { inWords } from '../in-words.ts';
-import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../stream-part.ts';
-import { promptCounts } from '../token-counts.ts';
+import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../model/stream-part.ts';
+import { withTextFallback } from '../model/text-fallback.ts';
+import { DONE, encodeFrame } from '../stream/frames.ts';
+import { promptCounts } from '../usage/token-counts.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
   stop: 'stop',
@@ -16,8 +16,8 @@ const reasons: Readonly<Record<EndReason, string>> = {
 };
 
 /**
- * Writes an answer as a completions stream. The format has room for text, in which a refusal is put too: reasoning,
- * citations and calls have no place in it.
+ * Writes an answer as a completions stream. The format has room for text, in which a refusal is put too, and a call in
+ * words: reasoning and citations have no place in it.
  */
 export function writer(context: AnswerContext): PartWriter {
   const { answerId, encode = encodeFrame, id, includeUsage, model, startedAt } = context;
@@ -34,9 +34,22 @@ export function writer(context: AnswerContext): PartWriter {
       includeUsage && usage !== null ? encode('', { ...base, choices: [], usage: promptCounts(usage) }) : '';
     return chunk('', reasons[reason]) + report + encode('', DONE);
   };
+  const calls = new Map<number, { name: string; input: string }>();
   const target: PartWriter = {
     push(part) {
       switch (part.type) {
+        case 'tool-call-start':
+          calls.set(part.block, { name: part.name, input: '' });
+          return '';
+        case 'tool-call-delta': {
+          const call = calls.get(part.block);
+          if (call !== undefined) call.input += part.text;
+          return '';
+        }
+        case 'tool-call-end': {
+          const call = calls.get(part.block);
+          return call === undefined ? '' : chunk(wordsOf(call));
+        }
         case 'text-delta':
         case 'refusal-delta':
           return chunk(part.text);
@@ -47,5 +60,11 @@ export function writer(context: AnswerContext): PartWriter {
       }
     },
   };
-  return inWords(target, { format: 'openai-completions', images: 'none' });
+  return withTextFallback(target, { format: 'openai-completions', images: 'none' });
+}
+
+/** A client of this format offers no tools, and must not miss that the model called one. */
+function wordsOf({ input, name }: { name: string; input: string }): string {
+  const what = input.trim() === '' ? name : `${name} with ${input}`;
+  return `\n[The model called the tool ${what}, which this API has no place for]\n`;
 }

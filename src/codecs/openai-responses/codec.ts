@@ -1,9 +1,10 @@
 import type { Codec } from '../codec.ts';
-import { openAiError } from '../openai-error.ts';
-import { lacks } from '../openai-models.ts';
+import { openAiError } from '../openai-shared/error.ts';
+import { unsupportedBy } from '../openai-shared/models.ts';
+import { otherWords, readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, names } from './request-encode.ts';
+import { encodeRequest, heard, names } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { readUsage, responseTextBytes } from './usage.ts';
 import { writer } from './writer.ts';
@@ -19,7 +20,10 @@ export const openaiResponses: Codec = {
     reader,
     writer,
     names,
-    lacks,
+    acceptedOnly: heard,
+    readable,
+    otherWords,
+    unsupportedBy,
     vendorOnly: [],
     searchCalls: true,
     answerImages: false,

@@ -1,4 +1,4 @@
-import { type JsonObject, textOf } from '../values.ts';
+import { type JsonObject, textOf } from '../json/values.ts';
 
 /** Begins what the gateway writes where the vendor puts an encrypted summary. */
 export const SUMMARY_PREFIX = 'mgc1.';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { plainDialect } from '../dialect.ts';
-import { noUsage } from '../model.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { listOf, objectOf } from '../values.ts';
+import { listOf, objectOf } from '../json/values.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import { noUsage } from '../wire-format.ts';
 import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -74,7 +74,7 @@ describe('a responses stream', () => {
         .map(objectOf)
         .map(({ status, type }) => [type, status]),
       [
-        ['reasoning', undefined],
+        ['reasoning', 'completed'],
         ['message', 'completed'],
         ['function_call', 'completed'],
         ['custom_tool_call', 'completed'],

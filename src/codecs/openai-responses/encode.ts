@@ -1,6 +1,6 @@
 import type { Frame } from '../../lib/sse.ts';
-import { encodeFrames, ValueFrame } from '../frames.ts';
-import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../json/values.ts';
+import { encodeFrames, ValueFrame } from '../stream/frames.ts';
 
 type Event = JsonObject & { type: string };
 

@@ -1,8 +1,8 @@
 import type { GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
-import { encodeFrame } from '../frames.ts';
-import { readVendorError } from '../openai-error.ts';
-import { type JsonObject, objectOf } from '../values.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../json/values.ts';
+import { readVendorError } from '../openai-shared/error.ts';
+import { encodeFrame } from '../stream/frames.ts';
 import { emptyResponse } from './shell.ts';
 
 /** Greater than the number of any event before it, and still a 32-bit integer. */
@@ -26,4 +26,10 @@ export function readEventError(event: JsonObject | null, data: string): Reported
   if (event['type'] !== 'response.failed')
     return readVendorError(event['error'] ?? response['error'] ?? event);
   return readVendorError(response['error'] ?? 'The upstream reported a failed response without a reason');
+}
+
+/** The type of an event. One that names none and holds an error is from a server before the model's, and ends the stream. */
+export function typeOfEvent(event: JsonObject | null, name: string): string {
+  const type = textOf(event?.['type']) || name;
+  return type === '' && isObject(event?.['error']) ? 'error' : type;
 }

@@ -1,5 +1,5 @@
-import type { ImageSource } from '../stream-part.ts';
-import { type JsonObject, textOf } from '../values.ts';
+import { type JsonObject, textOf } from '../json/values.ts';
+import type { ImageSource } from '../model/stream-part.ts';
 
 /** A picture that the vendor's own tool made (API reference, "Image generation call"). */
 export const IMAGE_CALL = 'image_generation_call';

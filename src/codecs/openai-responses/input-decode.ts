@@ -1,6 +1,10 @@
 import { GatewayError } from '../../lib/error.ts';
-import { carriedSeal } from '../carried-seal.ts';
-import { type ContentPart, readContentList } from '../content-list.ts';
+import { type CallIds, callIds } from '../adapt/call-ids.ts';
+import { withoutErrorMark } from '../adapt/result-mark.ts';
+import { carriedSeal } from '../encrypted-reasoning/embed.ts';
+import { sourceOfUrl } from '../files/data-url.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../json/values.ts';
+import { textAt, wrong } from '../json/wire-check.ts';
 import type {
   FilePart,
   ImagePart,
@@ -11,15 +15,12 @@ import type {
   TextPart,
   Tool,
   ToolResultPart,
-} from '../conversation.ts';
-import { sourceOfUrl } from '../data-url.ts';
-import { withoutErrorMark } from '../result-mark.ts';
-import { isObject, type JsonObject, listOf, textOf } from '../values.ts';
-import { textAt, wrong } from '../wire-check.ts';
+} from '../model/conversation.ts';
+import { type ContentPart, readContentList } from '../openai-shared/content-list.ts';
 import { summaryIn, summaryMessage } from './compaction.ts';
 import { IMAGE_CALL, imageIn } from './image-call.ts';
 import { SEARCH_CALL, searchOf } from './search.ts';
-import { readTools } from './tools-decode.ts';
+import { namespacesIn, readTools } from './tools-decode.ts';
 
 export interface Input {
   /** Instructions before everything else. */
@@ -27,11 +28,28 @@ export interface Input {
   messages: Message[];
   /** Tools that an item brought (Codex sends them so to its newest models). */
   tools: Tool[];
+  /** What is said of their namespaces. */
+  namespaces: Record<string, string>;
+}
+
+/** The input so far. */
+interface Reading extends Input {
+  /** Ids for calls that came without: the vendor asks for none on its own tools. */
+  ids: CallIds;
+  /** Those that wait for a result without one, by the type of their tool. */
+  waiting: Map<string, string[]>;
 }
 
 /** The `input` of a request: a text, or a list of items. Neighbouring items of one role become one message. */
 export function readInput(input: unknown): Input {
-  const result: Input = { system: [], messages: [], tools: [] };
+  const result: Reading = {
+    system: [],
+    messages: [],
+    tools: [],
+    namespaces: {},
+    ids: callIds(),
+    waiting: new Map(),
+  };
   if (input === undefined || input === null) return result;
   if (typeof input === 'string') {
     result.messages.push({ role: 'user', parts: [{ type: 'text', text: input }] });
@@ -45,13 +63,13 @@ export function readInput(input: unknown): Input {
   return result;
 }
 
-function readItem(result: Input, item: JsonObject, path: string): void {
+function readItem(result: Reading, item: JsonObject, path: string): void {
   switch (item['type'] ?? 'message') {
     case 'message':
       readMessage(result, item, path);
       return;
     case 'additional_tools':
-      result.tools.push(...readTools(listOf(item['tools']), `${path}.tools`));
+      addTools(result, listOf(item['tools']), path);
       return;
     case 'reasoning':
       add(result.messages, 'assistant', reasoningParts(item));
@@ -81,22 +99,27 @@ function readItem(result: Input, item: JsonObject, path: string): void {
       return;
     case 'tool_search_output':
       // What the search found may be called from here on (T-08).
-      result.tools.push(...readTools(listOf(item['tools']), `${path}.tools`));
-      add(result.messages, 'user', [ownResult(item, path)]);
+      addTools(result, listOf(item['tools']), path);
+      add(result.messages, 'user', [ownResult(item, result)]);
       return;
     default: {
       const type = textOf(item['type']);
-      if (ownCalls.has(type)) add(result.messages, 'assistant', [ownCall(item, path)]);
-      else if (ownResults.has(type)) add(result.messages, 'user', [ownResult(item, path)]);
+      if (ownCalls.has(type)) add(result.messages, 'assistant', [ownCall(item, result)]);
+      else if (ownResults.has(type)) add(result.messages, 'user', [ownResult(item, result)]);
       else add(result.messages, roleOfNative(type), [nativePart(item, path)]);
     }
   }
 }
 
+function addTools({ namespaces, tools }: Input, brought: readonly unknown[], path: string): void {
+  tools.push(...readTools(brought, `${path}.tools`));
+  Object.assign(namespaces, namespacesIn(brought));
+}
+
 function add(messages: Message[], role: Message['role'], parts: Part[]): void {
   const last = messages.at(-1);
   if (last?.role === role) last.parts.push(...parts);
-  else if (parts.length > 0) messages.push({ role, parts });
+  else if (parts.length > 0 || role === 'user') messages.push({ role, parts });
 }
 
 function readMessage({ messages, system }: Input, item: JsonObject, path: string): void {
@@ -125,7 +148,7 @@ function contentPart(part: JsonObject, path: string): ContentPart {
     case 'output_text':
     case 'text':
     case 'summary_text':
-      return { type: 'text', text: textAt(part, 'text', `${path}.text`) ?? '' };
+      return { type: 'text', text: textAt(part, 'text', `${path}.text`) ?? '', ...cacheOf(part) };
     case 'refusal':
       return { type: 'refusal', text: textAt(part, 'refusal', `${path}.refusal`) ?? '' };
     case 'input_image':
@@ -142,17 +165,22 @@ function contentPart(part: JsonObject, path: string): ContentPart {
   }
 }
 
+/** A mark of what to keep in the prompt cache. */
+function cacheOf(part: JsonObject): Pick<TextPart, 'cache'> {
+  return isObject(part['prompt_cache_breakpoint']) ? { cache: { ttl: null } } : {};
+}
+
 function imagePart(part: JsonObject, path: string): ImagePart {
   const detail = textAt(part, 'detail', `${path}.detail`);
   const source = sourceOf(part, path, 'image_url', 'file_id');
-  return { type: 'image', source, ...(detail === null ? {} : { detail }) };
+  return { type: 'image', source, ...(detail === null ? {} : { detail }), ...cacheOf(part) };
 }
 
 function filePart(part: JsonObject, path: string): FilePart {
   const name = textAt(part, 'filename', `${path}.filename`);
   const member = typeof part['file_data'] === 'string' ? 'file_data' : 'file_url';
   const source = sourceOf(part, path, member, 'file_id');
-  return { type: 'file', source, ...(name === null ? {} : { name }) };
+  return { type: 'file', source, ...(name === null ? {} : { name }), ...cacheOf(part) };
 }
 
 function sourceOf(part: JsonObject, path: string, member: string, idMember: string): Source {
@@ -214,29 +242,45 @@ function resultPart(item: JsonObject, path: string): ToolResultPart {
 
 /** Calls of tools that the format knows by their type, which the caller runs as it runs functions (M-17). */
 const ownCalls: ReadonlySet<string> = new Set([
-  ...['local_shell_call', 'shell_call', 'apply_patch_call', 'tool_search_call'],
+  'local_shell_call',
+  'shell_call',
+  'apply_patch_call',
+  'tool_search_call',
 ]);
 const ownResults: ReadonlySet<string> = new Set([
-  ...['local_shell_call_output', 'shell_call_output', 'apply_patch_call_output'],
+  'local_shell_call_output',
+  'shell_call_output',
+  'apply_patch_call_output',
 ]);
 
 /** Such a call as one of a function: in words, models would write the like instead of calling. */
-function ownCall(item: JsonObject, path: string): Part {
+function ownCall(item: JsonObject, { ids, waiting }: Reading): Part {
   const { arguments: given, call_id: _, execution: __, id, status: ___, type, ...said } = item;
-  const callId = textAt(item, 'call_id', `${path}.call_id`) ?? textOf(id);
-  if (callId === '') throw wrong(`${path}.call_id`, 'a string');
-  const name = textOf(type).replace(/_call$/, '');
+  const name = toolOf(type);
+  const own = textOf(item['call_id']);
+  const callId = own || textOf(id) || ids.next(name);
+  if (own === '') waiting.set(name, [...(waiting.get(name) ?? []), callId]);
   const input = typeof given === 'string' ? given : JSON.stringify(isObject(given) ? given : said);
   return { type: 'tool-call', id: callId, name, input, kind: 'function' };
 }
 
-function ownResult(item: JsonObject, path: string): ToolResultPart {
-  const { call_id: _, execution: __, id, output, status, type: ___, ...said } = item;
-  const callId = textAt(item, 'call_id', `${path}.call_id`) ?? textOf(id);
-  if (callId === '') throw wrong(`${path}.call_id`, 'a string');
+function ownResult(item: JsonObject, { ids, waiting }: Reading): ToolResultPart {
+  const { call_id: _, execution: __, id, output, status, type, ...said } = item;
+  const name = toolOf(type);
+  const callId = textOf(item['call_id']) || answered(waiting.get(name), textOf(id)) || ids.next(name);
   const text = typeof output === 'string' ? output : JSON.stringify(output ?? said);
   const parts: TextPart[] = text === '' ? [] : [{ type: 'text', text }];
   return { type: 'tool-result', callId, parts, isError: status === 'failed', kind: 'function' };
+}
+
+/** The call that a result without its id answers: the one with the result's own id, else the first that waits. */
+function answered(waiting: string[] | undefined, id: string): string {
+  const at = Math.max(0, waiting?.indexOf(id) ?? 0);
+  return waiting?.splice(at, 1)[0] ?? id;
+}
+
+function toolOf(type: unknown): string {
+  return textOf(type).replace(/_call(_output)?$|_output$/, '');
 }
 
 /** Items that stand for something that only the provider of this format has. */

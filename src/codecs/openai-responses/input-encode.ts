@@ -1,4 +1,7 @@
-import { carrySeal } from '../carried-seal.ts';
+import { ERROR_MARK } from '../adapt/result-mark.ts';
+import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { urlOfSource } from '../files/data-url.ts';
+import type { JsonObject } from '../json/values.ts';
 import type {
   FilePart,
   ImagePart,
@@ -7,11 +10,8 @@ import type {
   ReasoningPart,
   TextPart,
   ToolResultPart,
-} from '../conversation.ts';
-import { urlOfSource } from '../data-url.ts';
-import type { Dialect } from '../dialect.ts';
-import { ERROR_MARK } from '../result-mark.ts';
-import type { JsonObject } from '../values.ts';
+} from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
 import { itemOfSearch } from './search.ts';
 
 export function systemItem(parts: readonly TextPart[], { systemRole }: Dialect): JsonObject {
@@ -48,6 +48,8 @@ export function items({ parts, role }: Message, dialect: Dialect): JsonObject[] 
     if (content !== null) said.push(content);
   }
   flush();
+  if (role === 'user' && parts.length === 0)
+    result.push({ type: 'message', role, content: [{ type: 'input_text', text: '' }] });
   return result;
 }
 
@@ -88,7 +90,7 @@ function reasoningItem({ sealed, summary, text }: ReasoningPart): JsonObject | n
     type: 'reasoning',
     ...(own && sealed.id !== undefined ? { id: sealed.id } : {}),
     summary: text !== '' && (summary || own) ? [{ type: 'summary_text', text }] : [],
-    encrypted_content: own ? sealed.value : carrySeal(sealed),
+    encrypted_content: own ? sealed.value : embedEncryptedReasoning(sealed),
   };
 }
 

@@ -1,11 +1,13 @@
 import type { Frame } from '../../lib/sse.ts';
-import type { Sealed } from '../conversation.ts';
-import { objectIn } from '../frames.ts';
-import type { EndReason, PartReader, StreamPart } from '../stream-part.ts';
-import { servedTier } from '../tier.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { readEventError } from './error.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
+import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
+import { servedTier } from '../model/tier.ts';
+import { objectIn } from '../stream/frames.ts';
+import { readEventError, typeOfEvent } from './error.ts';
 import { imageIn } from './image-call.ts';
+import { ItemPlaces } from './item-places.ts';
 import { SEARCH_CALL, searchOf } from './search.ts';
 import { responseUsage } from './usage.ts';
 
@@ -33,7 +35,12 @@ const WHOLE = -1;
 /** Reads a responses stream (OpenAI API reference, "Streaming events"; gateways' E-03). */
 class ResponsesReader implements PartReader {
   readonly #items = new Map<number, OpenItem>();
-  readonly #done = new Set<number>();
+  readonly #places = new ItemPlaces();
+  #anyDone = false;
+  /** Items whose arguments came and whose call did not, yet. */
+  readonly #orphans = new Set<number>();
+  /** Why its calls cannot be told; null while they can. */
+  #fault: string | null = null;
   #next = 0;
   #begun = false;
   #ended = false;
@@ -105,6 +112,9 @@ class ResponsesReader implements PartReader {
   #call(event: JsonObject, item: JsonObject): StreamPart[] {
     const slot = this.#itemAt(indexOf(event));
     if (slot.blocks.has(WHOLE)) return [];
+    const name = textOf(item['name']);
+    if (name === '') this.#fault ??= 'The upstream called a tool without naming it';
+    this.#orphans.delete(indexOf(event));
     const { block } = this.#openBlock(slot, WHOLE, 'tool-call');
     this.#calls += 1;
     return [
@@ -112,7 +122,7 @@ class ResponsesReader implements PartReader {
         type: 'tool-call-start',
         block,
         id: textOf(item['call_id']) || textOf(item['id']) || `call_${this.#calls}`,
-        name: textOf(item['name']),
+        name,
         kind: item['type'] === 'custom_tool_call' ? 'custom' : 'function',
         ...(typeof item['namespace'] === 'string' ? { namespace: item['namespace'] } : {}),
       },
@@ -121,6 +131,7 @@ class ResponsesReader implements PartReader {
 
   #input(event: JsonObject, words: string, isDelta: boolean): StreamPart[] {
     const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
+    if (block === undefined && words !== '') this.#orphans.add(indexOf(event));
     if (block?.kind !== 'tool-call' || !block.open || words === '' || (!isDelta && block.grown)) return [];
     block.grown = true;
     return [{ type: 'tool-call-delta', block: block.block, text: words }];
@@ -139,12 +150,12 @@ class ResponsesReader implements PartReader {
     }
   }
 
-  #itemDone(event: JsonObject, item: JsonObject): StreamPart[] {
-    const index = indexOf(event);
-    if (this.#done.has(index)) return [];
-    this.#done.add(index);
+  /** @param event null where the end of the item was told before */
+  #itemDone(event: JsonObject | null, item: JsonObject): StreamPart[] {
+    if (event === null) return [];
+    this.#anyDone = true;
     const parts = this.#wholeItem(event, item);
-    for (const block of this.#items.get(index)?.blocks.values() ?? [])
+    for (const block of this.#items.get(indexOf(event))?.blocks.values() ?? [])
       parts.push(...this.#closed(block, item));
     return parts;
   }
@@ -196,7 +207,7 @@ class ResponsesReader implements PartReader {
   }
 
   #finish(response: JsonObject): StreamPart[] {
-    if (!Array.isArray(response['output']) && this.#items.size === 0 && this.#done.size === 0) {
+    if (!Array.isArray(response['output']) && this.#items.size === 0 && !this.#anyDone) {
       this.#ended = true;
       return [
         { type: 'error', error: { status: 502, message: 'The upstream sent a response without output' } },
@@ -204,7 +215,14 @@ class ResponsesReader implements PartReader {
     }
     const parts = this.#begin(response);
     for (const [output_index, item] of listOf(response['output']).entries()) {
-      parts.push(...this.#itemDone({ output_index }, objectOf(item)));
+      const whole = objectOf(item);
+      parts.push(...this.#itemDone(this.#places.listed(output_index, whole), whole));
+    }
+    if (this.#orphans.size > 0)
+      this.#fault ??= 'The upstream sent the arguments of a tool call that it did not begin';
+    if (this.#fault !== null) {
+      this.#ended = true;
+      return [...parts, { type: 'error', error: { status: 502, message: this.#fault } }];
     }
     // An item whose end was not told is as whole as its response.
     for (const item of this.#items.values())
@@ -222,7 +240,7 @@ class ResponsesReader implements PartReader {
     const event = objectIn(frame);
     if (this.#ended) return [];
     if (event === null && frame.event !== 'error') return [];
-    const type = textOf(event?.['type']) || frame.event;
+    const type = typeOfEvent(event, frame.event);
     if (type === 'error' || type === 'response.failed') {
       this.#ended = true;
       return [{ type: 'error', error: readEventError(event, frame.data) }];
@@ -234,7 +252,6 @@ class ResponsesReader implements PartReader {
 
   #eventParts(type: string, event: JsonObject): StreamPart[] {
     const item = objectOf(event['item']);
-    const delta = textOf(event['delta']);
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
@@ -243,11 +260,24 @@ class ResponsesReader implements PartReader {
       case 'response.incomplete':
         return this.#finish(objectOf(event['response']));
       case 'response.output_item.added':
-        return /^(?:function|custom_tool)_call$/.test(textOf(item['type']))
-          ? this.#call(event, item)
-          : this.#begin({});
+        return this.#itemAdded(this.#places.announced(event, item), item);
       case 'response.output_item.done':
-        return this.#itemDone(event, item);
+        return this.#itemDone(this.#places.finished(event, item), item);
+      default:
+        return this.#within(type, this.#places.about(event));
+    }
+  }
+
+  /** A call whose name is still missing has it at its end. */
+  #itemAdded(event: JsonObject, item: JsonObject): StreamPart[] {
+    const isCall = /^(?:function|custom_tool)_call$/.test(textOf(item['type']));
+    return isCall && textOf(item['name']) !== '' ? this.#call(event, item) : this.#begin({});
+  }
+
+  /** What an event inside an item brings. */
+  #within(type: string, event: JsonObject): StreamPart[] {
+    const delta = textOf(event['delta']);
+    switch (type) {
       case 'response.output_text.delta':
         return this.#text(event, 'text', delta, true);
       case 'response.output_text.done':
@@ -305,12 +335,12 @@ export function reader(): PartReader {
 }
 
 function indexOf(event: JsonObject): number {
-  return typeof event['output_index'] === 'number' ? event['output_index'] : 0;
+  return numberOf(event['output_index']) ?? 0;
 }
 
 /** Where in its item a text stands. */
 function placeOf(event: JsonObject): number {
-  return typeof event['content_index'] === 'number' ? event['content_index'] : 0;
+  return numberOf(event['content_index']) ?? 0;
 }
 
 function isProse({ kind }: OpenBlock): boolean {
@@ -325,11 +355,14 @@ function inputOf(item: JsonObject): string {
 }
 
 function citationOf(block: number, value: JsonObject): StreamPart {
-  const at = (name: string) => (typeof value[name] === 'number' ? value[name] : null);
+  const at = (name: string) => numberOf(value[name]);
   const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
   const citation = {
-    ...{ url: said('url'), title: said('title') ?? said('filename'), text: null },
-    ...{ start: at('start_index'), end: at('end_index') },
+    url: said('url'),
+    title: said('title') ?? said('filename'),
+    text: null,
+    start: at('start_index'),
+    end: at('end_index'),
     native: { format: 'openai-responses' as const, value },
   };
   return { type: 'citation', block, citation };

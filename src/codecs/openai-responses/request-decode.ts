@@ -1,23 +1,43 @@
 import { GatewayError } from '../../lib/error.ts';
+import { type JsonObject, objectOf, textOf } from '../json/values.ts';
+import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../json/wire-check.ts';
 import {
   type Conversation,
   emptyConversation,
   type OutputShape,
   type Reasoning,
   type Tool,
-} from '../conversation.ts';
-import { type JsonObject, objectOf, textOf } from '../values.ts';
-import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../wire-check.ts';
+} from '../model/conversation.ts';
 import { readInput } from './input-decode.ts';
-import { readChoice, readTools } from './tools-decode.ts';
+import { namespacesIn, readChoice, readTools } from './tools-decode.ts';
 
 /** Members that are read here; all others are extras. */
 const known: ReadonlySet<string> = new Set([
-  'model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'max_output_tokens', 'temperature',
-  'top_p', 'top_logprobs', 'reasoning', 'text', 'user', 'safety_identifier', 'prompt_cache_key', 'service_tier',
-  'metadata', 'store', 'stream', 'stream_options', 'include', 'previous_response_id', 'conversation', 'background',
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_logprobs',
+  'reasoning',
+  'text',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'metadata',
+  'store',
+  'stream',
+  'stream_options',
+  'previous_response_id',
+  'conversation',
+  'background',
   'prompt',
-]); // biome-ignore format: a table
+]);
 
 /** A responses request (OpenAI API reference, "Create a model response") as a conversation. */
 export function decodeRequest(body: JsonObject): Conversation {
@@ -25,8 +45,7 @@ export function decodeRequest(body: JsonObject): Conversation {
   const input = readInput(body['input']);
   const instructions = textAt(body, 'instructions');
   const text = objectAt(body, 'text');
-  // What is not to be cut short is what every format does unasked (OR-09).
-  const asked = body['truncation'] === 'disabled' ? { ...body, truncation: null } : body;
+  const asked = { ...body, ...unasked(body) };
   const members = extraMembers(asked, known);
   return {
     ...emptyConversation(textOf(body['model'])),
@@ -36,6 +55,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     ],
     messages: input.messages,
     tools: withBrought(readTools(listAt(body, 'tools'), 'tools'), input.tools),
+    namespaces: { ...input.namespaces, ...namespacesIn(listAt(body, 'tools')) },
     toolChoice: readChoice(body['tool_choice']),
     parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
     maxOutputTokens: numberAt(body, 'max_output_tokens'),
@@ -53,6 +73,22 @@ export function decodeRequest(body: JsonObject): Conversation {
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,
     extras: members === null ? null : { format: 'openai-responses', members },
+  };
+}
+
+/** What answers hold anyway: reasoning to be given back, and the sources of a search. */
+const included: ReadonlySet<unknown> = new Set([
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+]);
+
+/** Members without what every format does unasked. */
+function unasked(body: JsonObject): JsonObject {
+  const include = listAt(body, 'include').filter((name) => !included.has(name));
+  return {
+    // OR-09
+    ...(body['truncation'] === 'disabled' ? { truncation: null } : {}),
+    include: include.length === 0 ? null : include,
   };
 }
 

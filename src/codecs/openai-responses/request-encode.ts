@@ -1,10 +1,12 @@
-import type { ConceptNames } from '../concept.ts';
-import type { Conversation } from '../conversation.ts';
-import type { Dialect } from '../dialect.ts';
-import { effortOfBudget } from '../effort.ts';
-import { identifier } from '../tool-names.ts';
-import type { JsonObject } from '../values.ts';
+import { identifier } from '../adapt/tool-names.ts';
+import { type JsonObject, listOf } from '../json/values.ts';
+import type { ConceptNames } from '../model/concept.ts';
+import type { Conversation } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
+import { effortOfBudget } from '../model/effort.ts';
 import { items, systemItem } from './input-encode.ts';
+import { paired } from './pairing.ts';
+import { withSearchIds } from './search.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
 
 /** What the format calls the concepts that it can say. */
@@ -26,13 +28,24 @@ export const names: ConceptNames = {
   forcedCall: 'tool_choice',
   imageInput: 'input_image',
   imageUrls: 'input_image.image_url',
-  audioInput: 'input_audio',
   fileInput: 'input_file',
+  fileNames: 'input_file.filename',
+  imageDetail: 'input_image.detail',
+  strictTools: 'tools.strict',
+  schemaDescription: 'text.format.description',
   uploads: 'file_id',
   parallelToolCalls: 'parallel_tool_calls',
+  allowedTools: 'tool_choice.allowed_tools',
   webSearch: 'tools.web_search',
   searchBesideTools: 'tools.web_search',
   searchDomains: 'tools.web_search.filters',
+  searchLocation: 'tools.web_search.user_location',
+};
+
+/** The vendor declares sound in messages and takes none; marks stand where prompts are cached by a key. */
+export const heard: ConceptNames = {
+  audioInput: 'input_audio',
+  cacheMarks: 'prompt_cache_breakpoint',
 };
 
 /** The smallest `max_output_tokens` that the vendor takes. */
@@ -50,9 +63,9 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     instructions: system.length === 1 && system[0] ? system[0].text : undefined,
     input: [
       ...(system.length > 1 ? [systemItem(system, dialect)] : []),
-      ...conversation.messages.flatMap((message) => items(message, dialect)),
+      ...withSearchIds(paired(conversation.messages.flatMap((message) => items(message, dialect)))),
     ],
-    tools: tools.length === 0 ? undefined : toolList(tools),
+    tools: tools.length === 0 ? undefined : toolList(tools, conversation.namespaces),
     tool_choice: tools.length === 0 ? undefined : choiceOf(conversation.toolChoice, tools),
     parallel_tool_calls: tools.length === 0 ? undefined : conversation.parallelToolCalls,
     max_output_tokens: cap === null ? null : Math.max(LEAST_OUTPUT_TOKENS, cap),
@@ -62,18 +75,26 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
     reasoning: reasoningOptions(conversation),
     text: Object.keys(text).length === 0 ? undefined : text,
     // Only with this the reasoning can be given back in the next turn.
-    include: conversation.store === true ? undefined : ['reasoning.encrypted_content'],
+    include: includedIn(conversation),
     safety_identifier: identifier(conversation.userId),
     prompt_cache_key: identifier(conversation.cacheKey),
     service_tier: conversation.serviceTier,
     metadata: conversation.metadata,
     store: conversation.store ?? false,
     stream: conversation.stream ? true : undefined,
-    ...(extras?.format === 'openai-responses' ? extras.members : {}),
+    ...(extras?.format === 'openai-responses'
+      ? { ...extras.members, include: includedIn(conversation) }
+      : {}),
   };
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
   );
+}
+
+function includedIn({ extras, store }: Conversation): unknown[] | undefined {
+  const asked = extras?.format === 'openai-responses' ? listOf(extras.members['include']) : [];
+  const include = [...(store === true ? [] : ['reasoning.encrypted_content']), ...asked];
+  return include.length === 0 ? undefined : include;
 }
 
 function textOptions({ output, verbosity }: Conversation): JsonObject {

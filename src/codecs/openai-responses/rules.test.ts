@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { splitFrames } from '../../lib/sse.ts';
-import { emptyConversation } from '../conversation.ts';
-import { plainDialect } from '../dialect.ts';
-import { ERROR_MARK } from '../result-mark.ts';
-import type { StreamPart } from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf } from '../values.ts';
+import { ERROR_MARK } from '../adapt/result-mark.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { emptyConversation, type Part } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
 import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -46,7 +46,77 @@ describe('a responses request', () => {
   });
 });
 
+describe('the calls and results of a responses request', () => {
+  const call = (call_id: string, more: JsonObject = {}) => ({
+    type: 'function_call',
+    call_id,
+    name: 'read',
+    arguments: '{}',
+    ...more,
+  });
+  const answer = (call_id: string, output: unknown) => ({ type: 'function_call_output', call_id, output });
+  const said = (role: string, text: string) => ({ type: 'message', role, content: text });
+  const of = (items: readonly JsonObject[]) =>
+    items.map((item) => [item['type'], item['call_id'] ?? item['role'], item['output'] ?? null]);
+
+  it('M-11: a call without a result gets one, behind the calls beside it', () => {
+    const sent = resent(call('a'), call('b'), answer('b', '2'), said('user', 'x'), call('c'));
+    assert.deepEqual(of(sent.map(objectOf)), [
+      ['function_call', 'a', null],
+      ['function_call', 'b', null],
+      ['function_call_output', 'b', '2'],
+      ['function_call_output', 'a', 'No result was given.'],
+      ['message', 'user', null],
+      ['function_call', 'c', null],
+      ['function_call_output', 'c', 'No result was given.'],
+    ]);
+  });
+
+  it('M-11: a result without a call is told by the user', () => {
+    const [first, ...rest] = resent(answer('x', 'found'), call('a'), answer('a', '1')).map(objectOf);
+    assert.deepEqual(first, {
+      type: 'message',
+      role: 'user',
+      content: [{ type: 'input_text', text: 'found' }],
+    });
+    assert.equal(rest.length, 2);
+  });
+
+  it('M-12: an id is used once, by the call and by what answers it', () => {
+    const sent = resent(call('a'), answer('a', '1'), call('a'), answer('a', '2')).map(objectOf);
+    assert.deepEqual(of(sent), [
+      ['function_call', 'a', null],
+      ['function_call_output', 'a', '1'],
+      ['function_call', 'a_2', null],
+      ['function_call_output', 'a_2', '2'],
+    ]);
+  });
+
+  it('a result is of the kind of its call', () => {
+    const custom = { type: 'custom_tool_call', call_id: 'p', name: 'patch', input: 'x' };
+    const [, result] = resent(custom, answer('p', 'done')).map(objectOf);
+    assert.equal(result?.['type'], 'custom_tool_call_output');
+  });
+});
+
 describe('a responses request for a caller of another format', () => {
+  it('has an id for every search, the same in every turn', () => {
+    const search: Part = {
+      type: 'search',
+      queries: ['weather'],
+      sources: [],
+      failed: false,
+      text: '',
+      native: { format: 'gemini', values: [] },
+    };
+    const messages = [{ role: 'assistant' as const, parts: [search, search] }];
+    const input = listOf(encodeRequest({ ...emptyConversation('m'), messages }, plainDialect)['input']);
+    assert.deepEqual(
+      input.map((item) => objectOf(item)['id']),
+      ['ws_1', 'ws_2'],
+    );
+  });
+
   it('Q-11, Q-12: names users and caches as long as the vendor takes it, and the same every time', () => {
     const long = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) });
     const encoded = () =>
@@ -131,7 +201,7 @@ describe('a responses request of Codex', () => {
 
   it('T-08: gets a call of that function as the item that it searches on, and as a function’s where it offered none', () => {
     const called = (request: JsonObject) => {
-      const target = writer({ ...{ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true }, request });
+      const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request });
       const parts: StreamPart[] = [
         { type: 'message-start', id: '', model: '', usage: null },
         { type: 'tool-call-start', block: 0, id: 'c1', name: 'tool_search', kind: 'function' },
@@ -148,7 +218,11 @@ describe('a responses request of Codex', () => {
     };
     const searched = called({ input: [{ type: 'additional_tools', tools: [search] }] });
     assert.deepEqual(searched.item, {
-      ...{ id: 'tsc_1_0', type: 'tool_search_call', status: 'completed', call_id: 'c1', execution: 'client' },
+      id: 'tsc_1_0',
+      type: 'tool_search_call',
+      status: 'completed',
+      call_id: 'c1',
+      execution: 'client',
       arguments: { query: 'maps' },
     });
     assert.equal(

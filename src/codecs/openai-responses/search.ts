@@ -1,5 +1,5 @@
-import type { Search } from '../conversation.ts';
-import { type JsonObject, listOf, objectOf, textOf } from '../values.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import type { Search } from '../model/conversation.ts';
 
 /** The vendor's own search of the web, in answers and in what comes back of them (API reference, "Web search call"). */
 export const SEARCH_CALL = 'web_search_call';
@@ -23,12 +23,24 @@ export function searchOf(item: JsonObject): Search {
   };
 }
 
+/** Searches of other vendors have no id that this one takes: they get one by their number, the same in every turn. */
+export function withSearchIds(items: readonly JsonObject[]): JsonObject[] {
+  let number = 0;
+  return items.map((item) => {
+    if (item['type'] !== SEARCH_CALL || textOf(item['id']) !== '') return item;
+    number += 1;
+    return { id: `ws_${number}`, ...item };
+  });
+}
+
 /** The item of a search: as it came, or that of another vendor's, which has no id of this one's. */
 export function itemOfSearch({ failed, native, queries, sources }: Search): JsonObject {
   const [own] = native.format === 'openai-responses' ? native.values : [];
   if (own !== undefined) return own;
   const action = {
-    ...{ type: 'search', query: queries.join('; '), queries },
+    type: 'search',
+    query: queries.join('; '),
+    queries,
     sources: sources.map(({ url }) => ({ type: 'url', url })),
   };
   return { type: SEARCH_CALL, status: failed ? 'failed' : 'completed', action };

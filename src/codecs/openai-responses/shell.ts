@@ -1,5 +1,5 @@
-import type { AnswerContext } from '../stream-part.ts';
-import { type JsonObject, objectOf } from '../values.ts';
+import { isObject, type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { AnswerContext } from '../model/stream-part.ts';
 
 /** Every member that a response must have (Open Responses, `ResponseResource`), at its default. */
 export const emptyResponse = {
@@ -37,10 +37,33 @@ export const emptyResponse = {
 
 /** Members of a request that its response repeats. */
 const echoed = [
-  'instructions', 'max_output_tokens', 'max_tool_calls', 'metadata', 'parallel_tool_calls', 'previous_response_id',
-  'prompt_cache_key', 'safety_identifier', 'service_tier', 'store', 'temperature', 'tool_choice', 'tools',
-  'top_logprobs', 'top_p', 'truncation',
-] as const; // biome-ignore format: a table
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'metadata',
+  'parallel_tool_calls',
+  'previous_response_id',
+  'prompt_cache_key',
+  'safety_identifier',
+  'service_tier',
+  'store',
+  'temperature',
+  'tool_choice',
+  'top_logprobs',
+  'top_p',
+  'truncation',
+] as const;
+
+/** A function with all its members, those that were not given as null (Open Responses, `FunctionTool`). */
+function completeTool(tool: unknown): unknown {
+  if (!isObject(tool) || tool['type'] !== 'function') return tool;
+  return {
+    ...tool,
+    description: tool['description'] ?? null,
+    parameters: tool['parameters'] ?? null,
+    strict: tool['strict'] ?? null,
+  };
+}
 
 /** A response without output: what the format requires, and what it repeats of the request. */
 export function responseShell({ model, request, startedAt }: AnswerContext): JsonObject {
@@ -50,6 +73,7 @@ export function responseShell({ model, request, startedAt }: AnswerContext): Jso
     ...Object.fromEntries(repeated.map((name) => [name, request[name]])),
     created_at: Math.floor(startedAt / 1000),
     model,
+    tools: listOf(request['tools']).map(completeTool),
     reasoning: { effort: null, summary: null, ...objectOf(request['reasoning']) },
     text: { ...emptyResponse.text, ...objectOf(request['text']) },
   };

@@ -1,12 +1,20 @@
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
-import { DONE, framesIn, judgeEnd } from '../frames.ts';
-import { commentKeepAlive } from '../keep-alive.ts';
-import { sseFraming } from '../sse-framing.ts';
-import { byteLengthOf, isCount, type JsonObject, objectOf, parseObject, table, textOf } from '../values.ts';
+import {
+  byteLengthOf,
+  countIn,
+  type JsonObject,
+  objectOf,
+  parseObject,
+  table,
+  textOf,
+} from '../json/values.ts';
+import { DONE, framesIn, judgeEnd } from '../stream/frames.ts';
+import { commentKeepAlive } from '../stream/keep-alive.ts';
+import { sseFraming } from '../stream/sse.ts';
 import { assemble } from './assemble.ts';
 import { encodeFramesOf, framesOf } from './encode.ts';
-import { encodeErrorFrame, readEventError } from './error.ts';
+import { encodeErrorFrame, readEventError, typeOfEvent } from './error.ts';
 import { countSearches, findStreamUsage, outputBytes, responseUsage } from './usage.ts';
 
 /** OpenAI responses, streamed. */
@@ -18,7 +26,7 @@ export const stream: StreamCodec = {
   textBytes,
   keepAlive: commentKeepAlive,
   encodeErrorFrame,
-  cutEnding: 'error-frame',
+  endings: { cut: 'error-frame', reported: 'error-frame' },
   modelAt: { path: ['response', 'model'], once: false },
   framesOf,
   encodeFramesOf,
@@ -51,7 +59,7 @@ const LEADING_TYPE = /^\s*\{\s*"type"\s*:\s*"([\w.:-]+)"/;
 
 function typeOf(frame: Frame): string {
   const leading = LEADING_TYPE.exec(frame.data)?.[1];
-  return leading ?? (textOf(parseObject(frame.data)?.['type']) || frame.event);
+  return leading ?? typeOfEvent(parseObject(frame.data), frame.event);
 }
 
 /** The first terminal event decides. A bare `[DONE]` does not: it also follows a response that was cut. */
@@ -111,7 +119,7 @@ function textBytes(bytes: Buffer): number {
 /** Names the text that an event belongs to, so that a delta and its `.done` are known as one. */
 function placeOf(event: JsonObject, type: string, suffix: string): string {
   const indexes = [event['output_index'], event['content_index'], event['summary_index']];
-  return [type.slice(0, -suffix.length), ...indexes.map((index) => (isCount(index) ? index : ''))].join(' ');
+  return [type.slice(0, -suffix.length), ...indexes.map((index) => countIn(index) ?? '')].join(' ');
 }
 
 function doneBytes(event: JsonObject): number {

@@ -1,6 +1,6 @@
-import type { Tool, ToolChoice } from '../conversation.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../values.ts';
-import { flagAt, listAt, objectAt, textAt, wrong } from '../wire-check.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { flagAt, listAt, objectAt, textAt, wrong } from '../json/wire-check.ts';
+import type { Tool, ToolChoice } from '../model/conversation.ts';
 
 /** The tools of a request, those in namespaces one by one. */
 export function readTools(tools: readonly unknown[], path: string, namespace?: string): Tool[] {
@@ -29,7 +29,9 @@ function readTool(tool: unknown, path: string, namespace: string | undefined): T
       if (tool['execution'] !== 'client') return [nativeTool(type, tool)];
       return [
         {
-          ...{ kind: 'function', name: TOOL_SEARCH, strict: null },
+          kind: 'function',
+          name: TOOL_SEARCH,
+          strict: null,
           description: textAt(tool, 'description', `${path}.description`),
           schema: objectAt(tool, 'parameters', `${path}.parameters`),
         },
@@ -74,6 +76,15 @@ function searchTool(tool: JsonObject): Tool {
     location: isObject(tool['user_location']) ? tool['user_location'] : null,
     native: { format: 'openai-responses', value: tool },
   };
+}
+
+/** What is said of the namespaces among the tools, by their names. */
+export function namespacesIn(tools: readonly unknown[]): Record<string, string> {
+  const told = tools.map(objectOf).flatMap(({ description, name, type }): [string, string][] => {
+    const text = textOf(description);
+    return type !== 'namespace' || text === '' ? [] : [[textOf(name), text]];
+  });
+  return Object.fromEntries(told);
 }
 
 /** `tool_choice`: a word, one tool, or the tools that are allowed. A hosted tool is chosen by its type. */

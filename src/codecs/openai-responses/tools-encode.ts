@@ -1,8 +1,8 @@
-import type { Tool, ToolChoice } from '../conversation.ts';
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { Conversation, Tool, ToolChoice } from '../model/conversation.ts';
 
 /** Tools of one namespace stand together, where the first of them stood. */
-export function toolList(tools: readonly Tool[]): JsonObject[] {
+export function toolList(tools: readonly Tool[], namespaces: Conversation['namespaces']): JsonObject[] {
   const result: JsonObject[] = [];
   const groups = new Map<string, JsonObject[]>();
   for (const tool of tools) {
@@ -15,7 +15,13 @@ export function toolList(tools: readonly Tool[]): JsonObject[] {
     if (group === undefined) {
       group = [];
       groups.set(namespace, group);
-      result.push({ type: 'namespace', name: namespace, tools: group });
+      const description = Object.hasOwn(namespaces, namespace) ? namespaces[namespace] : undefined;
+      result.push({
+        type: 'namespace',
+        name: namespace,
+        ...(description === undefined ? {} : { description }),
+        tools: group,
+      });
     }
     group.push(toolOf(tool));
   }

@@ -1,8 +1,6 @@
-import type { Usage } from '../model.ts';
-import { disjoint, isEmptyUsage } from '../token-counts.ts';
-import { lastUsage, type UsageFound, type UsageSearch } from '../usage-bytes.ts';
 import {
   byteLengthOf,
+  countIn,
   countOf,
   isCount,
   type JsonObject,
@@ -10,7 +8,11 @@ import {
   objectOf,
   parseObject,
   textOf,
-} from '../values.ts';
+  wholeCount,
+} from '../json/values.ts';
+import { disjoint, isEmptyUsage } from '../usage/token-counts.ts';
+import { lastUsage, type UsageFound, type UsageSearch } from '../usage/usage-bytes.ts';
+import type { Usage } from '../wire-format.ts';
 
 const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);
 const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
@@ -50,16 +52,17 @@ export function countSearches(response: Buffer): number {
 export function responseUsage(counts: JsonObject, searches: number): Usage | null {
   const input = objectOf(counts['input_tokens_details']);
   const output = objectOf(counts['output_tokens_details']);
-  const reasoning = output['reasoning_tokens'];
+  const reasoning = countIn(output['reasoning_tokens']);
+  const total = countIn(counts['total_tokens']);
   const usage = disjoint({
     prompt: countOf(counts['input_tokens']),
     cached: countOf(input['cached_tokens']),
     written: countOf(input['cache_write_tokens']),
     audioInput: countOf(input['audio_tokens']),
     completion: countOf(counts['output_tokens']),
-    reasoning: isCount(reasoning) ? Math.floor(reasoning) : null,
+    reasoning: reasoning === null ? null : wholeCount(reasoning),
     audioOutput: countOf(output['audio_tokens']),
-    total: isCount(counts['total_tokens']) ? Math.floor(counts['total_tokens']) : null,
+    total: total === null ? null : wholeCount(total),
     webSearches: countOf(objectOf(counts['server_side_tool_usage_details'])['web_search_calls'], searches),
   });
   return isEmptyUsage({ ...usage, webSearches: 0 }) ? null : usage;

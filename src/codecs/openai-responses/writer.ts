@@ -1,9 +1,8 @@
-import { carrySeal } from '../carried-seal.ts';
-import type { Sealed } from '../conversation.ts';
-import { DONE, encodeFrame } from '../frames.ts';
-import { inWords } from '../in-words.ts';
-import { isStructured, withLateCitations } from '../late-citations.ts';
-import type { Usage } from '../model.ts';
+import { argumentsOf } from '../adapt/call-arguments.ts';
+import { isStructured, withLateCitations } from '../adapt/late-citations.ts';
+import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import type { Sealed } from '../model/conversation.ts';
 import type {
   AnswerContext,
   Citation,
@@ -11,8 +10,10 @@ import type {
   ImageSource,
   PartWriter,
   StreamPart,
-} from '../stream-part.ts';
-import { type JsonObject, listOf, objectOf, parseObject } from '../values.ts';
+} from '../model/stream-part.ts';
+import { withTextFallback } from '../model/text-fallback.ts';
+import { DONE, encodeFrame } from '../stream/frames.ts';
+import type { Usage } from '../wire-format.ts';
 import { IMAGE_CALL } from './image-call.ts';
 import { itemOfSearch } from './search.ts';
 import { responseShell } from './shell.ts';
@@ -137,7 +138,7 @@ class ResponsesWriter implements PartWriter {
 
   #openReasoning(block: number): string {
     const id = this.#itemId('rs');
-    return this.#add(block, 'reasoning', { id, type: 'reasoning', summary: [] });
+    return this.#add(block, 'reasoning', { id, type: 'reasoning', status: 'in_progress', summary: [] });
   }
 
   #openCall(part: Extract<StreamPart, { type: 'tool-call-start' }>): string {
@@ -157,8 +158,12 @@ class ResponsesWriter implements PartWriter {
 
   #openSearch({ block, id }: Extract<StreamPart, { type: 'tool-call-start' }>): string {
     return this.#add(block, 'search', {
-      ...{ id: this.#itemId('tsc'), type: 'tool_search_call', status: 'in_progress' },
-      ...{ call_id: id, execution: 'client', arguments: {} },
+      id: this.#itemId('tsc'),
+      type: 'tool_search_call',
+      status: 'in_progress',
+      call_id: id,
+      execution: 'client',
+      arguments: {},
     });
   }
 
@@ -226,6 +231,7 @@ class ResponsesWriter implements PartWriter {
     const item = {
       ...open.item,
       ...(sealed?.format === 'openai-responses' && sealed.id !== undefined ? { id: sealed.id } : {}),
+      status: 'completed',
       summary: open.text === '' ? [] : [part],
       ...(sealed === null ? {} : { encrypted_content: contentOf(sealed) }),
     };
@@ -236,12 +242,12 @@ class ResponsesWriter implements PartWriter {
     const open = this.#open.get(block);
     if (open === undefined) return '';
     if (!complete) this.#cut = true;
-    // A function without arguments has none written; clients parse what they get.
-    if (open.kind === 'tool-call' && open.text === '') open.text = '{}';
+    // A function without arguments has none written; clients parse what they get, and wait for a delta (OR-05).
+    const grown = open.kind === 'tool-call' && open.text === '' ? this.#grow(block, '{}') : '';
     const member = open.kind === 'custom' ? 'input' : 'arguments';
-    const input = open.kind === 'search' ? (parseObject(open.text) ?? {}) : open.text;
+    const input = open.kind === 'search' ? argumentsOf(open.text) : open.text;
     const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [member]: input };
-    return this.#wholeText(block, open) + this.#done(block, open, item);
+    return grown + this.#wholeText(block, open) + this.#done(block, open, item);
   }
 
   #done(block: number, { index }: OpenItem, item: JsonObject): string {
@@ -330,12 +336,12 @@ export function writer(context: AnswerContext): PartWriter {
     joint: '',
     structured: isStructured(objectOf(context.request['text'])['format']),
   });
-  return inWords(target, { format: 'openai-responses', images: 'bytes' });
+  return withTextFallback(target, { format: 'openai-responses', images: 'bytes' });
 }
 
 /** A seal of another format goes along in the place of this one's, for its maker to get it back. */
 function contentOf(sealed: Sealed): string {
-  return sealed.format === 'openai-responses' ? sealed.value : carrySeal(sealed);
+  return sealed.format === 'openai-responses' ? sealed.value : embedEncryptedReasoning(sealed);
 }
 
 function partOf(kind: 'text' | 'refusal', text: string, annotations: JsonObject[]): JsonObject {

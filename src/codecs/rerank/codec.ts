@@ -1,9 +1,9 @@
 import type { Codec } from '../codec.ts';
-import { noUsage } from '../model.ts';
-import { openAiError } from '../openai-error.ts';
-import { hasPromptCounts, promptUsage } from '../token-counts.ts';
-import { lastUsage, type UsageSearch } from '../usage-bytes.ts';
-import { isCount, type JsonObject } from '../values.ts';
+import { countIn, isCount, type JsonObject, MAX_COUNT } from '../json/values.ts';
+import { openAiError } from '../openai-shared/error.ts';
+import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
+import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import { noUsage } from '../wire-format.ts';
 
 const hasUnits = (counts: JsonObject) => isCount(counts['search_units']);
 const billed: UsageSearch = {
@@ -31,8 +31,10 @@ export const rerank: Codec = {
   readUsage(body) {
     const found = lastUsage(body, billed) ?? lastUsage(body, used);
     if (found === null) return null;
-    const units = found.counts['search_units'];
-    return isCount(units) ? { ...noUsage, searchUnits: units } : promptUsage(found.counts);
+    const units = countIn(found.counts['search_units']);
+    return units !== null
+      ? { ...noUsage, searchUnits: Math.min(units, MAX_COUNT) }
+      : promptUsage(found.counts);
   },
   responseTextBytes: () => 0,
   encodeError: openAiError,

@@ -1,5 +1,5 @@
-import type { FunctionTool, OutputShape, Tool } from '../conversation.ts';
-import type { WireFormat } from '../model.ts';
+import type { FunctionTool, OutputShape, Tool } from '../model/conversation.ts';
+import type { WireFormat } from '../wire-format.ts';
 import { type FitSchema, fitSchema } from './fit.ts';
 import type { RestorePlan } from './restore.ts';
 import type { SchemaRules } from './rules.ts';

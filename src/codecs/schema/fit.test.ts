@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
+import { withinCpu } from '../../../test/support/cpu.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { isObject, type JsonObject, objectOf } from '../values.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
 import { fitSchema } from './fit.ts';
 import { restoreArguments } from './restore.ts';
 import { accepts, type SchemaRules } from './rules.ts';
@@ -204,7 +205,6 @@ describe('hostile schemas', () => {
         'invalid_request',
         'tools.t',
       ]);
-      const start = performance.now();
       for (const schema of [
         bomb,
         { anyOf: [{ $ref: '#' }, { $ref: '#' }, { $ref: '#' }] },
@@ -217,9 +217,10 @@ describe('hostile schemas', () => {
             properties: { [`p${index}`]: { type: 'string' } },
           })),
         },
-      ])
-        assert.equal(JSON.stringify(fit(schema, name).schema).length < 500_000, true);
-      assert.ok(performance.now() - start < 5_000);
+      ]) {
+        const fitted = withinCpu(2_000, 'fitting', () => fit(schema, name).schema);
+        assert.equal(JSON.stringify(fitted).length < 500_000, true);
+      }
     });
   }
 
@@ -227,7 +228,7 @@ describe('hostile schemas', () => {
     const node = { type: 'object', description: 'A node', properties: { next: { $ref: '#/$defs/node' } } };
     const { lost, schema } = fit(
       { properties: { list: { $ref: '#/$defs/node' } }, $defs: { node } },
-      'gemini-json',
+      'gemini-chat',
     );
     assert.deepEqual(lost, ['$ref']);
     const stub = { type: 'object', description: 'A node' };

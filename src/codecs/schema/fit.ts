@@ -1,7 +1,8 @@
 import { GatewayError } from '../../lib/error.ts';
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 import { annotations, mapInner, silent, typesOf, without } from './keywords.ts';
 import type { Lost } from './merge.ts';
+import { aloneReference, endless, recursive, withoutUnused } from './recursion.ts';
 import { inlined, references, resolver } from './references.ts';
 import { planOf, type RestorePlan } from './restore.ts';
 import { accepts, full, type SchemaRules } from './rules.ts';
@@ -47,10 +48,19 @@ export function fitSchema(schema: JsonObject, rules: SchemaRules, path: string):
   if (rules === full) return { schema, lost: [], plan: null };
   checkSize(schema, path);
   const lost: Lost = new Set();
-  const plain = rules.references === 'inline' ? inlined(schema, lost) : schema;
+  const plain = dereferenced(schema, rules, lost);
   const root = rules.root === 'object' ? objectRoot(plain, lost, resolver(plain, lost)) : plain;
   const fitted = fit(root, { rules, lost, path, isKnown: references(root), left: MAX_SCHEMAS });
-  return { ...fitted, lost: [...lost].sort() };
+  const result = { ...fitted, lost: [...lost].sort() };
+  if (rules.references !== 'recursive' || !('$defs' in result.schema)) return result;
+  // What other keywords required was not known before they were merged.
+  if (endless(result.schema)) return fitSchema(schema, { ...rules, references: 'inline' }, path);
+  return { ...result, schema: withoutUnused(result.schema) };
+}
+
+function dereferenced(schema: JsonObject, { references: rule }: SchemaRules, lost: Lost): JsonObject {
+  if (rule === 'keep') return schema;
+  return rule === 'inline' ? inlined(schema, lost) : recursive(schema, lost);
 }
 
 function checkSize(schema: JsonObject, path: string): void {
@@ -125,6 +135,7 @@ function plainOf(schema: JsonObject, walk: Walk): JsonObject {
     lost.add('$ref');
     result = without(result, '$ref');
   }
+  if ('$ref' in result && rules.references === 'recursive') return aloneReference(result, lost);
   result = plainTypes(possible(wellFormed(result), rules));
   if (!accepts(rules, 'allOf')) result = plainTypes(merged(result, lost));
   result = inclusive(tuples(renamed(result, rules), rules, lost), rules, lost);

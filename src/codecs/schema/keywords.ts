@@ -1,46 +1,103 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 
 /** Keywords whose value is one schema, or true or false. */
 const oneSchema: ReadonlySet<string> = new Set([
-  'items', 'additionalItems', 'additionalProperties', 'unevaluatedItems', 'unevaluatedProperties', 'contains',
-  'propertyNames', 'not', 'if', 'then', 'else',
-]); // biome-ignore format: a table
+  'items',
+  'additionalItems',
+  'additionalProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
+  'contains',
+  'propertyNames',
+  'not',
+  'if',
+  'then',
+  'else',
+]);
 /** Keywords whose value is a list of schemas. `items` is one in drafts before 2020-12. */
 const schemaLists: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems', 'items']);
 /** Keywords whose value names schemas: what stands in them are names, never keywords. */
 const schemaMaps: ReadonlySet<string> = new Set([
-  'properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas',
-]); // biome-ignore format: a table
+  'properties',
+  'patternProperties',
+  '$defs',
+  'definitions',
+  'dependentSchemas',
+]);
 
 /** What a schema of no keywords but these says of the value: nothing. */
 export const annotations: ReadonlySet<string> = new Set([
-  'description', 'title', 'default', 'example', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'format',
-  'contentEncoding', 'contentMediaType', 'propertyOrdering',
-]); // biome-ignore format: a table
+  'description',
+  'title',
+  'default',
+  'example',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  'format',
+  'contentEncoding',
+  'contentMediaType',
+  'propertyOrdering',
+]);
 /** Names of the document and of places in it, and labels of its author: no one misses them. */
 export const silent: ReadonlySet<string> = new Set([
-  '$schema', '$id', 'id', '$comment', '$anchor', '$vocabulary', '$defs', 'definitions', 'title', 'propertyOrdering', 'discriminator',
-]); // biome-ignore format: a table
+  '$schema',
+  '$id',
+  'id',
+  '$comment',
+  '$anchor',
+  '$vocabulary',
+  '$defs',
+  'definitions',
+  'title',
+  'propertyOrdering',
+  'discriminator',
+]);
 
 export const typeNames = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'] as const;
 export type TypeName = (typeof typeNames)[number];
 
 /** Keywords that only bear on values of one kind, which is what they tell of a schema without a type. */
 export const typeOfKeyword: ReadonlyMap<string, TypeName> = new Map<string, TypeName>([
-  ...['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames', 'minProperties',
-    'maxProperties', 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties', 'propertyOrdering',
+  ...[
+    'properties',
+    'required',
+    'additionalProperties',
+    'patternProperties',
+    'propertyNames',
+    'minProperties',
+    'maxProperties',
+    'dependentRequired',
+    'dependentSchemas',
+    'unevaluatedProperties',
+    'propertyOrdering',
   ].map((key): [string, TypeName] => [key, 'object']),
-  ...['items', 'prefixItems', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'contains', 'minContains',
-    'maxContains', 'unevaluatedItems',
+  ...[
+    'items',
+    'prefixItems',
+    'additionalItems',
+    'minItems',
+    'maxItems',
+    'uniqueItems',
+    'contains',
+    'minContains',
+    'maxContains',
+    'unevaluatedItems',
   ].map((key): [string, TypeName] => [key, 'array']),
-  ...['minLength', 'maxLength', 'pattern', 'contentEncoding', 'contentMediaType',
-  ].map((key): [string, TypeName] => [key, 'string']),
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf',
-  ].map((key): [string, TypeName] => [key, 'number']),
-]); // biome-ignore format: a table
+  ...['minLength', 'maxLength', 'pattern', 'contentEncoding', 'contentMediaType'].map(
+    (key): [string, TypeName] => [key, 'string'],
+  ),
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map(
+    (key): [string, TypeName] => [key, 'number'],
+  ),
+]);
 
 /** The JSON Schema type of a value. */
 export function typeOfValue(value: unknown): TypeName {
+  const number = numberOf(value);
+  if (number !== null) return Number.isInteger(number) ? 'integer' : 'number';
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   switch (typeof value) {
@@ -48,8 +105,6 @@ export function typeOfValue(value: unknown): TypeName {
       return 'string';
     case 'boolean':
       return 'boolean';
-    case 'number':
-      return Number.isInteger(value) ? 'integer' : 'number';
     default:
       return 'object';
   }

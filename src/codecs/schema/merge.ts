@@ -1,20 +1,40 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 import { typesOf } from './keywords.ts';
 
 /** Keywords that no one else can say any more, by name. */
 export type Lost = Set<string>;
 
 const larger: ReadonlySet<string> = new Set([
-  'minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties', 'minContains',
-]); // biome-ignore format: a table
+  'minimum',
+  'exclusiveMinimum',
+  'minLength',
+  'minItems',
+  'minProperties',
+  'minContains',
+]);
 const smaller: ReadonlySet<string> = new Set([
-  'maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties', 'maxContains',
-]); // biome-ignore format: a table
+  'maximum',
+  'exclusiveMaximum',
+  'maxLength',
+  'maxItems',
+  'maxProperties',
+  'maxContains',
+]);
 const named: ReadonlySet<string> = new Set(['properties', 'patternProperties', '$defs', 'definitions']);
 /** Where the first wins and no one misses the others. */
 const firstWins: ReadonlySet<string> = new Set([
-  'description', 'title', 'default', 'example', 'examples', '$schema', '$id', '$comment', '$anchor', 'deprecated',
-]); // biome-ignore format: a table
+  'description',
+  'title',
+  'default',
+  'example',
+  'examples',
+  '$schema',
+  '$id',
+  '$comment',
+  '$anchor',
+  'deprecated',
+]);
 
 /**
  * One schema that holds what all of them hold; the first one's words win. What cannot be held together is told in
@@ -43,8 +63,10 @@ function combined(key: string, list: readonly unknown[], lost: Lost): unknown {
   if (key === 'enum') return commonValues(list, lost);
   if (key === 'additionalProperties' || key === 'items') return mergeInner(key, list, lost);
   if (larger.has(key) || smaller.has(key)) {
-    const bounds = list.filter((value) => typeof value === 'number');
-    if (bounds.length > 0) return bounds.reduce((a, b) => (larger.has(key) === a > b ? a : b));
+    const bounds = list.filter((value) => numberOf(value) !== null);
+    const isTighter = (a: unknown, b: unknown) =>
+      larger.has(key) === Number(numberOf(a)) > Number(numberOf(b));
+    if (bounds.length > 0) return bounds.reduce((a, b) => (isTighter(a, b) ? a : b));
   }
   if (!firstWins.has(key)) {
     const text = JSON.stringify(first);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 import { mapInner, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 
@@ -9,8 +9,19 @@ const MAX_DEPTH = 64;
 /** How often a schema may come within itself before it is cut. */
 const MAX_WITHIN_ITSELF = 1;
 
+interface Inlining {
+  /** What a schema with a reference becomes where that stays; null where what it leads to takes its place. */
+  kept(schema: JsonObject): JsonObject | null;
+  /** The schema of the document that is written. */
+  from: JsonObject;
+}
+
 /** The schema without references: what each leads to stands in its place. */
-export function inlined(root: JsonObject, lost: Lost): JsonObject {
+export function inlined(
+  root: JsonObject,
+  lost: Lost,
+  { from, kept }: Inlining = { from: root, kept: () => null },
+): JsonObject {
   const open = new Map<string, number>();
   let written = 0;
 
@@ -19,6 +30,8 @@ export function inlined(root: JsonObject, lost: Lost): JsonObject {
     if (open.size > 0) written += 1;
     const { $ref: reference } = schema;
     if (typeof reference !== 'string') return inner(schema, depth);
+    const stays = kept(schema);
+    if (stays !== null) return stays;
     const own = without(schema, '$ref');
     const target = leadsTo(root, reference);
     const times = open.get(reference) ?? 0;
@@ -35,7 +48,7 @@ export function inlined(root: JsonObject, lost: Lost): JsonObject {
   const inner = (schema: JsonObject, depth: number): JsonObject =>
     mapInner(without(schema, '$defs', 'definitions'), (one) => visit(one, depth + 1));
 
-  return objectOr(visit(root, 0));
+  return objectOr(visit(from, 0));
 }
 
 /** Follows the references of one schema of `root`, those inside it excepted: generators that name the root write only one there. */
@@ -77,7 +90,7 @@ function stub({ description, type }: JsonObject): JsonObject {
 const objectOr = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
 /** The schema in the same document that a reference leads to (RFC 6901); null for any other. */
-function leadsTo(root: JsonObject, reference: string): JsonObject | null {
+export function leadsTo(root: JsonObject, reference: string): JsonObject | null {
   if (reference !== '#' && !reference.startsWith('#/')) return null;
   let at: unknown = root;
   for (const step of reference.split('/').slice(1)) {

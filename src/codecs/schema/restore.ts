@@ -1,4 +1,4 @@
-import { isObject, parseObject } from '../values.ts';
+import { isObject, parseObject } from '../json/values.ts';
 
 /** How to bring a model's arguments back into the caller's schema: what became of values that had to be sent as texts. */
 export interface RestorePlan {

@@ -5,8 +5,11 @@ export interface SchemaRules {
   refused: ReadonlySet<string>;
   /** The values of `format` that it takes; null for any. */
   formats: ReadonlySet<string> | null;
-  /** `inline`: no `$ref`. A schema that holds itself is cut where it comes a second time within itself. */
-  references: 'keep' | 'inline';
+  /**
+   * `inline`: no `$ref`. A schema that holds itself is cut where it comes a second time within itself. `recursive`: only in
+   * such a schema, alone and to `$defs`.
+   */
+  references: 'keep' | 'inline' | 'recursive';
   /** `object`: an object at the root, and no other schemas to combine it with. */
   root: 'any' | 'object';
   /** `list`: a schema may name several types. `one`: one, and null is said by `nulls`. */

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, objectOf } from '../values.ts';
+import { numberOf } from '../json/lossless.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
 import { replaced, type TypeName, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 import { accepts, type SchemaRules } from './rules.ts';
@@ -16,15 +17,31 @@ export function asSchema(schema: unknown): JsonObject {
 
 const kinds: ReadonlyMap<string, string> = new Map([
   ...['description', 'title', 'format', 'pattern', '$ref'].map((key) => [key, 'string'] as const),
-  ...['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'].map((key) => [key, 'number'] as const),
-  ...['uniqueItems', 'deprecated', 'readOnly', 'writeOnly', 'nullable'].map((key) => [key, 'boolean'] as const),
-]); // biome-ignore format: a table
+  ...[
+    'minimum',
+    'maximum',
+    'multipleOf',
+    'minLength',
+    'maxLength',
+    'minItems',
+    'maxItems',
+    'minProperties',
+    'maxProperties',
+  ].map((key) => [key, 'number'] as const),
+  ...['uniqueItems', 'deprecated', 'readOnly', 'writeOnly', 'nullable'].map(
+    (key) => [key, 'boolean'] as const,
+  ),
+]);
+
+function kindOf(value: unknown): string {
+  return numberOf(value) === null ? typeof value : 'number';
+}
 
 /** Keywords whose value is of the wrong kind say nothing, and servers answer them with 400: `required: null`. */
 export function wellFormed(schema: JsonObject): JsonObject {
   const wrong = Object.entries(schema).filter(([key, value]) => {
     const kind = kinds.get(key);
-    if (kind !== undefined) return typeof value !== kind;
+    if (kind !== undefined) return kindOf(value) !== kind;
     if (key === 'properties') return !isObject(value);
     if (key === 'required') return !Array.isArray(value);
     if (key === 'anyOf' || key === 'oneOf' || key === 'allOf' || key === 'enum')
@@ -126,19 +143,20 @@ export function inclusive(schema: JsonObject, rules: SchemaRules, lost: Lost): J
     ['exclusiveMaximum', 'maximum', -1],
   ] as const) {
     if (typeof result[exclusive] === 'boolean') {
-      const applies = result[exclusive] && typeof result[bound] === 'number';
+      const applies = result[exclusive] && numberOf(result[bound]) !== null;
       result = applies ? replaced(result, bound, exclusive, result[bound]) : without(result, exclusive);
     }
-    const value = result[exclusive];
-    if (typeof value !== 'number' || accepts(rules, exclusive) || !accepts(rules, bound)) continue;
+    const value = numberOf(result[exclusive]);
+    if (value === null || accepts(rules, exclusive) || !accepts(rules, bound)) continue;
     const types = typesOf(result);
-    const whole = types.includes('integer') && !types.includes('number');
+    const integral = types.includes('integer') && !types.includes('number');
+    const whole = integral && Number.isSafeInteger(Math.floor(value));
     if (!whole) lost.add(exclusive);
     const least = whole ? (step === 1 ? Math.floor(value) + 1 : Math.ceil(value) - 1) : value;
-    const other = result[bound];
-    const tighter =
-      typeof other !== 'number' ? least : step === 1 ? Math.max(least, other) : Math.min(least, other);
-    result = replaced(result, exclusive, bound, tighter);
+    const other = numberOf(result[bound]);
+    const isTighter = other === null || (step === 1 ? least > other : least < other);
+    const written = whole ? least : result[exclusive];
+    result = replaced(result, exclusive, bound, isTighter ? written : result[bound]);
   }
   return result;
 }
@@ -155,13 +173,13 @@ export function tuples(schema: JsonObject, rules: SchemaRules, lost: Lost): Json
     const { maxItems, ...open } = without(result, 'items');
     result = {
       ...open,
-      maxItems: typeof maxItems === 'number' ? Math.min(maxItems, listed.length) : listed.length,
+      maxItems: Math.min(numberOf(maxItems) ?? listed.length, listed.length),
     };
   }
   if (!Array.isArray(listed) || accepts(rules, 'prefixItems')) return result;
   lost.add('prefixItems');
   const { items, maxItems } = result;
-  const open = typeof maxItems !== 'number' || maxItems > listed.length;
+  const open = (numberOf(maxItems) ?? Number.POSITIVE_INFINITY) > listed.length;
   const all = open ? [...listed, items ?? {}] : listed;
   const kinds = [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
   const any = kinds.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0));

@@ -1,10 +1,18 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 import { mapInner, typesOf } from './keywords.ts';
 
 /** `'uri' is not a valid format` (can1357/oh-my-pi#206): these are, by OpenAI's guide "Structured outputs". */
 const formats: ReadonlySet<unknown> = new Set([
-  'date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid',
-]); // biome-ignore format: a table
+  'date-time',
+  'time',
+  'date',
+  'duration',
+  'email',
+  'hostname',
+  'ipv4',
+  'ipv6',
+  'uuid',
+]);
 
 /**
  * Whether a schema may be sent with `strict: true`: every object closed, every property required, nothing of

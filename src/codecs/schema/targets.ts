@@ -1,4 +1,4 @@
-import type { WireFormat } from '../model.ts';
+import type { WireFormat } from '../wire-format.ts';
 import { full, type SchemaRules } from './rules.ts';
 
 /**
@@ -9,10 +9,27 @@ const anthropic: SchemaRules = { ...full, root: 'object' };
 
 /** Not in strict schemas: OpenAI's guide "Structured outputs", supported schemas, and what is refused by experience. */
 const openaiStrictRefused: ReadonlySet<string> = new Set([
-  'allOf', 'oneOf', 'not', 'dependentRequired', 'dependentSchemas', 'if', 'then', 'else', 'patternProperties',
-  'propertyNames', 'unevaluatedProperties', 'unevaluatedItems', 'minProperties', 'maxProperties', 'uniqueItems',
-  'contains', 'minContains', 'maxContains', 'prefixItems', 'default',
-]); // biome-ignore format: a table
+  'allOf',
+  'oneOf',
+  'not',
+  'dependentRequired',
+  'dependentSchemas',
+  'if',
+  'then',
+  'else',
+  'patternProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'minProperties',
+  'maxProperties',
+  'uniqueItems',
+  'contains',
+  'minContains',
+  'maxContains',
+  'prefixItems',
+  'default',
+]);
 
 /**
  * `400 schema must have type 'object' and not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level`
@@ -28,19 +45,35 @@ const openai: SchemaRules = {
 
 /** GenerationConfig.responseJsonSchema: "only the following properties are supported" (ai.google.dev/api/generate-content). */
 const geminiJsonKeywords: ReadonlySet<string> = new Set([
-  'type', 'format', 'title', 'description', 'enum', 'items', 'prefixItems', 'minItems', 'maxItems', 'minimum',
-  'maximum', 'anyOf', 'properties', 'additionalProperties', 'required', 'propertyOrdering',
-]); // biome-ignore format: a table
+  'type',
+  'format',
+  'title',
+  'description',
+  'enum',
+  'items',
+  'prefixItems',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'anyOf',
+  'properties',
+  'additionalProperties',
+  'required',
+  'propertyOrdering',
+  '$ref',
+  '$defs',
+]);
 
 /**
- * `parametersJsonSchema` and `responseJsonSchema`. `$ref` is known, but refused beside other keywords
+ * `parametersJsonSchema` and `responseJsonSchema`. `$ref` is refused beside other keywords
  * (google-gemini/gemini-cli#4758) and when it leads elsewhere than `$defs` (#13326); `oneOf` means `anyOf`.
  * Requiring what is not declared: `property is not defined` (probelabs/probe#569).
  */
 const geminiJson: SchemaRules = {
   ...full,
   keywords: geminiJsonKeywords,
-  references: 'inline',
+  references: 'recursive',
   root: 'object',
   itemsNeeded: true,
   declaredOnly: true,
@@ -48,10 +81,27 @@ const geminiJson: SchemaRules = {
 
 /** Fields of the message Schema (ai.google.dev/api/caching#Schema); any other name is an error. */
 const geminiOpenapiKeywords: ReadonlySet<string> = new Set([
-  'type', 'format', 'title', 'description', 'nullable', 'enum', 'items', 'minItems', 'maxItems', 'minimum', 'maximum',
-  'minLength', 'maxLength', 'pattern', 'minProperties', 'maxProperties', 'anyOf', 'properties', 'required',
+  'type',
+  'format',
+  'title',
+  'description',
+  'nullable',
+  'enum',
+  'items',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minProperties',
+  'maxProperties',
+  'anyOf',
+  'properties',
+  'required',
   'propertyOrdering',
-]); // biome-ignore format: a table
+]);
 
 /**
  * `parameters` and `responseSchema`. `enum: only allowed for STRING type` (decolua/9router#380) and
@@ -60,6 +110,7 @@ const geminiOpenapiKeywords: ReadonlySet<string> = new Set([
 const geminiOpenapi: SchemaRules = {
   ...geminiJson,
   keywords: geminiOpenapiKeywords,
+  references: 'inline',
   formats: new Set(['float', 'double', 'int32', 'int64', 'enum', 'date-time']),
   types: 'one',
   typed: true,
@@ -79,9 +130,24 @@ const geminiChat: SchemaRules = { ...geminiOpenapi, upperTypes: false };
 const moonshot: SchemaRules = {
   ...full,
   keywords: new Set([
-    'type', 'title', 'description', 'default', 'enum', 'anyOf', 'properties', 'additionalProperties', 'required',
-    'items', 'minimum', 'maximum', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems',
-  ]), // biome-ignore format: a table
+    'type',
+    'title',
+    'description',
+    'default',
+    'enum',
+    'anyOf',
+    'properties',
+    'additionalProperties',
+    'required',
+    'items',
+    'minimum',
+    'maximum',
+    'minLength',
+    'maxLength',
+    'pattern',
+    'minItems',
+    'maxItems',
+  ]),
   references: 'inline',
   root: 'object',
   types: 'one',

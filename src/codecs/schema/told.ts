@@ -1,4 +1,4 @@
-import type { JsonObject } from '../values.ts';
+import type { JsonObject } from '../json/values.ts';
 
 /** Longer constraints are left out: a description is no place for a document. */
 const MAX_TOLD = 240;

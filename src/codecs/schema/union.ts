@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../values.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 import { annotations, typeOfKeyword, typeOfValue, typesOf, without } from './keywords.ts';
 import { type Lost, mergeAll } from './merge.ts';
 import type { SchemaRules } from './rules.ts';

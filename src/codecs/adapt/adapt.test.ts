@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { GatewayError } from '../../lib/error.ts';
+import type { Codec, ConversationCodec } from '../codec.ts';
+import { carriedSeal, embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { sealOwner } from '../encrypted-reasoning/owner.ts';
+import { codecs } from '../index.ts';
+import type { ConceptNames } from '../model/concept.ts';
+import { type Conversation, emptyConversation } from '../model/conversation.ts';
+import { plainDialect } from '../model/dialect.ts';
+import { openaiChat } from '../openai-chat/codec.ts';
+import type { WireFormat } from '../wire-format.ts';
+import { adapt } from './adapt.ts';
+
+/** A codec of which only its name and what it can say matter. */
+function codec(format: WireFormat, names: ConceptNames): Codec & { conversation: ConversationCodec } {
+  const tools = { custom: false, namespaces: false, name: /^\w+$/, maxName: 64 };
+  return {
+    ...openaiChat,
+    format,
+    conversation: {
+      names,
+      tools,
+      vendorOnly: [] as const,
+    } as Partial<ConversationCodec> as ConversationCodec,
+  };
+}
+
+const from = codec('anthropic-messages', { topK: 'top_k', candidates: 'n', cacheMarks: 'cache_control' });
+const to = codec('openai-chat', {});
+const adapted = (conversation: Partial<Conversation>) =>
+  adapt(
+    { ...emptyConversation('m'), ...conversation },
+    { from, to, dialect: plainDialect, owner: 'a:gpt', model: 'm' },
+  );
+const refusal = (conversation: Partial<Conversation>) => {
+  try {
+    adapted(conversation);
+  } catch (error) {
+    assert.ok(error instanceof GatewayError);
+    return [error.code, error.status, error.param];
+  }
+  return null;
+};
+
+describe('what the target cannot say', () => {
+  it('is named in the caller’s own words when nothing is lost but a hint (X-02)', () => {
+    const extras = { format: 'anthropic-messages' as const, members: { context_management: {}, betas: [] } };
+    assert.deepEqual(adapted({ topK: 40, extras }).dropped, ['betas', 'context_management', 'top_k']);
+    assert.equal(adapted({ topK: 40, extras }).conversation.extras, null);
+    assert.deepEqual(adapted({}).dropped, []);
+  });
+
+  it('has a key where marks are for a cache that is found by one (Q-12)', () => {
+    const keyed = codec('openai-responses', { cacheKey: 'prompt_cache_key' });
+    const keyOf = (conversation: Partial<Conversation>, target = keyed) => {
+      const route = { from, to: target, dialect: plainDialect, owner: null, model: 'm' };
+      return adapt({ ...emptyConversation('m'), ...conversation }, route).conversation.cacheKey;
+    };
+    const marked = {
+      system: [{ type: 'text' as const, text: 's', cache: { ttl: null } }],
+      userId: 'session',
+    };
+    assert.equal(keyOf(marked), 'session');
+    assert.equal(keyOf({ ...marked, cacheKey: 'own' }), 'own');
+    assert.equal(keyOf({ userId: 'session' }), null);
+    assert.equal(keyOf(marked, to), null);
+  });
+
+  it('is not written where it is named, not even by a codec that has a word for it (Q-14)', () => {
+    const tiered = codec('gemini', { serviceTier: 'serviceTier' });
+    tiered.conversation.vendorOnly = ['serviceTier'];
+    const tierOn = (vendorMembers: boolean) => {
+      const dialect = { ...plainDialect, vendorMembers };
+      const asked = { ...emptyConversation('m'), serviceTier: 'flex' };
+      const { conversation, dropped } = adapt(asked, { from, to: tiered, dialect, owner: null, model: 'm' });
+      return [conversation.serviceTier, dropped];
+    };
+    assert.deepEqual(tierOn(false), [null, ['serviceTier']]);
+    assert.deepEqual(tierOn(true), ['flex', []]);
+  });
+
+  it('is refused when the answer would mean something else (Q-06, V-06)', () => {
+    assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
+    assert.equal(refusal({ candidates: 1 }), null);
+    const countless = codec('openai-chat', { candidates: 'n', logprobs: 'logprobs', uploads: 'file_id' });
+    const route = { from, to: countless, dialect: plainDialect, owner: null, model: 'm' };
+    assert.throws(() => adapt({ ...emptyConversation('m'), candidates: 2 }, route), /"n"/);
+    const computer = {
+      kind: 'native',
+      format: 'anthropic-messages',
+      name: 'computer_20250124',
+      value: {},
+    } as const;
+    assert.deepEqual(refusal({ tools: [computer] }), ['not_translatable', 400, 'tools']);
+    assert.equal(
+      refusal({ tools: [{ ...computer, format: 'openai-responses', name: 'local_shell' }] }),
+      null,
+    );
+  });
+});
+
+describe('reasoning that another vendor sealed', () => {
+  it('goes without its seal, and not at all when only the seal was there (M-13)', () => {
+    const sealed = { format: 'anthropic-messages', kind: 'signature', value: 's' } as const;
+    const { conversation } = adapted({
+      messages: [
+        { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, sealed }] },
+        { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
+      ],
+    });
+    assert.deepEqual(conversation.messages, [
+      { role: 'assistant', parts: [{ type: 'reasoning', text: 'hm', summary: false, sealed: null }] },
+    ]);
+  });
+
+  it('of the target’s own vendor is not touched', () => {
+    const sealed = { format: 'openai-chat', kind: 'encrypted', value: 's' } as const;
+    const messages: Conversation['messages'] = [
+      { role: 'assistant', parts: [{ type: 'reasoning', text: '', summary: false, sealed }] },
+    ];
+    assert.deepEqual(adapted({ messages }).conversation.messages, messages);
+  });
+});
+
+describe('sealed reasoning', () => {
+  const sealed = (owner: string | null, format: WireFormat = 'openai-chat') =>
+    adapted({
+      messages: [
+        {
+          role: 'assistant',
+          parts: [
+            {
+              type: 'reasoning',
+              text: 'Hm.',
+              summary: false,
+              sealed: { format, kind: 'encrypted', value: 'x', ...(owner === null ? {} : { owner }) },
+            },
+          ],
+        },
+      ],
+    }).conversation.messages[0]?.parts[0];
+
+  it('M-13 goes back to its own account and make of models, or where no owner is known', () => {
+    for (const owner of ['a:gpt', null]) {
+      const part = sealed(owner);
+      assert.ok(part?.type === 'reasoning' && part.sealed?.value === 'x');
+    }
+  });
+
+  it('M-13 stays away from any other, with its readable part kept', () => {
+    for (const part of [sealed('b:gpt'), sealed('a:claude'), sealed('a:gpt', 'anthropic-messages')])
+      assert.ok(part?.type === 'reasoning' && part.sealed === null && part.text === 'Hm.');
+  });
+
+  it('M-13 keeps its owner where it is carried, and names it after account and make', () => {
+    const seal = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
+    assert.deepEqual(carriedSeal(embedEncryptedReasoning(seal)), seal);
+    assert.equal(sealOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
+    assert.equal(sealOwner('a', 'gpt-6.1-codex'), 'a:gpt');
+  });
+});
+
+describe('what a caller asks for in a word that its format’s requests are not written with', () => {
+  it('is named by that word (X-02)', () => {
+    const { conversation: chat } = openaiChat;
+    assert.ok(chat !== null);
+    const asked = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });
+    const route = {
+      from: { ...openaiChat, conversation: chat },
+      to,
+      dialect: plainDialect,
+      owner: null,
+      model: 'm',
+    };
+    assert.deepEqual(adapt(asked, route).dropped, ['top_k', 'web_search_options']);
+  });
+});
+
+describe('every format with a conversation half', () => {
+  for (const { conversation, format } of codecs) {
+    if (conversation === null || format === 'openai-completions') continue;
+    it(`can say tools, calls and images: ${format}`, () => {
+      const said = conversation.names;
+      assert.deepEqual(
+        [said.tools, said.toolCalls, said.imageInput].map((name) => typeof name),
+        ['string', 'string', 'string'],
+      );
+    });
+  }
+});

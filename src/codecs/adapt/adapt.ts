@@ -1,0 +1,270 @@
+import { GatewayError } from '../../lib/error.ts';
+import type { Codec, ConversationCodec } from '../codec.ts';
+import { withFilesAsText } from '../files/text-file.ts';
+import { textOf } from '../json/values.ts';
+import { type Concept, type ConceptNames, concepts, untranslatable } from '../model/concept.ts';
+import type { Conversation, Message, NativePart, Part, Sealed, Tool } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
+import { withoutCacheMarks } from '../prompt-cache/cache-control.ts';
+import { fitOutput, fitTools } from '../schema/conversation.ts';
+import type { FitSchema } from '../schema/fit.ts';
+import type { WireFormat } from '../wire-format.ts';
+import { tellingAllowedTools } from './allowed-tools.ts';
+import { withoutAnswerImages } from './answer-images.ts';
+import { saidInText } from './in-text.ts';
+import { setOff } from './joined-texts.ts';
+import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
+
+/** A conversation as the target can say it. */
+export interface Adapted {
+  conversation: Conversation;
+  /** What the caller asked for and the target cannot say, in the caller's own words. */
+  dropped: string[];
+  tools: ToolNames;
+}
+
+interface Route {
+  from: Codec & { conversation: ConversationCodec };
+  to: Codec & { conversation: ConversationCodec };
+  dialect: Dialect;
+  /** Whose seals can be read (`seal-owner.ts`); null takes those of any owner. */
+  owner: string | null;
+  /** The model's name at the target. */
+  model: string;
+  /** What the request calls a concept (`client-words.ts`); its format's first word where nothing else is told. */
+  wordOf?: (concept: Concept) => string;
+  /** Fits a tool's schema, where that is not done anew for each. */
+  fit?: FitSchema;
+  /** What is not to be said besides. */
+  unwanted?: readonly Concept[];
+}
+
+/**
+ * Makes a conversation fit for another format: names and kinds of tools, ids, what only the caller's format knows.
+ * @throws GatewayError `not_translatable` with `param` when leaving something out would change what was asked
+ */
+export function adapt(asked: Conversation, route: Route): Adapted {
+  const { dialect, fit, from, model, owner, to, unwanted = [] } = route;
+  const words = wordsOf(from.conversation);
+  const wordOf = route.wordOf ?? ((concept: Concept) => words[concept] ?? concept);
+  const refused = refusedBy(dialect, to.conversation);
+  const lacking = [...(to.conversation.unsupportedBy?.(model) ?? []), ...refused, ...unwanted];
+  const { names: theirs } = to.conversation;
+  const canSay = (concept: Concept): boolean =>
+    theirs[concept] !== undefined && !untranslatable.includes(concept) && !lacking.includes(concept);
+  const dropped = missingConcepts(asked, wordOf, canSay, to.format);
+  const conversation = saidInText(asked, canSay);
+  const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
+  dropped.push(...Object.keys(members ?? {}));
+  if (!to.conversation.tools.namespaces)
+    dropped.push(...Object.keys(conversation.namespaces).map((name) => `tools.${name}.description`));
+  const target = { format: to.format, name: dialect.schema };
+  const sayable = withoutConcepts(conversation, lacking);
+  const kept = keptTools(sayable.tools, to.format, dropped);
+  const { plans, tools } = fitTools(kept, target, dropped, fit);
+  const { searchCalls } = to.conversation;
+  const { custom, maxName, name, namespaces } = to.conversation.tools;
+  const names = nameTools(tools, { name, maxName }, namespaces, plans);
+  const own: Conversation = {
+    ...sayable,
+    cacheKey: canSay('cacheKey')
+      ? (conversation.cacheKey ?? keyForMarks(conversation, to.conversation, canSay))
+      : null,
+    tools,
+    output: fitOutput(conversation.output, target, wordOf('schemaOutput'), dropped),
+    messages: shownMessages(sayable, to.conversation).flatMap((message) =>
+      ownMessage(
+        message,
+        { format: to.format, owner, searchCalls, googleSeals: dialect.googleSeals },
+        dropped,
+      ),
+    ),
+    extras: members === null ? conversation.extras : null,
+  };
+  const bridged = bridgeTools(own, {
+    names,
+    custom: custom || (to.format === 'openai-chat' && dialect.customTools),
+    namespaces,
+  });
+  return {
+    conversation: canSay('allowedTools') ? bridged : tellingAllowedTools(bridged),
+    dropped: [...new Set(dropped)].sort(),
+    tools: names,
+  };
+}
+
+/** The messages with what they show where the target can see it. */
+function shownMessages({ messages }: Conversation, { answerImages, names }: ConversationCodec): Message[] {
+  const shown = answerImages ? messages : withoutAnswerImages(messages);
+  if (names.fileInput !== undefined) return shown;
+  return shown.map((message) => ({ ...message, parts: withFilesAsText(message.parts) }));
+}
+
+/** What the format can say and this server refuses. */
+function refusedBy(
+  { cacheMembers, memberNames, vendorMembers }: Dialect,
+  { names, onTrial = [], vendorOnly }: ConversationCodec,
+): Concept[] {
+  const taken = [...(vendorMembers ? vendorOnly : []), ...(cacheMembers ? onTrial : [])];
+  const refused = [...vendorOnly, ...onTrial].filter((concept) => !taken.includes(concept));
+  for (const [name, other] of Object.entries(memberNames)) {
+    if (other !== null) continue;
+    if (name === 'user' && !vendorMembers) refused.push('userId');
+    for (const [concept, word] of Object.entries(names)) if (word === name) refused.push(concept as Concept);
+  }
+  return refused;
+}
+
+/** What callers of a format call what they ask for. */
+export function wordsOf({
+  acceptedOnly: heard,
+  names,
+}: Pick<ConversationCodec, 'acceptedOnly' | 'names'>): ConceptNames {
+  return { ...heard, ...names };
+}
+
+/**
+ * Where a cache is found by a key and is not sure to have marks, a caller that marks what to keep has its key in its user: agents
+ * name their session there, whose requests begin alike (Q-12).
+ */
+function keyForMarks(
+  conversation: Conversation,
+  { onTrial = [] }: ConversationCodec,
+  canSay: (concept: Concept) => boolean,
+): string | null {
+  const isMarked = canSay('cacheMarks') && !onTrial.includes('cacheMarks');
+  return !isMarked && concepts.cacheMarks.asked(conversation) ? conversation.userId : null;
+}
+
+/** What a model or a server refuses must not be written: it would answer nothing else. */
+function withoutConcepts(conversation: Conversation, lacking: readonly Concept[]): Conversation {
+  const isUnmarked = lacking.includes('cacheMarks') && concepts.cacheMarks.asked(conversation);
+  const own = isUnmarked ? withoutCacheMarks(conversation) : { ...conversation };
+  for (const concept of lacking) {
+    if (concept === 'stop') own.stop = [];
+    else if (concept in silences) own[concept as keyof typeof silences] = null;
+  }
+  return own;
+}
+
+/** Concepts that are one member of the conversation, which says nothing as null. */
+const silences = {
+  temperature: null,
+  topP: null,
+  topK: null,
+  frequencyPenalty: null,
+  presencePenalty: null,
+  seed: null,
+  reasoning: null,
+  verbosity: null,
+  serviceTier: null,
+} as const satisfies Partial<Record<Concept, null>>;
+
+const rows = Object.entries(concepts) as [Concept, (typeof concepts)[Concept]][];
+
+function missingConcepts(
+  conversation: Conversation,
+  wordOf: (concept: Concept) => string,
+  canSay: (concept: Concept) => boolean,
+  target: WireFormat,
+): string[] {
+  const dropped: string[] = [];
+  for (const [concept, row] of rows) {
+    if (row.without === 'hold' || row.without === 'tell' || canSay(concept)) continue;
+    if (!row.asked(conversation)) continue;
+    const name = wordOf(concept);
+    if (row.without === 'refuse') throw refusal(name, `${target} has no way to say "${name}"`);
+    dropped.push(name);
+  }
+  return dropped;
+}
+
+function refusal(param: string, what: string): GatewayError {
+  return new GatewayError(
+    'not_translatable',
+    `${what}, and the answer would mean something else without it: leave it out, or choose a model whose provider speaks the format of this request`,
+    { param },
+  );
+}
+
+/** Anthropic's searches for tools: the tools that they would find are all sent, so that nothing is missing without (T-08). */
+const TOOL_SEARCH = 'tool_search_tool_';
+
+/**
+ * Tools that only another format knows: Anthropic's are refused by name, for the model would be told of abilities
+ * that nobody has; those of the responses format are offered by Codex on every request and left out (V-06).
+ */
+function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]): Tool[] {
+  return tools.filter((tool) => {
+    if (tool.kind !== 'native' || tool.format === target) return true;
+    if (tool.format === 'anthropic-messages' && !tool.name.startsWith(TOOL_SEARCH))
+      throw refusal('tools', `${target} has no tool of the type "${tool.name}"`);
+    dropped.push(`tools.${tool.name}`);
+    return false;
+  });
+}
+
+/** Where each format has the turns of a conversation, in words for an error. */
+const turns: Readonly<Partial<Record<WireFormat, string>>> = {
+  'openai-responses': 'input',
+  gemini: 'contents',
+};
+
+/**
+ * Why a part cannot be told another format. A compaction of the vendor's holds all that was said before it, encrypted; one of
+ * the gateway's own is told in words and gets as far as here only where it was damaged.
+ */
+function untellable({ format, name }: NativePart, target: WireFormat): GatewayError {
+  const param = turns[format] ?? 'messages';
+  if (name !== 'compaction') return refusal(param, `${target} has nothing like "${name}"`);
+  return new GatewayError(
+    'not_translatable',
+    'OpenAI compacted this conversation, and only OpenAI can read what it wrote ("compaction" in the input). To go on with this model, choose an OpenAI model again and ask it for a summary (not /compact), then start a new session with that (in Codex: /new). To be able to change vendors later, compact while a model of another vendor is chosen: the gateway then writes the summary itself, and every model can read it',
+    { param },
+  );
+}
+
+/** What of a conversation belongs to one target alone. */
+interface Owner {
+  format: WireFormat;
+  owner: string | null;
+  googleSeals: boolean;
+  searchCalls: boolean;
+}
+
+function ownMessage({ parts, ...message }: Message, target: Owner, dropped: string[]): Message[] {
+  const worded = new Set<Part>();
+  const kept = parts.flatMap((part) => {
+    const own = ownPart(part, target, dropped);
+    if (part.type === 'native' || part.type === 'search')
+      for (const one of own) if (one.type === 'text') worded.add(one);
+    return own;
+  });
+  if (kept.length === 0 && parts.length > 0) return [];
+  // The user's blocks are paragraphs anyway.
+  const isSpaced = worded.size === 0 || message.role !== 'assistant';
+  return [{ ...message, parts: isSpaced ? kept : setOff(kept, (part) => worded.has(part)) }];
+}
+
+function isForeign({ format, owner }: Sealed, target: Owner): boolean {
+  const other = owner !== undefined && target.owner !== null && owner !== target.owner;
+  if (format === target.format) return other;
+  // Chat servers have a place for Google's seals: Google's own, and those that gave them.
+  if (format !== 'gemini' || target.format !== 'openai-chat') return true;
+  return owner === undefined ? !target.googleSeals : other;
+}
+
+function ownPart(part: Part, target: Owner, dropped: string[]): Part[] {
+  if (part.type === 'reasoning' && part.sealed !== null && isForeign(part.sealed, target)) {
+    // Only its maker can read it; a new seal would be a forgery.
+    return part.text === '' ? [] : [{ ...part, sealed: null }];
+  }
+  if (part.type === 'search' && !target.searchCalls && part.native.format !== target.format) {
+    dropped.push(...part.native.values.map((value) => textOf(value['type'])));
+    return [{ type: 'text', text: part.text }];
+  }
+  if (part.type !== 'native' || part.format === target.format) return [part];
+  if (part.text === null) throw untellable(part, target.format);
+  dropped.push(part.name);
+  return part.text === '' ? [] : [{ type: 'text', text: part.text }];
+}

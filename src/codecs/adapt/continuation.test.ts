@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fc } from '../../../test/support/properties.ts';
+import { emptyConversation } from '../model/conversation.ts';
+import type { PartReader, StreamPart } from '../model/stream-part.ts';
+import { BegunAnswer, continued, continuing, isContinuable } from './continuation.ts';
+
+/** A reader that brings one part for each frame. */
+function scripted(parts: readonly StreamPart[]): PartReader {
+  const left = [...parts];
+  return { push: () => left.splice(0, 1), end: () => left.splice(0) };
+}
+
+function begunWith(parts: readonly StreamPart[]): BegunAnswer {
+  const begun = new BegunAnswer();
+  for (const part of parts) begun.note(part);
+  return begun;
+}
+
+function all(reader: PartReader, count: number): StreamPart[] {
+  const frame = { event: '', data: '' };
+  return [...Array.from({ length: count }, () => reader.push(frame)).flat(), ...reader.end()];
+}
+
+const text = (block: number, said: string): StreamPart => ({ type: 'text-delta', block, text: said });
+const pieces = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', ' ', '\n') }), { maxLength: 6 });
+
+describe('an answer that goes on with another', () => {
+  it('says what the two of them said, however both were cut, and once where it begins anew', () => {
+    fc.assert(
+      fc.property(pieces, pieces, fc.boolean(), (before, after, repeated) => {
+        const said = before.join('');
+        const rest = after.join('').trim();
+        fc.pre(said.trim() !== '' && rest !== '');
+        const begun = begunWith([{ type: 'text-start', block: 0 }, ...before.map((one) => text(0, one))]);
+        const space = said.slice(said.trimEnd().length);
+        // It was told the text without the space at its end, and writes that itself.
+        const whole = `${repeated ? said.trimEnd() : ''}${space}${rest}`;
+        const cuts = [...whole].map((one) => text(0, one));
+        const parts: StreamPart[] = [
+          { type: 'message-start', id: '', model: '', usage: null },
+          { type: 'text-start', block: 0 },
+          ...cuts,
+          { type: 'text-end', block: 0 },
+        ];
+        const told = all(continuing(scripted(parts), begun, repeated), parts.length);
+        const heard = told.map((part) => (part.type === 'text-delta' ? part.text : '')).join('');
+        assert.equal(said + heard, said + rest);
+        assert.ok(told.every((part) => !('block' in part) || part.block === 0));
+        assert.equal(told.filter(({ type }) => type === 'text-start').length, 0);
+      }),
+    );
+  });
+
+  it('numbers its blocks after those that there are, and closes the thoughts that broke off', () => {
+    const begun = begunWith([
+      { type: 'reasoning-start', block: 0, summary: false },
+      { type: 'reasoning-end', block: 0, sealed: null },
+      { type: 'reasoning-start', block: 1, summary: false },
+    ]);
+    const parts: StreamPart[] = [
+      { type: 'reasoning-start', block: 0, summary: false },
+      { type: 'text-start', block: 1 },
+      text(1, ' a'),
+    ];
+    assert.deepEqual(all(continuing(scripted(parts), begun, false), 3), [
+      { type: 'reasoning-end', block: 1, sealed: null },
+      { type: 'reasoning-start', block: 2, summary: false },
+      { type: 'text-start', block: 3 },
+      text(3, ' a'),
+    ]);
+  });
+
+  it('is for text and thoughts alone', () => {
+    assert.equal(begunWith([{ type: 'text-start', block: 0 }, text(0, 'a')]).continuable, true);
+    const call: StreamPart = { type: 'tool-call-start', block: 1, id: 'a', name: 'f', kind: 'function' };
+    assert.equal(begunWith([text(0, 'a'), call]).continuable, false);
+    assert.equal(begunWith([{ type: 'refusal-start', block: 0 }]).continuable, false);
+    const asked = emptyConversation('m');
+    assert.equal(isContinuable(asked), true);
+    assert.equal(isContinuable({ ...asked, candidates: 2 }), false);
+    assert.equal(isContinuable({ ...asked, output: { kind: 'json' } }), false);
+  });
+});
+
+describe('a conversation with a begun answer', () => {
+  const asked = {
+    ...emptyConversation('m'),
+    messages: [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'hi' }] }],
+    maxOutputTokens: 100,
+    reasoning: { mode: 'on' as const, effort: 'high', budgetTokens: null, display: null },
+  };
+
+  it('ends with it, has so much less to say, and thinks no more', () => {
+    const whole = continued(asked, 'One two \n', 30);
+    assert.deepEqual(whole.messages.at(-1), {
+      role: 'assistant',
+      parts: [{ type: 'text', text: 'One two' }],
+    });
+    assert.deepEqual([whole.maxOutputTokens, whole.reasoning], [70, null]);
+    assert.equal(continued(asked, 'One', 300).maxOutputTokens, 1);
+  });
+
+  it('adds it to what the caller had begun itself', () => {
+    const prefilled = {
+      ...asked,
+      messages: [
+        ...asked.messages,
+        { role: 'assistant' as const, parts: [{ type: 'text' as const, text: '{' }] },
+      ],
+    };
+    const { messages } = continued(prefilled, '"a"', 1);
+    assert.equal(messages.length, 2);
+    assert.deepEqual(messages.at(-1)?.parts, [
+      { type: 'text', text: '{' },
+      { type: 'text', text: '"a"' },
+    ]);
+  });
+
+  it('is the same where nothing was said yet', () => {
+    assert.equal(continued(asked, ' \n', 1), asked);
+  });
+});

@@ -1,0 +1,112 @@
+import { countIn, isObject, type JsonObject, objectOf } from '../json/values.ts';
+import type { WireFormat } from '../wire-format.ts';
+import { hasMember } from './optional-members.ts';
+
+/** Where each format bounds the tokens of an answer. Paths go at most one level down. */
+const members: Readonly<Partial<Record<WireFormat, readonly string[]>>> = {
+  'openai-chat': ['max_completion_tokens', 'max_tokens'],
+  'openai-responses': ['max_output_tokens'],
+  'openai-completions': ['max_tokens'],
+  'anthropic-messages': ['max_tokens'],
+  gemini: ['generationConfig.maxOutputTokens'],
+  ollama: ['options.num_predict'],
+};
+
+/** The bound that a request sets, and what it is called there; null where it sets none. */
+export function outputCapOf(format: WireFormat, request: JsonObject): { name: string; cap: number } | null {
+  for (const path of members[format] ?? []) {
+    const [first = '', second] = path.split('.');
+    const value = second === undefined ? request[first] : objectOf(request[first])[second];
+    const cap = countIn(value);
+    if (cap !== null) return { name: second ?? first, cap };
+  }
+  return null;
+}
+
+/** The request with no higher bound than `most`. */
+export function withOutputCap(format: WireFormat, request: JsonObject, most: number): JsonObject {
+  const lowered = (value: unknown) => ((countIn(value) ?? 0) > most ? most : value);
+  let result = request;
+  for (const path of members[format] ?? []) {
+    if (!hasMember(result, path)) continue;
+    const [first = '', second] = path.split('.');
+    const value = result[first];
+    result = {
+      ...result,
+      [first]:
+        second === undefined
+          ? lowered(value)
+          : { ...objectOf(value), [second]: lowered(objectOf(value)[second]) },
+    };
+  }
+  return format === 'anthropic-messages' ? withRoom(result, most) : result;
+}
+
+/** The least budget for thinking that Anthropic takes, and what it must leave for the answer. */
+const LEAST_BUDGET = 1024;
+
+/** Thinking to a budget counts towards the bound and must stay below it. */
+function withRoom(request: JsonObject, most: number): JsonObject {
+  const { thinking } = request;
+  const asked = isObject(thinking) ? countIn(thinking['budget_tokens']) : null;
+  if (!isObject(thinking) || asked === null || asked < most) return request;
+  const budget = Math.max(LEAST_BUDGET, most - LEAST_BUDGET);
+  if (budget < most) return { ...request, thinking: { ...thinking, budget_tokens: budget } };
+  const { thinking: _, ...rest } = request;
+  return rest;
+}
+
+export interface ToldCap {
+  most: number;
+  /** True for a bound of the model, false for what is left beside a conversation of this length. */
+  lasting: boolean;
+}
+
+const number = '[`\'"]?(\\d{1,9})';
+
+/**
+ * How servers name the most that a model writes: OpenAI, Azure, DeepSeek, Qwen, Groq, Anthropic, Bedrock, Volcengine,
+ * Google (whose end of the range is not in it).
+ */
+const lasting: readonly { pattern: RegExp; beyond?: true }[] = [
+  { pattern: new RegExp(`supports at most ${number} (?:completion|output) tokens`, 'i') },
+  { pattern: new RegExp(`range (?:of \\S+ (?:is|should be)|from) \\[ ?\\d+ ?, ?${number}`, 'i') },
+  { pattern: new RegExp(`must be less than or equal to ${number}`, 'i') },
+  { pattern: new RegExp(`> ${number},? which is the maximum allowed number of output tokens`, 'i') },
+  { pattern: new RegExp(`exceeds the model limit of ${number}`, 'i') },
+  { pattern: new RegExp(`expected a value (?:<=|≤) ?${number}`, 'i') },
+  {
+    pattern: new RegExp(`supported range is from \\d+ \\(inclusive\\) to ${number} \\(exclusive\\)`, 'i'),
+    beyond: true,
+  },
+];
+
+/** How they name what the conversation leaves: the window, and the tokens of the input. vLLM, OpenAI, OpenRouter, TGI. */
+const left: readonly RegExp[] = [
+  /maximum context length is (\d{1,9}) tokens and your request has (\d{1,9}) input tokens/i,
+  /maximum context length is (\d{1,9}) tokens\W+however,? you requested (?:about )?\d+ tokens \((\d{1,9}) (?:of text input|in (?:the messages|your prompt|the prompt))/i,
+  /max_new_tokens\W+must be (?:<=|≤) ?(\d{1,9})\W+given: (\d{1,9})/i,
+];
+
+const aboutOutput =
+  /max_?(?:completion_|output_|new_)?tokens|max ?output|output tokens|completion tokens|maximum tokens|in the (?:output|completion)|for the completion/i;
+
+/**
+ * The most that an upstream's error says it would write, for a request that asked for more; null when the error is about
+ * something else.
+ */
+export function toldCap(message: string, asked: number): ToldCap | null {
+  if (!aboutOutput.test(message)) return null;
+  const fits = (most: number) => Number.isSafeInteger(most) && most > 0 && most < asked;
+  for (const pattern of left) {
+    const found = pattern.exec(message);
+    const most = Number(found?.[1]) - Number(found?.[2]);
+    if (found !== null && fits(most)) return { most, lasting: false };
+  }
+  for (const { beyond, pattern } of lasting) {
+    const found = pattern.exec(message);
+    const most = Number(found?.[1]) - (beyond ? 1 : 0);
+    if (found !== null && fits(most)) return { most, lasting: true };
+  }
+  return null;
+}

@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fc } from '../../../test/support/properties.ts';
+import { carriedSeal, embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
+import { emptyConversation, type Tool } from '../model/conversation.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import { restoreTools } from './restore.ts';
+import { bridgeTools, nameTools, safeId } from './tool-names.ts';
+
+const rule = { name: /^[a-zA-Z0-9_-]+$/, maxName: 64 };
+const functionTool = (name: string, namespace?: string): Tool => ({
+  kind: 'function',
+  name,
+  description: null,
+  schema: null,
+  strict: null,
+  ...(namespace === undefined ? {} : { namespace }),
+});
+
+describe('names of tools (T-03, T-07)', () => {
+  it('are legal, different, and lead back to the caller’s own', () => {
+    const tools = fc.uniqueArray(
+      fc.record(
+        {
+          name: fc.string({ minLength: 1, maxLength: 90 }),
+          namespace: fc.string({ minLength: 1, maxLength: 60 }),
+        },
+        { requiredKeys: ['name'], noNullPrototype: true },
+      ),
+      { selector: ({ name, namespace }) => `${namespace}/${name}`, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(tools, (list) => {
+        const names = nameTools(
+          list.map(({ name, namespace }) => functionTool(name, namespace)),
+          rule,
+          false,
+        );
+        const wires = list.map((tool) => names.wireName(tool));
+        assert.equal(new Set(wires).size, list.length);
+        for (const [index, wire] of wires.entries()) {
+          assert.match(wire, /^[a-zA-Z0-9_-]{1,64}$/);
+          assert.deepEqual(names.known(wire), { kind: 'function', ...list[index] });
+        }
+      }),
+    );
+  });
+
+  it('stay as they are where they are legal, and are flattened out of a namespace', () => {
+    const names = nameTools([functionTool('read'), functionTool('search', 'docs')], rule, false);
+    assert.equal(names.wireName({ name: 'read' }), 'read');
+    assert.equal(names.wireName({ name: 'search', namespace: 'docs' }), 'docs__search');
+  });
+});
+
+describe('ids of calls (M-12)', () => {
+  it('are safe for every format, the same every time, and untouched when safe already', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 1, maxLength: 120 }), (id) => {
+        assert.match(safeId(id), /^[a-zA-Z0-9_-]{1,64}$/);
+        assert.equal(safeId(id), safeId(id));
+        assert.equal(safeId(safeId(id)), safeId(id));
+      }),
+    );
+    assert.equal(safeId('toolu_01AbC-x'), 'toolu_01AbC-x');
+    assert.notEqual(safeId('functions.read:0'), safeId('functions.read:1'));
+  });
+});
+
+describe('a tool with free text (T-02)', () => {
+  const tools: Tool[] = [
+    {
+      kind: 'custom',
+      name: 'apply_patch',
+      description: 'Edits',
+      grammar: { syntax: 'lark', definition: 'start: "x"' },
+    },
+  ];
+  const names = nameTools(tools, rule, false);
+
+  it('becomes a function with one text, its grammar in words, its calls and results too', () => {
+    const conversation = bridgeTools(
+      {
+        ...emptyConversation('m'),
+        tools,
+        messages: [
+          {
+            role: 'assistant',
+            parts: [{ type: 'tool-call', id: 'c1', name: 'apply_patch', input: '*** "x"', kind: 'custom' }],
+          },
+          {
+            role: 'user',
+            parts: [{ type: 'tool-result', callId: 'c1', parts: [], isError: false, kind: 'custom' }],
+          },
+        ],
+      },
+      { names, custom: false, namespaces: false },
+    );
+    const [tool] = conversation.tools;
+    assert.ok(tool?.kind === 'function');
+    assert.match(tool.description ?? '', /^Edits\n\n.*lark grammar:\nstart: "x"$/s);
+    assert.deepEqual(conversation.messages[0]?.parts[0], {
+      type: 'tool-call',
+      id: 'c1',
+      name: 'apply_patch',
+      kind: 'function',
+      input: '{"input":"*** \\"x\\""}',
+    });
+    assert.deepEqual(conversation.messages[1]?.parts[0], {
+      type: 'tool-result',
+      callId: 'c1',
+      parts: [],
+      isError: false,
+      kind: 'function',
+    });
+  });
+
+  it('is called by its caller’s name and with its text, however the arguments were cut', () => {
+    const parts = (pieces: string[]): StreamPart[] => [
+      {
+        type: 'tool-call-start',
+        block: 0,
+        id: 'functions.apply_patch:0',
+        name: 'apply_patch',
+        kind: 'function',
+      },
+      ...pieces.map((text): StreamPart => ({ type: 'tool-call-delta', block: 0, text })),
+      { type: 'tool-call-end', block: 0, complete: true },
+    ];
+    const restored = (list: StreamPart[]) => {
+      const reader = restoreTools({ push: () => list, end: () => [] }, names);
+      return reader.push({ event: '', data: '' });
+    };
+    for (const pieces of [['{"input":"a\\nb"}'], ['{"inp', 'ut":"a', '\\nb"}'], ['a\nb']]) {
+      const [start, delta, end] = restored(parts(pieces));
+      assert.deepEqual(start, {
+        type: 'tool-call-start',
+        block: 0,
+        id: safeId('functions.apply_patch:0'),
+        name: 'apply_patch',
+        kind: 'custom',
+      });
+      assert.deepEqual(delta, { type: 'tool-call-delta', block: 0, text: 'a\nb' });
+      assert.equal(end?.type, 'tool-call-end');
+    }
+  });
+});
+
+describe('a seal that is carried for another format', () => {
+  it('comes back as it was, and no other text is taken for one', () => {
+    const seals = fc.record(
+      {
+        format: fc.constantFrom('anthropic-messages' as const, 'openai-responses' as const),
+        kind: fc.constantFrom('signature' as const, 'encrypted' as const, 'redacted' as const),
+        value: fc.string(),
+        id: fc.string({ minLength: 1 }),
+      },
+      { requiredKeys: ['format', 'kind', 'value'], noNullPrototype: true },
+    );
+    fc.assert(
+      fc.property(seals, (seal) => assert.deepEqual(carriedSeal(embedEncryptedReasoning(seal)), seal)),
+    );
+    fc.assert(fc.property(fc.string(), (text) => assert.equal(carriedSeal(text), null)));
+  });
+});

@@ -1,0 +1,227 @@
+import { parseObject, textOf } from '../json/values.ts';
+import type {
+  Conversation,
+  CustomTool,
+  FunctionTool,
+  Message,
+  Part,
+  Tool,
+  ToolChoice,
+} from '../model/conversation.ts';
+import type { RestorePlan } from '../schema/restore.ts';
+
+/** What a format accepts as the name of a tool. */
+export interface NameRule {
+  /** Matches a name that needs no change. */
+  name: RegExp;
+  maxName: number;
+}
+
+/** A tool as the caller knows it. */
+export interface KnownTool {
+  name: string;
+  kind: 'function' | 'custom';
+  namespace?: string;
+}
+
+/** Which tools the upstream knows by which names, both ways. */
+export interface ToolNames {
+  /** The upstream's name for a tool of the caller. */
+  wireName(tool: { name: string; namespace?: string }): string;
+  /** The caller's tool for a name of the upstream; null for one that was never sent. */
+  known(wireName: string): KnownTool | null;
+  /** How arguments for a name of the upstream become those that the caller's schema asks for; null when they already are. */
+  plan(wireName: string): RestorePlan | null;
+}
+
+/** Longest id of a tool call that every format takes (gateways' research, M-12). */
+const MAX_ID = 64;
+
+/**
+ * Names for the tools of a conversation that `rule` accepts, flattened out of their namespaces as
+ * `namespace__name`. The same conversation gets the same names, so that prompt caches keep hitting.
+ */
+export function nameTools(
+  tools: readonly Tool[],
+  rule: NameRule,
+  keepNamespaces: boolean,
+  plans: ReadonlyMap<Tool, RestorePlan> = new Map(),
+): ToolNames {
+  const planned = new Map<string, RestorePlan>();
+  const byWire = new Map<string, KnownTool>();
+  const byKey = new Map<string, string>();
+  /** The number to try next for a name that is taken: trying all of them anew would take its time with many tools. */
+  const suffixes = new Map<string, number>();
+  const keyOf = ({ name, namespace }: { name: string; namespace?: string }) =>
+    `${namespace ?? ''}\u0000${name}`;
+  const add = (tool: KnownTool): string => {
+    const taken = byKey.get(keyOf(tool));
+    if (taken !== undefined) return taken;
+    const flat =
+      tool.namespace === undefined || keepNamespaces ? tool.name : `${tool.namespace}__${tool.name}`;
+    const legal = legalName(flat, rule);
+    let wire = legal;
+    for (let suffix = suffixes.get(legal) ?? 2; byWire.has(wire); suffix += 1) {
+      wire = `${legal.slice(0, rule.maxName - `_${suffix}`.length)}_${suffix}`;
+      suffixes.set(legal, suffix + 1);
+    }
+    byWire.set(wire, tool);
+    byKey.set(keyOf(tool), wire);
+    return wire;
+  };
+  for (const tool of tools) {
+    if (tool.kind !== 'function' && tool.kind !== 'custom') continue;
+    const wire = add(knownTool(tool));
+    const plan = plans.get(tool);
+    if (plan !== undefined) planned.set(wire, plan);
+  }
+  return {
+    // A tool of an earlier turn that is no longer offered is named by the same rule.
+    wireName: (tool) => byKey.get(keyOf(tool)) ?? add({ ...tool, kind: 'function' }),
+    known: (wire) => byWire.get(wire) ?? null,
+    plan: (wire) => planned.get(wire) ?? null,
+  };
+}
+
+function knownTool({ kind, name, namespace }: FunctionTool | CustomTool): KnownTool {
+  return { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+}
+
+function legalName(name: string, { maxName, name: pattern }: NameRule): string {
+  if (pattern.test(name) && name.length <= maxName) return name;
+  const clean = name.replace(/[^a-zA-Z0-9_-]/g, '_');
+  const started = /^[a-zA-Z_]/.test(clean) ? clean : `_${clean}`;
+  return shortened(started, name, maxName);
+}
+
+/** The id of a tool call as every format takes it: unchanged when it is safe, else the same safe one every time. */
+export function safeId(id: string): string {
+  if (/^[a-zA-Z0-9_-]{1,64}$/.test(id)) return id;
+  const clean = id.replace(/[^a-zA-Z0-9_-]/g, '_');
+  return shortened(`${clean}_${digest(id)}`, id, MAX_ID);
+}
+
+/** `text` in at most `max` characters; a longer one ends in a digest of `whole`, the same every time. */
+export function shortened(text: string, whole: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max - 9)}_${digest(whole)}`;
+}
+
+/** Longest name of a user or a cache that OpenAI takes (API reference, `safety_identifier`, `prompt_cache_key`). */
+const MAX_IDENTIFIER = 64;
+
+/** A name of a user or a cache in the length that OpenAI takes. */
+export function identifier(text: string | null): string | null {
+  return text === null ? null : shortened(text, text, MAX_IDENTIFIER);
+}
+
+/** Nine letters and digits for `text`, the same every time. */
+export function nineLetters(text: string): string {
+  return `c${digest(text)}`;
+}
+
+/** 32 bits of FNV-1a, in hexadecimal: enough to tell apart the few names and ids of one conversation. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, '0');
+}
+
+export interface Bridging {
+  names: ToolNames;
+  /** Whether the target takes tools with free text as they are. */
+  custom: boolean;
+  namespaces: boolean;
+}
+
+/** The conversation with its tools, calls and results as the target can say them. */
+export function bridgeTools(conversation: Conversation, bridging: Bridging): Conversation {
+  return {
+    ...conversation,
+    tools: conversation.tools.map((tool) => bridgeTool(tool, bridging)),
+    toolChoice: bridgeChoice(conversation.toolChoice, conversation.tools, bridging.names),
+    messages: conversation.messages.map((message) => bridgeMessage(message, bridging)),
+  };
+}
+
+function bridgeTool(tool: Tool, { custom, names, namespaces }: Bridging): Tool {
+  if (tool.kind !== 'function' && tool.kind !== 'custom') return tool;
+  const { namespace, ...plain } = tool;
+  const named = {
+    ...plain,
+    name: names.wireName(tool),
+    ...(namespaces && namespace !== undefined ? { namespace } : {}),
+  };
+  return named.kind === 'custom' && !custom ? asFunction(named) : named;
+}
+
+/** A tool with free text as a function with one text (T-02). */
+function asFunction({ description, grammar, name }: CustomTool): FunctionTool {
+  const format =
+    grammar === null
+      ? 'The input is free text.'
+      : `The input is text in this ${grammar.syntax} grammar:\n${grammar.definition}`;
+  return {
+    kind: 'function',
+    name,
+    description: description === null || description === '' ? format : `${description}\n\n${format}`,
+    // No more than every target takes: it is not fitted.
+    schema: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The whole input of the tool, as text' } },
+      required: ['input'],
+    },
+    strict: null,
+  };
+}
+
+function bridgeChoice(
+  choice: ToolChoice | null,
+  tools: readonly Tool[],
+  names: ToolNames,
+): ToolChoice | null {
+  const wire = (name: string) => {
+    const tool = tools.find((candidate) => 'name' in candidate && candidate.name === name);
+    const namespace = tool !== undefined && 'namespace' in tool ? tool.namespace : undefined;
+    return names.wireName({ name, ...(namespace === undefined ? {} : { namespace }) });
+  };
+  switch (choice?.kind) {
+    case 'tool':
+      return { kind: 'tool', name: wire(choice.name) };
+    case 'allowed':
+      return { ...choice, names: choice.names.map(wire) };
+    default:
+      return choice;
+  }
+}
+
+function bridgeMessage(message: Message, bridging: Bridging): Message {
+  const { parts } = message;
+  if (!parts.some(isOfTool)) return message;
+  return { ...message, parts: parts.map((part) => bridgePart(part, bridging)) };
+}
+
+function isOfTool({ type }: Part): boolean {
+  return type === 'tool-call' || type === 'tool-result';
+}
+
+function bridgePart(part: Part, { custom, names, namespaces }: Bridging): Part {
+  if (part.type === 'tool-result') {
+    return { ...part, callId: safeId(part.callId), kind: custom ? part.kind : 'function' };
+  }
+  if (part.type !== 'tool-call') return part;
+  const { namespace, ...call } = part;
+  const named = {
+    ...call,
+    id: safeId(part.id),
+    name: names.wireName(part),
+    ...(namespaces && namespace !== undefined ? { namespace } : {}),
+  };
+  if (part.kind === 'function' || custom) return named;
+  return { ...named, kind: 'function', input: JSON.stringify({ input: part.input }) };
+}
+
+/** The free text in the arguments of a function that stands for a custom tool; the arguments themselves when they are no such object. */
+export function customInput(text: string): string {
+  const parsed = parseObject(text);
+  return parsed !== null && typeof parsed['input'] === 'string' ? textOf(parsed['input']) : text;
+}

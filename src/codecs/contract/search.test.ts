@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { translated, translating } from '../../../test/support/translating.ts';
+import { unsealed } from '../../../test/support/unsealed.ts';
+import { type JsonObject, listOf, objectOf } from '../json/values.ts';
+import { plainDialect } from '../model/dialect.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import type { WireFormat } from '../wire-format.ts';
+
+const translatedTo = (from: WireFormat, to: WireFormat, body: JsonObject) =>
+  translated({ model: 'm', ...body }, translating(from), translating(to));
+
+/** A whole answer of one format in another, by way of the streams that both stand for. */
+function answered(from: WireFormat, to: WireFormat, answer: JsonObject): JsonObject {
+  const [source, target] = [translating(from), translating(to)];
+  const reader = source.conversation.reader();
+  const { frames } = source.stream.split(source.stream.encodeFramesOf(answer));
+  const parts: StreamPart[] = [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
+  const context = { id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} };
+  const writer = target.conversation.writer(context);
+  const stream = parts.map((part) => writer.push(part)).join('');
+  return target.stream.assemble(target.stream.split(Buffer.from(stream)).frames) ?? assert.fail(stream);
+}
+
+const page = { url: 'https://a.test', title: 'A' };
+const call = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'sun' } };
+const result = (encrypted_content: string) => ({
+  type: 'web_search_tool_result',
+  tool_use_id: 'srvtoolu_1',
+  content: [{ type: 'web_search_result', ...page, encrypted_content, page_age: null }],
+});
+const text = { type: 'text', text: 'Sun.' };
+const message = (content: object[]) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content,
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+const item = (action: object, more: object = {}) => ({
+  id: 'ws_1',
+  type: 'web_search_call',
+  status: 'completed',
+  action,
+  ...more,
+});
+const response = (...output: object[]) => ({
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  model: 'm',
+  output,
+  usage: null,
+});
+const sun = { type: 'search', query: 'sun', queries: ['sun'], sources: [{ type: 'url', url: page.url }] };
+const partsOf = (answer: JsonObject, list: string) =>
+  listOf(answer[list])
+    .map(objectOf)
+    .map(({ id: _, tool_use_id: __, ...rest }) => rest);
+
+describe('V-01: a search that the vendor made, in an answer,', () => {
+  it('is an item to callers of responses, whoever made it', () => {
+    const { id: _, ...expected } = item(sun);
+    const claude = answered('anthropic-messages', 'openai-responses', message([call, result('s'), text]));
+    assert.deepEqual(partsOf(claude, 'output')[0], expected);
+    const grounding = {
+      webSearchQueries: ['sun'],
+      groundingChunks: [{ web: { uri: page.url, title: 'A' } }],
+    };
+    const content = { role: 'model', parts: [{ text: 'Sun.' }] };
+    const google = { candidates: [{ content, finishReason: 'STOP', groundingMetadata: grounding }] };
+    assert.deepEqual(partsOf(answered('gemini', 'openai-responses', google), 'output').at(-1), expected);
+  });
+
+  it('is a call and its result to callers of Claude’s format, with no page’s text made up', () => {
+    const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
+    const [asked, found] = listOf(answer['content']).map(objectOf);
+    assert.deepEqual(asked, { ...call, id: asked?.['id'] });
+    assert.match(String(asked?.['id']), /^srvtoolu_[a-zA-Z0-9_]+$/);
+    assert.deepEqual(found, {
+      type: 'web_search_tool_result',
+      tool_use_id: asked?.['id'],
+      content: [
+        { type: 'web_search_result', url: page.url, title: page.url, encrypted_content: '', page_age: null },
+      ],
+    });
+  });
+
+  it('of several words is a call for each to callers of Claude’s format, as that is counted, and what was found in the last', () => {
+    const several = { ...sun, query: 'sun; moon', queries: ['sun', 'moon'] };
+    const answer = answered('openai-responses', 'anthropic-messages', response(item(several), item(sun)));
+    const content = listOf(answer['content']).map(objectOf);
+    const calls = content.filter(({ type }) => type === 'server_tool_use');
+    assert.deepEqual(
+      calls.map(({ input }) => objectOf(input)['query']),
+      ['sun', 'moon', 'sun'],
+    );
+    assert.equal(new Set(calls.map(({ id }) => id)).size, 3);
+    const results = content.filter(({ type }) => type === 'web_search_tool_result');
+    assert.deepEqual(
+      results.map(({ tool_use_id }) => tool_use_id),
+      calls.map(({ id }) => id),
+    );
+    assert.deepEqual(
+      results.map((one) => listOf(one['content']).length),
+      [0, 1, 1],
+    );
+    assert.deepEqual(
+      content.map(({ type }) => type === 'server_tool_use'),
+      [true, false, true, false, true, false],
+    );
+    const failed = answered(
+      'openai-responses',
+      'anthropic-messages',
+      response(item(several, { status: 'failed' })),
+    );
+    for (const one of listOf(failed['content'])
+      .map(objectOf)
+      .filter(({ type }) => type !== 'server_tool_use'))
+      assert.equal(objectOf(one['content'])['error_code'], 'unavailable');
+  });
+
+  it('names the page where one was opened, and says where it failed', () => {
+    const opened = item({ type: 'open_page', url: page.url });
+    const failed = item({ type: 'search', query: 'sun' }, { status: 'failed' });
+    const answer = answered('openai-responses', 'anthropic-messages', response(opened, failed));
+    const [asked, found, , error] = listOf(answer['content']).map(objectOf);
+    assert.deepEqual(asked?.['input'], { query: page.url });
+    assert.equal(objectOf(listOf(found?.['content'])[0])['url'], page.url);
+    assert.equal(objectOf(error?.['content'])['error_code'], 'unavailable');
+  });
+
+  it('is what a Gemini caller’s answer rests on', () => {
+    const answer = answered('openai-responses', 'gemini', response(item(sun)));
+    const [candidate] = listOf(answer['candidates']).map(objectOf);
+    assert.deepEqual(candidate?.['groundingMetadata'], {
+      webSearchQueries: ['sun'],
+      groundingChunks: [{ web: { uri: page.url } }],
+      groundingSupports: [],
+    });
+  });
+
+  it('is told too where its result did not come (S-08)', () => {
+    const answer = answered('anthropic-messages', 'openai-responses', message([call]));
+    assert.deepEqual(objectOf(partsOf(answer, 'output')[0])['action'], { ...sun, sources: [] });
+  });
+});
+
+describe('V-01: a search of an earlier turn', () => {
+  const history = { messages: [{ role: 'assistant', content: [call, result('sealed'), text] }] };
+
+  it('is an item of its own in a responses request', () => {
+    const { body, dropped } = translatedTo('anthropic-messages', 'openai-responses', history);
+    assert.deepEqual(listOf(body['input'])[0], {
+      id: 'ws_1',
+      type: 'web_search_call',
+      status: 'completed',
+      action: sun,
+    });
+    assert.deepEqual(dropped, []);
+  });
+
+  it('is in words where a request has no place for it, and named (X-02)', () => {
+    for (const to of ['openai-chat', 'gemini', 'ollama', 'openai-completions'] as const) {
+      const { body, dropped } = translatedTo('anthropic-messages', to, history);
+      assert.match(JSON.stringify(body), /sun.*https:\/\/a\.test/, to);
+      assert.doesNotMatch(JSON.stringify(body), /sealed/, to);
+      assert.deepEqual(dropped, ['server_tool_use', 'web_search_tool_result'], to);
+    }
+    const { body, dropped } = translatedTo('openai-responses', 'anthropic-messages', { input: [item(sun)] });
+    assert.match(JSON.stringify(body['messages']), /sun.*https:\/\/a\.test/);
+    assert.deepEqual(dropped, ['web_search_call']);
+  });
+
+  it('comes back to the vendor that made it by way of a caller of another format', () => {
+    const answer = answered('openai-responses', 'anthropic-messages', response(item(sun)));
+    const messages = [{ role: 'assistant', content: answer['content'] }];
+    const { body } = translatedTo('anthropic-messages', 'openai-responses', { messages });
+    assert.deepEqual(objectOf(listOf(body['input'])[0])['action'], sun);
+  });
+
+  it('keeps its order among other blocks, and its own blocks in its own format', () => {
+    const { decodeRequest, encodeRequest } = translating('anthropic-messages').conversation;
+    const other = { ...call, id: 'srvtoolu_2' };
+    const content = [text, call, result('s'), other];
+    const read = decodeRequest({ model: 'm', messages: [{ role: 'assistant', content }] });
+    assert.deepEqual(
+      read.messages[0]?.parts.map(({ type }) => type),
+      ['text', 'search', 'search'],
+    );
+    const { messages } = encodeRequest(read, plainDialect);
+    assert.deepEqual(objectOf(listOf(messages).at(-1))['content'], content);
+  });
+
+  it('is put in words where Anthropic refuses pages that another vendor found', () => {
+    const citations = [{ type: 'web_search_result_location', url: page.url, encrypted_index: '' }];
+    const request = {
+      messages: [{ role: 'assistant', content: [call, result(''), { ...text, citations }] }],
+    };
+    const error = 'messages.1.content.1: Invalid `encrypted_content` in `search_result` block';
+    const left = unsealed('anthropic-messages', request, error);
+    assert.equal(left?.name, 'web_search_tool_result');
+    const content = listOf(objectOf(listOf(left?.request['messages'])[0])['content']).map(objectOf);
+    assert.deepEqual(
+      content.map(({ type }) => type),
+      ['text', 'text', 'text'],
+    );
+    assert.deepEqual(content[2], text);
+    assert.equal(unsealed('anthropic-messages', left?.request ?? {}, error), null, 'once');
+  });
+});

@@ -1,0 +1,63 @@
+import type { Sealed } from '../model/conversation.ts';
+import type { WireFormat } from '../wire-format.ts';
+
+const PREFIX = 'mg1';
+/** Formats that have sealed reasoning. */
+const sealing: readonly WireFormat[] = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'];
+const KINDS = ['signature', 'encrypted', 'redacted'] as const;
+
+/**
+ * Sealed reasoning of another format in one opaque text, for the place where the caller's own format keeps such
+ * things. The caller sends it back with its next request, and its maker gets it as it was; no state is kept here.
+ */
+export function embedEncryptedReasoning({ format, id, kind, owner, value }: Sealed): string {
+  const known = [format, kind, id ?? '', value, ...(owner === undefined ? [] : [owner])];
+  const fields = known.map((field) => Buffer.from(field).toString('base64url'));
+  return [PREFIX, ...fields].join('.');
+}
+
+/** The seal in a text that `carrySeal` made; null for any other text. */
+export function carriedSeal(text: string): Sealed | null {
+  const [prefix, ...fields] = text.split('.');
+  if (prefix !== PREFIX || fields.length < 4 || fields.length > 5) return null;
+  const [format = '', kind = '', id = '', value = '', owner = ''] = fields.map((field) =>
+    Buffer.from(field, 'base64url').toString(),
+  );
+  const known = KINDS.find((candidate) => candidate === kind);
+  if (known === undefined || !isFormat(format)) return null;
+  return { format, kind: known, value, ...(id === '' ? {} : { id }), ...(owner === '' ? {} : { owner }) };
+}
+
+/** How base64 of what `carrySeal` writes begins. */
+const PREFIX_BASE64 = Buffer.from(PREFIX).toString('base64');
+
+/**
+ * A carried seal in base64, for members that are bytes, with the thought that it seals: clients send thoughts
+ * themselves not back, or not as they were, and some makers take a seal only with them.
+ * @param thought '' where its maker does without
+ */
+export function carryWithThought(sealed: Sealed, thought: string): string {
+  return Buffer.from(`${embedEncryptedReasoning(sealed)}${thought === '' ? '' : `\n${thought}`}`).toString(
+    'base64',
+  );
+}
+
+/** What `carryWithThought` carried; null for any other text. */
+export function carriedWithThought(text: string): { sealed: Sealed; thought: string } | null {
+  if (!text.startsWith(PREFIX_BASE64)) return null;
+  const [seal = '', ...thought] = Buffer.from(text, 'base64').toString().split('\n');
+  const sealed = carriedSeal(seal);
+  return sealed === null ? null : { sealed, thought: thought.join('\n') };
+}
+
+/** In the place of a seal, where a thought is carried that nobody sealed and its client is not to see. */
+export const UNSEALED: Sealed = { format: 'openai-chat', kind: 'redacted', value: '' };
+
+/** The seal of what was carried; null where nobody sealed it. */
+export function sealCarried(sealed: Sealed): Sealed | null {
+  return sealed.value === '' ? null : sealed;
+}
+
+function isFormat(text: string): text is WireFormat {
+  return sealing.some((format) => format === text);
+}

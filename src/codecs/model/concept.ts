@@ -1,0 +1,169 @@
+import { isTextFile } from '../files/text-file.ts';
+import type { Conversation, Part, Source, Tool, WebSearchTool } from './conversation.ts';
+
+/** What a request may ask for and not every format can say. */
+export interface ConceptRow {
+  /**
+   * `drop`: the answer is the same in kind without it. `refuse`: it would mean something else. `hold`: the gateway
+   * holds the answer to it, whether the model was told of it or not. `tell`: it is said in the text (`in-text.ts`).
+   */
+  without: 'drop' | 'refuse' | 'hold' | 'tell';
+  /** Whether the request asks for it. */
+  asked(conversation: Conversation): boolean;
+}
+
+const said = (value: unknown) => value !== null;
+const somePart = (conversation: Conversation, test: (part: Part) => boolean) =>
+  conversation.messages.some(({ parts }) => parts.some(test));
+const deepPart = (conversation: Conversation, test: (part: Part) => boolean) =>
+  somePart(conversation, (part) => test(part) || (part.type === 'tool-result' && part.parts.some(test)));
+const isUpload = (part: Part) => 'source' in part && (part.source as Source).kind === 'file';
+const isMarked = (part: Part) => 'cache' in part && part.cache !== undefined;
+const isCallable = ({ kind }: Tool) => kind === 'function' || kind === 'custom';
+const isSearch = (tool: Tool): tool is WebSearchTool => tool.kind === 'web-search';
+
+/** The concepts that formats differ in. What every message format can say is not listed. */
+export const concepts = {
+  temperature: { without: 'drop', asked: ({ temperature }) => said(temperature) && temperature !== 1 },
+  topP: { without: 'drop', asked: ({ topP }) => said(topP) && topP !== 1 },
+  topK: { without: 'drop', asked: ({ topK }) => said(topK) },
+  stop: { without: 'drop', asked: ({ stop }) => stop.length > 0 },
+  seed: { without: 'drop', asked: ({ seed }) => said(seed) },
+  frequencyPenalty: { without: 'drop', asked: ({ frequencyPenalty: value }) => said(value) && value !== 0 },
+  presencePenalty: { without: 'drop', asked: ({ presencePenalty: value }) => said(value) && value !== 0 },
+  candidates: { without: 'refuse', asked: ({ candidates }) => candidates !== null && candidates > 1 },
+  logprobs: { without: 'refuse', asked: ({ logprobs }) => said(logprobs) },
+  reasoning: { without: 'drop', asked: ({ reasoning }) => reasoning !== null && reasoning.mode !== 'off' },
+  jsonOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'json' },
+  schemaOutput: { without: 'refuse', asked: ({ output }) => output.kind === 'schema' },
+  verbosity: { without: 'drop', asked: ({ verbosity }) => said(verbosity) },
+  userId: { without: 'drop', asked: ({ userId }) => said(userId) },
+  cacheKey: { without: 'drop', asked: ({ cacheKey }) => said(cacheKey) },
+  cacheMarks: {
+    without: 'drop',
+    asked: (conversation) =>
+      deepPart(conversation, isMarked) ||
+      conversation.system.some(isMarked) ||
+      conversation.tools.some((tool) => 'cache' in tool && tool.cache !== undefined),
+  },
+  serviceTier: { without: 'drop', asked: ({ serviceTier }) => said(serviceTier) && serviceTier !== 'auto' },
+  metadata: { without: 'drop', asked: ({ metadata }) => said(metadata) },
+  store: { without: 'drop', asked: ({ store }) => store === true },
+  /** Functions and tools with free text. */
+  tools: {
+    without: 'refuse',
+    asked: ({ tools }) => tools.some(isCallable),
+  },
+  /** Arguments that are held to the schema of their tool. */
+  strictTools: {
+    without: 'drop',
+    asked: ({ tools }) => tools.some((tool) => tool.kind === 'function' && tool.strict === true),
+  },
+  /** Calls of an earlier turn, and their results. */
+  toolCalls: {
+    without: 'refuse',
+    asked: (all) => somePart(all, ({ type }) => type === 'tool-call' || type === 'tool-result'),
+  },
+  imageInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'image') },
+  /** Images that the provider has to fetch. */
+  imageUrls: {
+    without: 'refuse',
+    asked: (all) => deepPart(all, (part) => part.type === 'image' && part.source.kind === 'url'),
+  },
+  /** How closely to look at an image. */
+  imageDetail: {
+    without: 'drop',
+    asked: (all) =>
+      deepPart(all, (part) => part.type === 'image' && part.detail !== undefined && part.detail !== 'auto'),
+  },
+  audioInput: { without: 'refuse', asked: (all) => deepPart(all, ({ type }) => type === 'audio') },
+  /** Documents that are more than text, which every format can say. */
+  fileInput: {
+    without: 'refuse',
+    asked: (all) => deepPart(all, (part) => part.type === 'file' && !isTextFile(part)),
+  },
+  /** Names of documents that are more than text; of pictures no format has any. */
+  fileNames: {
+    without: 'tell',
+    asked: (all) =>
+      deepPart(all, (part) => part.type === 'file' && part.name !== undefined && !isTextFile(part)),
+  },
+  /** Which of several users says something (M-16). */
+  participants: {
+    without: 'tell',
+    asked: ({ messages }) => messages.some(({ name, role }) => name !== undefined && role !== 'assistant'),
+  },
+  /** Which of several assistants said something: in its text, models would write the like themselves. */
+  assistantNames: {
+    without: 'drop',
+    asked: ({ messages }) => messages.some(({ name, role }) => name !== undefined && role === 'assistant'),
+  },
+  /** Documents that the answer shall cite by their places. */
+  citedDocuments: {
+    without: 'drop',
+    asked: (all) => deepPart(all, (part) => part.type === 'file' && part.citations === true),
+  },
+  /** A file that was uploaded to one vendor. */
+  uploads: { without: 'refuse', asked: (all) => deepPart(all, isUpload) },
+  /** A call that the answer must have. */
+  forcedCall: {
+    without: 'drop',
+    asked: ({ toolChoice, tools }) =>
+      tools.some(isCallable) &&
+      (toolChoice?.kind === 'required' ||
+        toolChoice?.kind === 'tool' ||
+        (toolChoice?.kind === 'allowed' && toolChoice.required)),
+  },
+  /** At most one call an answer. */
+  parallelToolCalls: {
+    without: 'hold',
+    asked: ({ parallelToolCalls, toolChoice, tools }) =>
+      parallelToolCalls === false && toolChoice?.kind !== 'none' && tools.some(isCallable),
+  },
+  /** Some of the tools, the only ones that may be called. */
+  allowedTools: {
+    without: 'hold',
+    asked: ({ toolChoice, tools }) => toolChoice?.kind === 'allowed' && tools.some(isCallable),
+  },
+  webSearch: { without: 'drop', asked: ({ tools }) => tools.some(isSearch) },
+  /** A search and tools that the caller runs, in one request. */
+  searchBesideTools: {
+    without: 'drop',
+    asked: ({ tools }) => tools.some(isSearch) && tools.some(isCallable),
+  },
+  /** Where to search and where not. */
+  searchDomains: {
+    without: 'drop',
+    asked: ({ tools }) =>
+      tools.some((tool) => isSearch(tool) && (said(tool.allowedDomains) || said(tool.blockedDomains))),
+  },
+  /** From where to search. */
+  searchLocation: {
+    without: 'drop',
+    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && said(tool.location)),
+  },
+  /** How often to search at most. */
+  searchUses: {
+    without: 'drop',
+    asked: ({ tools }) => tools.some((tool) => isSearch(tool) && said(tool.maxUses)),
+  },
+  /** What an answer that fits a schema is for. */
+  schemaDescription: {
+    without: 'tell',
+    asked: ({ output }) => output.kind === 'schema' && said(output.description),
+  },
+} as const satisfies Record<string, ConceptRow>;
+
+export type Concept = keyof typeof concepts;
+
+/**
+ * What no translated request may ask for, even where both formats have a word for it: the neutral model carries one
+ * answer without probabilities (Q-06, Q-09), and a vendor's upload is known to no other.
+ */
+export const untranslatable: readonly Concept[] = ['candidates', 'logprobs', 'uploads'];
+
+/** What a format calls each concept that it can say; one it cannot say is missing. */
+export type ConceptNames = Readonly<Partial<Record<Concept, string>>>;
+
+/** Words that a format has for a concept besides the first one: each with the paths at which a request says it. */
+export type ConceptWords = Readonly<Partial<Record<Concept, Readonly<Record<string, readonly string[]>>>>>;

@@ -1,0 +1,85 @@
+import type { JsonObject } from '../json/values.ts';
+import type { SchemaRuleName } from '../schema/targets.ts';
+
+/** What tells a chat server to go on with the assistant's message that stands last, instead of answering it. */
+export interface ChatPrefill {
+  /** Members of that message. */
+  message?: JsonObject;
+  /** Members of the request. */
+  request?: JsonObject;
+  /** The answer begins with that message once more. */
+  repeated?: boolean;
+}
+
+/**
+ * How an upstream departs from the format it speaks. Data on the provider; a codec reads it and never asks who the
+ * provider is.
+ */
+export interface Dialect {
+  /** Chat: the member that bounds the answer. OpenAI's reasoning models refuse the older name, most others know only it. */
+  maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  /** Chat and responses: the role of instructions. */
+  systemRole: 'system' | 'developer';
+  /** Chat: the member of an assistant message that takes its earlier reasoning back; null where none is known. */
+  reasoningField: 'reasoning_content' | 'reasoning' | null;
+  /** Chat: what stands for the reasoning before a call where there was none, at servers that refuse a call without; else null. */
+  noReasoning: string | null;
+  /** Chat: whether a message is refused that bears a member which the server does not know. */
+  strictMessages: boolean;
+  /** Chat: whether calls bear seals of Google's own format (`extra_content`), whoever they are from. */
+  googleSeals: boolean;
+  /** Messages: whether the vendor signs every thought, and refuses one that nobody signed. Servers that sign none want theirs back. */
+  signedThinking: boolean;
+  /** Chat: whether `reasoning_effort` is understood. */
+  reasoningEffort: boolean;
+  /** Chat: whether tools with free text (`type: custom`) are understood. */
+  customTools: boolean;
+  /** Chat: whether OpenAI's own optional members (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
+  vendorMembers: boolean;
+  /**
+   * Chat: whether `prompt_cache_key`, and `cache_control` on texts, are sent, which some servers know and others ignore. One
+   * that refuses them is not sent them again.
+   */
+  cacheMembers: boolean;
+  /** Chat: whether instructions, users and tools may say a list of texts; else several are sent as one. DeepSeek and others refuse lists. */
+  textParts: boolean;
+  /** Chat: texts that end the answer, at most. */
+  maxStops: number;
+  /** Chat: members that go by another name there; null for one that is refused. */
+  memberNames: Readonly<Record<string, string | null>>;
+  /** Chat: `short`: ids of calls must be nine letters or digits. */
+  callIds: 'any' | 'short';
+  /** Chat: how a begun answer is gone on with; null where that is not possible or not known. */
+  prefill: ChatPrefill | null;
+  /** Messages: what `max_tokens` is when the caller named no bound, for the format requires one. */
+  defaultMaxTokens: number;
+  /** What it takes as the schema of a tool or of an answer. */
+  schema: SchemaRuleName;
+}
+
+export const plainDialect: Dialect = {
+  maxTokensField: 'max_tokens',
+  systemRole: 'system',
+  reasoningField: null,
+  noReasoning: null,
+  strictMessages: false,
+  googleSeals: false,
+  signedThinking: false,
+  reasoningEffort: true,
+  customTools: false,
+  vendorMembers: false,
+  cacheMembers: false,
+  textParts: false,
+  // OpenAI API reference, "Create chat completion", `stop`.
+  maxStops: 4,
+  memberNames: {},
+  callIds: 'any',
+  prefill: null,
+  defaultMaxTokens: 8192,
+  schema: 'full',
+};
+
+/** A dialect of which a provider says how it departs from the plain one. */
+export function dialectOf(departures: Partial<Dialect> | undefined): Dialect {
+  return { ...plainDialect, ...departures };
+}

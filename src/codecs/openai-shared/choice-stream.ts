@@ -1,0 +1,122 @@
+import type { GatewayError } from '../../lib/error.ts';
+import type { Frame } from '../../lib/sse.ts';
+import type { FrameMeaning, ReportedError, StreamFacts } from '../codec.ts';
+import { isObject, type JsonObject, listOf, parseObject } from '../json/values.ts';
+import { DONE, encodeFrame, framesIn, isDone, judgeEnd, objectIn, ValueFrame } from '../stream/frames.ts';
+import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
+import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import type { Usage } from '../wire-format.ts';
+import { openAiError, readVendorError } from './error.ts';
+
+/**
+ * What the chat and the completions format share: bare `data` records with a list of choices, an optional
+ * record with usage, and `[DONE]` (OpenAI API reference, "Chat streaming").
+ */
+export const DONE_FRAME = `data: ${DONE}\n\n`;
+
+/** Usage stands at the root; Groq has it in `x_groq`, Moonshot in the choice. Tool input is deeper. */
+const search: Omit<UsageSearch, 'kind'> = { maxDepth: 3, accepts: hasPromptCounts };
+const inBody: UsageSearch = { ...search, kind: 'body' };
+const inStream: UsageSearch = { ...search, kind: 'stream' };
+
+/** Usage of a complete answer; null when it reports none. */
+export function readChoiceUsage(body: Buffer): Usage | null {
+  const found = lastUsage(body, inBody);
+  return found === null ? null : promptUsage(found.counts);
+}
+
+/** What a frame means; `carries` tells whether a choice that has not finished holds anything for the caller. */
+export function classifyChoices(frame: Frame, carries: (choice: JsonObject) => boolean): FrameMeaning {
+  const data = frame.data.trim();
+  if (data === DONE) return 'end';
+  if (data === '') return 'preamble';
+  const chunk = parseObject(data);
+  if (isErrorChunk(frame, chunk)) return 'error';
+  if (chunk === null || !Array.isArray(chunk['choices'])) return 'content';
+  const choices = listOf(chunk['choices']);
+  if (choices.length === 0) return isObject(chunk['usage']) ? 'content' : 'preamble';
+  const semantic = choices.some((choice) => !isObject(choice) || hasFinished(choice) || carries(choice));
+  return semantic ? 'content' : 'preamble';
+}
+
+export function readChoiceError(frame: Frame): ReportedError {
+  const chunk = parseObject(frame.data);
+  if (chunk === null) return readVendorError(frame.data);
+  return readVendorError(chunk['error'] ? chunk['error'] : chunk);
+}
+
+/** The parsed chunk of a frame, or null for `[DONE]`, for an error and for what is no chunk. */
+function readChunk(frame: Frame): JsonObject | null {
+  const chunk = objectIn(frame);
+  return chunk === null || isErrorChunk(frame, chunk) ? null : chunk;
+}
+
+function isErrorFrame(frame: Frame): boolean {
+  const maybe = frame.event === 'error' || frame instanceof ValueFrame || frame.data.includes('"error"');
+  return maybe && isErrorChunk(frame, objectIn(frame));
+}
+
+/** OpenAI's `{"error":…}`, vLLM's `{"object":"error",…}`, and an SSE record named `error`. */
+export function isErrorChunk(frame: Frame, chunk: JsonObject | null): boolean {
+  if (frame.event === 'error') return true;
+  if (chunk === null) return false;
+  return Boolean(chunk['error']) || chunk['object'] === 'error' || chunk['type'] === 'error';
+}
+
+function hasFinished(choice: JsonObject): boolean {
+  return typeof choice['finish_reason'] === 'string' && choice['finish_reason'] !== '';
+}
+
+/**
+ * The chunks of a finished stream, up to `[DONE]`; of what follows only a report of usage counts. Null when the
+ * stream failed or was cut: it has neither `[DONE]` nor, from vendors that send none, a finish reason.
+ */
+export function finishedChunks(frames: readonly Frame[]): JsonObject[] | null {
+  const done = frames.findIndex(isDone);
+  const counted = done === -1 ? frames : frames.slice(0, done);
+  if (counted.some(isErrorFrame)) return null;
+  if (done === -1 && !frames.some((frame) => FINISH_REASON.test(frame.data))) return null;
+  const chunks = counted.map(readChunk).filter((chunk) => chunk !== null && Array.isArray(chunk['choices']));
+  const late = done === -1 ? [] : frames.slice(done).map(readChunk);
+  const usage = late.findLast((chunk) => isObject(chunk?.['usage']))?.['usage'];
+  return (usage === undefined ? chunks : [...chunks, { choices: [], usage }]).filter(
+    (chunk) => chunk !== null,
+  );
+}
+
+/** Generated text cannot match: its quotes are escaped. */
+const FINISH_REASON = /"finish_reason"\s*:\s*"[^"]/;
+
+/** An error inside a stream: a record with `error` and no `[DONE]`, so that the stream does not look finished. */
+export function encodeChoiceError(error: GatewayError): Buffer {
+  return Buffer.from(encodeFrame('', openAiError(error)));
+}
+
+export function readChoiceStream(head: Buffer, tail: Buffer): StreamFacts {
+  const found = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
+  const usage = found === null ? null : promptUsage(found.counts);
+  const end = judgeEnd(head, tail, judgeChoices);
+  return { usage, end: end?.end ?? 'cut', error: end?.error ?? null };
+}
+
+/** The first terminal frame decides; what follows it is noise. */
+function judgeChoices(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
+  let finished = false;
+  for (const frame of frames) {
+    if (isDone(frame)) return { end: 'complete', error: null };
+    if (isErrorFrame(frame)) return { end: 'error', error: readChoiceError(frame) };
+    finished ||= FINISH_REASON.test(frame.data);
+  }
+  return finished ? { end: 'complete', error: null } : null;
+}
+
+/** Sums `bytesOf` over the choices of the complete frames in `bytes`. */
+export function sumChoices(bytes: Buffer, bytesOf: (choice: JsonObject) => number): number {
+  let sum = 0;
+  for (const frame of framesIn(bytes)) {
+    for (const choice of listOf(readChunk(frame)?.['choices'])) {
+      if (isObject(choice)) sum += bytesOf(choice);
+    }
+  }
+  return sum;
+}

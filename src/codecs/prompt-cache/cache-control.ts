@@ -1,0 +1,74 @@
+import { isObject, type JsonObject } from '../json/values.ts';
+import type { CacheMark, Conversation, Message, Part } from '../model/conversation.ts';
+
+/** The lists whose entries may have a `cache_control`, in requests of Anthropic's format and of chat. */
+const LISTS = ['tools', 'system', 'messages', 'content'] as const;
+
+/** Whether a request has a mark of what to keep in the prompt cache, wherever the formats allow one. */
+export function hasCacheControl(value: JsonObject): boolean {
+  const mark = value['cache_control'];
+  if (mark !== undefined && mark !== null) return true;
+  return LISTS.some((name) => {
+    const list = value[name];
+    return Array.isArray(list) && list.some((entry) => isObject(entry) && hasCacheControl(entry));
+  });
+}
+
+const FIVE_MINUTES = 300;
+
+/** A mark as Anthropic writes it; no member where there is none. */
+export function cacheControl({ cache }: { cache?: CacheMark | undefined }): JsonObject {
+  if (cache === undefined) return {};
+  const ttl = cache.ttl === null ? {} : { ttl: cache.ttl > FIVE_MINUTES ? '1h' : '5m' };
+  return { cache_control: { type: 'ephemeral', ...ttl } };
+}
+
+/** The conversation without marks of what to keep in the prompt cache. */
+export function withoutCacheMarks(conversation: Conversation): Conversation {
+  return unmarkedWhere(conversation, () => true);
+}
+
+/**
+ * The conversation with its latest marks alone, as many as `most`; the same object where it has no more. OpenAI takes a mark on
+ * every turn and writes the latest four; Anthropic refuses a request with more than those.
+ */
+export function withLatestCacheMarks(conversation: Conversation, most: number): Conversation {
+  const marked = markedIn(conversation);
+  if (marked.length <= most) return conversation;
+  const earlier = new Set(marked.slice(0, -most));
+  return unmarkedWhere(conversation, (value) => earlier.has(value));
+}
+
+/** What bears a mark, in the order in which a vendor reads the prompt. */
+function markedIn({ messages, system, tools }: Conversation): object[] {
+  const places: object[] = [...tools, ...system];
+  for (const { parts } of messages)
+    for (const part of parts) {
+      // A result ends behind its parts.
+      if (part.type === 'tool-result') places.push(...part.parts);
+      places.push(part);
+    }
+  return places.filter((value) => 'cache' in value && value.cache !== undefined);
+}
+
+function unmarkedWhere(conversation: Conversation, goes: (value: object) => boolean): Conversation {
+  const plain = <T extends object>(value: T): T => (goes(value) ? unmarked(value) : value);
+  const bare = (part: Part): Part => {
+    const own = plain(part);
+    return own.type === 'tool-result' ? { ...own, parts: own.parts.map(plain) } : own;
+  };
+  return {
+    ...conversation,
+    system: conversation.system.map(plain),
+    tools: conversation.tools.map(plain),
+    messages: conversation.messages.map(
+      (message): Message => ({ ...message, parts: message.parts.map(bare) }),
+    ),
+  };
+}
+
+function unmarked<T extends object>(value: T): T {
+  if (!('cache' in value)) return value;
+  const { cache: _, ...rest } = value;
+  return rest as T;
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { answers } from '../../../test/support/arbitrary.ts';
+import { fc } from '../../../test/support/properties.ts';
+import type { Codec, ConversationCodec, StreamCodec } from '../codec.ts';
+import { codecs } from '../index.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
+import type { AnswerContext, StreamPart } from '../model/stream-part.ts';
+import { KeptFrames } from './kept-frames.ts';
+
+type Translating = Codec & { conversation: ConversationCodec; stream: StreamCodec };
+const translating = codecs.filter(
+  (codec): codec is Translating => codec.conversation !== null && codec.stream !== null,
+);
+
+const request = { generationConfig: { thinkingConfig: { includeThoughts: true } } };
+const context: AnswerContext = {
+  id: 'req_1',
+  model: 'asked',
+  startedAt: 1_790_000_000_000,
+  includeUsage: true,
+  request,
+};
+
+/** What JSON text says of a value. */
+const told = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+function readAll({ conversation }: Translating, frames: ReturnType<StreamCodec['split']>['frames']) {
+  const reader = conversation.reader();
+  return [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
+}
+
+/** The whole answer that a writer makes of parts: by way of text, and of frames that are kept. */
+function assertAlike({ conversation, format, stream }: Translating, parts: readonly StreamPart[]): void {
+  const onWire = conversation.writer(context);
+  const text = parts.map((part) => onWire.push(part)).join('');
+  const kept = new KeptFrames();
+  const keeping = conversation.writer({ ...context, encode: kept.encode });
+  const names = parts.map((part) => keeping.push(part)).join('');
+  const { frames } = stream.split(Buffer.from(text));
+  assert.deepEqual(told(stream.assemble(kept.namedIn(names))), told(stream.assemble(frames)), format);
+}
+
+function fixtures(format: string, ending: RegExp): [string, Buffer][] {
+  const folder = join(import.meta.dirname, '..', format, 'fixtures');
+  const names = readdirSync(folder).filter((name) => ending.test(name));
+  return names.map((name) => [`${format}/${name}`, readFileSync(join(folder, name))]);
+}
+
+describe('an answer that is put together without being written', () => {
+  for (const to of translating) {
+    it(`is the same as ${to.format} for any answer`, () => {
+      for (const from of translating)
+        fc.assert(
+          fc.property(answers(from.format, { interleave: true }), (parts) => assertAlike(to, parts)),
+          { numRuns: 60 },
+        );
+    });
+
+    it(`is the same as ${to.format} for every recorded stream`, () => {
+      for (const from of translating)
+        for (const [, bytes] of fixtures(from.format, /\.(sse|ndjson)$/)) {
+          const { frames } = from.stream.split(Buffer.concat([bytes, Buffer.from('\n\n')]));
+          assertAlike(to, readAll(from, frames));
+        }
+    });
+  }
+});
+
+describe('an answer that is read without being written as a stream', () => {
+  for (const from of translating) {
+    const whole = (answer: JsonObject) => {
+      const written = from.stream.split(from.stream.encodeFramesOf(answer)).frames;
+      assert.deepEqual(told(readAll(from, from.stream.framesOf(answer))), told(readAll(from, written)));
+    };
+
+    it(`says the same from ${from.format} for any answer`, () => {
+      for (const maker of translating)
+        fc.assert(
+          fc.property(answers(maker.format), (parts) => {
+            const writer = from.conversation.writer(context);
+            const text = parts.map((part) => writer.push(part)).join('');
+            const answer = from.stream.assemble(from.stream.split(Buffer.from(text)).frames);
+            if (answer !== null) whole(answer);
+          }),
+          { numRuns: 60 },
+        );
+    });
+
+    it(`says the same from ${from.format} for every recorded answer, and for what is none`, () => {
+      for (const [, bytes] of fixtures(from.format, /\.json$/)) {
+        const answer: unknown = JSON.parse(bytes.toString());
+        if (isObject(answer)) whole(answer);
+      }
+      for (const odd of [
+        {},
+        { choices: [{}] },
+        { message: {}, done: true },
+        { candidates: [{}] },
+        { output: [{}] },
+      ])
+        whole(odd);
+    });
+  }
+});
