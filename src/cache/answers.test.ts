@@ -103,7 +103,16 @@ describe('the key of a request', () => {
     assert.equal(new Set([keyOf(body), ...others]).size, 8);
   });
 
+  it('tells numbers apart that a double cannot', () => {
+    const keyOfText = (text: string) => lookAt(scope, [Buffer.from(text)])?.key;
+    const [one, other] = ['789', '788'].map(
+      (end) => `{"model":"m","top":{"y":1.0,"x":1234567890123456${end}}}`,
+    );
+    assert.notEqual(keyOfText(one ?? ''), keyOfText(other ?? ''));
+    assert.equal(keyOfText(one ?? ''), keyOfText('{"top":{"x":1234567890123456789,"y":1.0},"model":"m"}'));
+  });
+
   it('is none for what is no JSON object', () => {
-    for (const text of ['', '[]', '"a"', '{']) assert.equal(lookAt(scope, [Buffer.from(text)]), null);
+    for (const text of ['', '[]', '"a"', '{', '1.0']) assert.equal(lookAt(scope, [Buffer.from(text)]), null);
   });
 });

@@ -141,7 +141,9 @@ export function createAnswerCache(input: AnswerCacheInput): AnswerCache {
     stats() {
       const asked = counts.hits + counts.misses;
       return {
-        ...{ id: 'answers', ...stock.size(), max_bytes: maxBytes },
+        id: 'answers',
+        ...stock.size(),
+        max_bytes: maxBytes,
         ttl_seconds: Math.round(usualTtl / 1000),
         ...counts,
         hit_rate: asked === 0 ? null : counts.hits / asked,

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { isRawJSON, parseJson } from '../codecs/json/lossless.ts';
+import { isObject } from '../codecs/json/values.ts';
 
 /** Who asks for what: answers are given again within the same of all these only. */
 export interface Scope {
@@ -41,11 +43,11 @@ export interface Looked {
 export function lookAt(scope: Scope, body: readonly Buffer[]): Looked | null {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(Buffer.concat(body).toString('utf8'));
+    parsed = parseJson(Buffer.concat(body).toString('utf8'));
   } catch {
     return null;
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+  if (!isObject(parsed)) return null;
   const request = Object.fromEntries(Object.entries(parsed).filter(([name]) => !volatile.has(name)));
   const { format, headers, keyId, path, requested, targets } = scope;
   const text = JSON.stringify([keyId, format, path, requested, targets, headers, request], sorted);
@@ -63,6 +65,6 @@ function isFull(value: unknown): boolean {
 
 /** For `JSON.stringify`: objects with their members in the order of their names. */
 function sorted(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (!isObject(value) || isRawJSON(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)));
 }

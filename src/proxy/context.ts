@@ -4,19 +4,19 @@ import type { FitSchema } from '../codecs/schema/fit.ts';
 import type { Routing } from '../combos/routing.ts';
 import type { Trace } from '../combos/trace.ts';
 import type { Config } from '../config.ts';
-import type { AccessTokens } from '../connections/access-tokens.ts';
+import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { Accounts } from '../health/accounts.ts';
-import type { AnyExchange } from '../http/server.ts';
+import type { AnyExchange } from '../http/server/server.ts';
 import type { LateUse } from '../ledger/late-use.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
 import type { ResponsePlaces } from '../responses/places.ts';
 import type { ResponseMemory } from '../responses/stored.ts';
 import type { Snapshot } from '../snapshot.ts';
-import type { OutputCaps } from './output-caps.ts';
-import type { Pools } from './pools.ts';
-import type { RefusedMembers } from './refused-members.ts';
-import type { Watch, Watched } from './watch.ts';
+import type { OutputCaps } from './quirks/output-caps.ts';
+import type { RefusedMembers } from './quirks/refused-members.ts';
+import type { Pools } from './upstream/pools.ts';
+import type { Watch, Watched } from './upstream/watch.ts';
 
 /** What the data plane is given. */
 export interface ProxyContext {
@@ -30,8 +30,8 @@ export interface ProxyContext {
   /** Fits the schemas of tools, and remembers what it fitted. */
   fitSchema: FitSchema;
   accounts: Accounts;
-  tokens: Pick<AccessTokens, 'current' | 'fresh'>;
-  limits: Pick<Limits, 'hold' | 'countMore'>;
+  tokens: Pick<AccessTokens, 'current' | 'fresh' | 'issued'>;
+  limits: Pick<Limits, 'hold' | 'isPriced' | 'countMore'>;
   answers: AnswerCache;
   /** @param trace why the request went where it went; null where it had no target */
   record(entry: LedgerEntry, trace: Trace | null): void;

@@ -1,22 +1,15 @@
 import type { Principal } from '../access/authenticate.ts';
-import { readBody } from '../http/body.ts';
-import type { AnyExchange, Exchange } from '../http/server.ts';
+import { readBody } from '../http/body/body.ts';
+import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import { admit } from './admit.ts';
-import { throughCache } from './cached.ts';
-import { callerGone, endOfError } from './call.ts';
+import { throughCache } from './answer-cache/cached.ts';
 import type { ProxyContext } from './context.ts';
-import { type LedgerFacts, ledgerEntry } from './entry.ts';
-import { refuseLoop } from './loop.ts';
-import { requestedModel } from './request.ts';
-import { turnOf } from './responses-turn.ts';
-import type { Surface } from './routes.ts';
-import { runCall } from './run.ts';
-
-/** What a path says of the requests that it takes. */
-export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'> & {
-  kind?: 'relay' | 'compact';
-};
+import { callerGone, endOfError } from './dispatch/call.ts';
+import { runCall } from './dispatch/run.ts';
+import { dryRun, isDryRun } from './dry-run.ts';
+import { admit } from './inbound/admit.ts';
+import { type LedgerFacts, ledgerEntry } from './inbound/entry.ts';
+import { type Asked, type AskedSurface, planned } from './planned.ts';
 
 /** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
 export function proxyRequest(
@@ -29,12 +22,6 @@ export function proxyRequest(
   return proxyBody(context, { exchange, read }, surface, principal);
 }
 
-/** A model request, whatever brought it. */
-export interface Asked {
-  exchange: AnyExchange;
-  read(): Promise<readonly Buffer[]>;
-}
-
 /**
  * Serves one model request of `format`: read, resolve, attempt, relay, record. Errors before the first
  * attempt are thrown for the surface to render; later ones are answered here.
@@ -42,10 +29,12 @@ export interface Asked {
  */
 export async function proxyBody(
   context: ProxyContext,
-  { exchange, read }: Asked,
-  { format, kind, named }: AskedSurface,
+  asked: Asked,
+  surface: AskedSurface,
   principal: Principal,
 ): Promise<void> {
+  const { exchange } = asked;
+  const { format } = surface;
   const facts: LedgerFacts = {
     exchange,
     format,
@@ -54,28 +43,10 @@ export async function proxyBody(
     comboId: null,
     trace: null,
   };
+  if (isDryRun(exchange.request.headers)) return dryRun(context, facts, asked, surface);
   await recordingRefusals(context, facts, async () => {
-    refuseLoop(exchange, context.instance);
-    const body = await read();
-    const model =
-      named === undefined
-        ? requestedModel(body, { strict: principal.models !== null })
-        : { value: named.model, start: 0, end: 0, pieces: body };
-    facts.requestedModel = model.value;
-    const snapshot = context.snapshot();
-    const plan = context.routing.plan(snapshot.routes, {
-      ...{ requested: model.value, format, principal },
-      ...{ headers: exchange.request.headers, body: model.pieces },
-    });
-    const { targets } = plan;
-    const taken = await turnOf(context, principal, { endpoint: kind === 'compact', format, model, targets });
-    facts.comboId = plan.comboId;
-    facts.trace = plan.trace;
-    const byPath =
-      named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
-    const cached = await throughCache(context, {
-      ...{ facts, body: taken.model.pieces, named: byPath, plan },
-    });
+    const { named, plan, requested, snapshot, taken } = await planned(context, facts, asked, surface);
+    const cached = await throughCache(context, { facts, body: taken.model.pieces, named, plan });
     if (cached?.kind === 'answered') return;
     const callFacts = cached === null ? facts : { ...facts, exchange: cached.exchange };
     const asking = { facts, body: taken.model.pieces, targets: taken.targets, trace: plan.trace, snapshot };
@@ -86,9 +57,9 @@ export async function proxyBody(
     runCall(context, {
       facts: callFacts,
       body: taken.model.pieces,
-      requested: model.value,
+      requested,
       span: { start: taken.model.start, end: taken.model.end },
-      named: byPath,
+      named,
       turn: taken.turn,
       ...admitted,
       plan,
@@ -113,9 +84,4 @@ export async function recordingRefusals<T>(
     }
     throw error;
   }
-}
-
-/** Google streams one JSON array unless events are asked for. */
-function asksForEvents(query: string): boolean {
-  return new URLSearchParams(query).get('alt') === 'sse';
 }

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyConversation } from '../codecs/conversation.ts';
+import { objectOf } from '../codecs/json/values.ts';
+import { emptyConversation } from '../codecs/model/conversation.ts';
+import type { EndReason, PartReader, StreamPart } from '../codecs/model/stream-part.ts';
 import { summaryIn } from '../codecs/openai-responses/compaction.ts';
-import type { EndReason, PartReader, StreamPart } from '../codecs/stream-part.ts';
-import { objectOf } from '../codecs/values.ts';
 import { asksForSummary, compactedResponse, compacting } from './compact.ts';
 import { summaryPrompt } from './summary-prompt.ts';
 
@@ -111,11 +111,17 @@ describe('the answer of /responses/compact', () => {
       created_at: 5,
       output: [
         {
-          ...{ id: 'msg_1_i0', type: 'message', status: 'completed', role: 'user' },
+          id: 'msg_1_i0',
+          type: 'message',
+          status: 'completed',
+          role: 'user',
           content: [{ type: 'input_text', text: 'one' }],
         },
         {
-          ...{ id: 'own', type: 'message', status: 'completed', role: 'user' },
+          id: 'own',
+          type: 'message',
+          status: 'completed',
+          role: 'user',
           content: [{ type: 'input_image', image_url: 'x' }],
         },
         compaction,

@@ -6,8 +6,14 @@ import { createRecent } from './recent.ts';
 import type { ResponseMemory, StoredResponse } from './stored.ts';
 
 const response = (id: string, previousId: string | null, more: object = {}): StoredResponse => ({
-  ...{ id, previousId, createdAt: 1, keyId: 'key_a', connectionId: 'c', model: 'm' },
-  ...{ input: [`in ${id}`], response: { id, output: [`out ${id}`] } },
+  id,
+  previousId,
+  createdAt: 1,
+  keyId: 'key_a',
+  connectionId: 'c',
+  model: 'm',
+  input: [`in ${id}`],
+  response: { id, output: [`out ${id}`] },
   ...more,
 });
 

@@ -1,4 +1,5 @@
-import { listOf } from '../codecs/values.ts';
+import { parseJson } from '../codecs/json/lossless.ts';
+import { listOf } from '../codecs/json/values.ts';
 import { isCompaction, shownAfter } from './continued.ts';
 import type { Recent } from './recent.ts';
 import type { FoundResponse, ResponseMemory, StoredResponse } from './stored.ts';
@@ -25,7 +26,7 @@ export function connectionMemory(
   const own = (id: string | null, keyId: string): FoundResponse | null => {
     const text = id !== null && ids.has(id) ? recent.get(`${name} ${id}`) : undefined;
     if (text === undefined) return null;
-    const found = JSON.parse(text) as StoredResponse;
+    const found = parseJson(text) as StoredResponse;
     return found.keyId === keyId ? { ...found, length: text.length } : null;
   };
   /** A response with what this connection alone knows of those before it, so that it stands without them. */

@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, listOf, textOf } from '../codecs/values.ts';
-import { wrong } from '../codecs/wire-check.ts';
+import { isObject, type JsonObject, listOf, textOf } from '../codecs/json/values.ts';
+import { wrong } from '../codecs/json/wire-check.ts';
 
 /** What the model was shown in an earlier turn, and what it answered. */
 export interface Previous {

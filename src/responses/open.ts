@@ -1,4 +1,4 @@
-import type { NamedKey } from '../connections/seal.ts';
+import type { NamedKey } from '../connections/credentials/seal.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { createWriter } from '../store/writer.ts';

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
-import { listOf, objectOf, parseObject } from '../codecs/values.ts';
-import { type NamedKey, openBytes, sealBytes } from '../connections/seal.ts';
+import { listOf, objectOf, parseObject } from '../codecs/json/values.ts';
+import { type NamedKey, openBytes, sealBytes } from '../connections/credentials/seal.ts';
 import type { ResponseTable } from '../store/tables.ts';
 import type { FoundResponse, StoredResponse } from './stored.ts';
 
@@ -8,9 +8,18 @@ export type Row = Selectable<ResponseTable>;
 
 /** One array, for the writer batches rows by it. */
 export const columns: readonly (keyof Row)[] = [
-  'id', 'created_at', 'key_id', 'connection_id', 'model', 'previous_id', 'bytes', 'input', 'response', 'sealed',
+  'id',
+  'created_at',
+  'key_id',
+  'connection_id',
+  'model',
+  'previous_id',
+  'bytes',
+  'input',
+  'response',
+  'sealed',
   'sealed_with',
-]; // biome-ignore format: a list
+];
 
 /** A stored response as memory has it. */
 export interface Content extends Omit<StoredResponse, 'input' | 'response'> {
@@ -46,8 +55,15 @@ export function createSealing({ key, name }: NamedKey): Sealing {
   const boundTo = (id: string, keyId: string) => `responses ${keyId} ${id}`;
   return {
     seal: ({ connectionId, createdAt, id, json, keyId, length, model, previousId }) => ({
-      ...{ id, created_at: createdAt, key_id: keyId, connection_id: connectionId, model },
-      ...{ previous_id: previousId, bytes: length, input: '', response: '' },
+      id,
+      created_at: createdAt,
+      key_id: keyId,
+      connection_id: connectionId,
+      model,
+      previous_id: previousId,
+      bytes: length,
+      input: '',
+      response: '',
       sealed: sealBytes(key, json, boundTo(id, keyId)),
       sealed_with: name,
     }),
@@ -58,8 +74,14 @@ export function createSealing({ key, name }: NamedKey): Sealing {
           : openBytes(key, row.sealed, boundTo(row.id, row.key_id));
       if (json === null) return null;
       return {
-        ...{ id: row.id, createdAt: row.created_at, keyId: row.key_id, connectionId: row.connection_id },
-        ...{ model: row.model, previousId: row.previous_id, json, length: row.bytes },
+        id: row.id,
+        createdAt: row.created_at,
+        keyId: row.key_id,
+        connectionId: row.connection_id,
+        model: row.model,
+        previousId: row.previous_id,
+        json,
+        length: row.bytes,
       };
     },
   };

@@ -164,9 +164,16 @@ describe('stored responses', () => {
       await store.db
         .insertInto('responses')
         .values({
-          ...{ id: `resp_${index}`, created_at: 1000, key_id: 'key_a', connection_id: 'con_1' },
-          ...{ model: 'up/m-1', previous_id: null, bytes: found(one).length, ...texts },
-          ...{ sealed: null, sealed_with: null },
+          id: `resp_${index}`,
+          created_at: 1000,
+          key_id: 'key_a',
+          connection_id: 'con_1',
+          model: 'up/m-1',
+          previous_id: null,
+          bytes: found(one).length,
+          ...texts,
+          sealed: null,
+          sealed_with: null,
         })
         .execute();
     assert.deepEqual(await memory.get('resp_1', 'key_a'), found(one));

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../codecs/values.ts';
+import type { JsonObject } from '../codecs/json/values.ts';
 
 /** One answered request of the responses format, as the gateway keeps it. */
 export interface StoredResponse {

@@ -1,0 +1,195 @@
+import type { Answer } from '../../cache/answers.ts';
+import { lookAt } from '../../cache/request-key.ts';
+import { codecOf } from '../../codecs/index.ts';
+import { noUsage } from '../../codecs/wire-format.ts';
+import type { Plan } from '../../combos/routing.ts';
+import type { AnyExchange } from '../../http/server/server.ts';
+import type { ProxyContext } from '../context.ts';
+import { type Call, type CallEnd, callerGone, type NamedInPath } from '../dispatch/call.ts';
+import { type LedgerFacts, ledgerEntry } from '../inbound/entry.ts';
+import { Recorder } from '../metering/recorder.ts';
+import { pairs } from '../upstream/headers.ts';
+
+/** A request that might have been answered before. */
+export interface CacheQuestion {
+  facts: LedgerFacts;
+  body: readonly Buffer[];
+  named: NamedInPath | null;
+  /** What the combo wants that was asked for, and the targets that it has for this request. */
+  plan: Pick<Plan, 'options' | 'trace'>;
+}
+
+/** What the cache says to a request. */
+export type CacheAnswer =
+  /** It was answered, and is recorded. */
+  | { kind: 'answered' }
+  /** It is to be carried out: to this exchange, and `ended` is told how, or `refused` that it was not. */
+  | { kind: 'ask'; exchange: AnyExchange; ended(end: CallEnd, call: Call): void; refused(): void };
+
+/** What an answer may have at most to be kept: an answer that is larger passes through in pieces. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Looks an opted-in request up among the answers that are kept, or waits for the same one that is under way. Null for all
+ * other requests, without looking at them.
+ */
+export async function throughCache(
+  context: ProxyContext,
+  question: CacheQuestion,
+): Promise<CacheAnswer | null> {
+  const { facts } = question;
+  const wanted = wantedTtl(question);
+  if (wanted === null) return null;
+  const { answers } = context;
+  const key = keyOf(question);
+  if (key === null) {
+    answers.bypassed();
+    return ask(question, null, 'bypass');
+  }
+  const fresh = /\bno-cache\b/i.test(facts.exchange.request.headers['cache-control'] ?? '');
+  const found = answers.find(key, { ...wanted, fresh });
+  switch (found.kind) {
+    case 'hit':
+      return give(context, facts, found.answer, found.ageMs);
+    case 'wait': {
+      const answer = await found.answer;
+      if (facts.exchange.response.destroyed) {
+        context.record(ledgerEntry(facts, callerGone(false), null, context.now()), null);
+        return { kind: 'answered' };
+      }
+      return answer === null ? ask(question, null, 'miss') : give(context, facts, answer, 0);
+    }
+    case 'lead':
+      return ask(question, found.keep, 'miss');
+  }
+}
+
+/** For how long the key and the combo, the shorter of the two, let an answer be given again; null when neither wants any. */
+function wantedTtl({ facts, plan: { options } }: CacheQuestion): { ttlMs: number | null } | null {
+  const { cacheTtlMs: ofKey = null } = facts.principal;
+  if (!options.cache) return ofKey === null ? null : { ttlMs: ofKey };
+  const ttls = [ofKey, options.cacheTtlMs].filter((ttl) => ttl !== null);
+  return { ttlMs: ttls.length === 0 ? null : Math.min(...ttls) };
+}
+
+/** The key of a request that may be looked up; null for one that may not. */
+function keyOf({ body, facts, named, plan }: CacheQuestion): string | null {
+  const { exchange, format, principal, requestedModel } = facts;
+  const { headers } = exchange.request;
+  const wish = String(headers['x-gateway-cache'] ?? '').toLowerCase();
+  const kept = /\bno-store\b/i.test(headers['cache-control'] ?? '');
+  // A message on a WebSocket has no head of its own, and no copy of what was said can be sent again on it.
+  if (wish === 'off' || kept || exchange.response.req === undefined) return null;
+  const path = named === null ? '' : `${named.stream} ${named.array}`;
+  const said = ['anthropic-beta', 'anthropic-version', 'openai-beta'].map((name) =>
+    String(headers[name] ?? ''),
+  );
+  const targets = plan.trace.candidates.map(({ connectionId, model }) => `${connectionId}/${model}`).sort();
+  const scope = {
+    keyId: principal.keyId,
+    format,
+    path,
+    requested: requestedModel ?? '',
+    targets,
+    headers: said,
+  };
+  const looked = lookAt(scope, body);
+  if (looked === null || looked.stored) return null;
+  const byDefault = codecOf(format).stream?.byDefault === true;
+  const streams = named?.stream ?? (byDefault ? looked.stream !== false : looked.stream === true);
+  return (streams || looked.tools) && wish !== 'on' ? null : looked.key;
+}
+
+function ask(
+  { facts }: CacheQuestion,
+  keep: ((answer: Answer | null) => void) | null,
+  state: 'miss' | 'bypass',
+): CacheAnswer {
+  const { exchange } = facts;
+  const maxBytes = keep === null ? 0 : MAX_BYTES;
+  const recorder = new Recorder(exchange.response, { extra: ['x-gateway-cache', state], maxBytes });
+  return {
+    kind: 'ask',
+    exchange: { ...exchange, response: recorder },
+    refused: () => keep?.(null),
+    ended(end, call) {
+      const recorded = end.outcome === 'ok' ? recorder.recorded() : null;
+      keep?.(recorded?.status === 200 ? answerOf(recorded, end, call) : null);
+    },
+  };
+}
+
+function answerOf(
+  { body, headers, status }: NonNullable<ReturnType<Recorder['recorded']>>,
+  end: CallEnd,
+  call: Call,
+): Answer {
+  const { connection, model, provider } = call.target;
+  const source = { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
+  return { status, headers: sayable(headers), body, source: { ...source, streamed: end.streamed } };
+}
+
+/** Headers that hold for whoever gets the answer later: what it is, and where it came from. */
+const said: ReadonlySet<string> = new Set([
+  'content-type',
+  'cache-control',
+  'x-gateway-provider',
+  'x-gateway-connection',
+  'x-gateway-model',
+  'x-gateway-dropped',
+  'x-gateway-added',
+  'x-gateway-deprecated',
+  'x-gateway-lowered',
+]);
+
+function sayable(headers: readonly string[]): string[] {
+  const named = [...pairs(headers)].map(([name, value]) => [name.toLowerCase(), value] as const);
+  return named.filter(([name]) => said.has(name)).flat();
+}
+
+/** Sends an answer that was made for another request. It costs nothing. */
+function give(context: ProxyContext, facts: LedgerFacts, answer: Answer, ageMs: number): CacheAnswer {
+  const { exchange } = facts;
+  const { body, headers, source, status } = answer;
+  exchange.response.writeHead(status, [
+    ...headers,
+    'content-length',
+    String(body.length),
+    'x-request-id',
+    exchange.id,
+    'x-gateway-cache',
+    'hit',
+    'age',
+    String(Math.floor(ageMs / 1000)),
+    'x-gateway-attempts',
+    '0',
+    'x-gateway-cost-usd',
+    '0',
+  ]);
+  exchange.response.end(body);
+  const end: CallEnd = {
+    status,
+    outcome: 'ok',
+    error: null,
+    streamed: source.streamed,
+    usage: { ...noUsage },
+    estimated: false,
+  };
+  const entry = ledgerEntry(facts, end, null, context.now());
+  const { connection, connectionId, model, provider } = source;
+  context.record(
+    {
+      ...entry,
+      connection,
+      connectionId,
+      provider,
+      model,
+      costUsd: 0,
+      cacheSavingsUsd: 0,
+      priceSource: 'cache',
+      cached: true,
+    },
+    null,
+  );
+  return { kind: 'answered' };
+}

@@ -1,0 +1,141 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { relayedHistory } from '../codecs/history/relayed.ts';
+import { dialectOf } from '../codecs/model/dialect.ts';
+import type { Target } from '../combos/resolve.ts';
+import { nameOf } from '../combos/target.ts';
+import { sendJson } from '../http/send.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { ProxyContext } from './context.ts';
+import type { LedgerFacts } from './inbound/entry.ts';
+import { unknownBetas } from './inbound/model-in-path.ts';
+import { type Asked, type AskedSurface, type Planned, planned } from './planned.ts';
+import { translateRequest } from './translate/request.ts';
+import { requestTo } from './upstream/request.ts';
+
+/** Asks what would become of a request, which is then sent to nobody. */
+const dryRunHeader = 'x-gateway-dry-run';
+
+/** What one target of a request would be told. */
+interface DryRunTarget {
+  connection: string;
+  provider: string;
+  model: string;
+  format: string;
+  /** Whether its own format is the client's, and the very bytes would pass. */
+  relayed: boolean;
+  /** As in `x-gateway-dropped`. */
+  dropped: readonly string[];
+  /** As in `x-gateway-lowered`. */
+  lowered: string | null;
+  /** As in `x-gateway-added`. */
+  added: 'user-turn' | null;
+  /** Why it cannot be asked. */
+  error: { code: string; message: string; param: string | null } | null;
+}
+
+export function isDryRun(headers: IncomingHttpHeaders): boolean {
+  return headers[dryRunHeader] !== undefined;
+}
+
+/**
+ * For paths that know no dry run: what was not to be sent is never sent because of that.
+ * @throws GatewayError `invalid_request`
+ */
+export function refuseDryRun({ headers }: { headers: IncomingHttpHeaders }): void {
+  if (!isDryRun(headers)) return;
+  throw new GatewayError(
+    'invalid_request',
+    `${dryRunHeader} is understood with POST on paths that a conversation, a prompt or texts are sent to: leave it out here`,
+    { param: dryRunHeader },
+  );
+}
+
+/**
+ * Answers with what would become of a request at each of its targets, best first: what they would not be told, and why
+ * one cannot be asked. It goes the way of every request up to the first attempt, and no further: nothing is sent to a
+ * provider, charged, counted, kept or written down.
+ * @throws GatewayError as for the request itself
+ */
+export async function dryRun(
+  context: ProxyContext,
+  facts: LedgerFacts,
+  asked: Asked,
+  surface: AskedSurface,
+): Promise<void> {
+  const request = await planned(context, facts, asked, surface);
+  const { plan, requested, taken } = request;
+  sendJson(asked.exchange, 200, {
+    object: 'gateway.dry_run',
+    model: requested,
+    format: surface.format,
+    combo: plan.trace.combo,
+    targets: taken.targets.map((target) => atTarget(context, facts, request, target)),
+    skipped: plan.trace.skipped.map(({ connection, detail, model, provider, reason }) => ({
+      connection,
+      provider,
+      model,
+      reason,
+      detail,
+    })),
+  });
+}
+
+function atTarget(context: ProxyContext, facts: LedgerFacts, request: Planned, target: Target): DryRunTarget {
+  const relayed = target.format === facts.format && request.taken.turn?.compacts !== true;
+  const { connection, model, provider } = nameOf(target);
+  const row = { connection, provider, model, format: target.format, relayed };
+  try {
+    checkUsable(context, facts, target, !relayed);
+    const told = relayed
+      ? { dropped: leftByRelay(context, facts, request, target), lowered: null, added: null }
+      : leftByTranslation(context, facts, request, target);
+    return { ...row, ...told, error: null };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code, message, param } = error;
+    return { ...row, dropped: [], lowered: null, added: null, error: { code, message, param } };
+  }
+}
+
+/** @throws GatewayError for a connection without an address, or whose credential cannot be used */
+function checkUsable(
+  context: ProxyContext,
+  { exchange }: LedgerFacts,
+  target: Target,
+  translated: boolean,
+): void {
+  requestTo(context, { exchange, target, body: [], pathOf: (path) => path, translated, again: false });
+}
+
+function leftByRelay(
+  { refused }: ProxyContext,
+  { exchange }: LedgerFacts,
+  { taken }: Planned,
+  target: Target,
+): string[] {
+  const { left } = relayedHistory(taken.model.pieces, {
+    format: target.format,
+    model: target.model,
+    dialect: dialectOf(target.provider.dialect),
+    refused: refused.of(target),
+  });
+  const rule = target.provider.modelInPath?.[target.format];
+  return [...new Set([...left, ...(rule === undefined ? [] : unknownBetas(exchange, rule))])];
+}
+
+/** @throws GatewayError `not_translatable` and what else is wrong with a request */
+function leftByTranslation(
+  { fitSchema, outputCaps, refused }: ProxyContext,
+  { format }: LedgerFacts,
+  { named, plan, taken }: Planned,
+  target: Target,
+): Pick<DryRunTarget, 'dropped' | 'lowered' | 'added'> {
+  const asked = { body: taken.model.pieces, named, target, turn: taken.turn };
+  const { addsTurn, dropped, lowered } = translateRequest(asked, format, {
+    fit: fitSchema,
+    refused: refused.of(target),
+    most: outputCaps.of(target),
+    cacheMarks: target.format !== format && plan.options.cacheMarks && target.connection.cacheMarks,
+  });
+  return { dropped, lowered, added: addsTurn ? 'user-turn' : null };
+}

@@ -1,0 +1,149 @@
+import { rateHeaders } from '../../budgets/rate-headers.ts';
+import { type Refusal, refusalError } from '../../budgets/refusal.ts';
+import type { BudgetReservation, ChargeScope } from '../../budgets/reservation.ts';
+import { costOf } from '../../catalog/cost.ts';
+import { noUsage, type Usage, type WireFormat } from '../../codecs/wire-format.ts';
+import { nameOf, type Target } from '../../combos/target.ts';
+import type { Skip, Trace } from '../../combos/trace.ts';
+import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
+import type { GatewayError } from '../../lib/error.ts';
+import type { Snapshot } from '../../snapshot.ts';
+import type { ProxyContext } from '../context.ts';
+import { estimateInput } from '../metering/meter.ts';
+import { pairs } from '../upstream/headers.ts';
+import { askedAnswers } from './asked-answers.ts';
+import { askedOutput } from './asked-output.ts';
+import type { LedgerFacts } from './entry.ts';
+
+/** Output that is expected of a request that sets no bound to it. */
+const USUAL_OUTPUT = 4_096;
+
+/** What answers that are no text are expected to use. A picture: the better qualities of gpt-image-1 at 1024 × 1024. */
+const usualUse: Partial<Record<WireFormat, Partial<Usage>>> = {
+  'openai-embeddings': {},
+  'openai-moderations': {},
+  rerank: { searchUnits: 1 },
+  'openai-images': { imageOutput: 4_160, images: 1 },
+  'openai-image-edits': { imageInput: 1_000, imageOutput: 4_160, images: 1 },
+  'openai-speech': { audioOutput: 2_000 },
+  'openai-transcriptions': { audioInput: 2_000, output: 500, audioSeconds: 60 },
+  'openai-translations': { audioInput: 2_000, output: 500, audioSeconds: 60 },
+};
+
+export interface Asking {
+  facts: LedgerFacts;
+  body: readonly Buffer[];
+  targets: readonly [Target, ...Target[]];
+  /** Is told of the targets that there was no room for. */
+  trace: Trace;
+  snapshot: Snapshot;
+}
+
+/** A request that the budgets let in: what it holds of them, and the targets that are left. */
+export interface Admitted {
+  admission: RequestReservation | null;
+  targets: readonly [Target, ...Target[]];
+}
+
+/** What a call does with its hold on the budgets. */
+export interface RequestReservation {
+  /** Sets aside what an attempt at a target may use, instead of that at an earlier one. Null: it may be made. */
+  moveTo(target: Target): GatewayError | null | Promise<GatewayError | null>;
+  /** Counts what was used; null gives everything back. */
+  settle(used: { usage: Usage | null; costUsd: number | null } | null): void;
+  /** What is left of the limits, in the caller's convention, flat. */
+  headers(): string[];
+}
+
+/**
+ * Sets aside what a request may use at its first target that the budgets have room for.
+ * @throws GatewayError `budget_exceeded`, `rate_limit_exceeded`, `unpriced_model`
+ */
+export async function admit(context: ProxyContext, asking: Asking): Promise<Admitted> {
+  const { facts, targets, trace } = asking;
+  const reservation = context.limits.hold({ keyId: facts.principal.keyId, comboId: facts.comboId });
+  if (reservation === null) return { admission: null, targets };
+  const admission = admissionOf(context, reservation, asking);
+  let refused: GatewayError | null = null;
+  for (const [index, target] of targets.entries()) {
+    const error = await admission.moveTo(target);
+    if (error === null) return { admission, targets: [target, ...targets.slice(index + 1)] };
+    trace.skipped.push(withoutRoom(target, error));
+    refused ??= error;
+  }
+  throw refused;
+}
+
+/** That the budgets had no room for a target, for the trace. */
+export function withoutRoom(target: Target, { kind, message }: GatewayError): Skip {
+  return { ...nameOf(target), reason: kind === 'billing' ? 'budget' : 'limit', detail: message };
+}
+
+function admissionOf(
+  { now }: ProxyContext,
+  reservation: BudgetReservation,
+  asking: Asking,
+): RequestReservation {
+  const { facts, snapshot } = asking;
+  const dialect = facts.format === 'anthropic-messages' ? 'anthropic' : 'openai';
+  // At once: what is made later keeps the request's bytes as long as the answer takes.
+  const estimate = estimateOf(asking);
+  const placeAt = (target: Target): ChargeScope => ({
+    connectionId: target.connection.id,
+    innerCombos: target.innerCombos ?? [],
+    tokens: () => tokensOf(estimate),
+    usd: () => estimatedCost(snapshot, target, estimate, now()),
+  });
+  const headers = () => rateHeaders(reservation.counters(), dialect, now());
+  const errorOf = (refusal: Refusal | null, { model, provider }: Target) =>
+    refusal === null
+      ? null
+      : refusalError(refusal, `${provider.id}/${model}`, Object.fromEntries(pairs(headers())));
+  return {
+    headers,
+    moveTo(target) {
+      const refusal = reservation.reserve(placeAt(target));
+      return refusal instanceof Promise
+        ? refusal.then((answer) => errorOf(answer, target))
+        : errorOf(refusal, target);
+    },
+    settle(used) {
+      if (used === null) return reservation.settle(null);
+      const { costUsd: usd, usage } = used;
+      // An answer without any use, e.g. an error, costs nothing.
+      reservation.settle(usage === null ? { tokens: 0, usd: 0 } : { tokens: tokensOf(usage), usd });
+    },
+  };
+}
+
+function tokensOf(usage: Usage): number {
+  return inputTokens(usage) + outputTokens(usage);
+}
+
+/** What a request may use at most, by its size and by what it asks for. */
+function estimateOf({ body, facts: { format } }: Asking): Usage {
+  const input = estimateInput(body);
+  const usual = usualUse[format];
+  const answers = askedAnswers(format, body);
+  if (usual !== undefined) return { ...noUsage, input, ...times(usual, answers) };
+  return { ...noUsage, input, output: (askedOutput(format, body) ?? USUAL_OUTPUT) * answers };
+}
+
+function times(usage: Partial<Usage>, answers: number): Partial<Usage> {
+  if (answers === 1) return usage;
+  return Object.fromEntries(Object.entries(usage).map(([bucket, amount]) => [bucket, amount * answers]));
+}
+
+/** The sum over what has a price; null for a model without any. */
+function estimatedCost({ catalog }: Snapshot, target: Target, usage: Usage, at: number): number | null {
+  const price = catalog.priceOf(target.provider, target.model, at);
+  if (price === null) return null;
+  const whole = costOf(price, usage);
+  if (whole !== null) return whole;
+  // A model that is priced by another unit than most: each kind of use for itself.
+  let sum = 0;
+  for (const [bucket, amount] of Object.entries(usage))
+    sum += costOf(price, { ...noUsage, [bucket]: amount }) ?? 0;
+  // A price for other uses alone is none for this one.
+  return sum === 0 ? null : sum;
+}

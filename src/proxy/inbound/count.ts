@@ -1,0 +1,134 @@
+import type { Principal } from '../../access/authenticate.ts';
+import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
+import type { Conversation } from '../../codecs/model/conversation.ts';
+import { type Counting, countedRequest, countings } from '../../codecs/usage/counting.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Target } from '../../combos/resolve.ts';
+import { readBody } from '../../http/body/body.ts';
+import { sendJson } from '../../http/send.ts';
+import type { Exchange } from '../../http/server/server.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { ProxyContext } from '../context.ts';
+import { askUpstream } from '../dispatch/ask.ts';
+import { refuseOtherModels } from '../json/model-fields.ts';
+import { joined } from '../metering/meter.ts';
+import { turnOf } from '../responses-state/response-state.ts';
+import { conversationCodec, translateRequest } from '../translate/request.ts';
+import { readUpstreamError } from '../upstream/error.ts';
+import { redactSecrets } from '../upstream/redaction.ts';
+import { extendPath, modelSegments, requestTo } from '../upstream/request.ts';
+import { conversationTokens } from './estimate.ts';
+import { refuseLoop } from './loop.ts';
+import { requestedModel } from './request.ts';
+
+/** What is asked to be counted: the format of the question, and the model where the path names it. */
+export interface CountQuestion {
+  format: WireFormat;
+  named?: { model: string };
+}
+
+interface Question {
+  context: ProxyContext;
+  exchange: Exchange;
+  format: WireFormat;
+  counting: Counting;
+  /** The request to count, its model as the caller named it. */
+  request: JsonObject;
+  target: Target;
+}
+
+/** Statuses of a server that does not count; others are answers to the question. */
+const cannotCount: ReadonlySet<number> = new Set([404, 405, 501]);
+
+/**
+ * Tells how many tokens a request would be: the provider's own count where it counts, else an estimate, which the
+ * header `x-gateway-estimated: true` marks. No ledger entry is made, for nothing is used.
+ * @throws GatewayError to be rendered in the dialect of the path
+ */
+export async function countTokens(
+  context: ProxyContext,
+  exchange: Exchange,
+  { format, named }: CountQuestion,
+  principal: Principal,
+): Promise<void> {
+  refuseLoop(exchange, context.instance);
+  const body = await readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
+  const asked =
+    named === undefined ? requestedModel(body) : { value: named.model, start: 0, end: 0, pieces: body };
+  if (principal.models !== null)
+    refuseOtherModels({ body: asked.pieces, inPath: named?.model ?? null, keyName: principal.name });
+  const { targets } = context.routing.plan(context.snapshot().routes, {
+    requested: asked.value,
+    format,
+    principal,
+    headers: exchange.request.headers,
+    body: asked.pieces,
+  });
+  const turned = await turnOf(context, principal, { format, model: asked, targets });
+  const sent = parseObject(joined(turned.model.pieces).toString('utf8'));
+  const counting = countings[format];
+  if (sent === null || counting === undefined)
+    throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+  const request: JsonObject = { ...countedRequest(sent), model: asked.value };
+  const [target] = turned.targets;
+  const question: Question = { context, exchange, format, counting, request, target };
+  const told = await ownCount(question);
+  const tokens = told ?? conversationTokens(conversationOf(question));
+  const headers = {
+    ...(told === null ? { 'x-gateway-estimated': 'true' } : {}),
+    ...(format === 'anthropic-messages' ? { 'request-id': exchange.id } : {}),
+  };
+  sendJson(exchange, 200, counting.write(Math.max(1, Math.ceil(tokens))), {
+    'x-gateway-provider': target.provider.id,
+    ...headers,
+  });
+}
+
+function conversationOf({ format, request }: Question): Conversation {
+  return conversationCodec(format).conversation.decodeRequest(request);
+}
+
+/** The count of the provider itself; null when it does not count. @throws GatewayError for what the provider refuses */
+async function ownCount(question: Question): Promise<number | null> {
+  const { context, exchange, target } = question;
+  const counting = countings[target.format];
+  if (counting === undefined || !target.provider.counts?.includes(target.format)) return null;
+  const body = JSON.stringify(counting.ask(requestFor(question), target.model));
+  const inPath = conversationCodec(target.format).pathOf !== null;
+  const end = `${inPath ? `/${modelSegments(target.model)}` : ''}${counting.path}`;
+  const request = requestTo(context, {
+    exchange,
+    target,
+    body: [Buffer.from(body)],
+    again: false,
+    translated: target.format !== question.format,
+    pathOf: (path) => extendPath(path, end),
+  });
+  const onAbort = (abort: () => void) => void exchange.response.on('close', abort);
+  const answer = await askUpstream(context, request, onAbort);
+  if (cannotCount.has(answer.status)) return null;
+  if (answer.status >= 300) {
+    const { format } = target;
+    const redact = (text: string) => redactSecrets(context, target.connection, text);
+    throw readUpstreamError({ ...answer, format, target, redact }).error;
+  }
+  const tokens = counting.read(parseObject(answer.body.toString('utf8')) ?? {});
+  if (tokens === null)
+    throw new GatewayError('upstream_protocol', 'The upstream answered the question for tokens without any');
+  return tokens;
+}
+
+/** The request in the words of the target; members of no format go along where it is the caller's own. */
+function requestFor({ format, request, target }: Question): JsonObject {
+  if (target.format !== format) {
+    const body = [Buffer.from(JSON.stringify(request))];
+    return (
+      parseObject(
+        translateRequest({ body, named: null, target }, format, { cacheMarks: false }).body.toString('utf8'),
+      ) ?? {}
+    );
+  }
+  if (conversationCodec(format).pathOf === null) return { ...request, model: target.model };
+  const { model: _, stream: __, ...rest } = request;
+  return rest;
+}

@@ -1,0 +1,13 @@
+import type { AnyExchange } from '../../http/server/server.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { viaHeader } from '../upstream/headers.ts';
+
+/** @throws GatewayError `loop_detected` for a request that has passed this gateway before */
+export function refuseLoop(exchange: Pick<AnyExchange, 'request'>, instance: string): void {
+  const via = exchange.request.headers[viaHeader];
+  if (typeof via !== 'string' || !via.split(',').some((hop) => hop.trim() === instance)) return;
+  throw new GatewayError(
+    'loop_detected',
+    "This gateway received its own request: a connection's base URL points back at it",
+  );
+}

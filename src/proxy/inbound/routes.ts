@@ -1,0 +1,196 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+
+/** What a model path serves. */
+export type Surface =
+  /** `named`: the path names the model and says whether to stream (Gemini). */
+  | { kind: 'relay'; method: 'POST'; format: WireFormat; named?: { model: string; stream: boolean } }
+  /** A conversation of the responses format that is to become shorter. */
+  | { kind: 'compact'; method: 'POST'; format: 'openai-responses' }
+  /** A response that was kept. */
+  | { kind: 'stored-response'; method: 'GET' | 'POST'; id: string; part: 'whole' | 'input_items' | 'cancel' }
+  | { kind: 'count'; method: 'POST'; format: WireFormat; named?: { model: string } }
+  | { kind: 'model-list'; method: 'GET' }
+  | { kind: 'model'; method: 'GET'; id: string }
+  | { kind: 'gemini-models'; method: 'GET' }
+  | { kind: 'gemini-model'; method: 'GET'; id: string }
+  | { kind: 'ollama-version'; method: 'GET' }
+  | { kind: 'ollama-tags'; method: 'GET' }
+  | { kind: 'ollama-show'; method: 'POST' };
+
+export interface Match {
+  surface: Surface;
+  /** The key that stands in the path of the editor alias; null elsewhere. */
+  pathKey: string | null;
+}
+
+const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
+  ['/chat/completions', { kind: 'relay', method: 'POST', format: 'openai-chat' }],
+  ['/responses', { kind: 'relay', method: 'POST', format: 'openai-responses' }],
+  ['/completions', { kind: 'relay', method: 'POST', format: 'openai-completions' }],
+  ['/embeddings', { kind: 'relay', method: 'POST', format: 'openai-embeddings' }],
+  ['/images/generations', { kind: 'relay', method: 'POST', format: 'openai-images' }],
+  ['/images/edits', { kind: 'relay', method: 'POST', format: 'openai-image-edits' }],
+  ['/audio/speech', { kind: 'relay', method: 'POST', format: 'openai-speech' }],
+  ['/audio/transcriptions', { kind: 'relay', method: 'POST', format: 'openai-transcriptions' }],
+  ['/audio/translations', { kind: 'relay', method: 'POST', format: 'openai-translations' }],
+  ['/moderations', { kind: 'relay', method: 'POST', format: 'openai-moderations' }],
+  ['/rerank', { kind: 'relay', method: 'POST', format: 'rerank' }],
+  ['/messages', { kind: 'relay', method: 'POST', format: 'anthropic-messages' }],
+  ['/messages/count_tokens', { kind: 'count', method: 'POST', format: 'anthropic-messages' }],
+  ['/responses/compact', { kind: 'compact', method: 'POST', format: 'openai-responses' }],
+  ['/responses/input_tokens', { kind: 'count', method: 'POST', format: 'openai-responses' }],
+  ['/models', { kind: 'model-list', method: 'GET' }],
+]);
+
+/**
+ * Ollama's own surface: the four paths that tools ask for, at the root as its server has them and under the editor
+ * alias. Everything else below `/api` is the management API's, which has no collections of these names.
+ */
+const ollamaSurfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
+  ['/api/chat', { kind: 'relay', method: 'POST', format: 'ollama' }],
+  ['/api/version', { kind: 'ollama-version', method: 'GET' }],
+  ['/api/tags', { kind: 'ollama-tags', method: 'GET' }],
+  ['/api/show', { kind: 'ollama-show', method: 'POST' }],
+]);
+
+/** The paths as most clients write them, found without any string work. */
+const direct: ReadonlyMap<string, Match> = new Map(
+  [...surfaces].map(([path, surface]) => [`/v1${path}`, { surface, pathKey: null }]),
+);
+
+const aliasPattern = /^\/api\/v1\/(?:editor|vscode)\/([^/]+)(\/.*)$/;
+const modelsPrefix = '/models/';
+const storedResponse = /^\/responses\/([^/]+)(?:\/(input_items|cancel))?$/;
+const geminiVerbs = ['generateContent', 'streamGenerateContent', 'countTokens'] as const;
+const openAiVersion = ['/v1'];
+const versions = ['/v1', '/v1beta'];
+
+/**
+ * The surface of a path, or null. Tools get base URLs wrong in a few known ways, which are all understood:
+ * no `/v1`, a doubled one, doubled or trailing slashes. The editor alias carries its key in the path.
+ */
+export function matchPath(path: string): Match | null {
+  const known = direct.get(path);
+  if (known !== undefined) return known;
+  const clean = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  const alias = aliasPattern.exec(clean);
+  const rest = alias?.[2] ?? clean;
+  const pathKey = alias?.[1] === undefined ? null : decoded(alias[1]);
+  const surface = surfaceOf(rest) ?? ollamaSurfaces.get(rest);
+  return surface === undefined ? null : { surface, pathKey };
+}
+
+function surfaceOf(path: string): Surface | undefined {
+  const call = geminiCall(path);
+  if (call !== null) {
+    const { model, verb } = call;
+    if (verb === 'countTokens') return { kind: 'count', method: 'POST', format: 'gemini', named: { model } };
+    const named = { model, stream: verb === 'streamGenerateContent' };
+    return { kind: 'relay', method: 'POST', format: 'gemini', named };
+  }
+  const google = belowGoogle(path);
+  if (google === '/models') return { kind: 'gemini-models', method: 'GET' };
+  if (google?.startsWith(modelsPrefix))
+    return { kind: 'gemini-model', method: 'GET', id: decoded(google.slice(modelsPrefix.length)) };
+  const bare = path.slice(versionsEnd(path, openAiVersion));
+  if (bare.startsWith(modelsPrefix))
+    return { kind: 'model', method: 'GET', id: decoded(bare.slice(modelsPrefix.length)) };
+  return surfaces.get(bare) ?? storedSurface(bare);
+}
+
+/** Where the first segment begins, with its slash, that is none of `segments`. */
+function versionsEnd(path: string, segments: readonly string[]): number {
+  let at = 0;
+  const isNext = (segment: string) => path.startsWith(segment, at) && isSegmentEnd(path, at + segment.length);
+  for (let next = segments.find(isNext); next !== undefined; next = segments.find(isNext)) at += next.length;
+  return at;
+}
+
+function isSegmentEnd(path: string, at: number): boolean {
+  return at === path.length || path[at] === '/';
+}
+
+/** The end of the segment whose slash is at a place. */
+function segmentEnd(path: string, slash: number): number {
+  const next = path.indexOf('/', slash + 1);
+  return next === -1 ? path.length : next;
+}
+
+/** What follows Google's version, alone or behind others: both are seen from real tools. Null where there is none. */
+function belowGoogle(path: string): string | null {
+  const at = versionsEnd(path, openAiVersion);
+  return path.slice(at, segmentEnd(path, at)) === '/v1beta' ? path.slice(segmentEnd(path, at)) : null;
+}
+
+/** `/v1beta/models/MODEL:VERB`, whose version may be missing, doubled or another, and whose `models/` may be missing. */
+function geminiCall(path: string): { model: string; verb: (typeof geminiVerbs)[number] } | null {
+  const colon = path.lastIndexOf(':');
+  const verb = geminiVerbs.find((known) => known === path.slice(colon + 1));
+  if (colon === -1 || verb === undefined) return null;
+  const below = path.slice(versionsEnd(path, versions), colon);
+  const model = below.startsWith(modelsPrefix) ? below.slice(modelsPrefix.length) : below.slice(1);
+  return below[0] !== '/' || model === '' ? null : { model: decoded(model), verb };
+}
+
+function storedSurface(path: string): Surface | undefined {
+  const found = storedResponse.exec(path);
+  if (found === null) return undefined;
+  const id = decoded(found[1] ?? '');
+  if (found[2] === 'cancel') return { kind: 'stored-response', method: 'POST', id, part: 'cancel' };
+  return {
+    kind: 'stored-response',
+    method: 'GET',
+    id,
+    part: found[2] === undefined ? 'whole' : 'input_items',
+  };
+}
+
+/**
+ * A path that may be logged or shown: the key of an editor alias is masked, whatever follows it, and whatever
+ * looks like a key where the alias was misspelt.
+ */
+export function safePath(path: string): string {
+  return path
+    .replace(/(\/api\/+v1\/+[^/]+\/+)[^/?]+/i, '$1[key]')
+    .replace(/(?<=\/|%2f)sk-[^/?%]+/gi, '[key]');
+}
+
+/**
+ * The wire format in whose dialect an error for this path is written. Where several are spoken, the header that
+ * all of Anthropic's clients send tells them apart.
+ */
+export function dialectOf(path: string, headers: IncomingHttpHeaders = {}): WireFormat {
+  const surface = matchPath(path)?.surface;
+  if (surface !== undefined && 'format' in surface) return surface.format;
+  if (belowGoogle(path) !== null || listsForGoogle(surface, headers)) return 'gemini';
+  if (surface?.kind.startsWith('ollama-') || /^\/api\/v1\/[^/]+\/[^/]+\/api\//.test(path)) return 'ollama';
+  const anthropic = headers['anthropic-version'] !== undefined || /\/messages(\/|$)/.test(path);
+  return anthropic ? 'anthropic-messages' : 'openai-chat';
+}
+
+/** Whether models are listed for Google's clients: their SDK asks its `/v1` too, and always sends its own header. */
+export function listsForGoogle(surface: Surface | undefined, headers: IncomingHttpHeaders): boolean {
+  const lists = surface?.kind === 'model-list' || surface?.kind === 'model';
+  return lists && headers['x-goog-api-key'] !== undefined && headers['anthropic-version'] === undefined;
+}
+
+/** The methods that a path serves, for `Allow` (RFC 9110, 10.2.1); null where nothing is served. */
+export function methodsOf(path: string): string | null {
+  const surface = matchPath(path)?.surface;
+  return surface === undefined ? null : methodsServed(surface).join(', ');
+}
+
+/** The methods of a surface, the one to name first in front. */
+export function methodsServed(surface: Surface): string[] {
+  const methods = surface.method === 'GET' ? ['GET', 'HEAD'] : [surface.method];
+  return surface.kind === 'stored-response' && surface.part === 'whole' ? [...methods, 'DELETE'] : methods;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

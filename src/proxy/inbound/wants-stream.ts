@@ -1,0 +1,53 @@
+import type { Call } from '../dispatch/call.ts';
+import { topLevel } from '../json/splice.ts';
+import { joined } from '../metering/meter.ts';
+
+const HEAD_WINDOW = 1024;
+const TAIL_WINDOW = 2048;
+const key = Buffer.from('"stream"');
+
+type Asked = Pick<Call, 'body' | 'codec' | 'named'>;
+
+/** Whether the request asks for a stream, by its path or by a strict scan of the whole body. */
+export function streamFlag({ body, codec, named }: Asked): boolean {
+  if (named !== null) return named.stream;
+  const scan = topLevel(joined(body));
+  if (codec.stream?.byDefault === true) return scan.ok && scan.stream?.text !== 'false';
+  return scan.ok && scan.stream?.text === 'true';
+}
+
+/** Whether the caller is to get a stream, whatever the target is asked for. */
+export function wantsStream(call: Call): boolean {
+  if (call.translated !== null) return call.translated.stream;
+  return call.turn?.compacts !== true && streamFlag(call);
+}
+
+/** The same for an upstream that did stream: a `"stream": true` near either end is believed without the scan. */
+export function asksForStream(asked: Asked): boolean {
+  return nearEnds(asked.body) || streamFlag(asked);
+}
+
+/**
+ * The same for an upstream that did not stream. Only a flag near either end, where every known client writes
+ * it, is worth the scan; one in the middle of a long body is not seen.
+ */
+export function askedForStream(asked: Asked): boolean {
+  const told = asked.named !== null || asked.codec.stream?.byDefault === true;
+  return (told || nearEnds(asked.body)) && streamFlag(asked);
+}
+function nearEnds(body: readonly Buffer[]): boolean {
+  const first = body[0];
+  const last = body.at(-1);
+  if (first === undefined || last === undefined) return false;
+  if (first === last && first.length <= HEAD_WINDOW + TAIL_WINDOW) return saysTrue(first);
+  return (
+    saysTrue(first.subarray(0, HEAD_WINDOW)) ||
+    saysTrue(last.subarray(Math.max(0, last.length - TAIL_WINDOW)))
+  );
+}
+
+function saysTrue(window: Buffer): boolean {
+  const at = window.indexOf(key);
+  if (at === -1) return false;
+  return /^\s*:\s*true/.test(window.toString('latin1', at + key.length, at + key.length + 32));
+}

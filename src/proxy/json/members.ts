@@ -1,0 +1,27 @@
+import { membersOf } from '../../codecs/json/members.ts';
+
+/**
+ * The JSON object in `body` without the members of these names and with `added` before the others. Each member that
+ * stays keeps its bytes.
+ * @throws GatewayError `invalid_json`
+ */
+export function withMembers(
+  body: Buffer,
+  without: readonly string[],
+  added: Readonly<Record<string, unknown>>,
+): Buffer[] {
+  const out: Buffer[] = [
+    Buffer.from(Object.keys(added).length === 0 ? '{' : JSON.stringify(added).slice(0, -1)),
+  ];
+  let first = Object.keys(added).length === 0;
+  for (const { end, name, start } of membersOf(body)) {
+    if (without.includes(name) || Object.hasOwn(added, name)) continue;
+    if (!first) out.push(comma);
+    out.push(body.subarray(start, end));
+    first = false;
+  }
+  return [...out, close];
+}
+
+const comma = Buffer.from(',');
+const close = Buffer.from('}');

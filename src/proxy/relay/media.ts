@@ -1,0 +1,193 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject, parseObject } from '../../codecs/json/values.ts';
+import { readVendorError } from '../../codecs/openai-shared/error.ts';
+import type { MediaAnswer, MediaCodec } from '../../codecs/passthrough/media.ts';
+import type { ResponseSink } from '../../http/response-sink.ts';
+import { resetConnection } from '../../http/server/reset.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { splitFrames } from '../../lib/sse.ts';
+import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
+import { joined, type Measured } from '../metering/meter.ts';
+import { MediaMeter } from '../metering/meter-media.ts';
+import type { AnswerReader } from '../upstream/attempt.ts';
+import type { Failure } from '../upstream/failure.ts';
+import { callerHeaders } from '../upstream/headers.ts';
+import { jsonAnswer, notJson } from './json-answer.ts';
+import { Relay } from './relay.ts';
+import { formatUsd } from './whole.ts';
+
+/** JSON up to here is held until it is whole, so that a cut is an error and the cost can stand in a header. */
+const HELD_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Carries an answer of a media format: JSON, events, or bytes of any kind, which pass at the caller's pace and are never
+ * held whole. An answer that is an error goes the way of all others.
+ */
+export class MediaRelay implements AnswerReader {
+  readonly #call: Call;
+  readonly #media: MediaCodec;
+  readonly #response: ResponseSink;
+  readonly #errors: Relay;
+  #status = 0;
+  #headers: IncomingHttpHeaders = {};
+  #kind: MediaAnswer['kind'] = 'other';
+  #meter: MediaMeter;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  /** True once the caller has been sent something. */
+  #passing = false;
+  /** What the request alone tells of its use. */
+  #asked: Measured | null = null;
+
+  constructor(call: Call, media: MediaCodec) {
+    this.#call = call;
+    this.#media = media;
+    this.#response = call.exchange.response;
+    this.#errors = new Relay(call);
+    this.#meter = new MediaMeter('other', []);
+  }
+
+  onHead(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    this.#errors.onHead(status, headers);
+    if (status >= 300) return;
+    const type = headers['content-type']?.toLowerCase() ?? '';
+    if (type.startsWith('text/html')) {
+      throw new GatewayError(
+        'upstream_protocol',
+        `The upstream answered ${status} with an HTML page; check the connection's base URL`,
+      );
+    }
+    if (type.includes('json')) this.#kind = 'json';
+    else if (type.startsWith('text/event-stream')) this.#kind = 'events';
+    this.#meter = new MediaMeter(this.#kind, this.#media.counted);
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#status >= 300) return this.#errors.onData(chunk);
+    this.#meter.push(chunk);
+    if (this.#passing) return this.#response.write(chunk);
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    if (this.#kind === 'json' && this.#heldBytes <= HELD_BYTES) return true;
+    return this.#pass();
+  }
+
+  onEnd(): void {
+    if (this.#status >= 300) {
+      this.#errors.onEnd();
+      return;
+    }
+    if (!this.#passing) {
+      this.#sendHeld();
+      return;
+    }
+    this.#response.end();
+    const error = this.#kind === 'events' ? lastError(this.#meter.answer().tail) : null;
+    this.#end(error === null ? 'ok' : 'failed', error, this.#measured());
+  }
+
+  onFailure({ error, safeToRetry }: Failure): void {
+    // A form comes only once.
+    const failure = { error, safeToRetry: safeToRetry && this.#call.upload?.begun !== true };
+    if (this.#status >= 300) this.#errors.onFailure(failure);
+    else if (this.#passing) this.#breakOff(error);
+    else this.#call.failed(failure);
+  }
+
+  onCallerGone(): void {
+    const gone = callerGone(this.#kind === 'events');
+    this.#call.end(this.#passing ? { ...gone, ...this.#measured() } : gone);
+  }
+
+  interrupt(error: GatewayError): void {
+    if (this.#passing) this.#breakOff(error);
+    else this.#call.failed({ error, safeToRetry: false });
+  }
+
+  /** Between bytes of a kind that is not known nothing can be put. */
+  takesKeepAlive(): boolean {
+    return false;
+  }
+
+  /** Sends what came up to now, and from here on what comes. */
+  #pass(): boolean {
+    this.#passing = true;
+    this.#letGoOfRequest();
+    const length = Number(this.#headers['content-length']);
+    const known = Number.isInteger(length) && this.#headers['content-encoding'] === undefined;
+    // The use of events and long answers is known at their end; that of sound is in the request.
+    this.#writeHead(known ? length : null, this.#kind === 'other' ? this.#asked : null);
+    this.#response.on('drain', () => this.#call.attempt?.resume());
+    const held = joined(this.#held);
+    this.#held = [];
+    return this.#response.write(held);
+  }
+
+  #sendHeld(): void {
+    const body = joined(this.#held);
+    if (body.length === 0 || (this.#kind === 'json' && jsonAnswer(body) === null)) {
+      const error = notJson(this.#status, this.#headers['content-type'], body);
+      this.#call.failed({ error, safeToRetry: false });
+      return;
+    }
+    this.#letGoOfRequest();
+    const { counted } = this.#meter.answer();
+    const found = this.#media.usageOfAnswer({ kind: this.#kind, head: body, tail: body, counted });
+    const measured = found ?? this.#asked ?? unknown;
+    this.#writeHead(body.length, measured);
+    this.#response.end(body);
+    this.#end('ok', null, measured);
+  }
+
+  #letGoOfRequest(): void {
+    const { body } = this.#call;
+    this.#asked = body.length === 0 ? null : this.#media.usageOfRequest(joined(body));
+    this.#call.body = [];
+  }
+
+  #measured(): Measured {
+    return this.#media.usageOfAnswer(this.#meter.answer()) ?? this.#asked ?? unknown;
+  }
+
+  #writeHead(length: number | null, measured: Measured | null): void {
+    const headers = callerHeaders(this.#status, this.#headers);
+    if (length !== null) headers.push('content-length', String(length));
+    if (this.#kind === 'events') headers.push('x-accel-buffering', 'no');
+    addGatewayHeaders(headers, this.#call);
+    const usd = measured === null ? null : this.#call.price(measured.usage).usd;
+    if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
+    this.#call.delivers();
+    this.#response.writeHead(this.#status, headers);
+  }
+
+  /** The caller must not take half of an answer for all of it. */
+  #breakOff(error: GatewayError): void {
+    resetConnection(this.#response);
+    this.#end('failed', error, this.#measured());
+  }
+
+  #end(outcome: CallEnd['outcome'], error: GatewayError | null, measured: Measured): void {
+    const end = error === null ? { error: null } : endOfError(error, false);
+    this.#call.end({
+      ...end,
+      status: this.#status,
+      outcome,
+      streamed: this.#kind === 'events',
+      ...measured,
+    });
+  }
+}
+
+const unknown: Measured = { usage: null, estimated: false };
+
+/** The failure that a stream ended with, in the words of whoever reported it; null when it ended well. */
+function lastError(tail: Buffer): GatewayError | null {
+  const last = splitFrames(tail).frames.findLast(({ data }) => data !== '[DONE]');
+  const data = last === undefined ? null : parseObject(last.data);
+  if (last === undefined || data === null) return null;
+  if (last.event !== 'error' && data['type'] !== 'error' && !isObject(data['error'])) return null;
+  const { message, status } = readVendorError(data);
+  return new GatewayError('upstream_error', message, { status });
+}

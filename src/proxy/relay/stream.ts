@@ -1,0 +1,272 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { CallerStream } from '../answer/caller-stream.ts';
+import { type AnswerModel, modelInStream } from '../answer/model.ts';
+import { cutEnding, errorFrame } from '../answer/stream-ending.ts';
+import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
+import { partialRelay } from '../dispatch/partial-answer.ts';
+import { estimateInput, joined, type Measured, measureStream, Tap } from '../metering/meter.ts';
+import { finalResponse, isKept } from '../responses-state/keep.ts';
+import type { Failure } from '../upstream/failure.ts';
+import { callerHeaders } from '../upstream/headers.ts';
+import { isJsonDocument } from './json-answer.ts';
+import { WholeFrames } from './whole-frames.ts';
+
+/** Preamble that is held back at most; a stream with more of it is committed. */
+const HELD_BYTES = 262_144;
+
+/**
+ * Relays a stream byte for byte, but for the name of the model. Until the first content frame nothing is sent, so that
+ * a failure inside HTTP 200 can still become an HTTP error or another attempt; afterwards chunks pass unread.
+ */
+export class StreamRelay {
+  readonly #call: Call;
+  readonly #codec: StreamCodec;
+  readonly #caller: CallerStream;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #tap: Tap;
+  /** What the caller has of it, where another target is to go on with that; null where chunks pass unread. */
+  #whole: WholeFrames | null;
+  /** On the way to the caller. All else looks at the upstream's own bytes. */
+  readonly #model: AnswerModel;
+  #committed = false;
+  /** Nobody reads on. */
+  #over = false;
+  /** Estimated tokens of the request, made when its bytes are let go: at the commit. */
+  #inputTokens = 0;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(call: Call, headers: IncomingHttpHeaders) {
+    if (call.codec.stream === null)
+      throw new GatewayError('internal_error', `${call.codec.format} has no streams`);
+    this.#call = call;
+    this.#codec = call.codec.stream;
+    this.#caller = call.caller;
+    this.#tap = new Tap(call.codec.stream.framing);
+    this.#model = modelInStream(call.codec.stream, call.requestedModel);
+    this.#headers = headers;
+    // A response that its provider keeps has ids that nobody else can go on with.
+    const goesOn = call.midStreamFailover && call.turn === null && call.codec.conversation !== null;
+    this.#whole = goesOn ? new WholeFrames(this.#codec) : null;
+  }
+
+  /** Whether the caller has no half of a frame. */
+  get endsFrame(): boolean {
+    return !this.#committed || this.#whole !== null || this.#tap.endsFrame();
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#tap.push(chunk);
+    if (this.#committed) return this.#pass(chunk);
+    this.#held.push(chunk);
+    this.#heldBytes += chunk.length;
+    const verdict = this.#examine(chunk);
+    if (verdict === 'wait' && this.#heldBytes < HELD_BYTES) return true;
+    if (verdict === 'failed') return true;
+    return this.#commit();
+  }
+
+  /** Once a frame has failed, nothing of what follows it is the answer's. */
+  #pass(chunk: Buffer): boolean {
+    if (this.#whole === null) return this.#caller.write(this.#model.push(chunk));
+    if (this.#over) return true;
+    const { bytes, error } = this.#whole.push(chunk);
+    const wantsMore = bytes.length === 0 || this.#caller.write(this.#model.push(bytes));
+    if (error !== null) {
+      const { message, status } = error;
+      this.#cut(new GatewayError('upstream_error', message, { status }), this.#facts());
+    } else if (this.#whole.tooLong) {
+      const rest = this.#whole.rest();
+      this.#whole = null;
+      this.#call.body = [];
+      if (rest.length > 0) return this.#caller.write(this.#model.push(rest));
+    }
+    return wantsMore;
+  }
+
+  onEnd(): void {
+    if (this.#over) return;
+    const facts = this.#facts();
+    if (!this.#committed && facts.end !== 'complete') {
+      const error = endError(
+        facts,
+        'The upstream ended its stream before any content and without its final event',
+      );
+      this.#call.failed({ error, safeToRetry: false });
+      return;
+    }
+    if (!this.#committed) this.#commit();
+    if (this.#isCut(facts)) {
+      this.#cut(endError(facts, 'The upstream ended its stream without its final event'), facts);
+      return;
+    }
+    // Not every client knows every error record; one that does not must not take the end after it for a good one.
+    if (facts.end === 'error' && this.#codec.endings.cut === 'reset') this.#caller.breakOff();
+    else this.#end();
+    this.#finishAsSaid(facts);
+  }
+
+  onFailure(failure: Failure): void {
+    if (!this.#committed) {
+      this.#call.failed(failure);
+      return;
+    }
+    this.#breakOff((facts) => this.#cut(facts.end === 'error' ? endError(facts, '') : failure.error, facts));
+  }
+
+  onCallerGone(): void {
+    const facts = this.#facts();
+    if (this.#committed && facts.end === 'complete') this.#finish('ok', null, facts);
+    else this.#endWith(callerGone(true), facts);
+  }
+
+  /** Ends the stream because the gateway stops: with the dialect's error event wherever one can stand, never as if complete. */
+  interrupt({ error }: Failure): void {
+    if (!this.#committed) {
+      this.#call.failed({ error, safeToRetry: false });
+      return;
+    }
+    this.#breakOff((facts) => {
+      this.#caller.breakOff(this.endsFrame ? errorFrame(this.#call, error) : null);
+      this.#finish('failed', error, facts);
+    });
+  }
+
+  /** Reads the frames that `chunk` completes, as far as the first one that decides. */
+  #examine(chunk: Buffer): 'wait' | 'commit' | 'failed' {
+    const { frames, rest } = this.#codec.split(
+      this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]),
+    );
+    this.#rest = rest;
+    for (const frame of frames) {
+      const meaning = this.#codec.classify(frame);
+      // A record that is no JSON is nothing that a caller can act on, and a stream of nothing else is no answer.
+      if (meaning === 'end' || (meaning === 'content' && isJsonDocument(frame.data))) return 'commit';
+      if (meaning === 'error') {
+        const { message, status } = this.#codec.readError(frame);
+        this.#call.failed({
+          error: new GatewayError('upstream_error', message, { status }),
+          safeToRetry: false,
+        });
+        return 'failed';
+      }
+    }
+    return 'wait';
+  }
+
+  #commit(): boolean {
+    this.#committed = true;
+    this.#inputTokens = estimateInput(this.#call.body);
+    this.#call.begun(this.#tap.head());
+    if (this.#whole === null && !isKept(this.#call)) this.#call.body = [];
+    this.#call.delivers();
+    const headers = () => {
+      const own = callerHeaders(200, this.#headers);
+      addGatewayHeaders(own, this.#call, this.#headers);
+      return own;
+    };
+    const held = joined(this.#held);
+    this.#held = [];
+    this.#rest = Buffer.alloc(0);
+    if (this.#whole === null) return this.#caller.commit(headers, this.#model.push(held));
+    this.#caller.commit(headers, '');
+    return this.#pass(held);
+  }
+
+  /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
+  #breakOff(partialAnswer: (facts: StreamFacts) => void): void {
+    const facts = this.#facts();
+    if (this.#isCut(facts)) {
+      partialAnswer(facts);
+      return;
+    }
+    if (facts.end === 'complete') this.#end();
+    else this.#caller.breakOff();
+    this.#finishAsSaid(facts);
+  }
+
+  /** Whether the caller has not heard how it ended. An error in the last, half frame is held back. */
+  #isCut({ end }: StreamFacts): boolean {
+    return end === 'cut' || (end === 'error' && this.#whole !== null);
+  }
+
+  /** After the last bytes, which may be a frame that no blank line followed. */
+  #end(): void {
+    this.#caller.end(this.#whole === null ? '' : this.#model.push(this.#whole.rest()));
+  }
+
+  #finishAsSaid(facts: StreamFacts): void {
+    if (facts.end === 'complete') this.#finish('ok', null, facts);
+    else {
+      const message = facts.error?.message ?? 'The stream reported an error';
+      this.#finish('failed', { code: 'upstream_error', message }, facts);
+    }
+  }
+
+  /** The upstream broke off after content: whatever the format's clients cope with best, but never a clean end. */
+  #cut(error: GatewayError, facts: StreamFacts): void {
+    if (this.#whole !== null) {
+      this.#goOn(this.#whole, error, facts);
+      return;
+    }
+    this.#caller.breakOff(this.endsFrame ? cutEnding(this.#call, error) : null);
+    this.#finish('failed', error, facts);
+  }
+
+  /** Another target goes on with what the caller has, if that can be. */
+  #goOn(whole: WholeFrames, error: GatewayError, facts: StreamFacts): void {
+    this.#over = true;
+    const frames = whole.passed();
+    // An error that was reported would have passed, had it not been held back.
+    const ending = facts.end === 'error' ? errorFrame(this.#call, error) : cutEnding(this.#call, error);
+    const partialAnswer = frames && partialRelay(this.#call, frames, { error, ending });
+    const used = this.#measured(facts);
+    if (partialAnswer !== null) {
+      this.#call.interrupted({ error, safeToRetry: false }, partialAnswer, used);
+      return;
+    }
+    this.#caller.breakOff(ending);
+    this.#call.end({ ...endOfError(error, true), status: 200, ...used });
+  }
+
+  #facts(): StreamFacts {
+    return this.#codec.readStream(this.#tap.head(), this.#tap.tail());
+  }
+
+  #finish(
+    outcome: 'ok' | 'failed',
+    error: { code: string; message: string } | null,
+    facts: StreamFacts,
+  ): void {
+    if (outcome === 'ok') this.#call.answered(() => finalResponse(this.#tap.tail().toString()));
+    this.#endWith(
+      {
+        status: 200,
+        outcome,
+        error: error && { code: error.code, message: error.message },
+        streamed: true,
+        usage: null,
+        estimated: false,
+      },
+      facts,
+    );
+  }
+
+  #endWith(end: CallEnd, facts: StreamFacts): void {
+    this.#call.end({ ...end, ...this.#measured(facts) });
+  }
+
+  #measured(facts: StreamFacts): Measured {
+    const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
+    return measureStream(this.#call.codec, this.#tap, facts, input);
+  }
+}
+
+/** Why a stream has not ended well: what it says itself, else `cut`. */
+function endError({ error }: StreamFacts, cut: string): GatewayError {
+  if (error === null) return new GatewayError('upstream_cut', cut);
+  return new GatewayError('upstream_error', error.message, { status: error.status });
+}

@@ -1,0 +1,85 @@
+import type { ReportedError, StreamCodec } from '../../codecs/codec.ts';
+import { joined } from '../metering/meter.ts';
+
+/** What of a chunk may go to the caller. */
+export interface Passed {
+  bytes: Buffer;
+  /** The error after it, which the caller is not shown. */
+  error: ReportedError | null;
+}
+
+/** What is remembered of a stream, and held back of a frame, at most. */
+const MAX_BYTES = 4 * 1024 * 1024;
+const LF = 0x0a;
+const CR = 0x0d;
+const nothing = Buffer.alloc(0);
+
+/**
+ * Lets the frames of a stream pass as they are, but whole, and up to an error among them: after half a frame nobody could
+ * go on. Remembers what has passed.
+ */
+export class WholeFrames {
+  readonly #codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>;
+  /** Of a frame that is not complete. */
+  #rest: Buffer[] = [];
+  #restBytes = 0;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>) {
+    this.#codec = codec;
+  }
+
+  push(chunk: Buffer): Passed {
+    this.#rest.push(chunk);
+    this.#restBytes += chunk.length;
+    // Without a line end no frame can have become complete.
+    if (!chunk.includes(LF) && !chunk.includes(CR)) return { bytes: nothing, error: null };
+    const bytes = joined(this.#rest);
+    const { frames, rest } = this.#codec.split(bytes);
+    this.#rest = rest.length === 0 ? [] : [rest];
+    this.#restBytes = rest.length;
+    const failed = frames.findIndex((frame) => this.#codec.classify(frame) === 'error');
+    const frame = frames[failed];
+    const error = frame === undefined ? null : this.#codec.readError(frame);
+    const end = frame === undefined ? bytes.length - rest.length : this.#startOf(bytes, failed);
+    return { bytes: this.#remember(bytes.subarray(0, end)), error };
+  }
+
+  /** Bytes of a frame that was not completed. */
+  rest(): Buffer {
+    const rest = joined(this.#rest);
+    this.#rest = [];
+    this.#restBytes = 0;
+    return rest;
+  }
+
+  /** All frames that have passed; null when they were too many. */
+  passed(): Buffer | null {
+    return this.tooLong ? null : joined(this.#pieces);
+  }
+
+  /** Whether so much has come that it is no longer remembered: nobody can go on with it, so none of it need be held back. */
+  get tooLong(): boolean {
+    return this.#bytes > MAX_BYTES || this.#restBytes > MAX_BYTES;
+  }
+
+  #remember(bytes: Buffer): Buffer {
+    if (bytes.length === 0) return bytes;
+    this.#bytes += bytes.length;
+    if (this.tooLong) this.#pieces = [];
+    else this.#pieces.push(bytes);
+    return bytes;
+  }
+
+  /** Where the frame of this index begins. */
+  #startOf(bytes: Buffer, index: number): number {
+    let start = 0;
+    for (let at = bytes.indexOf(LF) + 1; at > 0; at = bytes.indexOf(LF, at) + 1) {
+      const { frames, rest } = this.#codec.split(bytes.subarray(0, at));
+      if (frames.length > index) break;
+      if (rest.length === 0) start = at;
+    }
+    return start;
+  }
+}

@@ -1,0 +1,27 @@
+import type { ResponsePlaces } from '../../responses/places.ts';
+import type { Call } from '../dispatch/call.ts';
+import { wantsItKept } from './keep.ts';
+
+/** As far as the id of a response may stand behind its beginning. */
+const LOOKED_AT = 4096;
+/** Before it only members with plain values, at the root or in the `response` of the first event. */
+const first = /(?:^\s*|"response"\s*:\s*)\{[^{}[\]]*?"id"\s*:\s*"([^"\\]{1,200})"/;
+const prefixed = /"id"\s*:\s*"(resp_[^"\\]{1,200})"/;
+
+/**
+ * Remembers at which connection a response is that its provider keeps, for those that continue, read or delete it.
+ * @param head the first bytes of its answer
+ */
+export function notePlace(
+  places: Pick<ResponsePlaces, 'note'>,
+  { body, codec, exchange, requestedModel: model, target, translated, turn }: Call,
+  head: Buffer,
+): void {
+  if (codec.format !== 'openai-responses' || target.provider.keepsResponses !== true) return;
+  if (turn === null || translated !== null || turn.compaction === 'endpoint' || !wantsItKept(body)) return;
+  const text = head.toString('latin1', 0, LOOKED_AT);
+  const id = (first.exec(text) ?? prefixed.exec(text))?.[1];
+  if (id === undefined) return;
+  const made = { createdAt: exchange.startedAt, requestId: exchange.id, model };
+  places.note({ id, keyId: turn.keyId, connectionId: target.connection.id, ...made });
+}

@@ -1,0 +1,233 @@
+import type { Principal } from '../../access/authenticate.ts';
+import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
+import { textAt } from '../../codecs/json/wire-check.ts';
+import type { Conversation } from '../../codecs/model/conversation.ts';
+import { SUMMARY_PREFIX } from '../../codecs/openai-responses/compaction.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Target } from '../../combos/resolve.ts';
+import { GatewayError } from '../../lib/error.ts';
+import {
+  chainOf,
+  itemsOf,
+  portable,
+  previousNotFound,
+  type Reader,
+  readable,
+  resolved,
+  unsealedHere,
+} from '../../responses/chain.ts';
+import { asksForSummary, isTrigger } from '../../responses/compact.ts';
+import { continued, inputItems } from '../../responses/continued.ts';
+import type { ResponsePlaces } from '../../responses/places.ts';
+import type { FoundResponse } from '../../responses/stored.ts';
+import type { ProxyContext } from '../context.ts';
+import { type RequestedModel, requestedModel } from '../inbound/request.ts';
+import { joined } from '../metering/meter.ts';
+
+/** What the gateway does itself about the state of one request of the responses format. */
+export interface Turn {
+  keyId: string;
+  /** The response that it continues; null for a first one. */
+  previousId: string | null;
+  /** The items that it brought; null where its body still has these alone. */
+  input: readonly unknown[] | null;
+  /** What it asks to be compacted by: its path, or an item of its input. */
+  compaction: 'endpoint' | 'item' | null;
+  /** The gateway makes the compaction, not the provider. */
+  compacts: boolean;
+  /** For that: every item that it stands for. */
+  shown: readonly unknown[];
+}
+
+type Targets = readonly [Target, ...Target[]];
+
+export interface TurnInput extends Reader {
+  places: Pick<ResponsePlaces, 'find'>;
+  model: RequestedModel;
+  targets: Targets;
+  /** The request came to `/v1/responses/compact`. */
+  endpoint: boolean;
+  limitBytes: number;
+}
+
+export interface TakenTurn {
+  turn: Turn;
+  /** The body, rewritten where it refers to something that only the gateway knows. */
+  model: RequestedModel;
+  /** Those that can serve it as it is now. */
+  targets: Targets;
+}
+
+interface Asked extends Pick<TurnInput, 'model' | 'targets'> {
+  format: WireFormat;
+  endpoint?: boolean;
+}
+
+/** The turn that a request is, with the gateway's memory and limits; those of other formats are none and stay as they are. */
+export async function turnOf(
+  { config, places, responses }: Pick<ProxyContext, 'config' | 'places' | 'responses'>,
+  { keyId }: Pick<Principal, 'keyId'>,
+  { endpoint = false, format, model, targets }: Asked,
+): Promise<Pick<TakenTurn, 'model' | 'targets'> & { turn: Turn | null }> {
+  if (format !== 'openai-responses') return { turn: null, model, targets };
+  const limitBytes = config.limits.bodyBytes;
+  return takeTurn({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });
+}
+
+/** Without any of these words a body is left unread. */
+const words = ['previous_response_id', 'item_reference', 'compaction_trigger', SUMMARY_PREFIX].map((word) =>
+  Buffer.from(word),
+);
+
+/**
+ * Puts in what a request refers to: the response that it continues, stored items, summaries of the gateway's own.
+ * A body that refers to nothing of that kind stays as it came.
+ * @throws GatewayError `previous_response_not_found`, `invalid_request`, `request_too_large`
+ */
+export async function takeTurn(asked: TurnInput): Promise<TakenTurn> {
+  const { endpoint, keyId, model, targets } = asked;
+  const compaction = endpoint ? 'endpoint' : null;
+  const turn: Turn = { keyId, previousId: null, input: null, compaction, compacts: false, shown: [] };
+  if (!endpoint && !words.some((word) => mentions(model.pieces, word))) return { turn, model, targets };
+  const body = parseObject(joined(model.pieces).toString('utf8'));
+  if (body === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
+  try {
+    return await rewritten(asked, turn, body);
+  } catch (error) {
+    // JSON can be read to any depth and written only as deep as the stack goes.
+    if (!(error instanceof RangeError)) throw error;
+    throw new GatewayError('invalid_json', 'The request body is nested too deeply');
+  }
+}
+
+async function rewritten(asked: TurnInput, plain: Turn, body: JsonObject): Promise<TakenTurn> {
+  const items = inputItems(body['input']);
+  const previousId = textAt(body, 'previous_response_id');
+  const chain = previousId === null ? [] : await chainOf(asked, previousId, asked.limitBytes);
+  const compaction = plain.compaction ?? (items.some(isTrigger) ? 'item' : null);
+  const foreign = chain === null && previousId !== null ? await foreignOf(asked, previousId) : null;
+  const { compacts, targets } = servedBy(asked.targets, { compaction, foreign });
+  const turn: Turn = { ...plain, previousId, compaction, compacts };
+  const brought = await resolved(
+    compacts ? items.filter((item) => !isTrigger(item)) : items,
+    chain ?? [],
+    asked,
+  );
+  const own = compacts ? whole : itemsFor(targets);
+  const said = brought.flatMap((item, index) =>
+    item === items[index] ? [readable(item)] : own(readable(item)),
+  );
+  const unchanged = said.length === items.length && said.every((item, index) => item === items[index]);
+  if (unchanged && !compacts && (chain === null || chain.length === 0))
+    return { turn, model: asked.model, targets };
+  const request = {
+    ...body,
+    input: said,
+    ...(compacts && compaction === 'endpoint' ? { stream: false } : {}),
+  };
+  return {
+    turn: { ...turn, input: brought, shown: compacts ? [...itemsOf(chain ?? []), ...brought] : [] },
+    model: bodyOf(chain === null ? request : joinedTo(chain, own, request), asked),
+    targets,
+  };
+}
+
+const whole = (item: unknown): unknown[] => [item];
+
+/** How stored items go to providers: those of another format are told everything, by its own codec. */
+function itemsFor(targets: Targets): typeof whole {
+  const native = targets.filter(({ format }) => format === 'openai-responses');
+  if (native.length === 0) return whole;
+  return native.some(({ provider }) => provider.keepsResponses) ? portable : unsealedHere;
+}
+
+function joinedTo(chain: readonly FoundResponse[], own: typeof whole, request: JsonObject): JsonObject {
+  const earlier = itemsOf(chain).flatMap((item) => own(readable(item)));
+  return continued({ input: earlier, output: [] }, request);
+}
+
+/** A turn's conversation as its provider is to see it: what is kept of it is the gateway's affair. */
+export function conversationOf(conversation: Conversation, { compacts }: Turn): Conversation {
+  const forgotten = { ...conversation, store: null };
+  return compacts ? asksForSummary(forgotten) : forgotten;
+}
+
+/** A request with what its response is to say about its state. */
+export function echoOf(request: JsonObject, { compaction, previousId }: Turn): JsonObject {
+  const store = compaction !== 'endpoint' && request['store'] !== false;
+  return { ...request, store, previous_response_id: previousId };
+}
+
+/** A response that only its provider can know. */
+interface Foreign {
+  id: string;
+  /** The connection that made it; null where the gateway has not seen it, and any may. */
+  connectionId: string | null;
+}
+
+/** @throws GatewayError `previous_response_not_found` for one that another key made */
+async function foreignOf({ keyId, places }: TurnInput, id: string): Promise<Foreign> {
+  const place = await places.find(id, keyId);
+  if (place === 'foreign') throw previousNotFound(id, NOT_HERE);
+  return { id, connectionId: place?.connectionId ?? null };
+}
+
+const NOT_HERE = 'it was not stored here for this key, was deleted or has expired';
+
+interface Wanted {
+  compaction: Turn['compaction'];
+  foreign: Foreign | null;
+}
+
+/**
+ * The targets that can serve a turn. A response that only its provider can know goes to providers of the format; a
+ * compaction to those that make it themselves if the first one does, else to the others.
+ * @throws GatewayError `previous_response_not_found`
+ */
+function servedBy(
+  targets: Targets,
+  { compaction, foreign }: Wanted,
+): { targets: Targets; compacts: boolean } {
+  const native = ({ format }: Target) => format === 'openai-responses';
+  const made = ({ connection }: Target) =>
+    foreign === null || foreign.connectionId === null || connection.id === foreign.connectionId;
+  const knowing =
+    foreign === null ? targets : some(targets.filter((target) => native(target) && made(target)));
+  if (knowing === null) {
+    const elsewhere = 'it is kept by an account that does not serve this model here, or not now';
+    throw previousNotFound(foreign?.id ?? '', foreign?.connectionId == null ? NOT_HERE : elsewhere);
+  }
+  if (compaction === null) return { targets: knowing, compacts: false };
+  const able = (target: Target) =>
+    native(target) && (target.provider.compacts?.includes(compaction) ?? false);
+  const compacts = !able(knowing[0]);
+  return { targets: some(knowing.filter((target) => able(target) !== compacts)) ?? knowing, compacts };
+}
+
+function some([first, ...others]: readonly Target[]): Targets | null {
+  return first === undefined ? null : [first, ...others];
+}
+
+/** A request as a body, its model first so that it is found at once. */
+function bodyOf(request: JsonObject, { limitBytes, model }: TurnInput): RequestedModel {
+  const { model: _, ...members } = request;
+  const bytes = Buffer.from(JSON.stringify({ model: model.value, ...members }));
+  if (bytes.length > limitBytes)
+    throw new GatewayError(
+      'request_too_large',
+      `The request has ${bytes.length} bytes with everything that it refers to, ${limitBytes} at most`,
+    );
+  return requestedModel([bytes]);
+}
+
+/** Whether a word stands in a body, also across two of its pieces. */
+function mentions(pieces: readonly Buffer[], word: Buffer): boolean {
+  return pieces.some((piece, index) => {
+    if (piece.includes(word)) return true;
+    const next = pieces[index + 1];
+    if (next === undefined) return false;
+    const reach = word.length - 1;
+    const seam = [piece.subarray(-reach), ...pieces.slice(index + 1, index + 1 + reach)];
+    return Buffer.concat(seam.map((part) => part.subarray(0, reach))).includes(word);
+  });
+}

@@ -1,0 +1,45 @@
+import { onlyAllowedCalls } from '../../codecs/adapt/allowed-tools.ts';
+import type { BegunAnswer } from '../../codecs/adapt/continuation.ts';
+import { continuing } from '../../codecs/adapt/continuation.ts';
+import { wholeCharacters } from '../../codecs/adapt/join-surrogates.ts';
+import { onlyFirstCall } from '../../codecs/adapt/one-call.ts';
+import { restoreTools } from '../../codecs/adapt/restore.ts';
+import { ownSeals } from '../../codecs/encrypted-reasoning/owner.ts';
+import type { AnswerContext, PartReader, PartWriter } from '../../codecs/model/stream-part.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Target } from '../../combos/resolve.ts';
+import { compacting } from '../../responses/compact.ts';
+import { prefillOf } from '../dispatch/prefill.ts';
+import { conversationCodec, ownerOf, type TranslatedRequest } from './request.ts';
+
+/** The answer that is read. */
+export interface AnswerSource {
+  /** Who answers. */
+  target: Target;
+  /** What it was asked. */
+  request: Pick<TranslatedRequest, 'tools' | 'oneCall' | 'allowedTools'>;
+  /** The id of the request, where the answer is to become a compaction; null where it stays what it is. */
+  compactionOf: string | null;
+  /** The answer that this one continues; null where it begins one. */
+  begun: BegunAnswer | null;
+}
+
+/** Reads an upstream's frames into the parts that the client is to get: every stage between its format and the client's. */
+export function answerParts({ begun, compactionOf, request, target }: AnswerSource): PartReader {
+  const read = wholeCharacters(conversationCodec(target.format).conversation.reader());
+  const owned = ownSeals(restoreTools(read, request.tools), ownerOf(target));
+  const { allowedTools } = request;
+  const allowed = allowedTools === null ? owned : onlyAllowedCalls(owned, new Set(allowedTools));
+  const called = request.oneCall ? onlyFirstCall(allowed) : allowed;
+  const own = compactionOf === null ? called : compacting(called, compactionOf);
+  return begun === null ? own : continuing(own, begun, prefillOf(target)?.repeated === true);
+}
+
+/** Writes those parts as frames of the client's format. */
+export function answerFrames(
+  format: WireFormat,
+  { includeUsage, request }: Pick<TranslatedRequest, 'includeUsage' | 'request'>,
+  answer: Omit<AnswerContext, 'includeUsage' | 'request'>,
+): PartWriter {
+  return conversationCodec(format).conversation.writer({ ...answer, includeUsage, request });
+}

@@ -1,0 +1,206 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Target } from '../../combos/resolve.ts';
+import { keyHeaders } from '../../connections/credentials/authorise.ts';
+
+/** Lists the gateways that a request has passed, so that one pointed at itself is noticed. */
+export const viaHeader = 'x-gateway-via';
+
+/**
+ * Never forwarded upstream: hop-by-hop fields (RFC 9110, 7.6.1), what this hop sets itself, every place a
+ * caller's credential can stand, cookies, and traces of the caller's network position.
+ */
+const heldBack = new Set([
+  'content-type',
+  'x-http-method-override',
+  'x-method-override',
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'content-encoding',
+  'accept-encoding',
+  'authorization',
+  'proxy-authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'x-auth-token',
+  'cookie',
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'x-original-url',
+  'x-rewrite-url',
+  'x-request-id',
+  'origin',
+  'referer',
+  'openai-organization',
+  'openai-project',
+  viaHeader,
+]);
+
+const heldBackPrefix = /^(?:x-gateway-|x-forwarded-|sec-)/;
+
+/** What goes to a vendor that the caller's own headers were not written for. */
+const standard = new Set([
+  'accept',
+  'accept-language',
+  'user-agent',
+  'traceparent',
+  'tracestate',
+  'idempotency-key',
+  'anthropic-version',
+  'anthropic-beta',
+  'openai-beta',
+]);
+
+/** Never forwarded to the caller: this hop's own matters, cookies, and who owns the upstream account. */
+const keptFromCaller = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'content-encoding',
+  'date',
+  'server',
+  'via',
+  'set-cookie',
+  'alt-svc',
+  'strict-transport-security',
+  'report-to',
+  'reporting-endpoints',
+  'nel',
+  'content-security-policy',
+  'www-authenticate',
+  'x-request-id',
+  'openai-organization',
+  'openai-project',
+  'anthropic-organization-id',
+]);
+
+export interface UpstreamHeadersInput {
+  /** As received: name, value, name, value … */
+  raw: readonly string[];
+  target: Target;
+  format: WireFormat;
+  /** The request was translated: what the caller's vendor defined means nothing to this one. */
+  translated: boolean;
+  /** What the body is: the upstream must read it as the gateway did, whatever the client called it. */
+  contentType: string;
+  via: string;
+  requestId: string;
+}
+
+/**
+ * The headers of the upstream request, flat. The connection's key replaces whatever the caller sent; a credential that
+ * is more than a key is put in when the request is sent (`authorised.ts`).
+ */
+export function upstreamHeaders({
+  raw,
+  target,
+  format,
+  translated,
+  contentType,
+  via,
+  requestId,
+}: UpstreamHeadersInput): string[] {
+  const { provider, connection } = target;
+  const headers: string[] = [];
+  const sent = new Set<string>();
+  const ofThisHop = connectionOptions(raw);
+  const meaningless = provider.modelInPath?.[format]?.withoutHeaders ?? [];
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const name = raw[index]?.toLowerCase() ?? '';
+    const value = raw[index + 1] ?? '';
+    if (heldBack.has(name) || ofThisHop.has(name) || heldBackPrefix.test(name)) continue;
+    if ((translated || provider.forwardHeaders === 'standard') && !standard.has(name)) continue;
+    if (translated && name === 'accept') continue;
+    if (isForeign(name, format, translated)) continue;
+    if (meaningless.includes(name)) continue;
+    headers.push(name, value);
+    sent.add(name);
+  }
+  headers.push('content-type', contentType);
+  for (const [name, value] of Object.entries(provider.headers ?? {})) {
+    if (!sent.has(name)) headers.push(name, value);
+  }
+  headers.push(viaHeader, via, 'x-request-id', requestId);
+  const auth = provider.formatAuth?.[format] ?? provider.auth;
+  headers.push(...Object.entries(keyHeaders(connection, auth)).flat());
+  return headers;
+}
+
+/** Whether a header names features of another vendor's API than the one that is asked. */
+function isForeign(name: string, format: WireFormat, translated: boolean): boolean {
+  if (name.startsWith('anthropic-')) return translated || format !== 'anthropic-messages';
+  if (name.startsWith('openai-')) return translated || !format.startsWith('openai-');
+  return false;
+}
+
+const noOptions: ReadonlySet<string> = new Set();
+
+/** The fields that `Connection` names, which belong to one hop as it does (RFC 9110, 7.6.1). */
+function connectionOptions(raw: readonly string[]): ReadonlySet<string> {
+  let options = noOptions;
+  for (let index = 0; index + 1 < raw.length; index += 2) {
+    const value = raw[index + 1] ?? '';
+    if (raw[index]?.length !== 10 || value === 'keep-alive' || raw[index]?.toLowerCase() !== 'connection')
+      continue;
+    options = new Set([...options, ...optionsIn(value)]);
+  }
+  return options;
+}
+
+function optionsIn(connection: string): ReadonlySet<string> {
+  if (connection === '' || connection === 'keep-alive' || connection === 'close') return noOptions;
+  return new Set(connection.split(',').map((name) => name.trim().toLowerCase()));
+}
+
+/** The upstream's headers as the caller may see them, flat, without any about the body's length or encoding. */
+export function callerHeaders(status: number, upstream: IncomingHttpHeaders): string[] {
+  const headers: string[] = [];
+  const ofThatHop = optionsIn(String(upstream.connection ?? ''));
+  for (const name in upstream) {
+    if (keptFromCaller.has(name) || ofThatHop.has(name) || isOwn(name)) continue;
+    const value = upstream[name];
+    if (typeof value === 'string') headers.push(name, value);
+    else if (value !== undefined) for (const one of value) headers.push(name, one);
+  }
+  const upstreamId = upstream['x-request-id'];
+  if (typeof upstreamId === 'string') headers.push('x-upstream-request-id', upstreamId);
+  if (status === 429 && upstream['retry-after'] === undefined)
+    headers.push('retry-after', defaultRetryAfter(upstream));
+  if (status === 401 && upstream['x-should-retry'] === undefined) headers.push('x-should-retry', 'false');
+  return headers;
+}
+
+function isOwn(name: string): boolean {
+  return name.startsWith('x-gateway-') || name.startsWith('access-control-') || name.startsWith('cf-');
+}
+
+/** Codex gives up on a 429 without `retry-after`, so there always is one: the vendor's finer hint, else 5 s. */
+function defaultRetryAfter(upstream: IncomingHttpHeaders): string {
+  const milliseconds = Number(upstream['retry-after-ms']);
+  return milliseconds > 0 ? String(Math.ceil(milliseconds / 1000)) : '5';
+}
+
+/** Flat headers (name, value, name, value …) as names and values. */
+export function* pairs(flat: readonly string[]): Iterable<[string, string]> {
+  for (let index = 0; index + 1 < flat.length; index += 2) yield [flat[index] ?? '', flat[index + 1] ?? ''];
+}

@@ -1,0 +1,78 @@
+import type { Listening } from '../../http/outbound/outbound.ts';
+import { Pool } from '../../http/outbound/undici.ts';
+import { upstreamUrl } from '../../providers/url.ts';
+import type { Upstream } from './attempt.ts';
+import { createConnector } from './connector.ts';
+
+/** Where the requests of one connection and format go, ready for use. */
+export interface Endpoint {
+  upstream: Upstream;
+  /**
+   * The same on a socket that never carried a request. A second try needs one: an upstream that restarted has
+   * let go of all its kept connections at once.
+   */
+  fresh(): Upstream;
+  origin: string;
+  host: string;
+  path: string;
+}
+
+export interface Pools {
+  /**
+   * The endpoint for a base URL, the format's path and the provider's paths of all formats (see `upstreamUrl`).
+   * @throws GatewayError for a base URL that is none
+   */
+  endpoint(baseUrl: string, path: string, paths: Readonly<Record<string, string | undefined>>): Endpoint;
+  close(): Promise<void>;
+}
+
+/** Idle sockets are kept this long; agents pause for seconds between turns, and a TLS handshake costs more. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** undici keeps no connection with a pipelining of 0. */
+const PIPELINING = { kept: 1, fresh: 0 } as const;
+
+/** Two pools per origin, opened at their first use and never closed while the gateway runs. */
+export function createPools(connectMs: number, listening: Listening): Pools {
+  const connect = createConnector({ timeoutMs: connectMs, listening });
+  const pools = { kept: new Map<string, Pool>(), fresh: new Map<string, Pool>() };
+  /** By base URL, then by path: a request finds its own without building a name for it. */
+  const endpoints = new Map<string, Map<string, Endpoint>>();
+  const poolOf = (kind: 'kept' | 'fresh', origin: string): Pool => {
+    let pool = pools[kind].get(origin);
+    if (pool === undefined) {
+      pool = new Pool(origin, {
+        allowH2: false,
+        pipelining: PIPELINING[kind],
+        keepAliveTimeout: KEEP_ALIVE_MS,
+        connect,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        maxHeaderSize: 131_072,
+      });
+      pools[kind].set(origin, pool);
+    }
+    return pool;
+  };
+  return {
+    endpoint(baseUrl, path, paths) {
+      const known = endpoints.get(baseUrl)?.get(path);
+      if (known !== undefined) return known;
+      const all = Object.values(paths).filter((one) => one !== undefined);
+      const url = new URL(upstreamUrl(baseUrl, path, all));
+      const endpoint = {
+        upstream: poolOf('kept', url.origin),
+        fresh: () => poolOf('fresh', url.origin),
+        origin: url.origin,
+        host: url.host,
+        path: url.pathname + url.search,
+      };
+      const ofBase = endpoints.get(baseUrl) ?? new Map<string, Endpoint>();
+      endpoints.set(baseUrl, ofBase.set(path, endpoint));
+      return endpoint;
+    },
+    async close() {
+      await Promise.all([...pools.kept.values(), ...pools.fresh.values()].map((pool) => pool.destroy()));
+    },
+  };
+}

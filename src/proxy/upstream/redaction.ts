@@ -1,0 +1,36 @@
+import { secretsOf, withoutSecrets } from '../../connections/accounts/account.ts';
+import type { OpenConnection } from '../../connections/schema.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { ProxyContext } from '../context.ts';
+import type { Failure } from './failure.ts';
+
+/** Takes out of a text what a connection proves itself with to its upstream: servers quote it in their errors. */
+export function redactSecrets(
+  { tokens }: Pick<ProxyContext, 'tokens'>,
+  connection: OpenConnection,
+  text: string,
+): string {
+  return withoutSecrets(text, [...secretsOf(connection), ...tokens.issued(connection)]);
+}
+
+/** The failure as the client, the ledger and the trace may have it. */
+export function redactedFailure(failure: Failure, redact: (text: string) => string): Failure {
+  const { answer, error } = failure;
+  const clean = redactedError(error, redact);
+  if (answer === undefined) return clean === error ? failure : { ...failure, error: clean };
+  return { ...failure, error: clean, answer: { ...answer, said: redact(answer.said) } };
+}
+
+/** The error with its message redacted. */
+export function redactedError(error: GatewayError, redact: (text: string) => string): GatewayError {
+  const message = redact(error.message);
+  if (message === error.message) return error;
+  const { code, headers, param, retryAfter, status } = error;
+  return new GatewayError(code, message, {
+    status,
+    headers,
+    cause: error.cause,
+    ...(param === null ? {} : { param }),
+    ...(retryAfter === null ? {} : { retryAfter }),
+  });
+}

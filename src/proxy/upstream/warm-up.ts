@@ -1,0 +1,42 @@
+import type { Principal } from '../../access/authenticate.ts';
+import { textAt } from '../../codecs/json/wire-check.ts';
+import type { AnyExchange } from '../../http/server/server.ts';
+import { chainOf, previousNotFound } from '../../responses/chain.ts';
+import type { ProxyContext } from '../context.ts';
+import { requestedModel } from '../inbound/request.ts';
+import { refuseOtherModels } from '../json/model-fields.ts';
+import { conversationCodec } from '../translate/request.ts';
+import type { Created } from '../websocket/message.ts';
+
+/**
+ * Answers a request that generates nothing (`generate: false`): with an empty response that later ones may continue. No
+ * provider is asked, and nothing is recorded; what would be refused is refused already.
+ * @throws GatewayError as a request of the same words would
+ */
+export async function warmUp(
+  context: ProxyContext,
+  exchange: AnyExchange,
+  { body, request }: Pick<Created, 'body' | 'request'>,
+  principal: Principal,
+): Promise<void> {
+  const { value: model } = requestedModel([body]);
+  context.routing.plan(context.snapshot().routes, {
+    requested: model,
+    format: 'openai-responses',
+    principal,
+    headers: exchange.request.headers,
+    body: [body],
+  });
+  if (principal.models !== null) refuseOtherModels({ body: [body], inPath: null, keyName: principal.name });
+  const previousId = textAt(request, 'previous_response_id');
+  const reader = { memory: context.responses, keyId: principal.keyId };
+  if (previousId !== null && (await chainOf(reader, previousId, context.config.limits.bodyBytes)) === null)
+    throw previousNotFound(previousId, 'it is not known on this connection, nor stored here for this key');
+  const { conversation, stream } = conversationCodec('openai-responses');
+  const { id, response, startedAt } = exchange;
+  const writer = conversation.writer({ id, model, startedAt, includeUsage: true, request });
+  const begun = writer.push({ type: 'message-start', id, model, usage: null });
+  const ended = writer.push({ type: 'message-end', reason: 'stop', stopSequence: null, usage: null });
+  response.writeHead(200, ['content-type', stream.contentType]);
+  response.end(begun + ended);
+}
