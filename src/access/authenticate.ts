@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { hashKey } from './keys.ts';
+import { hashKey } from './keys/keys.ts';
 import type { KeyRecord } from './schema.ts';
 
 /** Who a request comes from. */
 export interface Principal {
   keyId: string;
   name: string;
-  /** Models it may use, exact or with a trailing `*`; null for all. */
+  /** What it may use (`allowed-models.ts`); null for everything. */
   models: string[] | null;
   /** For how long an answer may be given again to the same request, in milliseconds; absent for never. */
   cacheTtlMs?: number;
@@ -49,17 +49,6 @@ export function presentedKeys(headers: IncomingHttpHeaders): string[] {
     if (typeof value === 'string' && value !== '') presented.push(value);
   }
   return presented;
-}
-
-/** Whether a principal may use a model, by the id it asked for or by one of the model's canonical ids. */
-export function allowsModel(principal: Principal, requested: string, ids: readonly string[]): boolean {
-  const { models } = principal;
-  if (models === null) return true;
-  return models.some((pattern) => matches(pattern, requested) || ids.some((id) => matches(pattern, id)));
-}
-
-function matches(pattern: string, id: string): boolean {
-  return pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern;
 }
 
 /** The map found the digest by its text; comparing it in constant time keeps that from depending on the map's own way. */

@@ -2,15 +2,17 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { GatewayError } from '../lib/error.ts';
-import type { LoginThrottle } from './login-throttle.ts';
-import { passwordProblem } from './password-policy.ts';
-import type { Passwords } from './passwords.ts';
-import type { UserStore } from './users.ts';
+import type { LoginThrottle } from './login/throttle.ts';
+import type { Passwords } from './passwords/passwords.ts';
+import { passwordProblem } from './passwords/policy.ts';
+import type { UserStore } from './users/users.ts';
 
 /** The way in while there is no admin: whoever reads the server's terminal or its files may make the first one. */
 export interface Bootstrap {
   /** The code in force and when it ends; null when there is an admin. For the terminal only, never for the log. */
   offer(): { code: string; expiresAt: number } | null;
+  /** @throws GatewayError `conflict` when there is an admin, `too_many_logins` */
+  checkSetUp(address: string): Promise<void>;
   /**
    * Makes the user `admin`, once.
    * @param address the peer's address, where wrong codes are counted
@@ -53,11 +55,15 @@ export async function openBootstrap(deps: BootstrapDeps): Promise<Bootstrap> {
   }
   let taken = false;
   const current = () => (offered !== null && offered.expiresAt > now() ? offered : null);
+  const checkSetUp = async (address: string) => {
+    throttle.check(ACCOUNT, address);
+    if (await users.hasAdmin()) throw alreadySetUp();
+  };
   return {
     offer: current,
+    checkSetUp,
     async setUp({ code, password }, address) {
-      throttle.check(ACCOUNT, address);
-      if (await users.hasAdmin()) throw alreadySetUp();
+      await checkSetUp(address);
       const held = current();
       if (held === null || !sameText(code, held.code)) {
         throttle.failed(ACCOUNT, address);
@@ -101,4 +107,10 @@ function writeCode(path: string, code: string): void {
 /** Compares digests, so that the time it takes tells nothing. */
 function sameText(a: string, b: string): boolean {
   return timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
+}
+
+/** What is said of an address that others can reach, where the first of them to come could make the admin. */
+export function openToAll(host: string): GatewayError {
+  const message = `host ${host} is reachable from other machines, which needs an admin password first: run \`gateway setup\`, or listen on 127.0.0.1`;
+  return new GatewayError('invalid_request', message, { param: 'host' });
 }

@@ -17,33 +17,41 @@ export function clientAddress(
   trusted: (address: string) => boolean,
 ): string {
   if (!trusted(peer)) return peer;
-  const said = [listed(headers['x-forwarded-for']), forwardedFor(headers['forwarded'])].filter(
-    (hops) => hops !== null,
-  );
-  const found = new Set(said.map((hops) => lastForeign([...hops, peer], trusted)));
+  const said = [
+    { value: headers['x-forwarded-for'], hopOf: bare },
+    { value: headers['forwarded'], hopOf: forwardedFor },
+  ].flatMap(({ hopOf, value }) => (value === undefined ? [] : [{ list: String(value), hopOf }]));
+  const found = new Set(said.map(({ hopOf, list }) => lastForeign(list, hopOf, trusted)));
   const [only, ...others] = found;
   if (only === undefined) return peer;
   return others.length === 0 ? only : '';
 }
 
-function lastForeign(hops: readonly string[], trusted: (address: string) => boolean): string {
-  for (const hop of hops.toReversed()) {
+/** More proxies than stand in a row anywhere; and as long as what one of them says can be. */
+const MAX_HOPS = 32;
+const MAX_ELEMENT = 512;
+
+/** Reads a list from its end, for what stands before the client's address is anybody's, and may be long. */
+function lastForeign(
+  list: string,
+  hopOf: (element: string) => string,
+  trusted: (address: string) => boolean,
+): string {
+  let hop = '';
+  let end = list.length;
+  for (let count = 0; count < MAX_HOPS && end >= 0; count += 1) {
+    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+    if (end - comma > MAX_ELEMENT) return '';
+    hop = hopOf(list.slice(comma + 1, end));
     if (isIP(plainAddress(hop)) === 0) return '';
     if (!trusted(hop)) return hop;
+    end = comma;
   }
-  return hops[0] ?? '';
+  return end >= 0 ? '' : hop;
 }
 
-function listed(value: string | string[] | undefined): string[] | null {
-  if (value === undefined) return null;
-  return String(value).split(',').map(bare);
-}
-
-function forwardedFor(value: string | string[] | undefined): string[] | null {
-  if (value === undefined) return null;
-  return String(value)
-    .split(',')
-    .map((element) => bare(/(?:^|;)\s*for=("[^"]*"|[^;]*)/i.exec(element.trim())?.[1] ?? ''));
+function forwardedFor(element: string): string {
+  return bare(/(?:^|;)\s*for=("[^"]*"|[^;]*)/i.exec(element.trim())?.[1] ?? '');
 }
 
 /** An address without quotes, brackets and port. */

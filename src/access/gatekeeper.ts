@@ -2,14 +2,14 @@ import type { Caller } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import { type Bootstrap, openBootstrap } from './bootstrap.ts';
-import { openLoginThrottle } from './login-throttle.ts';
-import { createLoginTokens, type LoginTokens, type TokenSettings } from './login-tokens.ts';
-import { createLogins, type Logins } from './logins.ts';
+import { createLogins, type Logins } from './login/logins.ts';
+import { openLoginThrottle } from './login/throttle.ts';
+import { createLoginTokens, type LoginTokens, type TokenSettings } from './login/tokens.ts';
 import { type AuthFacts, type AuthRefusal, authenticateManagement } from './manage-auth.ts';
-import { createPasswords, type Passwords } from './passwords.ts';
-import { openTokens, type Tokens } from './tokens.ts';
-import { createUserIndex, type UserIndex } from './user-index.ts';
-import { type UserStore, userStore } from './users.ts';
+import { createPasswords, type Passwords } from './passwords/passwords.ts';
+import { openTokens, type Tokens } from './tokens/tokens.ts';
+import { createUserIndex, type UserIndex } from './users/user-index.ts';
+import { type UserStore, userStore } from './users/users.ts';
 
 export interface GatekeeperInput {
   store: Pick<Store, 'db' | 'revision'>;
@@ -19,6 +19,8 @@ export interface GatekeeperInput {
   ownerKey: string;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** The same for waits: never goes back, so that none lasts a day because the clock was set back. Default: `now`. */
+  steady?: () => number;
   /** Told of what goes wrong beside the requests: a write that is tried again. */
   onError: (error: unknown) => void;
   /** Runs what comes back by the clock. Default: one of each part's own. */
@@ -28,7 +30,7 @@ export interface GatekeeperInput {
 }
 
 /** Who lets callers in and out, and the parts that the resources `users` and `tokens` need. */
-export interface Gatekeeper extends LoginTokens, Pick<Bootstrap, 'setUp' | 'offer'> {
+export interface Gatekeeper extends LoginTokens, Pick<Bootstrap, 'checkSetUp' | 'setUp' | 'offer'> {
   authenticate(facts: AuthFacts): Promise<Caller | AuthRefusal>;
   parts: AccessParts;
   /** Writes what waits. */
@@ -47,14 +49,15 @@ export interface AccessParts {
 
 export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper> {
   const { dataDir, now, onError, ownerKey, passwords = createPasswords(), settings, store } = input;
+  const { steady = now } = input;
   const users = userStore(store, now);
   const index = createUserIndex(store);
   const clockwork = { now, onError, ...(input.schedule === undefined ? {} : { schedule: input.schedule }) };
   const tokens = await openTokens(store, clockwork);
-  const throttle = await openLoginThrottle(store, clockwork);
+  const throttle = await openLoginThrottle(store, { ...clockwork, now: steady });
   const { rehash } = users;
-  const logins = createLogins({ users: index, passwords, throttle, rehash, now, onError });
-  const bootstrap = await openBootstrap({ dataDir, users, passwords, throttle, now });
+  const logins = createLogins({ users: index, passwords, throttle, rehash, now: steady, onError });
+  const bootstrap = await openBootstrap({ dataDir, users, passwords, throttle, now: steady });
   const renewal = settings.tokenRenewal;
   const auth = { users: index, tokens, logins, throttle, ownerKey, renewal, now };
   const { loggedIn } = users;
@@ -62,6 +65,7 @@ export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper
     ...createLoginTokens({ users: index, tokens, settings, loggedIn, now }),
     authenticate: (facts) => authenticateManagement(facts, auth),
     offer: bootstrap.offer,
+    checkSetUp: bootstrap.checkSetUp,
     setUp: bootstrap.setUp,
     parts: { users, index, tokens, logins, passwords, now },
     async close() {

@@ -137,7 +137,7 @@ describe('who calls the management API', () => {
     const vic = await access.user('vic', 'viewer');
     const headers = token(await access.login('vic'));
     const { openStore } = await import('../store/database.ts');
-    const { userStore } = await import('./users.ts');
+    const { userStore } = await import('./users/users.ts');
     const other = await openStore(access.dataDir);
     assert.equal(outcome(await access.enter(headers)), 'vic');
     await userStore(other).setPassword(vic.id, 'plain:set on the host');
@@ -174,7 +174,12 @@ describe('who calls the management API', () => {
       authenticateManagement(
         { rawHeaders: token(good), address: '127.0.0.1', requestId: 'req_1' },
         {
-          ...{ logins, tokens, throttle, ownerKey, renewal: 'fixed', now: () => access.clock.time },
+          logins,
+          tokens,
+          throttle,
+          ownerKey,
+          renewal: 'fixed',
+          now: () => access.clock.time,
           users: { ...index, current: () => Promise.reject(fault) },
         },
       );
@@ -189,8 +194,14 @@ describe('who calls the management API', () => {
     const op = await access.user('op', 'operator');
     const { tokens, users } = access.keeper.parts;
     const issued = await tokens.issue({
-      ...{ userId: op.id, credentialVersion: op.credentialVersion, roleVersion: op.roleVersion },
-      ...{ kind: 'automation', name: 'script', ttlSeconds: 600, authAt: null, maxExpiresAt: null },
+      userId: op.id,
+      credentialVersion: op.credentialVersion,
+      roleVersion: op.roleVersion,
+      kind: 'automation',
+      name: 'script',
+      ttlSeconds: 600,
+      authAt: null,
+      maxExpiresAt: null,
       expiresAt: access.clock.time + 600_000,
       scopes: ['services:read', 'services:operate'],
       selectors: ['services:id=mcp'],
@@ -201,6 +212,38 @@ describe('who calls the management API', () => {
     assert.deepEqual([caller.can('services:read'), caller.can('services:operate')], [true, false]);
     assert.deepEqual([caller.narrowed('services'), caller.narrowed('keys')], [true, false]);
     assert.equal(caller.reaches('services', { id: 'store' }), false);
+  });
+
+  it('comes from the networks of its token, and from nowhere else', async (test) => {
+    const access = await openAccess(test);
+    const alice = await access.user('alice', 'admin');
+    const { token: text } = await access.keeper.parts.tokens.issue({
+      kind: 'automation',
+      name: 'script',
+      ttlSeconds: 600,
+      authAt: null,
+      maxExpiresAt: null,
+      userId: alice.id,
+      credentialVersion: alice.credentialVersion,
+      roleVersion: alice.roleVersion,
+      expiresAt: access.clock.time + 600_000,
+      scopes: ['services:read'],
+      cidrs: ['10.1.0.0/16', '2001:db8::/32'],
+    });
+    for (const address of ['10.1.255.255', '::ffff:10.1.0.1', '2001:db8::1'])
+      assert.equal(outcome(await access.enter(token(text), address)), 'alice', address);
+    for (const address of ['10.2.0.0', '10.0.255.255', '127.0.0.1', '::1', '2001:db9::1', ''])
+      assert.equal(outcome(await access.enter(token(text), address)), 'foreign_address', address);
+  });
+
+  it('is nobody with a token for WebSockets, whichever header it is in', async (test) => {
+    const access = await openAccess(test);
+    await access.user('alice', 'admin');
+    const text = await access.login('alice', 'ws');
+    for (const headers of [token(text), ['Authorization', `Bearer ${text}`]])
+      assert.equal(outcome(await access.enter(headers)), 'invalid_token');
+    for (const kind of ['api', 'ui'])
+      assert.equal(outcome(await access.enter(token(await access.login('alice', kind)))), 'alice', kind);
   });
 
   it('is slowed down when guessing, and is not when it knows', async (test) => {

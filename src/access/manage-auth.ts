@@ -1,17 +1,18 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../http/resource.ts';
+import { headerValues } from '../http/server/raw-headers.ts';
 import { GatewayError } from '../lib/error.ts';
 import { readBasic } from './basic.ts';
 import { inNetworks, isLoopbackAddress } from './client-address.ts';
-import type { LoginThrottle } from './login-throttle.ts';
-import type { Logins } from './logins.ts';
+import type { Logins } from './login/logins.ts';
+import type { LoginThrottle } from './login/throttle.ts';
 import { holdsPermission, isRole, type Role, roles } from './permissions.ts';
-import type { TokenRecord } from './token-schema.ts';
-import { reachOf } from './token-selector.ts';
-import { wholeSecond } from './token-time.ts';
-import type { Tokens } from './tokens.ts';
-import type { UserIndex } from './user-index.ts';
-import type { UserRecord } from './user-schema.ts';
+import type { TokenRecord } from './tokens/schema.ts';
+import { reachOf } from './tokens/selector.ts';
+import { isExpired, wholeSecond } from './tokens/time.ts';
+import type { Tokens } from './tokens/tokens.ts';
+import type { UserRecord } from './users/schema.ts';
+import type { UserIndex } from './users/user-index.ts';
 
 /** What a request says of who makes it. */
 export interface AuthFacts {
@@ -58,7 +59,7 @@ export interface ManageAuthDeps {
 interface Proven {
   /** Whether it was a login that has ended with a change of role. */
   ended: boolean;
-  user: Pick<UserRecord, 'id' | 'name' | 'role'>;
+  user: Pick<UserRecord, 'id' | 'name' | 'role'> & { credentialVersion: number | null };
   via: Caller['via'];
   token: TokenRecord | null;
   passwordAt: number | null;
@@ -86,7 +87,7 @@ export async function authenticateManagement(
 }
 
 function prove(facts: AuthFacts, deps: ManageAuthDeps): Promise<Proven | AuthRefusal> | AuthRefusal {
-  const tokens = headerValues(facts, 'x-auth-token');
+  const tokens = headerValues(facts.rawHeaders, 'x-auth-token');
   const [token, ...moreTokens] = tokens;
   if (token !== undefined) {
     if (moreTokens.length > 0 || token.includes(','))
@@ -94,7 +95,7 @@ function prove(facts: AuthFacts, deps: ManageAuthDeps): Promise<Proven | AuthRef
     if (token === '') return refusal('malformed', 'X-Auth-Token is empty');
     return byToken(token, facts, deps);
   }
-  const [authorization, ...more] = headerValues(facts, 'authorization');
+  const [authorization, ...more] = headerValues(facts.rawHeaders, 'authorization');
   if (authorization === undefined)
     return refusal('no_credentials', 'Log in with a user name and password (Basic), or send X-Auth-Token');
   if (more.length > 0) return refusal('malformed', 'Send Authorization once');
@@ -117,7 +118,7 @@ async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Pr
   const { address } = facts;
   if (isLoopbackAddress(address) && sameText(text, deps.ownerKey))
     return {
-      user: { id: 'local', name: 'local', role: 'admin' },
+      user: { id: 'local', name: 'local', role: 'admin', credentialVersion: null },
       via: 'local',
       token: null,
       passwordAt: null,
@@ -129,7 +130,7 @@ async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Pr
     return refusal('invalid_token', 'The token is not valid: log in again');
   }
   const user = (await deps.users.current()).byId(record.userId);
-  if (record.expiresAt <= deps.now())
+  if (isExpired(record, deps.now()))
     return refusal('expired_token', 'The token is not valid any more: log in again', record.userId);
   if (user === null || user.disabled || user.credentialVersion !== record.credentialVersion)
     return refusal('invalid_token', 'The token is not valid any more: log in again', record.userId);
@@ -155,14 +156,15 @@ export function hasEnded(
 /** In sliding mode a use sets the expiry anew, up to its latest time, unless the client asks that it stay. */
 function renewed(record: TokenRecord, facts: AuthFacts, deps: ManageAuthDeps): { expiresAt?: number } {
   if (deps.renewal === 'fixed' || record.kind === 'automation') return {};
-  if (headerValues(facts, 'x-auth-skip-token-renewal').some((value) => /^true$/i.test(value))) return {};
+  if (headerValues(facts.rawHeaders, 'x-auth-skip-token-renewal').some((value) => /^true$/i.test(value)))
+    return {};
   const later = wholeSecond(deps.now()) + record.ttlSeconds * 1000;
   return { expiresAt: Math.max(record.expiresAt, Math.min(later, record.maxExpiresAt ?? later)) };
 }
 
 /** The role that `X-Gateway-Role` lowers the caller's to, for tests and cautious scripts. */
 function loweredRole(facts: AuthFacts, role: Role): Role | AuthRefusal {
-  const [wanted, ...more] = headerValues(facts, 'x-gateway-role');
+  const [wanted, ...more] = headerValues(facts.rawHeaders, 'x-gateway-role');
   if (wanted === undefined) return role;
   if (more.length > 0 || !isRole(wanted) || roles.indexOf(wanted) > roles.indexOf(role))
     return refusal('role', 'X-Gateway-Role names one role, not above your own: viewer, operator or admin');
@@ -178,6 +180,7 @@ function callerOf(facts: AuthFacts, { ended, passwordAt, token, user, via }: Pro
     via,
     tokenId: token?.id ?? null,
     passwordAt,
+    credentialVersion: user.credentialVersion,
     address: facts.address,
     requestId: facts.requestId,
     can: (permission) => holdsPermission(role, scopes, permission),
@@ -188,18 +191,6 @@ function callerOf(facts: AuthFacts, { ended, passwordAt, token, user, via }: Pro
 
 function refusal(reason: RefusalReason, message: string, userId: string | null = null): AuthRefusal {
   return { error: new GatewayError('unauthorized', message), reason, userId };
-}
-
-function headerValues({ rawHeaders }: AuthFacts, name: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2)
-    if (rawHeaders[index]?.toLowerCase() === name) values.push(trimmed(rawHeaders[index + 1] ?? ''));
-  return values;
-}
-
-/** Without the spaces and tabs that HTTP allows around a value. */
-function trimmed(value: string): string {
-  return value.replace(/^[ \t]+|[ \t]+$/g, '');
 }
 
 /** Compares digests, so that the time it takes tells nothing. */

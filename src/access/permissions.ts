@@ -1,3 +1,5 @@
+import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
+
 /** The roles, each with all that the ones before it may do. */
 export const roles = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof roles)[number];
@@ -106,5 +108,8 @@ const FRESH_MS = 5 * 60_000;
  */
 export function hasFreshLogin(caller: { via: string; passwordAt: number | null }, now: number): boolean {
   if (caller.via === 'local') return true;
-  return caller.passwordAt !== null && now - caller.passwordAt <= FRESH_MS;
+  if (caller.passwordAt === null) return false;
+  const age = now - caller.passwordAt;
+  // A password of the future was proven before the clock was set back, nobody knows when.
+  return age <= FRESH_MS && age >= -CLOCK_TOLERANCE_MS;
 }

@@ -4,10 +4,10 @@ import { describe, it, type TestContext } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { startGateway, waitFor } from '../../test/support/gateway.ts';
 import { databasePath, openStore } from '../store/database.ts';
-import { hashKey } from './keys.ts';
-import { hashPassword, verifyPassword } from './password.ts';
+import { hashKey } from './keys/keys.ts';
+import { hashPassword, verifyPassword } from './passwords/password.ts';
 import { keyStore } from './store.ts';
-import { userStore } from './users.ts';
+import { userStore } from './users/users.ts';
 
 async function opened(test: TestContext) {
   const dataDir = temporaryFolder(test);

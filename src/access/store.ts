@@ -3,7 +3,7 @@ import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { KeyTable, Tables } from '../store/tables.ts';
-import { createKey } from './keys.ts';
+import { createKey, hashKey } from './keys/keys.ts';
 import { type KeyRecord, keyName } from './schema.ts';
 
 export interface NewKey {
@@ -99,6 +99,12 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
       return numDeletedRows > 0n;
     },
   };
+}
+
+/** Whether `key` is the text of a key of the store, whatever it may do. */
+export async function hasKey({ db }: Pick<Store, 'db'>, key: string): Promise<boolean> {
+  const row = await db.selectFrom('keys').select('id').where('hash', '=', hashKey(key)).executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Keys, and when each was last used. That is read from the ledger: nothing is written for it on the request path. */

@@ -11,6 +11,8 @@ export interface Caller {
   tokenId: string | null;
   /** When the password was last proven, in milliseconds since the epoch; null where none was. */
   passwordAt: number | null;
+  /** Of the user's credential when they were let in: it grows with every change of the password. Null for the owner of the machine. */
+  credentialVersion: number | null;
   /** The peer's address. */
   address: string;
   requestId: string;

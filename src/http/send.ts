@@ -1,70 +1,69 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { STATUS_CODES } from './node-http.ts';
-import type { Outlet } from './outlet.ts';
+import type { ResponseSink } from './response-sink.ts';
+import { discardBody, mayExceedDiscard } from './server/discard.ts';
+import { STATUS_CODES } from './server/node-http.ts';
+import { noSniff } from './server/response.ts';
 
-/** How much of an unread request body is discarded so that its sender gets to read the answer, and for how long. */
-const LINGER_BYTES = 8 * 1024 * 1024;
+/** How long an unread request body is discarded so that its sender gets to read the answer. */
 const LINGER_MS = 5000;
 /** How long a refused raw socket may take to read its answer before it is destroyed. */
 const REFUSED_SOCKET_MS = 1000;
 
 /**
- * Answers with `body` as JSON and the exchange's id. A HEAD request gets the headers alone. `headers` win over the
- * defaults (`application/json; charset=utf-8`, `no-store`).
- *
- * When the request body was not read to its end the connection is closed, but not before the sender had a chance
- * to see the answer: closing a socket with unread bytes resets it and can take the answer along (RFC 9112, 9.6).
+ * Answers with `body` as JSON and the exchange's id, as `sendWhole` does. `headers` win over the defaults
+ * (`application/json; charset=utf-8`, `no-store`).
  */
 export function sendJson(
-  { id, response }: { id: string; response: Outlet },
+  exchange: { id: string; response: ResponseSink },
   status: number,
   body: object,
   headers?: OutgoingHttpHeaders,
 ): void {
-  const payload = Buffer.from(JSON.stringify(body));
-  const { req: request } = response;
-  const lingers = request !== undefined && mustLinger(request);
-  response.writeHead(status, {
+  sendWhole(exchange, status, JSON.stringify(body), {
     'content-type': 'application/json; charset=utf-8',
-    'content-length': payload.length,
     'cache-control': 'no-store',
+    ...headers,
+  });
+}
+
+/**
+ * Answers with a text, or with none where it is null, and the exchange's id. A HEAD request gets the headers alone.
+ *
+ * When the request body was not read to its end the connection is closed, but not before the sender had a chance
+ * to see the answer: closing a socket with unread bytes resets it and can take the answer along (RFC 9112, 9.6).
+ */
+export function sendWhole(
+  { id, response }: { id: string; response: ResponseSink },
+  status: number,
+  text: string | null,
+  headers: OutgoingHttpHeaders,
+): void {
+  const payload = Buffer.from(text ?? '');
+  const { req: request } = response;
+  const lingers = request !== undefined && mayExceedDiscard(request);
+  response.writeHead(status, {
+    ...(text === null ? {} : { 'content-length': payload.length }),
     'x-request-id': id,
     ...headers,
     ...(lingers ? { connection: 'close' } : {}),
   });
-  if (request?.method === 'HEAD') response.end();
-  else if (lingers) endAfterDiscarding(response, request, payload);
+  if (lingers) endAfterDiscarding(response, request, request.method === 'HEAD' ? null : payload);
+  else if (request?.method === 'HEAD' || payload.length === 0) response.end();
   else response.end(payload);
 }
 
-/** True when more of the body may be coming than Node's own quiet discarding should read on a kept connection. */
-function mustLinger(request: IncomingMessage): boolean {
-  if (request.complete || request.destroyed) return false;
-  const declared = request.headers['content-length'];
-  if (declared !== undefined) return Number(declared) > LINGER_BYTES;
-  return request.headers['transfer-encoding'] !== undefined;
-}
-
 /** Sends the whole answer at once, then reads what still arrives, within bounds, before the response ends. */
-function endAfterDiscarding(response: Outlet, request: IncomingMessage, payload: Buffer): void {
-  let discarded = 0;
+function endAfterDiscarding(response: ResponseSink, request: IncomingMessage, payload: Buffer | null): void {
   const end = () => {
     clearTimeout(timer);
-    request.off('data', onData);
     if (!response.writableEnded) response.end();
   };
-  const onData = (chunk: Buffer) => {
-    discarded += chunk.length;
-    if (discarded > LINGER_BYTES) end();
-  };
   const timer = setTimeout(end, LINGER_MS);
-  request.once('end', end);
-  request.once('close', end);
   response.on('close', end);
-  response.write(payload);
-  request.on('data', onData);
-  request.resume();
+  if (payload === null) response.flushHeaders();
+  else response.write(payload);
+  discardBody(request, end);
 }
 
 /**
@@ -93,6 +92,7 @@ export function sendRaw(
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(payload),
     'cache-control': 'no-store',
+    ...noSniff,
     date: new Date().toUTCString(),
     ...headers,
     connection: 'close',

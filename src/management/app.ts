@@ -1,30 +1,25 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { AuthRefusal } from '../access/manage-auth.ts';
 import type { Caller } from '../http/resource.ts';
-import type { Exchange } from '../http/server.ts';
+import { sendWhole } from '../http/send.ts';
+import { checkHost } from '../http/server/allowed-hosts.ts';
+import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Answer } from './answer.ts';
-import { endedLogin, serveResource } from './collection-routes.ts';
+import { type ApiPath, apiPath, apiVersion } from './api-path.ts';
+import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
+import { endedLogin, serveResource } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
-import { docsPage } from './docs-page.ts';
-import { facts, jsonBody, notAllowed } from './exchange.ts';
-import { checkAccept, checkFormOfBasic, checkHost, checkOrigin } from './guards.ts';
-import { serveLogin, serveSetup } from './login.ts';
-import { isLoginCallback, serveLoginCallback } from './login-callback.ts';
+import { checkAccept, checkFormOfBasic, checkOrigin } from './guard/origin.ts';
+import { securityHeaders } from './guard/security-headers.ts';
+import { withinTokenScope } from './guard/token-scope.ts';
+import { watchLive } from './live/watch.ts';
+import { docsPage } from './openapi/docs-page.ts';
 import { problem } from './problem.ts';
-import { withinReach } from './reach.ts';
+import { facts, jsonBody, notAllowed } from './request-body.ts';
 import { entryPoint } from './root.ts';
-import { type ApiPath, apiPath, apiVersion } from './target.ts';
-import { watchLive } from './watch-live.ts';
-
-/** Every answer: never kept by caches, never framed, never guessed at by browsers. */
-const always: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-};
+import { isLoginCallback, serveLoginCallback } from './session/callback.ts';
+import { serveLogin, serveSetup } from './session/login.ts';
 
 const served: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
@@ -66,6 +61,12 @@ function ownFault(error: unknown): GatewayError {
     : new GatewayError('internal_error', 'The gateway failed to answer this; its log has the cause');
 }
 
+/** An error as an answer by the server itself, for a request that never got here. */
+export function refusalWithHeaders(error: GatewayError, requestId: string) {
+  const { headers, status } = refusal(error, requestId);
+  return { status, body: problem(error, requestId), headers: { ...securityHeaders, ...headers } };
+}
+
 /** An error as an answer, with the challenge that every 401 of this API carries (spec 3, section 7). */
 function refusal(error: GatewayError, requestId: string): Answer {
   const headers: OutgoingHttpHeaders = {};
@@ -80,12 +81,12 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
   const path = apiPath(exchange.path);
   const fixed = fixedPath(path);
   const mints = path.collection === 'auth';
-  await guarded(context, exchange, () => checkHost(request, context.hosts()));
+  await guarded(context, exchange, () => checkHost(request, context.hosts));
   if (!served.has(method)) throw notAllowed(method);
   if (fixed === 'ping' && method === 'GET') return ping(exchange);
-  await guarded(context, exchange, () => checkOrigin(request, context.hosts(), mints));
+  await guarded(context, exchange, () => checkOrigin(request, context.hosts, mints));
   if (fixed === 'setup') return serveSetup(context, exchange, method);
-  if (isLoginCallback(path)) return serveLoginCallback(context, exchange, always);
+  if (isLoginCallback(path)) return serveLoginCallback(context, exchange);
   // What may be asked for is no secret; what is there is.
   if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined) return preflight(context, path);
   const caller = await authenticated(context, exchange);
@@ -128,8 +129,12 @@ async function authenticated(context: ManagementContext, exchange: Exchange): Pr
   if (!isRefusal(result)) return result;
   const { error, reason, userId } = result;
   await context.audit({
-    ...{ kind: 'refused', ...facts(context, exchange), target: null, outcome: 'denied' },
-    ...{ reason, userId },
+    kind: 'refused',
+    ...facts(context, exchange),
+    target: null,
+    outcome: 'denied',
+    reason,
+    userId,
   });
   throw error;
 }
@@ -145,15 +150,19 @@ async function refusalOfEnded(
   caller: Caller,
 ): Promise<GatewayError> {
   const ended = endedLogin();
-  const error: unknown = await collection(context, exchange, path, caller).then(
+  const error: unknown = await member(context, exchange, path, caller).then(
     () => ended,
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof GatewayError)) throw error;
   if (error.code === 'forbidden') return error;
   await context.audit({
-    ...{ kind: 'refused', ...facts(context, exchange), target: null, outcome: 'denied' },
-    ...{ reason: 'role_changed', userId: caller.userId },
+    kind: 'refused',
+    ...facts(context, exchange),
+    target: null,
+    outcome: 'denied',
+    reason: 'role_changed',
+    userId: caller.userId,
   });
   return ended;
 }
@@ -184,8 +193,19 @@ async function dispatch(
       readOnly(method);
       return watchLive(context, exchange, caller);
     default:
-      return collection(context, exchange, path, caller);
+      return member(context, exchange, path, caller);
   }
+}
+
+/** The tools of this machine, and the collections. */
+function member(
+  context: ManagementContext,
+  exchange: Exchange,
+  path: ApiPath,
+  caller: Caller,
+): Promise<Answer> {
+  if (path.collection === 'cli-tools') return serveCliTools(context, exchange, path, caller);
+  return collection(context, exchange, path, caller);
 }
 
 async function collection(
@@ -203,33 +223,41 @@ async function collection(
     {
       record: (change) => context.audit({ kind: 'change', change }),
       report: context.report,
-      ...{ turns: context.turns, once: context.once, pace: context.pace },
+      mutex: context.mutex,
+      once: context.once,
+      pace: context.pace,
       now: context.now,
     },
     {
-      ...{ resource: withinReach(resource, caller), params, caller, rest: path.rest, prefix: path.prefix },
+      resource: withinTokenScope(resource, caller),
+      params,
+      caller,
+      rest: path.rest,
+      prefix: path.prefix,
       method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
       headers: request.headers,
-      body: await jsonBody(exchange),
+      body: await jsonBody(exchange, caller),
       dryRun: params.get('dry_run') === 'true',
       checkAccept: () => checkAccept(request),
     },
   );
 }
 
-function preflight({ resources }: ManagementContext, { collection: name, rest }: ApiPath): Answer {
+function preflight({ resources }: ManagementContext, path: ApiPath): Answer {
+  const verbs = path.collection === 'cli-tools' ? cliToolsVerbs(path) : verbsOf(resources, path);
+  return { status: 204, body: null, headers: { allow: [...verbs, 'HEAD', 'OPTIONS'].join(', ') } };
+}
+
+function verbsOf(resources: ManagementContext['resources'], { collection: name, rest }: ApiPath): string[] {
   const resource = resources.find((one) => one.name === name);
   const member = rest.length > 0;
-  const verbs =
-    resource === undefined
-      ? ['GET']
-      : [
-          'GET',
-          ...(member || resource.create !== undefined || resource.actions !== undefined ? ['POST'] : []),
-          ...(member && resource.update !== undefined ? ['PUT', 'PATCH'] : []),
-          ...(member && resource.remove !== undefined ? ['DELETE'] : []),
-        ];
-  return { status: 204, body: null, headers: { allow: [...verbs, 'HEAD', 'OPTIONS'].join(', ') } };
+  if (resource === undefined) return ['GET'];
+  return [
+    'GET',
+    ...(member || resource.create !== undefined || resource.actions !== undefined ? ['POST'] : []),
+    ...(member && resource.update !== undefined ? ['PUT', 'PATCH'] : []),
+    ...(member && resource.remove !== undefined ? ['DELETE'] : []),
+  ];
 }
 
 function reading(method: string, exchange: Exchange, body: () => object): Answer {
@@ -242,21 +270,13 @@ function readOnly(method: string): void {
   if (method !== 'GET' && method !== 'HEAD') throw notAllowed(method);
 }
 
-function ping({ id, response }: Exchange): null {
-  response.writeHead(200, { ...always, 'content-type': 'text/plain; charset=utf-8', 'x-request-id': id });
-  response.end('pong');
+function ping(exchange: Exchange): null {
+  sendWhole(exchange, 200, 'pong', { ...securityHeaders, 'content-type': 'text/plain; charset=utf-8' });
   return null;
 }
 
-function send({ id, request, response }: Exchange, { body, headers, status }: Answer): void {
-  const text = body === null ? '' : JSON.stringify(body);
-  response.writeHead(status, {
-    ...always,
-    ...(body === null
-      ? {}
-      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }),
-    'x-request-id': id,
-    ...headers,
-  });
-  response.end(request.method === 'HEAD' ? '' : text);
+function send(exchange: Exchange, { body, headers, status }: Answer): void {
+  const type = body === null ? {} : { 'content-type': 'application/json' };
+  const text = body === null ? null : JSON.stringify(body);
+  sendWhole(exchange, status, text, { ...securityHeaders, ...type, ...headers });
 }

@@ -1,7 +1,7 @@
-import type { AuditLog } from '../access/audit.ts';
-import type { AuditActor, AuditEntry } from '../access/audit-schema.ts';
+import type { AuditLog } from '../access/audit/audit.ts';
+import type { AuditActor, AuditEntry } from '../access/audit/schema.ts';
 import type { Caller } from '../http/resource.ts';
-import type { Change } from './collection.ts';
+import type { Change } from './collection/collection.ts';
 import type { AuditEvent } from './context.ts';
 
 /** Actions of what is no change of a collection. */
@@ -44,16 +44,30 @@ function entryOf(event: AuditEvent): AuditEntry {
       caller === undefined
         ? { id: userId, name: null, role: null, via: 'none', token_id: null }
         : actorOf(caller),
-    ...{ address, action: actions[kind], target, outcome, reason },
-    ...{ input: null, before: null, after: null },
+    address,
+    action: actions[kind],
+    target,
+    outcome,
+    reason,
+    input: null,
+    before: null,
+    after: null,
   };
 }
 
 function entryOfChange({ caller, collection, ...change }: Change): AuditEntry {
   const { action, after, before, input, outcome, reason, target } = change;
   return {
-    ...{ request_id: caller.requestId, actor: actorOf(caller), address: caller.address },
-    ...{ action: `${collection}.${action}`, target, input, before, after, outcome, reason },
+    request_id: caller.requestId,
+    actor: actorOf(caller),
+    address: caller.address,
+    action: `${collection}.${action}`,
+    target,
+    input,
+    before,
+    after,
+    outcome,
+    reason,
   };
 }
 

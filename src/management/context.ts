@@ -1,11 +1,12 @@
 import type { AuthFacts, AuthRefusal } from '../access/manage-auth.ts';
 import type { Caller, Resource } from '../http/resource.ts';
-import type { Change } from './collection.ts';
-import type { Hosts } from './guards.ts';
-import type { Live } from './live.ts';
-import type { Once } from './once.ts';
-import type { Pace } from './pace.ts';
-import type { Turns } from './turns.ts';
+import type { AllowedHosts } from '../http/server/allowed-hosts.ts';
+import type { ToolService } from '../tools/service.ts';
+import type { Change } from './collection/collection.ts';
+import type { IdempotencyStore } from './guard/idempotency.ts';
+import type { KeyedMutex } from './guard/keyed-mutex.ts';
+import type { RateLimiter } from './guard/rate-limiter.ts';
+import type { Live } from './live/live.ts';
 
 /** A new token, as `GET /api/auth` gives it. */
 export interface IssuedToken {
@@ -25,6 +26,8 @@ export interface Gatekeeper {
   issue(caller: Caller, requesterType: string): Promise<IssuedToken>;
   /** Ends the caller's own token; nothing where it came without one. */
   end(caller: Caller): Promise<void>;
+  /** @throws GatewayError where `setUp` would, whatever it is given: there is an admin, or too many codes were wrong */
+  checkSetUp(address: string): Promise<void>;
   /** Makes the first admin. @throws GatewayError when there is one, or the code is wrong */
   setUp(input: { code: string; password: string }, address: string): Promise<void>;
   /** When the caller's login ends, in milliseconds since the epoch; null where it does not. */
@@ -49,18 +52,26 @@ export type AuditEvent =
       reason: string | null;
     };
 
+/** The coding tools of the gateway's machine. */
+export interface CliTools {
+  service: ToolService;
+  /** Whether callers on other machines may have programs run. */
+  remoteDetection: boolean;
+}
+
 /** What the management API is given. */
 export interface ManagementContext {
   version: string;
-  hosts: () => Hosts;
+  hosts: AllowedHosts;
   resources: readonly Resource[];
   gatekeeper: Gatekeeper;
   live: Live;
   /** Whether an address is that of a proxy whose word about its clients counts. */
   trusted(address: string): boolean;
-  turns: Turns;
-  once: Once;
-  pace: Pace;
+  cliTools: CliTools;
+  mutex: KeyedMutex;
+  once: IdempotencyStore;
+  pace: RateLimiter;
   /** Returns once the event is as safe as its kind needs. Throws when it cannot be recorded. */
   audit(event: AuditEvent): Promise<void>;
   /** Finishes a login at a provider with what the browser brought back. @throws GatewayError */

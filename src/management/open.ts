@@ -1,18 +1,28 @@
 import type { Gatekeeper } from '../access/gatekeeper.ts';
-import { tokensResource } from '../access/tokens-resource.ts';
-import { usersResource } from '../access/users-resource.ts';
+import { tokensResource } from '../access/tokens/resource.ts';
+import { usersResource } from '../access/users/resource.ts';
 import type { Resource } from '../http/resource.ts';
-import type { Exchange } from '../http/server.ts';
+import type { Exchange } from '../http/server/server.ts';
+import { createSteadyClock } from '../lib/clock.ts';
 import { serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
-import { openApiDocument } from './openapi.ts';
-import { createPace } from './pace.ts';
-import { createTurns } from './turns.ts';
+import { createKeyedMutex } from './guard/keyed-mutex.ts';
+import { createRateLimiter } from './guard/rate-limiter.ts';
+import { openApiDocument } from './openapi/openapi.ts';
 
 export interface ManagementInput
   extends Pick<
     ManagementContext,
-    'audit' | 'finishLogin' | 'hosts' | 'live' | 'now' | 'once' | 'report' | 'trusted' | 'version'
+    | 'audit'
+    | 'cliTools'
+    | 'finishLogin'
+    | 'hosts'
+    | 'live'
+    | 'now'
+    | 'once'
+    | 'report'
+    | 'trusted'
+    | 'version'
   > {
   gatekeeper: Gatekeeper;
   /** What the other units show, beside users and tokens. */
@@ -31,16 +41,21 @@ export function openManagement(input: ManagementInput): Management {
   let document: object | null = null;
   const openapi = () => (document ??= openApiDocument(resources, version));
   const context: ManagementContext = {
-    ...{ audit: input.audit, finishLogin: input.finishLogin, gatekeeper, hosts: input.hosts },
-    ...{ live: input.live, now: input.now, openapi, report: input.report },
-    ...{
-      turns: createTurns(),
-      once: input.once,
-      trusted: input.trusted,
-      pace: createPace(input.now),
-      resources,
-      version,
-    },
+    audit: input.audit,
+    cliTools: input.cliTools,
+    finishLogin: input.finishLogin,
+    gatekeeper,
+    hosts: input.hosts,
+    live: input.live,
+    now: input.now,
+    openapi,
+    report: input.report,
+    mutex: createKeyedMutex(),
+    once: input.once,
+    trusted: input.trusted,
+    pace: createRateLimiter(createSteadyClock(input.now)),
+    resources,
+    version,
   };
   return { serve: (exchange) => serveManagement(context, exchange) };
 }

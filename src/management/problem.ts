@@ -1,4 +1,4 @@
-import { STATUS_CODES } from '../http/node-http.ts';
+import { STATUS_CODES } from '../http/server/node-http.ts';
 import type { ErrorKind, GatewayError } from '../lib/error.ts';
 
 /** ManageIQ's words for what a failure is; its clients branch on them. */

@@ -1,4 +1,4 @@
-import { keysResource } from '../access/keys-resource.ts';
+import { keysResource } from '../access/keys/resource.ts';
 import type { keyStore } from '../access/store.ts';
 import type { FindSubject } from '../budgets/checked-input.ts';
 import { withKeyLimits } from '../budgets/key-limits.ts';
@@ -63,7 +63,7 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
   const budgets = budgetStore(store, now);
   const health = connectionHealth(accounts);
   return [
-    effective(withKeyLimits(keysResource({ keys, now }), budgets), reload),
+    effective(withKeyLimits(keysResource({ keys, now }), store, now), reload),
     effective(connectionsResource({ connections, health, ...input.login }), reload),
     effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
     effective(aliasesResource({ aliases }), reload),
@@ -71,10 +71,13 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     modelsResource({
       names: (at) =>
         listedNames(snapshot().routes).map((name) => ({
-          ...{ id: name.id, kind: name.kind },
+          id: name.id,
+          kind: name.kind,
           ...factsOfName(name, at),
         })),
-      ...{ offers: () => snapshot().routes.ordered, catalog: snapshot().catalog, now },
+      offers: () => snapshot().routes.ordered,
+      catalog: snapshot().catalog,
+      now,
     }),
     requestsResource(ledger),
     usageResource({ store: ledger, now }),

@@ -1,6 +1,6 @@
 import type { Caller } from '../http/resource.ts';
+import { apiVersion } from './api-path.ts';
 import type { ManagementContext } from './context.ts';
-import { apiVersion } from './target.ts';
 
 /** The body of `GET /api`: what this is, who asks, and what there is to ask for. */
 export function entryPoint(

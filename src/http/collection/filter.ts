@@ -12,8 +12,8 @@ const operators: readonly Operator[] = ['=', '!=', '<', '<=', '>', '>=', '==', '
 const ordering: ReadonlySet<Operator> = new Set(['<', '<=', '>', '>=']);
 const matching: ReadonlySet<Operator> = new Set(['=~', '!~']);
 
-const EXPRESSION = /^\s*(?:(or)\s+)?([A-Za-z_][\w./-]*)\s*([=!<>~]+)(.*)$/is;
-const INSTANT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/i;
+const EXPRESSION = /^\s*(?:(or)\s+)?([A-Za-z_][\w./-]*)\s*([=!<>~]+)(.*)/is;
+const INSTANT = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/i;
 const NUMBER = /^[+-]?(?:\d{1,17}(?:\.\d{0,17})?|\.\d{1,17})(?:e[+-]?\d{1,3})?$/i;
 
 const MAX_FILTERS = 50;
@@ -104,8 +104,9 @@ function converted(attribute: string, kind: Kind, text: string): string | number
 
 /** A time in milliseconds since the epoch, UTC where it names no zone; null for what is none. */
 export function instantOf(text: string): number | null {
-  if (!INSTANT.test(text)) return null;
-  const zoned = /Z$|[T ].*[+-]\d\d:\d\d$/i.test(text) || text.length === 10 ? text : `${text}Z`;
+  const parts = INSTANT.exec(text);
+  if (parts === null) return null;
+  const zoned = parts[1] !== undefined || text.length === 10 ? text : `${text}Z`;
   const instant = Date.parse(zoned.replace(' ', 'T').toUpperCase());
   return Number.isNaN(instant) ? null : instant;
 }

@@ -1,37 +1,36 @@
 import { GatewayError } from '../../lib/error.ts';
+import { type CharacterClass, characterSet, type Range, type Takes } from './character-set.ts';
 
 /** A part of a pattern. */
 export type Node =
   | { kind: 'empty' }
-  | { kind: 'take'; takes(code: number): boolean }
+  | { kind: 'take'; takes: Takes }
   | { kind: 'edge'; at: 'start' | 'end' }
   | { kind: 'sequence' | 'choice'; nodes: readonly Node[] }
   /** `most` is null for without end. */
   | { kind: 'repeat'; node: Node; least: number; most: number | null };
 
-type Takes = (code: number) => boolean;
-
 interface Source {
   characters: readonly string[];
   at: number;
-  ignoreCase: boolean;
 }
 
 /** In characters; longer ones are no filters that people write. */
 const MAX_LENGTH = 256;
 const MAX_REPEAT = 1_000;
 
-const digit: Takes = (code) => code >= 48 && code <= 57;
-const word: Takes = (code) =>
+const digit: CharacterClass = (code) => code >= 48 && code <= 57;
+const word: CharacterClass = (code) =>
   digit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
-const space: Takes = (code) => /\s/.test(String.fromCodePoint(code));
+const space: CharacterClass = (code) => /\s/.test(String.fromCodePoint(code));
 const not =
-  (takes: Takes): Takes =>
+  (has: CharacterClass): CharacterClass =>
   (code) =>
-    !takes(code);
-const any: Takes = (code) => code !== 10 && code !== 13 && code !== 0x2028 && code !== 0x2029;
+    !has(code);
+/** All but the ends of lines. */
+const any: CharacterClass = (code) => code !== 10 && code !== 13 && code !== 0x2028 && code !== 0x2029;
 
-const classes: Readonly<Record<string, Takes>> = {
+const classes: Readonly<Record<string, CharacterClass>> = {
   d: digit,
   D: not(digit),
   w: word,
@@ -46,8 +45,8 @@ const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, 
  * repetition and the edges of the text.
  * @throws GatewayError `invalid_request`
  */
-export function parsePattern(text: string, ignoreCase: boolean): Node {
-  const source: Source = { characters: [...text], at: 0, ignoreCase };
+export function parsePattern(text: string): Node {
+  const source: Source = { characters: [...text], at: 0 };
   if (source.characters.length > MAX_LENGTH) throw unreadable(`it has more than ${MAX_LENGTH} characters`);
   const node = choice(source);
   if (source.at < source.characters.length) throw unreadable('a ")" has no "("');
@@ -105,7 +104,7 @@ function atom(source: Source): Node {
     case '[':
       return { kind: 'take', takes: bracket(source) };
     case '.':
-      return { kind: 'take', takes: any };
+      return { kind: 'take', takes: characterSet([], [any], false) };
     case '^':
       return { kind: 'edge', at: 'start' };
     case '$':
@@ -114,7 +113,7 @@ function atom(source: Source): Node {
       const escaped = escapeAt(source);
       return {
         kind: 'take',
-        takes: typeof escaped === 'number' ? within(source, escaped, escaped) : escaped,
+        takes: typeof escaped === 'number' ? just(escaped) : characterSet([], [escaped], false),
       };
     }
     case '*':
@@ -122,21 +121,13 @@ function atom(source: Source): Node {
     case '?':
     case '{':
       throw unreadable(`nothing comes before "${character}"`);
-    default: {
-      const wanted = codeOf(character);
-      return { kind: 'take', takes: within(source, wanted, wanted) };
-    }
+    default:
+      return { kind: 'take', takes: just(codeOf(character)) };
   }
 }
 
-/** Takes the characters from one to another, and where case is ignored those that differ from them in case. */
-function within({ ignoreCase }: Source, from: number, to: number): Takes {
-  const takes: Takes = (code) => code >= from && code <= to;
-  if (!ignoreCase) return takes;
-  return (code) => {
-    const character = String.fromCodePoint(code);
-    return takes(code) || takes(codeOf(character.toLowerCase())) || takes(codeOf(character.toUpperCase()));
-  };
+function just(code: number): Takes {
+  return characterSet([[code, code]], [], false);
 }
 
 function group(source: Source): Node {
@@ -149,31 +140,32 @@ function group(source: Source): Node {
 
 function bracket(source: Source): Takes {
   const negated = skip(source, '^');
-  const parts: Takes[] = [];
+  const ranges: Range[] = [];
+  const named: CharacterClass[] = [];
   while (!skip(source, ']')) {
     const from = memberOf(source);
     const isRange = peek(source) === '-' && (source.characters[source.at + 1] ?? ']') !== ']';
     if (!isRange) {
-      parts.push(typeof from === 'number' ? within(source, from, from) : from);
+      if (typeof from === 'number') ranges.push([from, from]);
+      else named.push(from);
       continue;
     }
     take(source);
     const to = memberOf(source);
     if (typeof from !== 'number' || typeof to !== 'number' || to < from)
       throw unreadable('a range of characters goes from a lower to a higher one');
-    parts.push(within(source, from, to));
+    ranges.push([from, to]);
   }
-  const takes: Takes = (code) => parts.some((part) => part(code));
-  return negated ? not(takes) : takes;
+  return characterSet(ranges, named, negated);
 }
 
-function memberOf(source: Source): number | Takes {
+function memberOf(source: Source): number | CharacterClass {
   const character = take(source);
   return character === '\\' ? escapeAt(source) : codeOf(character);
 }
 
 /** What stands behind a backslash: a character or a class of them. */
-function escapeAt(source: Source): number | Takes {
+function escapeAt(source: Source): number | CharacterClass {
   const character = take(source);
   const named = Object.hasOwn(classes, character) ? classes[character] : undefined;
   if (named) return named;

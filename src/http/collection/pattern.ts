@@ -1,9 +1,10 @@
 import { GatewayError } from '../../lib/error.ts';
+import { characterOf, type Takes } from './character-set.ts';
 import { type Node, parsePattern } from './pattern-parser.ts';
 
 /** One step of a pattern: it takes a character, or goes on without one. */
 type Step =
-  | { kind: 'take'; takes(code: number): boolean; next: number }
+  | { kind: 'take'; takes: Takes; next: number }
   | { kind: 'fork'; next: number; other: number }
   | { kind: 'edge'; at: 'start' | 'end'; next: number }
   | { kind: 'match' };
@@ -12,9 +13,10 @@ export interface Pattern {
   steps: readonly Step[];
   /** The step that everything begins with. The first of all steps is the match. */
   entry: number;
+  ignoreCase: boolean;
 }
 
-/** What may still be spent on looking for patterns; one for all rows of a query. */
+/** What may still be spent on looking for patterns; one for all rows of a query. A step is a place of a pattern at a character. */
 export interface Budget {
   steps: number;
 }
@@ -33,7 +35,7 @@ export function compilePattern(source: string, ignoreCase: boolean): Pattern {
     return steps.push(step) - 1;
   };
   const match = emit({ kind: 'match' });
-  return { steps, entry: build(parsePattern(source, ignoreCase), match, emit) };
+  return { steps, entry: build(parsePattern(source), match, emit), ignoreCase };
 }
 
 type Emit = (step: Step) => number;
@@ -83,21 +85,21 @@ function buildRepeat(node: Node & { kind: 'repeat' }, next: number, emit: Emit):
  * @throws GatewayError `invalid_request` once the budget is spent
  */
 export function isIn(pattern: Pattern, text: string, budget: Budget): boolean {
-  const { steps, entry } = pattern;
+  const { entry, ignoreCase, steps } = pattern;
   let places = new Set<number>();
   for (let index = 0; ; ) {
     follow(steps, places, entry, index === 0, index === text.length);
-    if (places.has(0)) return true;
     budget.steps -= places.size + 1;
-    if (budget.steps < 0)
-      throw unfit('it is too costly for so many rows: make the pattern or the page smaller');
+    if (budget.steps < 0) throw unfit('it is too costly for so many rows: make the pattern smaller');
+    if (places.has(0)) return true;
     const code = text.codePointAt(index);
     if (code === undefined) return false;
+    const character = characterOf(code, ignoreCase);
     index += code > 0xffff ? 2 : 1;
     const after = new Set<number>();
     for (const place of places) {
       const step = steps[place];
-      if (step?.kind === 'take' && step.takes(code))
+      if (step?.kind === 'take' && step.takes(character))
         follow(steps, after, step.next, false, index === text.length);
     }
     places = after;

@@ -5,8 +5,8 @@ import { type Budget, compilePattern, isIn } from './pattern.ts';
 
 type Test = (value: unknown) => boolean;
 
-/** What the patterns of one query may take: a few tenths of a second. */
-const PATTERN_STEPS = 5_000_000;
+/** What the patterns of one query may take: a tenth of a second, which nobody else is served in. */
+const PATTERN_STEPS = 1_000_000;
 
 /**
  * The page of the rows that a query asks for: filtered, sorted, cut. What is null or absent comes last in either order,

@@ -1,0 +1,64 @@
+import type { AuditEntry } from './schema.ts';
+
+export interface Flood {
+  /** Whether to record it. What is not is counted, and told to `onRest` when its time is over. */
+  lets(entry: AuditEntry): boolean;
+  /** Tells of everything that was counted so far. */
+  finish(): void;
+}
+
+interface Counted {
+  entry: AuditEntry;
+  seen: number;
+  /** When its count ends, in milliseconds since the epoch. */
+  until: number;
+}
+
+/** Refusals of one kind from one address that are recorded one by one in a minute. */
+const SHOWN = 20;
+const WINDOW_MS = 60_000;
+/** Kinds that are told apart. Of the refusals beyond, those with one reason are counted together. */
+const MAX_KINDS = 1000;
+
+/**
+ * Keeps whoever is refused again and again from filling the disk: a caller needs no credential to be refused. Only
+ * entries of nobody known are counted; what a user does is always recorded.
+ * @param onRest told of the last of those that were counted only, with their number in `after.repeated`
+ */
+export function createFlood(now: () => number, onRest: (entry: AuditEntry) => void): Flood {
+  const kinds = new Map<string, Counted>();
+  let timer: NodeJS.Timeout | null = null;
+
+  const close = (name: string, { entry, seen }: Counted) => {
+    kinds.delete(name);
+    if (seen > SHOWN) onRest({ ...entry, request_id: null, after: { repeated: seen - SHOWN } });
+  };
+  const sweep = () => {
+    for (const [name, counted] of kinds) if (counted.until <= now()) close(name, counted);
+    if (kinds.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  };
+  return {
+    lets(entry) {
+      if (entry.outcome !== 'denied' || entry.actor.via !== 'none') return true;
+      timer ??= setInterval(sweep, WINDOW_MS).unref();
+      const full = kinds.size >= MAX_KINDS;
+      const wide = `${entry.action} ${entry.reason}`;
+      const narrow = `${wide} ${entry.address}`;
+      const name = full && !kinds.has(narrow) ? wide : narrow;
+      const known = kinds.get(name);
+      if (known !== undefined && known.until <= now()) close(name, known);
+      const counted = kinds.get(name) ?? { entry, seen: 0, until: now() + WINDOW_MS };
+      counted.seen += 1;
+      counted.entry = name === wide ? { ...entry, address: null } : entry;
+      kinds.set(name, counted);
+      return counted.seen <= SHOWN;
+    },
+    finish() {
+      for (const [name, counted] of kinds) close(name, counted);
+      if (timer !== null) clearInterval(timer);
+      timer = null;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { admin } from '../../../test/support/caller.ts';
+import { temporaryFolder } from '../../../test/support/folder.ts';
+import type { Row } from '../../http/resource.ts';
+import { openStore } from '../../store/database.ts';
+import { keyRow } from '../schema.ts';
+import { keyStore } from '../store.ts';
+import { hashKey } from './keys.ts';
+import { keysResource } from './resource.ts';
+
+const now = Date.UTC(2026, 10, 21, 10);
+
+async function opened(test: TestContext) {
+  const store = await openStore(temporaryFolder(test));
+  test.after(() => store.close());
+  const keys = keyStore(store, () => now);
+  const resource = keysResource({ keys, now: () => now });
+  const create = async (input: Record<string, unknown>) => {
+    const made = await resource.create?.run(input, admin);
+    assert.ok(made);
+    return { row: made.row, key: String(made.secret?.['key']) };
+  };
+  const update = async (row: Row, input: Record<string, unknown>): Promise<Row> => {
+    assert.ok(resource.update);
+    return resource.update.run(row, input, admin);
+  };
+  return { store, keys, resource, create, update };
+}
+
+describe('the resource of gateway keys', () => {
+  it('makes a key, shows its text once, and never again', async (test) => {
+    const { create, keys, resource } = await opened(test);
+    const { key, row } = await create({ name: ' ci ', models: ['openai/*'], expires_at: '2027-01-31' });
+    assert.deepEqual(row, {
+      id: row.id,
+      name: 'ci',
+      prefix: `${key.slice(0, 7)}…${key.slice(-4)}`,
+      models: ['openai/*'],
+      created_at: '2026-11-21T10:00:00.000Z',
+      expires_at: '2027-01-31T00:00:00.000Z',
+      last_used_at: null,
+      expired: false,
+      disabled: false,
+      cache_ttl_seconds: null,
+    });
+    const rows = await resource.list?.(admin);
+    assert.deepEqual(rows, [row]);
+    assert.deepEqual(keyRow.strict().parse(row), row, 'the record is the row');
+    assert.deepEqual(await resource.find('ci', admin), row);
+    assert.deepEqual(await resource.find(row.id, admin), row);
+    const record = await keys.find('ci');
+    assert.equal(record?.hash, hashKey(key));
+    assert.equal(JSON.stringify(rows).includes(String(record?.hash)), false);
+    assert.equal(JSON.stringify(rows).includes(key.slice(3, -4)), false);
+  });
+
+  it('refuses times that are past, and input of other shapes', async (test) => {
+    const { create, resource, update } = await opened(test);
+    for (const expires_at of ['2026-11-21T10:00:00Z', '2020-01-01'])
+      await assert.rejects(create({ name: 'late', expires_at }), { param: 'expires_at' });
+    const bad = [
+      { name: '' },
+      { name: 'a', models: [] },
+      { name: 'a', models: [''] },
+      { name: 'a', expires_at: 'tomorrow' },
+      { name: 'a', key: 'sk-mine' },
+      { models: null },
+    ];
+    for (const input of bad)
+      assert.equal(resource.create?.input.safeParse(input).success, false, JSON.stringify(input));
+    const { row } = await create({ name: 'one' });
+    await assert.rejects(update(row, { expires_at: '2020-01-01' }), { param: 'expires_at' });
+  });
+
+  it('changes only what it is told, and keeps names apart', async (test) => {
+    const { create, keys, update } = await opened(test);
+    const { row } = await create({ name: 'one', models: ['a/b'], expires_at: '2027-01-31T01:00:00+01:00' });
+    const { row: other } = await create({ name: 'two' });
+    const named = await update(row, { name: 'uno' });
+    assert.deepEqual(named, { ...row, name: 'uno' });
+    const wide = await update(named, { models: null, expires_at: null, disabled: true });
+    assert.deepEqual(wide, { ...named, models: null, expires_at: null, disabled: true });
+    assert.deepEqual(await update(wide, {}), wide);
+    assert.deepEqual(await update(wide, { name: 'uno' }), wide, 'its own name is free to it');
+    for (const name of ['two', other.id])
+      await assert.rejects(update(wide, { name }), { code: 'invalid_request', param: 'name' });
+    const both = [keys.update(row.id, { name: 'x' }), keys.update(other.id, { name: 'x' })];
+    const ends = await Promise.allSettled(both);
+    assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    await keys.remove(row.id);
+    for (const patch of [{ name: 'again' }, { disabled: false }, {}])
+      await assert.rejects(update(wide, patch), { code: 'not_found' });
+  });
+
+  it('lets an expired key be sent back as it was read', async (test) => {
+    const { keys, resource, update } = await opened(test);
+    await keys.add({ name: 'old', models: null, expiresAt: now - 1 });
+    const row = await resource.find('old', admin);
+    assert.ok(row);
+    assert.equal(row['expired'], true);
+    assert.equal((await update(row, { name: 'older', expires_at: row['expires_at'] }))['name'], 'older');
+  });
+
+  it('enables, disables and rotates, and says beforehand what would happen', async (test) => {
+    const { create, keys, resource } = await opened(test);
+    const { key, row } = await create({ name: 'one' });
+    const { disable, enable, rotate } = resource.actions ?? {};
+    assert.ok(disable && enable && rotate);
+    assert.deepEqual([disable.possible?.(row), enable.possible?.(row)], [true, false]);
+    assert.match((await disable.preview?.(row, {}, admin))?.message ?? '', /would be disabled/);
+    assert.equal((await keys.find('one'))?.disabled, false);
+    assert.equal((await disable.run(row, {}, admin)).success, true);
+    assert.equal((await keys.find('one'))?.disabled, true);
+    await enable.run(row, {}, admin);
+    assert.equal((await keys.find('one'))?.disabled, false);
+    await rotate.preview?.(row, {}, admin);
+    assert.equal((await keys.find('one'))?.hash, hashKey(key));
+    const { result } = await rotate.run(row, {}, admin);
+    assert.match(String(result?.['key']), /^sk-[A-Za-z0-9]{32}$/);
+    assert.equal((await keys.find('one'))?.hash, hashKey(String(result?.['key'])));
+    await resource.remove?.run(row, admin);
+    assert.equal(await resource.find('one', admin), null);
+    for (const action of [disable, rotate])
+      await assert.rejects(action.run(row, {}, admin), { code: 'not_found' });
+    await assert.rejects(async () => resource.remove?.run(row, admin), { code: 'not_found' });
+  });
+
+  it('has a revision that its use does not change', async (test) => {
+    const { create, resource } = await opened(test);
+    const { row } = await create({ name: 'one' });
+    const revision = resource.revisionOf?.(row);
+    assert.equal(resource.revisionOf?.({ ...row, last_used_at: '2026-11-21T11:00:00.000Z' }), revision);
+    assert.notEqual(resource.revisionOf?.({ ...row, disabled: true }), revision);
+    assert.notEqual(resource.revisionOf?.({ ...row, prefix: 'sk-abcd…efgh' }), revision);
+  });
+});

@@ -1,0 +1,92 @@
+import type { Action, Outcome, Resource, Row } from '../../http/resource.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { keyChange, keyRow, newKeyInput } from '../schema.ts';
+import type { KeyPatch, keyStore } from '../store.ts';
+import { addKey, keyPatch } from './input.ts';
+import { rowOfKey } from './row.ts';
+
+export interface KeysInput {
+  keys: ReturnType<typeof keyStore>;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** The gateway keys. The text of one is in the answer that makes it, and nowhere else. */
+export function keysResource({ keys, now }: KeysInput): Resource {
+  const find = async (idOrName: string): Promise<Row | null> => {
+    const record = await keys.find(idOrName);
+    return record === null ? null : rowOfKey(record, now());
+  };
+  const change = async (row: Row, patch: KeyPatch): Promise<Row> => {
+    const changed = (await keys.update(row.id, patch)) ? await find(row.id) : null;
+    if (changed === null) throw gone(row);
+    return changed;
+  };
+  return {
+    name: 'keys',
+    title: 'Gateway keys',
+    summary: 'Keys with which tools and programs ask for models. They open nothing of the management API.',
+    record: keyRow,
+    read: 'keys:read',
+    list: async () => (await keys.list()).map((record) => rowOfKey(record, now())),
+    find,
+    create: {
+      permission: 'keys:create',
+      perMinute: 300,
+      input: newKeyInput,
+      async run(input) {
+        const { key, record } = await addKey(keys, input, now());
+        return { row: rowOfKey(record, now()), secret: { key } };
+      },
+    },
+    update: {
+      permission: 'keys:update',
+      input: keyChange,
+      run: (row, input) => change(row, keyPatch(row, input, now())),
+    },
+    remove: {
+      permission: 'keys:delete',
+      async run(row) {
+        if (!(await keys.remove(row.id))) throw gone(row);
+      },
+    },
+    actions: {
+      enable: switchTo(false, change),
+      disable: switchTo(true, change),
+      rotate: {
+        summary: 'Gives the key another text, shown this once. The old one stops working at once.',
+        permission: 'keys:update',
+        preview: async (row) => done(row, 'would get another text, and the old one would stop working'),
+        async run(row) {
+          const key = await keys.rotate(row.id);
+          if (key === null) throw gone(row);
+          return { ...done(row, 'has another text, which is shown this once'), result: { key } };
+        },
+      },
+    },
+    // A key that is in use could never be changed with If-Match, did its last use count.
+    revisionOf: ({ last_used_at: _, ...row }) => JSON.stringify(row),
+  };
+}
+
+function switchTo(disabled: boolean, change: (row: Row, patch: KeyPatch) => Promise<Row>): Action {
+  const state = disabled ? 'disabled' : 'enabled';
+  return {
+    summary: disabled ? 'Refuses the key from now on.' : 'Lets the key in again.',
+    permission: 'keys:update',
+    possible: (row) => row['disabled'] !== disabled,
+    preview: async (row) => done(row, `would be ${state}`),
+    async run(row) {
+      await change(row, { disabled });
+      return done(row, `is ${state}`);
+    },
+  };
+}
+
+function done(row: Row, what: string): Outcome {
+  return { success: true, message: `The key "${String(row['name'])}" ${what}` };
+}
+
+function gone(row: Row): GatewayError {
+  return new GatewayError('not_found', `The key "${String(row['name'])}" was removed meanwhile`);
+}

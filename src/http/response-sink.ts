@@ -1,0 +1,27 @@
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+
+/**
+ * Where an answer goes: the part of Node's `ServerResponse` that whoever answers may use, so that something else can
+ * stand in for one.
+ */
+export interface ResponseSink {
+  /** The request, where its body may still be arriving. */
+  readonly req?: IncomingMessage;
+  readonly destroyed: boolean;
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  /** True while the peer takes no more; `drain` tells when it does. */
+  readonly writableNeedDrain: boolean;
+  /** What carries the answer. Whoever breaks an answer off uses `resetConnection`, which lets what was written leave first. */
+  readonly socket: { readonly bytesWritten: number; resetAndDestroy(): unknown } | null;
+  /** Headers as an object, or flat: name, value, name, value … */
+  writeHead(status: number, headers: OutgoingHttpHeaders | string[]): unknown;
+  flushHeaders(): void;
+  /** False when the peer takes no more for now. `onSent` is called once the bytes have left. */
+  write(bytes: Buffer | string, onSent?: () => void): boolean;
+  end(): unknown;
+  end(bytes: Buffer | string): unknown;
+  end(text: string, encoding: BufferEncoding): unknown;
+  /** `close` comes once, when the answer has ended or its peer is gone. */
+  on(event: 'close' | 'drain', listener: () => void): unknown;
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+
+/** How much of a body that nobody wants is read, so that its sender gets to read the answer. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/**
+ * How long a sender that goes on beyond it may take to see the answer, in milliseconds. A connection that is closed with
+ * bytes unread is reset, and a reset takes away what its peer has not read yet (RFC 9112, 9.6).
+ */
+const UNREAD_MS = 2_000;
+
+/**
+ * Reads and drops what is still to come of a body. `done` is called once: at its end, or a while after it has been enough,
+ * and nothing more is read.
+ */
+export function discardBody(
+  request: Pick<IncomingMessage, 'off' | 'on' | 'once' | 'pause' | 'resume'>,
+  done: () => void,
+): void {
+  let bytes = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const stop = () => {
+    clearTimeout(timer);
+    request.off('data', onData);
+    request.off('end', stop);
+    request.off('close', stop);
+    done();
+  };
+  const onData = (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes <= MAX_BYTES || timer !== undefined) return;
+    request.pause();
+    timer = setTimeout(stop, UNREAD_MS);
+  };
+  request.on('data', onData);
+  request.once('end', stop);
+  request.once('close', stop);
+  request.resume();
+}
+
+/**
+ * Reads and drops what is still to come of a body that nobody wants, within bounds; beyond them the connection is closed.
+ * Node itself would read it without bounds on a kept connection.
+ */
+export function discardRest(request: IncomingMessage): void {
+  if (request.complete || request.destroyed) return;
+  discardBody(request, () => {
+    if (!request.complete) request.socket.destroySoon();
+  });
+}
+
+/** Whether a body is longer than what is read of one that nobody wants, or may be. */
+export function mayExceedDiscard({ complete, destroyed, headers }: IncomingMessage): boolean {
+  if (complete || destroyed) return false;
+  const declared = headers['content-length'];
+  if (declared !== undefined) return Number(declared) > MAX_BYTES;
+  return headers['transfer-encoding'] !== undefined;
+}

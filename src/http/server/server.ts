@@ -1,0 +1,297 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../../lib/error.ts';
+import { newId } from '../../lib/id.ts';
+import { createIndexedSet, type IndexedSet, type Slotted } from '../../lib/indexed-set.ts';
+import type { ResponseSink } from '../response-sink.ts';
+import { refuseUpgrade, sendJson, sendRaw } from '../send.ts';
+import { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './connection-limit.ts';
+import { discardRest } from './discard.ts';
+import { createDrain } from './drain.ts';
+import { createServer } from './node-http.ts';
+import { createPipelineLimit } from './pipeline-limit.ts';
+import {
+  parsedHeadBytes,
+  type RefusalOptions,
+  refuseBrokenRequests,
+  refuseInvalidHost,
+  refuseLargeHead,
+} from './refuse.ts';
+import { ChunkyRequest } from './request.ts';
+import { createRequestIds } from './request-id.ts';
+import { resetConnection } from './reset.ts';
+import { UnsniffedResponse } from './response.ts';
+
+/** What is known of a request beside its body. */
+export type RequestHead = Pick<IncomingMessage, 'headers' | 'method' | 'rawHeaders' | 'socket'> &
+  Partial<Pick<IncomingMessage, 'url'>>;
+
+/** One request and where its answer goes, whatever carries the two. */
+export interface AnyExchange extends Slotted {
+  request: RequestHead;
+  response: ResponseSink;
+  /** `req_…`, which every answer carries as `x-request-id`. */
+  id: string;
+  /** Path as sent, without the query. */
+  path: string;
+  /** What follows the first `?`, without it. */
+  query: string;
+  /** Arrival, in milliseconds since the epoch. */
+  startedAt: number;
+  /** Arrival on the monotonic clock (`performance.now()`), in milliseconds. */
+  clock: number;
+}
+
+/** One HTTP request and its response, from arrival until the response is closed. */
+export interface Exchange extends AnyExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+export interface HttpServerOptions extends RefusalOptions {
+  /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
+  onRequest(exchange: Exchange): unknown;
+  /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
+  onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
+  /** Told of every handler error that is not a GatewayError, and of any error after the headers were sent. */
+  onError?(error: unknown, exchange: AnyExchange | null): void;
+  /** How many clients may be connected, and which paths are answered beyond that. Default: no limit. */
+  connections?: Pick<ConnectionLimitOptions, 'isProbe' | 'max' | 'onCrowded'>;
+}
+
+export interface HttpServer {
+  /**
+   * Starts listening; port 0 picks a free one.
+   * @throws the system's error (`EADDRINUSE`, `EACCES` …) with its `code`.
+   */
+  listen(host: string, port: number): Promise<{ host: string; port: number }>;
+  /**
+   * Stops accepting, closes idle connections and waits until no exchange is open, but at most `ms`.
+   * Repeated calls resolve together with the first.
+   */
+  drain(ms: number): Promise<void>;
+  /** How many exchanges are open. */
+  inFlight(): number;
+  /** The open exchanges, oldest first, for the caller to end what `drain` left over. */
+  openExchanges(): Iterable<Exchange>;
+  /** Ends every connection at once, whatever it carries. */
+  close(): Promise<void>;
+}
+
+/** Longer than the idle timeout of common load balancers (60 s), so that they are the ones who close. */
+const KEEP_ALIVE_MS = 65_000;
+
+/** An HTTP/1.1 server that knows limits, ids, errors and draining, and nothing of what it serves. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { limits, now = Date.now } = options;
+  const open = createIndexedSet<Exchange>();
+  const drain = createDrain(open);
+  const nextId = createRequestIds();
+
+  const pipelines = createPipelineLimit();
+
+  const handle = (request: IncomingMessage, response: ServerResponse): void => {
+    if (!pipelines.admit(request, response)) return;
+    const startedAt = now();
+    const exchange = exchangeOf(request, response, nextId(startedAt), startedAt);
+    open.add(exchange);
+    response.once('finish', () => discardRest(request));
+    response.on('close', () => {
+      open.remove(exchange);
+      if (drain.started()) drain.advance();
+    });
+    if (response.socket === null) closeWithSocket(exchange);
+    if (drain.started() || connections.isBeyond(request.socket)) response.shouldKeepAlive = false;
+    try {
+      connections.admit(request);
+      refuseLargeHead(request, limits.headerBytes);
+      refuseInvalidHost(request);
+      const result = options.onRequest(exchange);
+      if (result instanceof Promise) result.catch((error: unknown) => fail(options, exchange, error));
+    } catch (error) {
+      fail(options, exchange, error);
+    }
+  };
+
+  const server = createServer(
+    {
+      maxHeaderSize: parsedHeadBytes(limits.headerBytes),
+      headersTimeout: Math.min(limits.headersTimeoutMs, limits.bodyTimeoutMs),
+      requestTimeout: limits.bodyTimeoutMs,
+      connectionsCheckingInterval: checkingInterval(limits),
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+      // Node would answer without a body; `refuseInvalidHost` says what is wrong.
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      IncomingMessage: ChunkyRequest,
+      ServerResponse: UnsniffedResponse,
+      // An offer such as `Upgrade: h2c` on an ordinary request may be ignored (RFC 9110, 7.8).
+      shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    },
+    handle,
+  );
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (!(Number(request.headers['content-length']) > limits.bodyBytes)) response.writeContinue();
+    handle(request, response);
+  });
+  server.on('checkExpectation', handle);
+  const connections = connectionLimit(server, options, open);
+  server.on('upgrade', (request, socket, head) => {
+    connections.upgraded(socket);
+    upgrade(options, connections, { request, socket, head });
+  });
+  refuseBrokenRequests(server, options, open);
+
+  return {
+    listen: (host, port) => listen(server, host, port),
+    drain: (ms) => drain.start(server, ms),
+    inFlight: () => open.size,
+    openExchanges: () => open.members().sort((a, b) => a.clock - b.clock),
+    close: () => closeAll(server, open),
+  };
+}
+
+/** Often enough that a slow connection is closed at most a second after its time, and soon when times are short. */
+function checkingInterval(limits: HttpServerOptions['limits']): number {
+  return Math.max(10, Math.min(1000, limits.headersTimeoutMs >> 2, limits.bodyTimeoutMs >> 2));
+}
+
+function exchangeOf(
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+  startedAt: number,
+): Exchange {
+  const target = originForm(request.url ?? '/');
+  const mark = target.indexOf('?');
+  return {
+    slot: -1,
+    request,
+    response,
+    id,
+    path: mark === -1 ? target : target.slice(0, mark),
+    query: mark === -1 ? '' : target.slice(mark + 1),
+    startedAt,
+    clock: performance.now(),
+  };
+}
+
+/** Reduces `http://host/path`, which a server must accept (RFC 9112, 3.2.2), to `/path`. */
+export function originForm(target: string): string {
+  if (target.charCodeAt(0) === 47) return target;
+  const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0];
+  if (origin === undefined) return target;
+  const rest = target.slice(origin.length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/**
+ * Some releases of Node tell a response that its socket closed only if it was that response's turn. One that waits
+ * behind an earlier, pipelined request is told here unless Node did.
+ */
+function closeWithSocket({ request, response }: Exchange): void {
+  const onClose = () => {
+    setImmediate(() => {
+      if (!response.closed) response.emit('close');
+    });
+  };
+  request.socket.once('close', onClose);
+  response.once('close', () => request.socket.off('close', onClose));
+}
+
+/** The last resort for what a handler did not catch: one rendered error, or a reset when an answer has begun. */
+function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): void {
+  const { id, path, response } = exchange;
+  if (!(cause instanceof GatewayError) || response.headersSent) options.onError?.(cause, exchange);
+  if (response.headersSent) {
+    resetConnection(response);
+    return;
+  }
+  const error =
+    cause instanceof GatewayError
+      ? cause
+      : new GatewayError('internal_error', 'the gateway failed to answer; its log has the cause', { cause });
+  try {
+    const rendered = options.renderError(error, path, id, exchange.request.headers);
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    sendJson(exchange, rendered.status, rendered.body, rendered.headers);
+  } catch (renderFailure) {
+    options.onError?.(renderFailure, exchange);
+    response.destroy();
+  }
+}
+
+/** Refusals of connections that sent nothing yet are in the shape that most clients expect. */
+function connectionLimit(
+  server: Server,
+  options: HttpServerOptions,
+  open: IndexedSet<Exchange>,
+): ConnectionLimit {
+  const { connections = { max: Number.MAX_SAFE_INTEGER, isProbe: () => false } } = options;
+  return limitConnections(server, {
+    ...connections,
+    busy: () => open.members().map(({ request }) => request.socket),
+    refuse(socket, error) {
+      const id = newId('req', options.now?.());
+      const { body, headers, status } = options.renderError(error, '/', id);
+      sendRaw(socket, status, body, { ...headers, 'x-request-id': id });
+    },
+  });
+}
+
+interface Upgrade {
+  request: IncomingMessage;
+  socket: Duplex;
+  head: Buffer;
+}
+
+function upgrade(
+  options: HttpServerOptions,
+  connections: ConnectionLimit,
+  { request, socket, head }: Upgrade,
+): void {
+  // A peer that goes away during the refusal is no failure of ours.
+  socket.on('error', () => socket.destroy());
+  const id = newId('req', options.now?.());
+  try {
+    connections.admit(request);
+    refuseLargeHead(request, options.limits.headerBytes);
+    refuseInvalidHost(request);
+    options.onUpgrade(request, socket, head, id);
+  } catch (error) {
+    if (error instanceof GatewayError) {
+      const [path = '/'] = originForm(request.url ?? '/').split('?', 1);
+      const rendered = options.renderError(error, path, id, request.headers);
+      refuseUpgrade(socket, rendered.status, rendered.body, { ...rendered.headers, 'x-request-id': id });
+      return;
+    }
+    options.onError?.(error, null);
+    socket.destroy();
+  }
+}
+
+async function closeAll(server: Server, open: IndexedSet<Exchange>): Promise<void> {
+  const closed = open
+    .members()
+    .map(({ response }) => new Promise((resolve) => response.once('close', resolve)));
+  closed.push(new Promise((resolve) => server.close(resolve)));
+  // An answer that is cut here must not look as if it had ended.
+  for (const { response } of open.members())
+    if (response.headersSent && !response.writableEnded) response.socket?.resetAndDestroy();
+  server.closeAllConnections();
+  await Promise.all(closed);
+}
+
+function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host.replace(/^\[(.*)\]$/, '$1'), () => {
+      server.off('error', reject);
+      // A listening TCP server has an AddressInfo; a string would be a pipe's.
+      const address = server.address() as AddressInfo;
+      resolve({ host, port: address.port });
+    });
+  });
+}

@@ -1,0 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
+import { needsFresh, permissions } from '../../access/permissions.ts';
+import { isObject, type Members } from '../../http/collection/input.ts';
+import type { Caller, Resource } from '../../http/resource.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { Change, CollectionContext } from './collection.ts';
+
+const secret = /key|token|password|secret|credential/i;
+/** Names and times of secrets are none. */
+const harmless = /_(?:id|ids|at|on)$/i;
+const MASK = '***';
+
+type Facts = Pick<Change, 'action' | 'target' | 'before' | 'after' | 'input'>;
+
+/** What a step that changes something came to. */
+export interface Done<T> {
+  value: T;
+  /** What the audit log learns only now. */
+  facts?: Partial<Facts>;
+  /** What a failure without an error says. */
+  failed?: string | null;
+}
+
+/** What is changed, as far as the audit log names it and the rights over it are known. */
+type Writes = Pick<Resource, 'name' | 'create' | 'update' | 'remove'>;
+
+/** Does something that changes something, and has it recorded before anybody is told of it, failures too. */
+export async function recorded<T>(
+  context: Pick<CollectionContext, 'record'>,
+  { caller, resource }: { caller: Caller; resource: Writes },
+  facts: Pick<Facts, 'action' | 'target'> & Partial<Facts>,
+  run: () => Promise<Done<T>>,
+): Promise<T> {
+  const record = (more: Partial<Facts>, outcome: Change['outcome'], reason: string | null): Promise<void> => {
+    const { action, after = null, before = null, input = null, target } = { ...facts, ...more };
+    return context.record({
+      caller,
+      action,
+      target,
+      outcome,
+      reason,
+      collection: resource.name,
+      before: before && masked(before),
+      after: after && masked(after),
+      input: input && masked(input),
+    });
+  };
+  // What decides over rights and secrets is not done unless it can be recorded; it is recorded before, too.
+  if (decidesOverRights(resource)) await record({ after: null }, 'intended', null);
+  let done: Done<T>;
+  try {
+    done = await run();
+  } catch (error) {
+    const known = error instanceof GatewayError ? error : null;
+    const denied = known?.kind === 'permission' || known?.kind === 'authentication';
+    await record({ after: null }, denied ? 'denied' : 'failure', known?.code ?? 'internal_error');
+    throw error;
+  }
+  const { facts: learned = {}, failed = null, value } = done;
+  await record(learned, failed === null ? 'success' : 'failure', failed);
+  return value;
+}
+
+/** Whether changes of the collection need a password that was proven a moment ago. */
+function decidesOverRights({ create, remove, update }: Writes): boolean {
+  return [create, update, remove].some(
+    (write) =>
+      write !== undefined && Object.hasOwn(permissions, write.permission) && needsFresh(write.permission),
+  );
+}
+
+/** The members of both sides that differ. */
+export function differing(before: Members, after: Members): { before: Members; after: Members } {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  );
+  const only = (members: Members): Members =>
+    Object.fromEntries(
+      names.filter((name) => Object.hasOwn(members, name)).map((name) => [name, members[name]]),
+    );
+  return { before: only(before), after: only(after) };
+}
+
+/** A copy in which no text is left under a name that secrets have. */
+export function masked(members: Members): Members {
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [name, maskedValue(value, isSecret(name))]),
+  );
+}
+
+function maskedValue(value: unknown, hide: boolean): unknown {
+  if (typeof value === 'string') return hide ? MASK : value;
+  if (typeof value === 'number' || typeof value === 'bigint') return value;
+  if (Array.isArray(value)) return value.map((element) => maskedValue(element, hide));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, maskedValue(member, hide || isSecret(name))]),
+  );
+}
+
+function isSecret(name: string): boolean {
+  return secret.test(name) && !harmless.test(name);
+}

@@ -1,0 +1,68 @@
+import { hashKey } from '../access/keys/keys.ts';
+import { hasKey, type keyStore } from '../access/store.ts';
+import { type Config, readVariable } from '../config.ts';
+import type { Listening } from '../http/outbound/outbound.ts';
+import { describe, type Log } from '../lib/log.ts';
+import type { Schedule } from '../lib/schedule.ts';
+import type { Store } from '../store/database.ts';
+import { rootAt } from '../tools/configuring/base-url.ts';
+import { createDriftWatch } from '../tools/drift/watch.ts';
+import { machineOf, machineVariables } from '../tools/machine.ts';
+import { createToolService } from '../tools/service.ts';
+import type { CliTools, ManagementContext } from './context.ts';
+
+export interface CliToolsInput extends Pick<ManagementContext, 'hosts' | 'now'> {
+  config: Config;
+  store: Pick<Store, 'db'>;
+  keys: Pick<ReturnType<typeof keyStore>, 'find'>;
+  listening: Listening;
+  schedule: Schedule;
+  log: Log;
+}
+
+/** How often the files of tools that were set up are looked at. */
+const LOOK_MS = 15_000;
+
+/** The coding tools of the machine and the user that the gateway runs as. */
+export function openCliTools(input: CliToolsInput): CliTools {
+  const { config, hosts, keys, listening, log, now, schedule, store } = input;
+  const variables = Object.fromEntries(machineVariables.map((name) => [name, readVariable(name)]));
+  const place = { machine: machineOf(variables), dataDir: config.dataDir, now };
+  const root = () => {
+    const { host, port } = listening() ?? config;
+    return rootAt(host, port);
+  };
+  const service = createToolService({
+    place,
+    names: hosts,
+    root,
+    keys: {
+      holds: (text) => hasKey(store, text),
+      async matcher(id) {
+        const key = await keys.find(id);
+        return key === null ? null : (text) => key.hash === hashKey(text);
+      },
+    },
+  });
+  const look = createDriftWatch({
+    place,
+    root,
+    tool: service.installed,
+    onChange({ id }, drift) {
+      if (drift === null) log.info({ tool: id }, 'a coding tool is as it was set up again');
+      else
+        log.warn(
+          { tool: id, entries: drift.entries, mend: drift.mend },
+          'a coding tool is no longer as it was set up',
+        );
+    },
+  });
+  schedule.every({
+    name: 'files of coding tools',
+    everyMs: LOOK_MS,
+    run: look,
+    onError: (error) =>
+      log.error({ error: describe(error) }, 'the files of coding tools cannot be looked at'),
+  });
+  return { service, remoteDetection: config.remoteDetection };
+}

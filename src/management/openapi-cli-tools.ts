@@ -1,0 +1,62 @@
+import { toolBatchStatus, toolChange, toolSettings, toolSettingsInput } from '../tools/schema.ts';
+import { changeFailures, failures, json, text } from './openapi/fixed.ts';
+import type { JsonSchema } from './openapi/json-schema.ts';
+import { schemaOf, whoMay } from './openapi/paths.ts';
+import type { Operation, PathItem } from './openapi/reference.ts';
+
+const tag = 'cli-tools';
+
+/** What the tag of these paths says. */
+export const cliToolsTag = {
+  name: tag,
+  description: 'Where the coding tools of the gateway’s machine point, and pointing them here',
+};
+
+const query = (name: string, description: string) => ({ name, in: 'query', description, schema: text });
+const dryRun = query('dry_run', '`true` changes nothing and says what would be changed');
+
+/** The paths below `/api/cli-tools`. */
+export function cliToolsPaths(): Record<string, PathItem> {
+  const map: JsonSchema = { type: 'object', additionalProperties: schemaOf(toolBatchStatus, 'output') };
+  const changed = { 200: { description: 'What was changed', content: json(schemaOf(toolChange, 'output')) } };
+  return {
+    '/api/cli-tools/all-statuses': {
+      get: operation('list_tool_statuses', 'Which tools are here and where they point', 'tools:read', {
+        parameters: [query('refresh', '`true` asks the programs anew')],
+        responses: { 200: { description: 'By the id of the tool', content: json(map) }, ...failures },
+      }),
+    },
+    '/api/cli-tools/{id}-settings': {
+      parameters: [
+        { name: 'id', in: 'path', required: true, description: 'The id of the tool', schema: text },
+      ],
+      get: operation('get_tool_settings', 'How a tool is set up', 'tools:read', {
+        responses: {
+          200: { description: 'Without secrets', content: json(schemaOf(toolSettings, 'output')) },
+          ...failures,
+        },
+      }),
+      post: operation('configure_tool', 'Point a tool at this gateway', 'tools:update', {
+        parameters: [dryRun],
+        requestBody: { required: false, content: json(schemaOf(toolSettingsInput, 'input')) },
+        responses: { ...changed, ...changeFailures },
+      }),
+      delete: operation('restore_tool', 'Take what the gateway wrote', 'tools:update', {
+        parameters: [
+          dryRun,
+          query('backup_id', 'Put the files of this backup back, whatever came into them since'),
+        ],
+        responses: { ...changed, ...changeFailures },
+      }),
+    },
+  };
+}
+
+function operation(
+  operationId: string,
+  summary: string,
+  permission: string,
+  rest: Pick<Operation, 'parameters' | 'requestBody' | 'responses'>,
+): Operation {
+  return { operationId, summary, tags: [tag], ...whoMay(permission), ...rest };
+}
