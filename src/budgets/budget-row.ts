@@ -1,5 +1,14 @@
-import { type Counter, createCounter, foreignAt, type Level, levelAt, NANO, resetsAt } from './counter.ts';
-import { shownAmount } from './hold.ts';
+import {
+  type Counter,
+  createCounter,
+  foreignAt,
+  type Level,
+  levelAt,
+  NANO,
+  resetsAt,
+  stuckAt,
+} from './counter.ts';
+import { shownAmount } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
 
 /** A budget as it is shown, with what its counter has at a moment; `counter` null where it is not in force yet. */
@@ -12,7 +21,7 @@ export function rowOfBudget(
   const counted = counter ?? createCounter(budget);
   const { held, spent: own, unpriced }: Level = levelAt(counted, at);
   const spent = shownAmount(counted, own + foreignAt(counted, at));
-  const reserved = shownAmount(counted, held);
+  const reserved = shownAmount(counted, held + stuckAt(counted, at));
   const end = resetsAt(counted, at);
   return {
     id: budget.id,

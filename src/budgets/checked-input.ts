@@ -20,7 +20,7 @@ export async function checkedBudget(
     metric,
     scope,
     soft_percent: soft,
-    unpriced = 'allow',
+    unpriced = 'refuse',
     ...rest
   } = newBudgetInput.parse(input);
   const { period = null, subject: wanted = null } = rest;
@@ -34,7 +34,12 @@ export async function checkedBudget(
   if (metric !== 'usd' && (!Number.isInteger(limit) || limit < 1))
     throw new GatewayError('invalid_request', `a limit of ${metric} is a whole number`, { param: 'limit' });
   return {
-    ...{ scope, subject: await subjectOf(scope, wanted, findSubject), metric, limit, period, unpriced },
+    scope,
+    subject: await subjectOf(scope, wanted, findSubject),
+    metric,
+    limit,
+    period,
+    unpriced,
     softPercent: soft === undefined ? SOFT_PERCENT : soft,
   };
 }

@@ -1,4 +1,4 @@
-import type { Counter } from './counter.ts';
+import { type Counter, fits, holdIn } from './counter.ts';
 
 /** An amount that one counter holds, in one of its buckets. */
 export interface Claim {
@@ -7,24 +7,28 @@ export interface Claim {
   amount: number;
 }
 
-/** An amount that one counter counts as used. */
-export interface Spending extends Claim {
-  unpriced: number;
+/** Why not all claims are held: there is no room for one, or nobody can say now whether there is. */
+export interface NoRoom {
+  claim: Claim;
+  kind: 'full' | 'unavailable';
 }
 
 /** Limits that several gateways have in common. */
 export interface Shared {
-  /**
-   * Gives `previous` back and holds `claims`, if all of them fit. Null when there is nobody to ask now; a claim that
-   * does not fit, null when all do, or `gone` when no answer came in time.
-   */
-  claim(
-    previous: readonly Claim[],
-    claims: readonly Claim[],
-    at: number,
-  ): Promise<Claim | null | 'gone'> | null;
-  /** Gives back what was held and counts what was used, now or as soon as there is somebody to tell. */
-  settle(released: readonly Claim[], spent: readonly Spending[]): void;
-  /** Forgets what a budget has counted, for all. */
-  clear(counter: Counter): void;
+  /** Holds all claims, or none of them. Null: they are held. The answer is there at once where no other gateway has to be asked. */
+  reserve(claims: readonly Claim[]): NoRoom | null | Promise<NoRoom | null>;
+  /** Says that what a counter has used or set aside has changed. */
+  changed(counter: Counter): void;
+}
+
+/** Holds all claims by what is counted here and known of others, or none of them. */
+export function reserveHere(claims: readonly Claim[], at: number): NoRoom | null {
+  const claim = claims.find(({ amount, counter }) => !fits(counter, amount, at));
+  if (claim !== undefined) return { claim, kind: 'full' };
+  holdAll(claims);
+  return null;
+}
+
+export function holdAll(claims: readonly Claim[]): void {
+  for (const { amount, bucket, counter } of claims) holdIn(counter, bucket, amount);
 }

@@ -1,4 +1,6 @@
 import type { BudgetRecord } from './schema.ts';
+import type { Lease } from './shared/lease.ts';
+import { freeOfOthers, usedByOthers, usedOf } from './shared/tally.ts';
 import { type Window, windowOf } from './window.ts';
 
 /** Money is counted in whole billionths of a USD, so that what is set aside and given back leaves nothing behind. */
@@ -15,8 +17,8 @@ export interface Counter {
   budget: BudgetRecord;
   readonly window: Window;
   readonly buckets: Map<number, Bucket>;
-  /** What other gateways used, as far as was last heard, and the bucket of that moment. */
-  foreign: { bucket: number; amount: number };
+  /** What may be used of a budget that several gateways share; null where this one is alone. */
+  lease: Lease | null;
   /** Until when nobody is told again that the threshold and the limit were reached. */
   told: { soft: number; hard: number };
 }
@@ -32,7 +34,7 @@ export function createCounter(budget: BudgetRecord): Counter {
     budget,
     window: windowOf(budget.period),
     buckets: new Map(),
-    foreign: { bucket: Number.NaN, amount: 0 },
+    lease: null,
     told: { soft: Number.NEGATIVE_INFINITY, hard: Number.NEGATIVE_INFINITY },
   };
 }
@@ -57,18 +59,38 @@ export function levelAt({ buckets, window }: Counter, at: number): Level {
 /** For how long it counts what other gateways were last heard to have open. */
 const HEARSAY_MS = 10_000;
 
-/** Takes down what others used, as of now. */
-export function hear(counter: Counter, amount: number, at: number): void {
-  const { window } = counter;
-  counter.foreign = { bucket: window.kind === 'moment' ? at : window.bucketAt(at), amount };
+/** What others used, as far as that is known and still counts. */
+export function foreignAt({ lease, window }: Counter, at: number): number {
+  if (lease === null) return 0;
+  // What is open elsewhere is worth knowing only as long as somebody says so.
+  if (window.kind === 'moment' && at >= lease.heardAt + HEARSAY_MS) return 0;
+  return usedByOthers(lease.tally, lease.me, window, at, at + lease.clockOffset);
 }
 
-/** What others used, as far as that is known and still counts. */
-export function foreignAt({ foreign, window }: Counter, at: number): number {
-  // What is open elsewhere is worth knowing only as long as somebody says so.
-  const known =
-    window.kind === 'moment' ? at < foreign.bucket + HEARSAY_MS : window.counts(foreign.bucket, at);
-  return known ? foreign.amount : 0;
+/** What is used and set aside here, by the buckets that count. */
+export function ownUse({ buckets, window }: Counter, at: number): Map<number, number> {
+  const use = new Map<number, number>();
+  for (const [start, { held, spent }] of buckets) {
+    if (window.counts(start, at) && held + spent > 0) use.set(start, held + spent);
+  }
+  return use;
+}
+
+/** What gateways hold that say nothing any more: it may be used, and nobody gives it back. */
+export function stuckAt({ lease, window }: Counter, at: number): number {
+  return lease === null ? 0 : freeOfOthers(lease.tally, lease.me, window, at, at + lease.clockOffset).stuck;
+}
+
+/** What all are known to have used and set aside, by the buckets that count. */
+function useByBucket(counter: Counter, at: number): Map<number, number> {
+  const { lease, window } = counter;
+  const use = ownUse(counter, at);
+  for (const [id, entry] of Object.entries(lease?.tally.entries ?? {})) {
+    if (id === lease?.me) continue;
+    for (const [bucket, amount] of usedOf(entry, window, at, at + (lease?.clockOffset ?? 0)))
+      use.set(bucket, (use.get(bucket) ?? 0) + amount);
+  }
+  return use;
 }
 
 /** Whether an amount fits beside what is spent and set aside. What costs nothing always does. */
@@ -105,12 +127,11 @@ export function spendIn(counter: Counter, start: number, { amount = 0, unpriced 
 }
 
 /** Forgets what was spent, and keeps what is set aside for requests under way. */
-export function clearSpent({ buckets, told, foreign }: Counter): void {
+export function clearSpent({ buckets, told }: Counter): void {
   for (const bucket of buckets.values()) {
     bucket.spent = 0;
     bucket.unpriced = 0;
   }
-  foreign.amount = 0;
   told.soft = Number.NEGATIVE_INFINITY;
   told.hard = Number.NEGATIVE_INFINITY;
 }
@@ -125,22 +146,20 @@ export function roomAt(counter: Counter, amount: number, at: number): number {
   if (window.kind === 'calendar') return window.endOf(window.bucketAt(at));
   const { held, spent } = levelAt(counter, at);
   let excess = spent + held + foreignAt(counter, at) + amount - limitOf(counter);
-  const starts = [...counter.buckets.keys()]
-    .filter((start) => window.counts(start, at))
-    .sort((a, b) => a - b);
-  for (const start of starts) {
-    excess -= counter.buckets.get(start)?.spent ?? 0;
+  const use = [...useByBucket(counter, at)].sort(([one], [other]) => one - other);
+  for (const [start, used] of use) {
+    // What is set aside here may be free at any time, and makes no promise.
+    excess -= used - (counter.buckets.get(start)?.held ?? 0);
     if (excess <= 0) return Math.max(at + 1000, window.endOf(start));
   }
   return window.endOf(window.bucketAt(at));
 }
 
 /** When nothing of what counts now counts any more; null where time does not tell. */
-export function resetsAt({ buckets, window }: Counter, at: number): number | null {
+export function resetsAt(counter: Counter, at: number): number | null {
+  const { window } = counter;
   if (window.kind === 'moment') return null;
   let last = window.kind === 'calendar' ? window.bucketAt(at) : Number.NEGATIVE_INFINITY;
-  for (const [start, { held, spent }] of buckets) {
-    if (spent + held > 0 && window.counts(start, at)) last = Math.max(last, start);
-  }
+  for (const start of useByBucket(counter, at).keys()) last = Math.max(last, start);
   return last === Number.NEGATIVE_INFINITY ? null : window.endOf(last);
 }

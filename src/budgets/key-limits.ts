@@ -1,17 +1,34 @@
 import { z } from 'zod';
+import { addKey, keyPatch } from '../access/keys/input.ts';
+import { rowOfKey } from '../access/keys/row.ts';
+import { newKeyInput } from '../access/schema.ts';
+import { keyStore } from '../access/store.ts';
 import type { Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { BudgetMetric, BudgetPeriod, BudgetRecord } from './schema.ts';
-import type { BudgetStore } from './store.ts';
+import type { Store } from '../store/database.ts';
+import { type BudgetMetric, type BudgetPeriod, type BudgetRecord, unpricedRule } from './schema.ts';
+import { type BudgetStore, budgetStore } from './store.ts';
 
-const limit = z.number('a limit is a number above 0').positive('a limit is above 0').max(1e12).nullable();
-const count = z.int('a limit is a whole number').positive('a limit is above 0').max(1e12).nullable();
+const MAXIMUM = 1e12;
+const tooLarge = 'a limit is 1000000000000 at most';
+const limit = z
+  .number('a limit is a number above 0')
+  .positive('a limit is above 0')
+  .max(MAXIMUM, tooLarge)
+  .nullable();
+const count = z
+  .int('a limit is a whole number')
+  .positive('a limit is above 0')
+  .max(MAXIMUM, tooLarge)
+  .nullable();
 
 /** The limits that a key is made with. Others are set as budgets. */
 const members = {
   /** USD in a period; null for no bound. */
   budget_usd: limit,
   budget_period: z.enum(['day', 'week', 'month']).nullable(),
+  /** Whether models without a known price may be used under that budget; null where there is none. */
+  budget_unpriced: unpricedRule.nullable(),
   /** Requests, and input and output tokens, in a minute. */
   rpm: count,
   tpm: count,
@@ -22,32 +39,80 @@ const change = z.object(members).partial();
 
 export type KeyLimits = z.infer<typeof change>;
 
+/** What a new key is made of, its limits included. */
+export const newLimitedKeyInput = newKeyInput.extend(change.shape);
+
 const DEFAULT_PERIOD = 'month';
 const SOFT_PERCENT = 80;
+const DEFAULT_UNPRICED = 'refuse';
 
-/** Sets the limits of a key that are named; null removes one. */
-export async function setKeyLimits(budgets: BudgetStore, keyId: string, limits: KeyLimits): Promise<void> {
+/** Sets the limits of a key that are named; null removes one. @throws GatewayError for what belongs to an amount, without one */
+async function setKeyLimits(budgets: BudgetStore, keyId: string, limits: KeyLimits): Promise<void> {
   const own = await limitsOfKey(budgets, keyId);
   const set = async (metric: BudgetMetric, period: BudgetPeriod, amount: number | null | undefined) => {
     if (amount === undefined) return;
     const known = own.find((one) => one.metric === metric && one.period === period);
     if (known === undefined) {
       const place = { scope: 'key', subject: keyId, metric, period } as const;
+      const unpriced = metric === 'usd' ? rule : DEFAULT_UNPRICED;
       if (amount !== null)
-        await budgets.add({ ...place, limit: amount, softPercent: SOFT_PERCENT, unpriced: 'allow' });
+        await budgets.add({ ...place, limit: amount, softPercent: SOFT_PERCENT, unpriced });
     } else if (amount === null) await budgets.remove(known.id);
-    else await budgets.update(known.id, { limit: amount });
+    else
+      await budgets.update(
+        known.id,
+        metric === 'usd' ? { limit: amount, unpriced: rule } : { limit: amount },
+      );
   };
+  const money = own.find(isMoney);
+  const { budget_period, budget_unpriced, budget_usd } = limits;
+  const rule = budget_unpriced ?? money?.unpriced ?? DEFAULT_UNPRICED;
   await set('requests', 'minute', limits.rpm);
   await set('tokens', 'minute', limits.tpm);
-  const money = own.find(isMoney);
-  const { budget_period, budget_usd } = limits;
-  if (budget_usd === undefined && budget_period === undefined) return;
+  if (budget_usd === undefined && budget_period === undefined && budget_unpriced === undefined) return;
   const amount = budget_usd === undefined ? (money?.limit ?? null) : budget_usd;
   const period = budget_period ?? money?.period ?? DEFAULT_PERIOD;
-  if (money === undefined) refuseLonePeriod(limits);
+  if (amount === null) refuseWithoutAmount(limits);
   if (money !== undefined && money.period !== period) await budgets.remove(money.id);
   await set('usd', period, amount);
+}
+
+/** The gateway keys of a store with their limits: a key and its limits are written together, or neither is. */
+export function limitedKeys({ db }: Pick<Store, 'db'>, now: () => number) {
+  type Stores = { keys: ReturnType<typeof keyStore>; budgets: BudgetStore };
+  const together = <T>(run: (stores: Stores) => Promise<T>): Promise<T> =>
+    db
+      .transaction()
+      .execute((trx) => run({ keys: keyStore({ db: trx }, now), budgets: budgetStore({ db: trx }, now) }));
+  const shown = async ({ budgets, keys }: Stores, id: string): Promise<Row> => {
+    const record = await keys.find(id);
+    if (record === null) throw new GatewayError('not_found', `The key ${id} was removed meanwhile`);
+    return { ...rowOfKey(record, now()), ...shownKeyLimits(await budgets.list(), id) };
+  };
+  return {
+    /**
+     * Makes a key. Its text is in the answer and nowhere else.
+     * @throws GatewayError for a name that is taken or a time that is past, ZodError for other input that is not valid
+     */
+    async create(input: Record<string, unknown>): Promise<{ row: Row; key: string }> {
+      const { limits, rest } = split(input);
+      return together(async (stores) => {
+        const { key, record } = await addKey(stores.keys, rest, now());
+        await setKeyLimits(stores.budgets, record.id, limits);
+        return { row: await shown(stores, record.id), key };
+      });
+    },
+
+    /** Changes what is named of a key. @param row the key as it is shown @throws as `create` does */
+    async update(row: Row, input: Record<string, unknown>): Promise<Row> {
+      const { limits, rest } = split(input);
+      return together(async (stores) => {
+        await stores.keys.update(row.id, keyPatch(row, rest, now()));
+        await setKeyLimits(stores.budgets, row.id, limits);
+        return shown(stores, row.id);
+      });
+    },
+  };
 }
 
 function isMoney({ metric, period }: BudgetRecord): boolean {
@@ -68,17 +133,17 @@ export function shownKeyLimits(budgets: readonly BudgetRecord[], keyId: string):
   return {
     budget_usd: money?.limit ?? null,
     budget_period,
+    budget_unpriced: money?.unpriced ?? null,
     rpm: perMinute('requests'),
     tpm: perMinute('tokens'),
   };
 }
 
-/** The resource of keys, with the limits of each as members that can be read, given and changed. */
-export function withKeyLimits(keys: Resource, budgets: BudgetStore): Resource {
-  const { create, update } = keys;
-  const shown = (one: Row, all: readonly BudgetRecord[]): Row => ({ ...one, ...shownKeyLimits(all, one.id) });
-  const show = async (one: Row): Promise<Row> => shown(one, await budgets.list());
-  const list = keys.list;
+/** The resource of keys, with the limits of each as fields that can be read, given and changed. */
+export function withKeyLimits(keys: Resource, store: Pick<Store, 'db'>, now: () => number): Resource {
+  const budgets = budgetStore(store, now);
+  const limited = limitedKeys(store, now);
+  const { create, list, update } = keys;
   return {
     ...keys,
     record: keys.record.extend(members),
@@ -87,55 +152,40 @@ export function withKeyLimits(keys: Resource, budgets: BudgetStore): Resource {
       : {
           async list(caller) {
             const all = await budgets.list();
-            return (await list(caller)).map((one) => shown(one, all));
+            return (await list(caller)).map((one) => ({ ...one, ...shownKeyLimits(all, one.id) }));
           },
         }),
     async find(id, caller) {
       const one = await keys.find(id, caller);
-      return one === null ? null : show(one);
+      return one === null ? null : { ...one, ...shownKeyLimits(await budgets.list(), one.id) };
     },
     ...(create === undefined
       ? {}
       : {
           create: {
             ...create,
-            input: create.input.extend(change.shape),
-            async run(input, caller) {
-              const { limits, rest } = split(input);
-              refuseLonePeriod(limits);
-              const made = await create.run(rest, caller);
-              await setKeyLimits(budgets, made.row.id, limits);
-              return { ...made, row: await show(made.row) };
+            input: newLimitedKeyInput,
+            async run(input) {
+              const { key, row: made } = await limited.create(input);
+              return { row: made, secret: { key } };
             },
           },
         }),
     ...(update === undefined
       ? {}
-      : {
-          update: {
-            ...update,
-            input: update.input.extend(change.shape),
-            async run(one, input, caller) {
-              const { limits, rest } = split(input);
-              const changed = await update.run(one, rest, caller);
-              await setKeyLimits(budgets, one.id, limits);
-              return show(changed);
-            },
-          },
-        }),
+      : { update: { ...update, input: update.input.extend(change.shape), run: limited.update } }),
   };
 }
 
 function split(input: Record<string, unknown>): { limits: KeyLimits; rest: Record<string, unknown> } {
-  const { budget_period, budget_usd, rpm, tpm, ...rest } = input;
-  return { limits: change.parse({ budget_period, budget_usd, rpm, tpm }), rest };
+  const { budget_period, budget_unpriced, budget_usd, rpm, tpm, ...rest } = input;
+  return { limits: change.parse({ budget_period, budget_unpriced, budget_usd, rpm, tpm }), rest };
 }
 
-/** @throws GatewayError for a period that is given without an amount */
-function refuseLonePeriod({ budget_period, budget_usd }: KeyLimits): void {
-  if (budget_period === undefined || budget_period === null) return;
-  if (budget_usd !== undefined && budget_usd !== null) return;
-  throw new GatewayError('invalid_request', 'budget_period needs budget_usd beside it', {
-    param: 'budget_period',
-  });
+/** @throws GatewayError for a period or a rule that is given without an amount */
+function refuseWithoutAmount(limits: KeyLimits): void {
+  for (const field of ['budget_period', 'budget_unpriced'] as const) {
+    if (limits[field] === undefined || limits[field] === null) continue;
+    throw new GatewayError('invalid_request', `${field} needs budget_usd beside it`, { param: field });
+  }
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { levelAt, limitOf, NANO } from './counter.ts';
-import type { BudgetEvent, Hold } from './hold.ts';
 import { createLimits, type Limits, type UsedThen } from './limits.ts';
 import type { Refusal } from './refusal.ts';
+import type { BudgetEvent, BudgetReservation } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
 import { windowOf } from './window.ts';
 
@@ -12,8 +12,17 @@ const start = Date.UTC(2026, 10, 21, 10, 30);
 
 function budget(patch: Partial<BudgetRecord> = {}): BudgetRecord {
   return {
-    ...{ id: 'bud_1', scope: 'global', subject: null, metric: 'requests', limit: 3, period: 'minute' },
-    ...{ softPercent: null, unpriced: 'allow', createdAt: start, updatedAt: start, resetAt: null },
+    id: 'bud_1',
+    scope: 'global',
+    subject: null,
+    metric: 'requests',
+    limit: 3,
+    period: 'minute',
+    softPercent: null,
+    unpriced: 'allow',
+    createdAt: start,
+    updatedAt: start,
+    resetAt: null,
     ...patch,
   };
 }
@@ -38,14 +47,14 @@ async function opened(budgets: readonly BudgetRecord[], past: readonly UsedThen[
   return { limits, clock, events };
 }
 
-function asked(limits: Limits, keyId = 'key_1', comboId: string | null = null): Hold {
-  const hold = limits.hold({ keyId, comboId });
-  assert.ok(hold, 'a budget concerns the request');
-  return hold;
+function asked(limits: Limits, keyId = 'key_1', comboId: string | null = null): BudgetReservation {
+  const reservation = limits.hold({ keyId, comboId });
+  assert.ok(reservation, 'a budget concerns the request');
+  return reservation;
 }
 
 function take(
-  hold: Hold,
+  reservation: BudgetReservation,
   {
     connectionId = 'con_1',
     innerCombos = [] as readonly string[],
@@ -53,10 +62,28 @@ function take(
     usd = 0.5 as number | null,
   } = {},
 ): Refusal | null {
-  const answer = hold.take({ connectionId, innerCombos, tokens: () => tokens, usd: () => usd });
+  const answer = reservation.reserve({ connectionId, innerCombos, tokens: () => tokens, usd: () => usd });
   assert.ok(!(answer instanceof Promise), 'in the process the answer is there at once');
   return answer;
 }
+
+describe('the price of a request', () => {
+  const asks = { keyId: 'key_1', comboId: null };
+  const isPriced = async (patch: Partial<BudgetRecord>, request: Parameters<Limits['isPriced']>[0] = asks) =>
+    (await opened([budget({ id: 'bud_2', metric: 'usd', ...patch })])).limits.isPriced(request);
+
+  it('matters where a budget in USD may be charged for it, and for no other', async () => {
+    assert.equal((await opened([])).limits.isPriced(asks), false);
+    assert.equal((await opened([budget()])).limits.isPriced(asks), false, 'requests are counted, not priced');
+    assert.equal(await isPriced({ scope: 'global' }), true);
+    assert.equal(await isPriced({ scope: 'key', subject: 'key_1' }), true);
+    assert.equal(await isPriced({ scope: 'key', subject: 'key_2' }), false);
+    assert.equal(await isPriced({ scope: 'connection', subject: 'con_9' }), true, 'it may go there');
+    assert.equal(await isPriced({ scope: 'combo', subject: 'combo_1' }), false);
+    const within = { keyId: 'key_1', comboId: 'combo_2' };
+    assert.equal(await isPriced({ scope: 'combo', subject: 'combo_1' }, within), true, 'it may be within');
+  });
+});
 
 describe('windows', () => {
   const at = Date.UTC(2026, 10, 21, 10, 30, 15, 250);
@@ -128,9 +155,9 @@ describe('a limit', () => {
   it('lets in as many as fit, and again when the oldest has left the window', async () => {
     const { clock, limits } = await opened([budget()]);
     const holds = [0, 1, 2].map(() => asked(limits));
-    for (const hold of holds) {
-      assert.equal(take(hold), null);
-      hold.settle({ tokens: 1, usd: 0 });
+    for (const reservation of holds) {
+      assert.equal(take(reservation), null);
+      reservation.settle({ tokens: 1, usd: 0 });
       clock.now += 10_000;
     }
     const refused = take(asked(limits));
@@ -152,19 +179,19 @@ describe('a limit', () => {
 
   it('counts input and output, and replaces the estimate by what was used', async () => {
     const { limits } = await opened([budget({ metric: 'tokens', limit: 100 })]);
-    const hold = asked(limits);
-    assert.equal(take(hold, { tokens: 80 }), null);
+    const reservation = asked(limits);
+    assert.equal(take(reservation, { tokens: 80 }), null);
     assert.notEqual(take(asked(limits), { tokens: 30 }), null);
-    hold.settle({ tokens: 20, usd: 0 });
+    reservation.settle({ tokens: 20, usd: 0 });
     assert.equal(take(asked(limits), { tokens: 80 }), null);
   });
 
   it('in USD holds what a request may cost, without any rest of rounding', async () => {
     const { clock, limits } = await opened([budget({ metric: 'usd', limit: 1, period: 'day' })]);
     for (let index = 0; index < 10; index += 1) {
-      const hold = asked(limits);
-      assert.equal(take(hold, { usd: 0.1 }), null);
-      hold.settle({ tokens: 1, usd: 0.1 });
+      const reservation = asked(limits);
+      assert.equal(take(reservation, { usd: 0.1 }), null);
+      reservation.settle({ tokens: 1, usd: 0.1 });
     }
     const counter = limits.counter('bud_1');
     assert.ok(counter);
@@ -177,10 +204,10 @@ describe('a limit', () => {
     const ofConnection = (id: string, subject: string) =>
       budget({ id, scope: 'connection', subject, metric: 'tokens', limit: 100, period: 'day' });
     const { clock, limits } = await opened([ofConnection('a', 'con_a'), ofConnection('b', 'con_b')]);
-    const hold = asked(limits);
-    assert.equal(take(hold, { connectionId: 'con_a', tokens: 60 }), null);
-    assert.equal(take(hold, { connectionId: 'con_b', tokens: 60 }), null);
-    hold.settle({ tokens: 40, usd: null });
+    const reservation = asked(limits);
+    assert.equal(take(reservation, { connectionId: 'con_a', tokens: 60 }), null);
+    assert.equal(take(reservation, { connectionId: 'con_b', tokens: 60 }), null);
+    reservation.settle({ tokens: 40, usd: null });
     const levels = ['a', 'b'].map((id) => {
       const counter = limits.counter(id);
       return counter === null ? null : levelAt(counter, clock.now);
@@ -201,19 +228,19 @@ describe('a limit', () => {
         const { held, spent } = levelAt(counter, clock.now);
         return [spent, held];
       });
-    const hold = asked(limits, 'key_1', 'outer');
-    assert.equal(take(hold, { innerCombos: ['inner'] }), null);
+    const reservation = asked(limits, 'key_1', 'outer');
+    assert.equal(take(reservation, { innerCombos: ['inner'] }), null);
     assert.deepEqual(levels(), [
       [0, 1],
       [0, 1],
     ]);
-    assert.equal(take(hold), null);
+    assert.equal(take(reservation), null);
     assert.deepEqual(levels(), [
       [0, 1],
       [0, 0],
     ]);
-    assert.equal(take(hold, { innerCombos: ['inner'] }), null);
-    hold.settle({ tokens: 1, usd: 0 });
+    assert.equal(take(reservation, { innerCombos: ['inner'] }), null);
+    reservation.settle({ tokens: 1, usd: 0 });
     assert.deepEqual(levels(), [
       [1, 0],
       [1, 0],
@@ -235,21 +262,41 @@ describe('a limit', () => {
   it('counts requests without a price, or refuses them', async () => {
     const usd = { metric: 'usd', limit: 1, period: 'day' } as const;
     const allowing = await opened([budget(usd)]);
-    const hold = asked(allowing.limits);
-    assert.equal(take(hold, { usd: null }), null);
-    hold.settle({ tokens: 9, usd: null });
+    const reservation = asked(allowing.limits);
+    assert.equal(take(reservation, { usd: null }), null);
+    reservation.settle({ tokens: 9, usd: null });
     const counter = allowing.limits.counter('bud_1');
     assert.ok(counter);
     assert.equal(levelAt(counter, start).unpriced, 1);
     const refusing = await opened([budget({ ...usd, unpriced: 'refuse' })]);
-    assert.equal(take(asked(refusing.limits), { usd: null })?.unpriced, true);
+    assert.equal(take(asked(refusing.limits), { usd: null })?.reason, 'unpriced');
+  });
+
+  it('counts the estimate where the cost of a request stays unknown', async () => {
+    const { limits } = await opened([
+      budget({ metric: 'usd', limit: 1, period: 'day', unpriced: 'refuse' }),
+      budget({ id: 'allowing', scope: 'key', subject: 'key_1', metric: 'usd', limit: 1, period: 'day' }),
+    ]);
+    const reservation = asked(limits);
+    assert.equal(take(reservation, { usd: 0.5 }), null);
+    reservation.settle({ tokens: 9, usd: null });
+    const levels = ['bud_1', 'allowing'].map((id) => {
+      const counter = limits.counter(id);
+      assert.ok(counter);
+      const { spent, unpriced } = levelAt(counter, start);
+      return [spent / NANO, unpriced];
+    });
+    assert.deepEqual(levels, [
+      [0.5, 1],
+      [0, 1],
+    ]);
   });
 
   it('tells of its threshold and of its end once in a window', async () => {
     const { clock, events, limits } = await opened([budget({ period: 'day', limit: 5, softPercent: 80 })]);
     const one = () => {
-      const hold = asked(limits);
-      if (take(hold) === null) hold.settle({ tokens: 1, usd: 0 });
+      const reservation = asked(limits);
+      if (take(reservation) === null) reservation.settle({ tokens: 1, usd: 0 });
     };
     for (let index = 0; index < 8; index += 1) one();
     assert.deepEqual(
@@ -265,7 +312,7 @@ describe('a limit', () => {
   });
 
   it('begins with what the ledger has of its window', async () => {
-    const past = { at: start - 1000, usd: 0.5, tokens: 90, requests: 2, unpriced: 1 };
+    const past = { at: start - 1000, usd: 0.5, tokens: 90, requests: 2, unpriced: 1, first: 'req_1' };
     const { limits } = await opened([budget()], [past]);
     assert.equal(take(asked(limits)), null);
     assert.notEqual(take(asked(limits)), null);
@@ -273,9 +320,9 @@ describe('a limit', () => {
 
   it('goes on counting when it is changed, and begins anew when it is reset', async () => {
     const { limits } = await opened([budget({ limit: 1 })]);
-    const hold = asked(limits);
-    assert.equal(take(hold), null);
-    hold.settle({ tokens: 1, usd: 0 });
+    const reservation = asked(limits);
+    assert.equal(take(reservation), null);
+    reservation.settle({ tokens: 1, usd: 0 });
     await limits.configure([budget({ limit: 2 })]);
     assert.equal(take(asked(limits)), null);
     assert.notEqual(take(asked(limits)), null);
@@ -286,10 +333,10 @@ describe('a limit', () => {
 
   it('counts requests that were under way when it was made', async () => {
     const { clock, limits } = await opened([budget({ id: 'old', limit: 9 })]);
-    const hold = asked(limits);
-    assert.equal(take(hold), null);
+    const reservation = asked(limits);
+    assert.equal(take(reservation), null);
     await limits.configure([budget({ id: 'old', limit: 9 }), budget({ id: 'new', limit: 9 })]);
-    hold.settle({ tokens: 1, usd: 0 });
+    reservation.settle({ tokens: 1, usd: 0 });
     const counter = limits.counter('new');
     assert.ok(counter);
     assert.deepEqual(levelAt(counter, clock.now), { spent: 1, held: 0, unpriced: 0 });
@@ -298,10 +345,10 @@ describe('a limit', () => {
   it('is not thrown off by a clock that is put forward and back', async () => {
     const { clock, limits } = await opened([budget({ limit: 1 })]);
     clock.now += 86_400_000;
-    const hold = asked(limits);
-    assert.equal(take(hold), null);
+    const reservation = asked(limits);
+    assert.equal(take(reservation), null);
     clock.now = start;
-    hold.settle({ tokens: 1, usd: 0 });
+    reservation.settle({ tokens: 1, usd: 0 });
     assert.equal(take(asked(limits)), null);
   });
 });
@@ -395,7 +442,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 interface Open {
-  hold: Hold;
+  reservation: BudgetReservation;
   tokens: number;
   usd: number;
 }
@@ -412,7 +459,7 @@ describe('any schedule of requests', () => {
           run(one, { limits, clock, open, wrong });
           inBounds(limits, clock.now, wrong);
         }
-        for (const { hold, tokens, usd } of open) hold.settle({ tokens, usd });
+        for (const { reservation, tokens, usd } of open) reservation.settle({ tokens, usd });
         for (const { id } of budgets) {
           for (const { held } of limits.counter(id)?.buckets.values() ?? [])
             assert.equal(held, 0, `${id} is stuck`);
@@ -433,17 +480,18 @@ interface World {
 function run(one: Step, { clock, limits, open, wrong }: World): void {
   switch (one.kind) {
     case 'ask': {
-      const hold = asked(limits, one.key, 'outer');
+      const reservation = asked(limits, one.key, 'outer');
       const place = { ...one.way, tokens: one.tokens, usd: one.cents / 100 };
-      if (take(hold, place) === null) open.push({ hold, tokens: one.tokens, usd: place.usd });
+      if (take(reservation, place) === null)
+        open.push({ reservation: reservation, tokens: one.tokens, usd: place.usd });
       return;
     }
     case 'move': {
       const moved = open[one.which];
       if (moved === undefined) return;
       // One that finds no room elsewhere was used nowhere.
-      if (take(moved.hold, { ...one.way, tokens: moved.tokens, usd: moved.usd }) === null) return;
-      moved.hold.settle(null);
+      if (take(moved.reservation, { ...one.way, tokens: moved.tokens, usd: moved.usd }) === null) return;
+      moved.reservation.settle(null);
       open.splice(one.which, 1);
       return;
     }
@@ -453,12 +501,12 @@ function run(one: Step, { clock, limits, open, wrong }: World): void {
       const used = { tokens: Math.round(ended.tokens * one.share), usd: ended.usd * one.share };
       wrong.usd += Math.max(0, used.usd - ended.usd);
       wrong.tokens += Math.max(0, used.tokens - ended.tokens);
-      ended.hold.settle(used);
+      ended.reservation.settle(used);
       return;
     }
     case 'leave': {
       const [left] = open.splice(one.which, 1);
-      left?.hold.settle(null);
+      left?.reservation.settle(null);
       return;
     }
     case 'wait':

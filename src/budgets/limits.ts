@@ -1,6 +1,13 @@
 import type { Shared } from './claim.ts';
 import { type Counter, clearSpent, createCounter, fits, NANO, spendIn } from './counter.ts';
-import { type Asked, createHold, type Hold, type HoldContext, type Used, type Way } from './hold.ts';
+import {
+  type Asked,
+  type BudgetReservation,
+  type ChargePath,
+  createHold,
+  type HoldContext,
+  type Used,
+} from './reservation.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
 
 /** What was used in a part of a window, with what is not known counted as nothing. */
@@ -13,6 +20,8 @@ export interface UsedThen {
   requests: number;
   /** Requests that used something whose cost is not known. */
   unpriced: number;
+  /** The id of the first request. */
+  first: string;
 }
 
 /** Which requests to sum up: those of a subject that began from `since` on and had ended by `before`. */
@@ -26,18 +35,31 @@ export interface UsedQuery extends Pick<BudgetRecord, 'scope' | 'subject'> {
 export interface LimitsInput extends Pick<HoldContext, 'nameOf' | 'notify' | 'now'> {
   /** Sums over requests of the past. */
   used(query: UsedQuery): Promise<readonly UsedThen[]>;
-  shared: Shared | null;
+  /** Where several gateways share their limits. */
+  shared: SharedBudgets | null;
+}
+
+/** What the budgets of several gateways have in common. */
+export interface SharedBudgets extends Shared {
+  /** Counts a budget together with the other gateways. `past`: what this one has counted before it shared anything. */
+  join(counter: Counter, past: () => Promise<readonly UsedThen[]>): Promise<void>;
+  /** Gives back what a budget that is no more holds. */
+  leave(counter: Counter): void;
+  /** Forgets what a budget has counted, for all. */
+  reset(counter: Counter): void;
 }
 
 /** Budgets and limits as they stand at this moment, in memory. */
 export interface Limits {
   /** What one request holds of the budgets; null where none concerns it. */
-  hold(asked: Asked): Hold | null;
+  hold(asked: Asked): BudgetReservation | null;
+  /** Whether a budget in USD may be charged for a request: then its price must be that of what runs. */
+  isPriced(asked: Asked): boolean;
   /**
    * Counts what a request turned out to have used beside what was counted at its end.
    * @param began milliseconds since the epoch: the window that it is counted in
    */
-  countMore(asked: Asked, way: Way | null, began: number, more: Used): void;
+  countMore(asked: Asked, way: ChargePath | null, began: number, more: Used): void;
   /** Whether a connection's own limits leave room for one more request. */
   hasRoom(connectionId: string): boolean;
   /** Takes over what is stored. A budget that is new counts what was used in its window before. */
@@ -56,9 +78,11 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   let index: Index = new Map();
   /** Whether any budget is about connections, or about combos: only the way that a request goes tells whether it is its own. */
   let byWay = { connections: false, combos: false };
+  /** The same of budgets in USD. */
+  let pricedByWay = byWay;
   const empty = new Set<Counter>();
 
-  const applying = ({ comboId, keyId }: Asked, way: Way | null): Counter[] => {
+  const applying = ({ comboId, keyId }: Asked, way: ChargePath | null): Counter[] => {
     const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
     if (comboId !== null) found.push(...(index.get(`combo:${comboId}`) ?? none));
     if (way === null) return found;
@@ -72,17 +96,21 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
     for (const budget of budgets) {
       const counter = counters.get(budget.id) ?? createCounter(budget);
       if (!counters.has(budget.id)) empty.add(counter);
-      if (counter.budget.resetAt !== budget.resetAt) {
-        clearSpent(counter);
-        input.shared?.clear(counter);
-      }
+      const isReset = counter.budget.resetAt !== budget.resetAt;
       counter.budget = budget;
+      if (isReset) {
+        clearSpent(counter);
+        input.shared?.reset(counter);
+      }
       next.set(budget.id, counter);
     }
+    for (const [id, counter] of counters) if (!next.has(id)) input.shared?.leave(counter);
     counters = next;
     index = indexOf(next.values());
     const has = (scope: BudgetScope) => [...index.keys()].some((place) => place.startsWith(`${scope}:`));
     byWay = { connections: has('connection'), combos: has('combo') };
+    const priced = new Set([...counters.values()].filter(isUsd).map(({ budget }) => budget.scope));
+    pricedByWay = { connections: priced.has('connection'), combos: priced.has('combo') };
   };
 
   return {
@@ -92,13 +120,19 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
       const mayConcern = byWay.connections || (byWay.combos && asked.comboId !== null);
       return mayConcern || applying(asked, null).length > 0 ? createHold(context, asked) : null;
     },
+    isPriced(asked) {
+      if (index.size === 0) return false;
+      if (applying(asked, null).some(isUsd)) return true;
+      // Whether these are met is known once a target is chosen.
+      return pricedByWay.connections || (pricedByWay.combos && asked.comboId !== null);
+    },
     countMore(asked, way, began, more) {
-      const spent = applying(asked, way).flatMap((counter) => {
+      for (const counter of applying(asked, way)) {
         const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
-        return amount > 0 ? [{ counter, bucket: counter.window.bucketAt(began), amount, unpriced: 0 }] : [];
-      });
-      for (const spending of spent) spendIn(spending.counter, spending.bucket, spending);
-      input.shared?.settle([], spent);
+        if (amount <= 0) continue;
+        spendIn(counter, counter.window.bucketAt(began), { amount });
+        input.shared?.changed(counter);
+      }
     },
     hasRoom(connectionId) {
       const at = input.now();
@@ -109,11 +143,17 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
       const before = input.now();
       for (const counter of empty) {
         const query = pastOf(counter, before);
-        if (query !== null) for (const then of await used(query)) count(counter, then);
+        const past = async () => (query === null ? [] : used(query));
+        if (input.shared === null) for (const then of await past()) count(counter, then);
+        else await input.shared.join(counter, past);
         empty.delete(counter);
       }
     },
   };
+}
+
+function isUsd({ budget }: Counter): boolean {
+  return budget.metric === 'usd';
 }
 
 /** What a counter that begins at `before` has to count of the time until then. */
@@ -124,11 +164,22 @@ function pastOf({ budget, window }: Counter, before: number): UsedQuery | null {
 }
 
 function count(counter: Counter, then: UsedThen): void {
-  const { metric } = counter.budget;
-  const amount =
-    metric === 'usd' ? Math.round(then.usd * NANO) : metric === 'tokens' ? then.tokens : then.requests;
-  const unpriced = metric === 'usd' ? then.unpriced : 0;
-  spendIn(counter, counter.window.bucketAt(then.at), { amount, unpriced });
+  const unpriced = counter.budget.metric === 'usd' ? then.unpriced : 0;
+  spendIn(counter, counter.window.bucketAt(then.at), { amount: pastAmount(counter, then), unpriced });
+}
+
+/** What a counter counts of a part of the past. */
+export function pastAmount({ budget: { metric } }: Counter, { requests, tokens, usd }: UsedThen): number {
+  switch (metric) {
+    case 'usd':
+      return Math.round(usd * NANO);
+    case 'tokens':
+      return tokens;
+    case 'requests':
+      return requests;
+    case 'concurrency':
+      return 0;
+  }
 }
 
 /** The request itself was counted before. */

@@ -1,11 +1,14 @@
-import type { Log } from '../lib/log.ts';
+import { describe, type Log } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
-import type { BudgetEvent } from './hold.ts';
-import { createLimits, type Limits, type LimitsInput } from './limits.ts';
-import { openRedis } from './redis.ts';
+import { createLimits, type Limits, type LimitsInput, type SharedBudgets } from './limits.ts';
 import { describeBudget } from './refusal.ts';
-import { createShared } from './shared.ts';
+import type { BudgetEvent } from './reservation.ts';
+import { leaseStore } from './shared/lease-store.ts';
+import { PRESENCE_KEY } from './shared/presence.ts';
+import { openRedis } from './shared/redis.ts';
+import { createSharedBudgets } from './shared/shared-budgets.ts';
+import { createShared } from './shared/shared-limits.ts';
 import { budgetStore } from './store.ts';
 
 interface OpenInput extends Omit<LimitsInput, 'notify' | 'shared'> {
@@ -23,7 +26,7 @@ export function openLimits({ log, shared, store, ...input }: OpenInput): OpenLim
   const budgets = budgetStore(store, input.now);
   const limits = createLimits({
     ...input,
-    shared: shared?.limits ?? null,
+    shared: shared?.budgets ?? null,
     notify: (event) => tell(log, event),
   });
   return { ...limits, reload: async () => limits.configure(await budgets.list()) };
@@ -39,43 +42,73 @@ function tell(log: Pick<Log, 'warn'>, { budget, kind, subject, used }: BudgetEve
 }
 
 interface SharedInput {
-  redis: { url: string; timeoutMs: number };
-  log: Pick<Log, 'info' | 'warn'>;
+  redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' };
+  store: Pick<Store, 'db' | 'insertMany'>;
+  log: Pick<Log, 'error' | 'info' | 'warn'>;
   schedule: Schedule;
-  /** A new id for this gateway, unlike any other. */
+  /** A new id, unlike any other. */
   newId(): string;
 }
 
-/** Limits that are counted in Redis. */
+/** Limits that are shared through Redis. */
 export interface OpenShared {
-  limits: ReturnType<typeof createShared>;
+  budgets: SharedBudgets;
   /** Whether Redis answers, and in time. */
   ready(): boolean;
   close(): Promise<void>;
 }
 
-/** Well within the time for which a gateway counts as alive. */
-const TICK_MS = 5_000;
+const TICK_MS = 250;
+/** What is given back at the end is worth waiting for so long. */
+const CLOSE_MS = 1_000;
 
 /** Connects the limits to Redis. Does not fail when it does not answer: it is tried again for ever. */
-export async function openShared({ log, newId, redis: given, schedule }: SharedInput): Promise<OpenShared> {
-  let renew = () => {};
-  const redis = await openRedis({ url: given.url, log, onReady: () => renew() });
+export async function openShared(input: SharedInput): Promise<OpenShared> {
+  const { log, newId, redis: settings, schedule, store } = input;
+  const leases = leaseStore(store);
+  const onError = (error: unknown) =>
+    log.error({ error: describe(error) }, 'what is shared of the budgets cannot be stored');
+  let onChange = () => {};
+  const redis = await openRedis({ url: settings.url, log, onChange: () => onChange() });
+  const former = (await leases.load(PRESENCE_KEY))?.own ?? [];
   const limits = createShared({
-    ...{ run: redis.run, ready: redis.ready, timeoutMs: given.timeoutMs, newId, now: Date.now },
-    onPace(slow) {
-      const facts = { timeout_ms: given.timeoutMs };
-      if (slow) log.warn(facts, 'Redis is slow: requests are decided without it');
-      else log.info(facts, 'Redis answers in time again: limits are shared again');
+    exchange: redis.exchange,
+    ready: redis.ready,
+    now: Date.now,
+    newId,
+    former,
+    timeoutMs: settings.timeoutMs,
+    failureMode: settings.failureMode,
+    after(ms, run) {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+    save(lease) {
+      try {
+        leases.save(lease);
+      } catch (error) {
+        onError(error);
+      }
+    },
+    onOutage(outage, error) {
+      const facts = {
+        timeout_ms: settings.timeoutMs,
+        failure_mode: settings.failureMode,
+        ...(error === null ? {} : { error: describe(error) }),
+      };
+      // A connection that is lost is in the log already.
+      if (!outage) log.info(facts, 'Redis answers in time: budgets are shared again');
+      else if (redis.ready()) log.warn(facts, 'Redis is slow: budgets are held to what was granted before');
     },
   });
-  renew = limits.renew;
+  onChange = limits.tick;
   const stop = schedule.every({ name: 'shared limits', everyMs: TICK_MS, run: limits.tick });
   return {
-    limits,
-    ready: () => redis.ready() && limits.inTime(),
+    budgets: createSharedBudgets({ limits, leases, newId, now: Date.now, onError }),
+    ready: limits.answering,
     async close() {
       stop();
+      await Promise.race([limits.close(), new Promise((resolve) => setTimeout(resolve, CLOSE_MS).unref())]);
       await redis.close();
     },
   };

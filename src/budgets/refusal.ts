@@ -13,8 +13,11 @@ export interface Refusal {
   /** When it will fit; null when it never will. */
   retryAt: number | null;
   at: number;
-  /** It has no known price, which this budget does not take. */
-  unpriced: boolean;
+  /**
+   * There is no room; nobody can say whether there is, because the other gateways cannot be asked; or the request has no
+   * known price, and the budget takes only those that have one.
+   */
+  reason: 'full' | 'unavailable' | 'unpriced';
 }
 
 /**
@@ -23,27 +26,38 @@ export interface Refusal {
  */
 const WORTH_WAITING_S = 60;
 
-/** The error of a refused request: 402 for money, 429 for the rest, naming the budget, what is used and when to come back. */
-export function refusalError(refusal: Refusal, headers: Readonly<Record<string, string>> = {}): GatewayError {
-  const { at, retryAt } = refusal;
+/**
+ * The error of a refused request: 402 for money, 429 for the rest, naming the budget, what is used and when to come back.
+ * @param model the provider's id and the model's, as prices are set for them
+ */
+export function refusalError(
+  refusal: Refusal,
+  model: string,
+  headers: Readonly<Record<string, string>> = {},
+): GatewayError {
+  const { at, reason, retryAt } = refusal;
   const wait = retryAt === null ? null : Math.max(1, Math.ceil((retryAt - at) / 1000));
-  const final = wait === null || wait > WORTH_WAITING_S || refusal.budget.metric === 'usd';
-  return new GatewayError(codeOf(refusal), messageOf(refusal), {
+  const isMoney = refusal.budget.metric === 'usd' && reason !== 'unavailable';
+  const final = wait === null || wait > WORTH_WAITING_S || isMoney;
+  return new GatewayError(codeOf(refusal), messageOf(refusal, model), {
     ...(wait === null ? {} : { retryAfter: wait }),
     headers: final ? { ...headers, 'x-should-retry': 'false' } : headers,
   });
 }
 
-function codeOf({ budget, unpriced }: Refusal): ErrorCode {
-  if (unpriced) return 'unpriced_model';
+function codeOf({ budget, reason }: Refusal): ErrorCode {
+  if (reason === 'unpriced') return 'unpriced_model';
+  if (reason === 'unavailable') return 'budget_unavailable';
   return budget.metric === 'usd' ? 'budget_exceeded' : 'rate_limit_exceeded';
 }
 
-function messageOf(refusal: Refusal): string {
-  const { asked, budget, reserved, retryAt, spent, subject, unpriced } = refusal;
+function messageOf(refusal: Refusal, model: string): string {
+  const { asked, budget, reason, reserved, retryAt, spent, subject } = refusal;
   const name = `The ${describeBudget(budget, subject)}`;
-  if (unpriced)
-    return `${name} takes no request whose price is unknown: set a price under "prices" in config.json, or set the budget to unpriced: allow`;
+  if (reason === 'unavailable')
+    return `${name} is shared with other gateways through Redis, which does not answer, and what was granted to this gateway is used up. Try again in a few seconds. To go on without Redis, set "redis": {"failure_mode": "local"} in config.json`;
+  if (reason === 'unpriced')
+    return `${name} cannot count ${model}: no price is known for it. Give it one under "prices" in config.json, e.g. {"${model}": {"input": 1, "output": 4}} in USD per million tokens, or allow it with \`gateway budgets set ${flagsOf(budget)} --unpriced allow\``;
   const show = (amount: number) => amountText(budget, amount);
   if (retryAt === null)
     return `${name} is smaller than this one request, which may use ${show(asked)}: ask for fewer output tokens, or raise the limit`;
@@ -53,6 +67,12 @@ function messageOf(refusal: Refusal): string {
   const open = reserved > 0 ? ` and ${show(reserved)} set aside for open requests` : '';
   const need = budget.metric === 'requests' ? '' : `; this request may use ${show(asked)}`;
   return `${name} is used up: ${show(spent)} spent${open}${need}. There is room again from ${until} on`;
+}
+
+/** The flags of the command that set a budget in USD. */
+function flagsOf({ limit, period, scope, subject }: BudgetRecord): string {
+  const of = subject === null ? '' : `--${scope} ${subject} `;
+  return `${of}--usd ${limit} --per ${period}`;
 }
 
 /** A budget in words: `limit of 60 requests per minute of the key "ci"`. */

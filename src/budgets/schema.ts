@@ -13,7 +13,7 @@ export const budgetPeriod = z.enum(['minute', 'hour', 'day', 'week', 'month']);
 export type BudgetPeriod = z.infer<typeof budgetPeriod>;
 
 /** What happens to requests whose model has no known price, under a budget in USD. */
-const unpricedRule = z.enum(['allow', 'refuse']);
+export const unpricedRule = z.enum(['allow', 'refuse']);
 
 const limit = z.number('a limit is a number above 0').positive('a limit is above 0').max(1e12);
 const softPercent = z
@@ -55,7 +55,7 @@ export const newBudgetInput = z.strictObject({
   period: budgetPeriod.nullable().optional(),
   /** Default 80. */
   soft_percent: softPercent.optional(),
-  /** Default `allow`. */
+  /** Default `refuse`. */
   unpriced: unpricedRule.optional(),
 });
 

@@ -51,8 +51,13 @@ export function budgetStore({ db }: Pick<Store, 'db'>, now: () => number = Date.
       const at = now();
       const { limit, softPercent, ...rest } = budget;
       const row = {
-        ...{ id: newId('bud', at), ...rest, amount: limit, soft_percent: softPercent },
-        ...{ created_at: at, updated_at: at, reset_at: null },
+        id: newId('bud', at),
+        ...rest,
+        amount: limit,
+        soft_percent: softPercent,
+        created_at: at,
+        updated_at: at,
+        reset_at: null,
       };
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('budgets')

@@ -1,5 +1,5 @@
 /** What is remembered of a target. */
-export interface Seat {
+export interface AffinityEntry {
   connectionId: string;
   model: string;
 }
@@ -7,8 +7,8 @@ export interface Seat {
 /** Where sessions were answered last. In memory, bounded; what is lost costs a prompt cache and nothing else. */
 export interface Affinity {
   /** Null when nothing is known. */
-  of(session: string): Seat | null;
-  keep(session: string, seat: Seat): void;
+  of(session: string): AffinityEntry | null;
+  keep(session: string, entry: AffinityEntry): void;
 }
 
 export interface AffinityInput {
@@ -21,23 +21,23 @@ export interface AffinityInput {
 }
 
 export function createAffinity({ capacity = 10_000, idleMs = 3_600_000, now }: AffinityInput): Affinity {
-  const sessions = new Map<string, { seat: Seat; at: number }>();
+  const sessions = new Map<string, { entry: AffinityEntry; at: number }>();
   return {
     of(session) {
       const found = sessions.get(session);
       if (found === undefined) return null;
-      if (now() - found.at <= idleMs) return found.seat;
+      if (now() - found.at <= idleMs) return found.entry;
       sessions.delete(session);
       return null;
     },
-    keep(session, seat) {
+    keep(session, entry) {
       // A map gives its members in the order in which they were put in.
       sessions.delete(session);
       if (sessions.size >= capacity) {
         const oldest = sessions.keys().next();
         if (!oldest.done) sessions.delete(oldest.value);
       }
-      sessions.set(session, { seat, at: now() });
+      sessions.set(session, { entry: entry, at: now() });
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely';
+import { refuseTakenName } from '../connections/names.ts';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import { findProvider } from '../providers/index.ts';
@@ -20,20 +21,16 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
   };
 
   /** @throws GatewayError for what would never be asked for, or hides something else */
-  const checked = async (wanted: NewAlias, own: string | null): Promise<NewAlias> => {
+  const checked = async (wanted: NewAlias): Promise<NewAlias> => {
     const read = newAliasInput.safeParse(wanted);
     if (!read.success) {
       const [issue] = read.error.issues;
       throw bad(issue?.path[0] === 'target' ? 'target' : 'name', issue?.message ?? 'the alias is not valid');
     }
     const { name, target } = read.data;
-    if ((await list()).some((other) => other.id !== own && other.name === name)) throw taken(name);
     if (name === target) throw bad('target', 'an alias cannot mean itself');
     if (starsIn(target) > starsIn(name))
       throw bad('target', 'the target has more * than the name: nothing stands for them');
-    const combos = await db.selectFrom('combos').select('name').execute();
-    if (combos.some((combo) => combo.name === name))
-      throw bad('name', `there is a combo of this name, which the alias would hide: choose another name`);
     const prefix = name.slice(0, Math.max(0, name.indexOf('/')));
     if (prefix !== '' && !prefix.includes('*') && (await leads(prefix)))
       throw bad(
@@ -54,16 +51,18 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
 
     /** @throws GatewayError for a name or target that cannot be used */
     async add(wanted: NewAlias): Promise<AliasRecord> {
-      const { name, target } = await checked(wanted, null);
+      const { name, target } = await checked(wanted);
       const time = now();
       const record: AliasRecord = { id: newId('alias', time), name, target, createdAt: time };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('aliases')
-        .values({ id: record.id, name, target, created_at: time })
-        // Another process may have taken the name meanwhile.
-        .onConflict((conflict) => conflict.column('name').doNothing())
-        .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) throw taken(name);
+      await db.transaction().execute(async (trx) => {
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('aliases')
+          .values({ id: record.id, name, target, created_at: time })
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 0n) throw taken(name);
+        await refuseTakenName(trx, name, { kind: 'alias', id: record.id });
+      });
       return record;
     },
 
@@ -72,8 +71,13 @@ export function aliasStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
       const before = await find(id);
       if (before === null || before.id !== id) return null;
       const { name = before.name, target = before.target } = patch;
-      const next = await checked({ name, target }, id);
-      await db.updateTable('aliases').set(next).where('id', '=', id).execute();
+      const next = await checked({ name, target });
+      await db.transaction().execute(async (trx) => {
+        await trx.updateTable('aliases').set({ target: next.target }).where('id', '=', id).execute();
+        if (next.name === before.name) return;
+        await refuseTakenName(trx, next.name, { kind: 'alias', id });
+        await trx.updateTable('aliases').set({ name: next.name }).where('id', '=', id).execute();
+      });
       return { ...before, ...next };
     },
 

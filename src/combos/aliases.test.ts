@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { withinCpu } from '../../test/support/cpu.ts';
 import { fc } from '../../test/support/properties.ts';
 import { captures, compileAliases } from './aliases.ts';
 
@@ -37,9 +38,8 @@ describe('a pattern', () => {
   });
 
   it('takes no longer for an id that was made to be slow', () => {
-    const started = performance.now();
-    assert.equal(captures('*a*a*a*ab', 'a'.repeat(100_000)), null);
-    assert.ok(performance.now() - started < 1_000);
+    const found = withinCpu(1_000, 'matching', () => captures('*a*a*a*ab', 'a'.repeat(100_000)));
+    assert.equal(found, null);
   });
 });
 

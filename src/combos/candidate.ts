@@ -15,7 +15,9 @@ export function candidateOf(
   let abilities: Abilities | null = null;
   let priced: { price: ReturnType<Candidate['priceAt']>; until: number } | null = null;
   return {
-    ...{ connection, provider, model },
+    connection,
+    provider,
+    model,
     facts: factsOf(provider, model),
     abilities() {
       abilities ??= abilitiesOf(model);

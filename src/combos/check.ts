@@ -15,18 +15,12 @@ export interface Around {
   connections: ReadonlySet<string>;
   /** The other combos. */
   combos: readonly Named[];
-  /** Names of aliases. */
-  aliases: ReadonlySet<string>;
 }
 
-/** The name as it is stored. @throws GatewayError for one that is not valid, or taken */
-export function freeComboName(name: string, { aliases, combos }: Around): string {
+/** The name as it is stored. @throws GatewayError for one that is not valid */
+export function checkedComboName(name: string): string {
   const checked = comboName.safeParse(name);
   if (!checked.success) throw bad('name', checked.error.issues[0]?.message ?? 'the name is not valid');
-  if (combos.some((other) => other.name === checked.data))
-    throw bad('name', `a combo named "${checked.data}" exists already: choose another name`);
-  if (aliases.has(checked.data))
-    throw bad('name', `an alias is called "${checked.data}", and would hide the combo: choose another name`);
   return checked.data;
 }
 

@@ -14,7 +14,8 @@ export function rowOfCombo(record: ComboRecord, pool: Pool | null) {
     name: record.name,
     strategy: record.strategy,
     targets: record.targets.map(({ target, weight }) => ({
-      ...{ target, weight },
+      target,
+      weight,
       problem: problems.get(target.includes('/') ? target : `${target}/`) ?? null,
     })),
     options: optionsRowOf(record.options),
@@ -33,6 +34,7 @@ function optionsRowOf(options: ComboOptions): OptionsRow {
     max_elapsed_ms: options.maxElapsedMs,
     cache: options.cache,
     cache_ttl_seconds: options.cacheTtlMs === null ? null : options.cacheTtlMs / 1000,
+    prompt_cache_marks: options.cacheMarks,
   };
 }
 
@@ -47,5 +49,6 @@ export function optionsOf(row: Partial<OptionsRow>): Partial<ComboOptions> {
   if (row.cache !== undefined) options.cache = row.cache;
   if (row.cache_ttl_seconds !== undefined)
     options.cacheTtlMs = row.cache_ttl_seconds === null ? null : row.cache_ttl_seconds * 1000;
+  if (row.prompt_cache_marks !== undefined) options.cacheMarks = row.prompt_cache_marks;
   return options;
 }

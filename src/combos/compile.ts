@@ -94,7 +94,12 @@ function finished(record: ComboRecord, members: readonly Member[], missing: read
   const { id, name, options, strategy } = record;
   const depths = members.map((member) => (member.kind === 'combo' ? member.pool.depth : 0));
   return {
-    ...{ id, name, strategy, options, members, missing },
+    id,
+    name,
+    strategy,
+    options,
+    members,
+    missing,
     candidates: candidatesOf(members),
     spoken: new Map(),
     depth: 1 + Math.max(0, ...depths),

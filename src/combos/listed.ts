@@ -1,9 +1,9 @@
 import type { Principal } from '../access/authenticate.ts';
 import type { ModelPrice } from '../catalog/price.ts';
 import { GatewayError } from '../lib/error.ts';
+import { mayAsk } from './filter-candidates.ts';
 import type { Pool } from './pool.ts';
-import { type Routes, resolve } from './resolve.ts';
-import { mayAsk } from './sift.ts';
+import { grantingNames, type Routes, resolve } from './resolve.ts';
 
 /** An id beside `connection/model` that can be asked for. */
 export interface ListedName {
@@ -11,7 +11,7 @@ export interface ListedName {
   kind: 'auto' | 'combo' | 'alias';
   /** What it leads to. */
   pool: Pool;
-  /** The names on the way there. */
+  /** The combos and aliases on the way there. */
   names: readonly string[];
   /** Milliseconds since the epoch. */
   createdAt: number;
@@ -23,8 +23,8 @@ export function listedNames(routes: Routes): ListedName[] {
   const listed: ListedName[] = [];
   const add = (id: string, kind: ListedName['kind'], createdAt: number) => {
     try {
-      const { pool, via } = resolve(id, routes);
-      listed.push({ id, kind, pool, names: via.map(({ name }) => name), createdAt });
+      const resolved = resolve(id, routes);
+      listed.push({ id, kind, pool: resolved.pool, names: grantingNames(id, resolved), createdAt });
     } catch (error) {
       // What leads nowhere at this moment is not offered.
       if (!(error instanceof GatewayError)) throw error;
@@ -51,6 +51,6 @@ export function factsOfName(
 }
 
 /** Whether a key may use any of what stands behind a name. */
-export function mayAskName(principal: Principal, { id, names, pool }: ListedName): boolean {
-  return pool.candidates.some((candidate) => mayAsk(principal, { requested: id, names }, candidate));
+export function mayAskName(principal: Principal, { names, pool }: ListedName): boolean {
+  return pool.candidates.some((candidate) => mayAsk(principal, { names }, candidate));
 }

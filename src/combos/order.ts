@@ -1,11 +1,11 @@
-import type { Outlook } from '../health/outlook.ts';
+import type { HealthView } from '../health/health-view.ts';
+import type { CandidatesByFormat, Place } from './candidates-by-format.ts';
 import type { Candidate } from './pool.ts';
-import type { Place, Spoken } from './spoken.ts';
 import { strategies } from './strategies/index.ts';
 import type { Moment } from './strategies/strategy.ts';
 
 export interface OrderInput {
-  outlook: Outlook;
+  healthView: HealthView;
   random(): number;
   /** How often the combo of this id was asked before. */
   turnOf(comboId: string): number;
@@ -19,7 +19,11 @@ interface Group extends Place {
 }
 
 /** What is `ready` of a pool, in the order of its strategy and of those of its inner combos. */
-export function ordered(spoken: Spoken, ready: readonly Place[], input: OrderInput): readonly Place[] {
+export function ordered(
+  spoken: CandidatesByFormat,
+  ready: readonly Place[],
+  input: OrderInput,
+): readonly Place[] {
   if (ready.length < 2) return ready;
   if (spoken.branches === null) return sorted(spoken, ready, input);
   const left = new Set(ready.map(({ candidate }) => candidate));
@@ -27,11 +31,15 @@ export function ordered(spoken: Spoken, ready: readonly Place[], input: OrderInp
   return orderedGroups(spoken, left, input, new Set()).map((place) => placeOf?.(place.candidate) ?? place);
 }
 
-function sorted<P extends Place>({ pool }: Spoken, places: readonly P[], input: OrderInput): readonly P[] {
+function sorted<P extends Place>(
+  { pool }: CandidatesByFormat,
+  places: readonly P[],
+  input: OrderInput,
+): readonly P[] {
   if (places.length < 2) return places;
-  const { outlook, random } = input;
+  const { healthView, random } = input;
   const moment: Moment<P> = {
-    outlook,
+    healthView: healthView,
     random,
     turn: () => input.turnOf(pool.id),
     costOf: ({ candidate }) => input.costOf(candidate),
@@ -44,10 +52,10 @@ function sorted<P extends Place>({ pool }: Spoken, places: readonly P[], input: 
  * @param walked pools that were ordered already: a second time they have nothing new
  */
 function orderedGroups(
-  spoken: Spoken,
+  spoken: CandidatesByFormat,
   left: Set<Candidate>,
   input: OrderInput,
-  walked: Set<Spoken>,
+  walked: Set<CandidatesByFormat>,
 ): readonly Place[] {
   walked.add(spoken);
   const groups: Group[] = [];

@@ -1,8 +1,8 @@
 import type { Abilities } from '../catalog/abilities.ts';
 import type { ModelPrice } from '../catalog/price.ts';
-import type { WireFormat } from '../codecs/model.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import type { CandidatesByFormat } from './candidates-by-format.ts';
 import type { ComboOptions, StrategyName } from './schema.ts';
-import type { Spoken } from './spoken.ts';
 import type { Target } from './target.ts';
 import type { Skip, TargetName } from './trace.ts';
 
@@ -41,7 +41,7 @@ export interface Pool {
   /** Every candidate once, those of inner combos in their places. */
   candidates: readonly Candidate[];
   /** What was worked out of it for each format; null for what is made for one request. */
-  spoken: Map<WireFormat, Spoken> | null;
+  spoken: Map<WireFormat, CandidatesByFormat> | null;
   /** 1 for models alone, one more for each combo in another. */
   depth: number;
 }

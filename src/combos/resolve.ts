@@ -59,6 +59,26 @@ export function resolve(requested: string, routes: Routes): Resolved {
   }
 }
 
+/**
+ * The names by which a key may have been given what a request resolved to: the combos and aliases on the way, and
+ * `auto`. Connections, providers and patterns are none: what they lead to is judged by itself.
+ */
+export function grantingNames(requested: string, { via }: Pick<Resolved, 'via'>): string[] {
+  const names = via.flatMap(({ by, name }) => (grants[by] ? [name] : []));
+  return requested === 'auto' ? ['auto', ...names] : names;
+}
+
+const grants: Readonly<Record<ResolvedBy, boolean>> = {
+  alias: true,
+  combo: true,
+  'active-combo': true,
+  connection: false,
+  provider: false,
+  listed: false,
+  catalog: false,
+  'claude-prefix': false,
+};
+
 type Step = { via: Resolved['via'][number] } & ({ pool: Pool } | { id: string });
 
 function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step | null {

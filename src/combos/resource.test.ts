@@ -39,8 +39,14 @@ describe('the resource of combos', () => {
     ]);
     assert.equal(row['strategy'], 'weighted');
     assert.deepEqual(row['options'], {
-      ...{ wait_ms: 7, continue_stream: false, affinity: true },
-      ...{ max_attempts: 10, max_elapsed_ms: 120_000, cache: false, cache_ttl_seconds: null },
+      wait_ms: 7,
+      continue_stream: false,
+      affinity: true,
+      max_attempts: 10,
+      max_elapsed_ms: 120_000,
+      cache: false,
+      cache_ttl_seconds: null,
+      prompt_cache_marks: true,
     });
     assert.deepEqual(await combos.find('x', admin), row);
     assert.deepEqual(await combos.list?.(admin), [row]);

@@ -43,7 +43,9 @@ export function combosResource({ combos, routes }: CombosInput): Resource {
       async run(input) {
         const { name, options = {}, strategy, targets } = newComboInput.parse(input);
         const record = await combos.add({
-          ...{ name, targets: targets.map(targetOf), options: optionsOf(options) },
+          name,
+          targets: targets.map(targetOf),
+          options: optionsOf(options),
           ...(strategy === undefined ? {} : { strategy }),
         });
         return { row: await findAgain({ id: record.id, name }) };

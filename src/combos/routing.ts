@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Principal } from '../access/authenticate.ts';
 import { textCost } from '../catalog/cost.ts';
-import type { WireFormat } from '../codecs/model.ts';
-import type { Outlook } from '../health/outlook.ts';
-import { type Affinity, createAffinity, type Seat } from './affinity.ts';
-import { type Needs, needsOf } from './needs.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import type { HealthView } from '../health/health-view.ts';
+import { type Affinity, type AffinityEntry, createAffinity } from './affinity.ts';
+import { type CandidatesByFormat, candidatesByFormat, type Place } from './candidates-by-format.ts';
+import { filterCandidates } from './filter-candidates.ts';
 import { ordered } from './order.ts';
 import type { Candidate } from './pool.ts';
-import { type Resolved, type Routes, resolve } from './resolve.ts';
+import { featuresOf, type RequestFeatures } from './request-features.ts';
+import { grantingNames, type Resolved, type Routes, resolve } from './resolve.ts';
 import type { ComboOptions } from './schema.ts';
 import { type Session, sessionOf } from './session.ts';
-import { sift } from './sift.ts';
-import { type Place, type Spoken, spokenIn } from './spoken.ts';
 import type { Target } from './target.ts';
 import type { Trace } from './trace.ts';
 
@@ -39,7 +39,7 @@ export interface Plan {
 }
 
 export interface RoutingInput {
-  outlook: Outlook;
+  healthView: HealthView;
   /** From 0 up to, but not including, 1. */
   random(): number;
   /** Milliseconds since the epoch. */
@@ -60,7 +60,7 @@ const ASSUMED_OUTPUT = 1_000;
 /** Input tokens of a request whose bytes do not tell. */
 const ASSUMED_INPUT = 10_000;
 
-export function createRouting({ now, outlook, random }: RoutingInput): Routing {
+export function createRouting({ now, healthView, random }: RoutingInput): Routing {
   const affinity = createAffinity({ now });
   const turns = new Map<string, number>();
   const turnOf = (comboId: string): number => {
@@ -73,18 +73,18 @@ export function createRouting({ now, outlook, random }: RoutingInput): Routing {
     plan(routes, question) {
       const { body, format, principal, requested } = question;
       const resolved = resolve(requested, routes);
-      const { pool, via } = resolved;
-      const spoken = spokenIn(pool, format);
+      const { pool } = resolved;
+      const spoken = candidatesByFormat(pool, format);
       const trace = newTrace(requested, resolved, spoken);
-      const needs = needsOf(body);
-      const names = via.map(({ name }) => name);
-      const { ready, waiting } = sift(
+      const features = featuresOf(body);
+      const names = grantingNames(requested, resolved);
+      const { ready, waiting } = filterCandidates(
         spoken,
-        { requested, names, format, principal, needs, outlook },
+        { requested, names, format, principal, features: features, healthView: healthView },
         trace.skipped,
       );
-      const costOf = (candidate: Candidate) => assumedCost(candidate, needs, now());
-      let places = ordered(spoken, ready, { outlook, random, turnOf, costOf });
+      const costOf = (candidate: Candidate) => assumedCost(candidate, features, now());
+      let places = ordered(spoken, ready, { healthView: healthView, random, turnOf, costOf });
       let remember = nothing;
       if (ready.length + waiting.length > 1 && pool.options.affinity) {
         const session = sessionKey(question);
@@ -121,9 +121,9 @@ function sessionKey({ body, format, headers, principal, requested }: Question): 
   return { ...session, key: `${principal.keyId} ${requested} ${session.key}` };
 }
 
-function placeAt(seat: Seat | null, places: readonly Place[]): number {
-  if (seat === null) return -1;
-  const { connectionId, model } = seat;
+function placeAt(entry: AffinityEntry | null, places: readonly Place[]): number {
+  if (entry === null) return -1;
+  const { connectionId, model } = entry;
   return places.findIndex((place) => place.connectionId === connectionId && place.model === model);
 }
 
@@ -133,7 +133,7 @@ function startingAt(index: number, places: readonly Place[]): readonly Place[] {
   return known === undefined ? places : [known, ...places.slice(0, index), ...places.slice(index + 1)];
 }
 
-function newTrace(requested: string, { pool, via }: Resolved, { skipped }: Spoken): Trace {
+function newTrace(requested: string, { pool, via }: Resolved, { skipped }: CandidatesByFormat): Trace {
   return {
     requested,
     via,
@@ -146,7 +146,7 @@ function newTrace(requested: string, { pool, via }: Resolved, { skipped }: Spoke
   };
 }
 
-function assumedCost(candidate: Candidate, needs: Needs, now: number): number | null {
+function assumedCost(candidate: Candidate, features: RequestFeatures, now: number): number | null {
   const price = candidate.priceAt(now);
-  return price === null ? null : textCost(price, needs.tokens() ?? ASSUMED_INPUT, ASSUMED_OUTPUT);
+  return price === null ? null : textCost(price, features.tokens() ?? ASSUMED_INPUT, ASSUMED_OUTPUT);
 }

@@ -32,6 +32,8 @@ export interface ComboOptions {
   cache: boolean;
   /** For how long one may be given again; null for as long as any. */
   cacheTtlMs: number | null;
+  /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
+  cacheMarks: boolean;
 }
 
 /** What holds for models that are asked for without a combo, and for a combo that says nothing else. */
@@ -43,6 +45,7 @@ export const defaultOptions: ComboOptions = {
   maxElapsedMs: 120_000,
   cache: false,
   cacheTtlMs: null,
+  cacheMarks: true,
 };
 
 /** `connection/model`, `provider/model` or a combo's name, and its share where the strategy goes by shares. */
@@ -98,6 +101,7 @@ const optionsRow = z.strictObject({
     .min(1, 'cache_ttl_seconds is at least 1')
     .max(2_592_000, 'cache_ttl_seconds is 30 days at most')
     .nullable(),
+  prompt_cache_marks: z.boolean(),
 });
 
 export type OptionsRow = z.infer<typeof optionsRow>;

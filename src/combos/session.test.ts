@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingHttpHeaders } from 'node:http';
 import { describe, it } from 'node:test';
-import type { WireFormat } from '../codecs/model.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
 import { sessionOf } from './session.ts';
 
 const session = (body: unknown, format: WireFormat = 'openai-chat', headers: IncomingHttpHeaders = {}) =>
@@ -33,12 +33,25 @@ describe('the session of a request', () => {
   });
 
   const conversations: [WireFormat, string, unknown[], unknown][] = [
-    ['openai-chat', 'messages', [{ role: 'system', content: 'be' }, { role: 'user', content: 'hi' }], { role: 'assistant' }],
+    [
+      'openai-chat',
+      'messages',
+      [
+        { role: 'system', content: 'be' },
+        { role: 'user', content: 'hi' },
+      ],
+      { role: 'assistant' },
+    ],
     ['anthropic-messages', 'messages', [{ role: 'user', content: 'hi' }], { role: 'assistant', content: [] }],
     ['ollama', 'messages', [{ role: 'user', content: 'hi' }], { role: 'assistant', content: '' }],
-    ['openai-responses', 'input', [{ role: 'developer' }, { role: 'user' }, { role: 'user', content: 'hi' }], { type: 'function_call' }],
+    [
+      'openai-responses',
+      'input',
+      [{ role: 'developer' }, { role: 'user' }, { role: 'user', content: 'hi' }],
+      { type: 'function_call' },
+    ],
     ['gemini', 'contents', [{ role: 'user', parts: [{ text: 'hi' }] }], { role: 'model', parts: [] }],
-  ]; // biome-ignore format: a table
+  ];
   for (const [format, member, first, answer] of conversations) {
     it(`is else known by how a conversation in ${format} began`, () => {
       const of = (turns: unknown[]) => session({ model: 'm', [member]: turns, stream: true }, format);

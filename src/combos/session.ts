@@ -10,8 +10,8 @@ import {
   QUOTE,
   skipSpace,
   stringEnd,
-} from '../codecs/json-bytes.ts';
-import type { WireFormat } from '../codecs/model.ts';
+} from '../codecs/json/bytes.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
 
 /** Which requests belong together. */
 export interface Session {

@@ -174,7 +174,7 @@ describe('the store of aliases', () => {
     const add = (name: string, target = 'work/m') => aliases.add({ name, target });
     await refused(add('auto'), 'name', /active combo/);
     await refused(add('taken'), 'name', /exists already/);
-    await refused(add('fast'), 'name', /combo of this name/);
+    await refused(add('fast'), 'name', /a combo named "fast"/);
     await refused(add('work/x'), 'name', /connection or provider/);
     await refused(add('openai/*'), 'name', /connection or provider/);
     await refused(add('same', 'same'), 'target', /itself/);

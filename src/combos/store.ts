@@ -1,9 +1,10 @@
 import type { Selectable, Updateable } from 'kysely';
+import { refuseTakenName } from '../connections/names.ts';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { ComboTable } from '../store/tables.ts';
-import { type Around, checkTargets, freeComboName } from './check.ts';
+import { type Around, checkedComboName, checkTargets } from './check.ts';
 import {
   type ComboOptions,
   type ComboRecord,
@@ -43,21 +44,28 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
     /** @throws GatewayError for a bad or taken name, or a target that leads nowhere or back */
     async add(input: NewCombo): Promise<ComboRecord> {
       const others = await around(null);
-      const name = freeComboName(input.name, others);
+      const name = checkedComboName(input.name);
       checkTargets({ name, targets: input.targets }, others);
       const time = now();
       const record: ComboRecord = {
-        ...{ id: newId('combo', time), name, strategy: input.strategy ?? 'priority', targets: input.targets },
-        ...{ options: { ...defaultOptions, ...input.options }, active: false },
-        ...{ createdAt: time, updatedAt: time },
+        id: newId('combo', time),
+        name,
+        strategy: input.strategy ?? 'priority',
+        targets: input.targets,
+        options: { ...defaultOptions, ...input.options },
+        active: false,
+        createdAt: time,
+        updatedAt: time,
       };
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('combos')
-        .values(rowOf(record))
-        // Another process may have taken the name meanwhile.
-        .onConflict((conflict) => conflict.column('name').doNothing())
-        .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) throw freeName(name);
+      await db.transaction().execute(async (trx) => {
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('combos')
+          .values(rowOf(record))
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 0n) throw freeName(name);
+        await refuseTakenName(trx, name, { kind: 'combo', id: record.id });
+      });
       return record;
     },
 
@@ -66,21 +74,30 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
       const before = await find(id);
       if (before === null || before.id !== id) return null;
       const others = await around(id);
-      const name = patch.name === undefined ? before.name : freeComboName(patch.name, others);
+      const name = patch.name === undefined ? before.name : checkedComboName(patch.name);
       if (name !== before.name) refuseUsed(before.name, others, 'renamed');
       const targets = patch.targets ?? before.targets;
       // Targets that were left behind by a removed connection do not stand in the way of another change.
       if (patch.targets !== undefined) checkTargets({ name, targets }, others);
       const record: ComboRecord = {
-        ...{ ...before, name, targets, strategy: patch.strategy ?? before.strategy },
-        ...{ options: { ...before.options, ...patch.options }, updatedAt: now() },
+        ...before,
+        name,
+        targets,
+        strategy: patch.strategy ?? before.strategy,
+        options: { ...before.options, ...patch.options },
+        updatedAt: now(),
       };
       const { id: _, active: __, created_at: ___, ...change } = rowOf(record);
-      await db
-        .updateTable('combos')
-        .set(change satisfies Updateable<ComboTable>)
-        .where('id', '=', id)
-        .execute();
+      await db.transaction().execute(async (trx) => {
+        await trx
+          .updateTable('combos')
+          .set({ ...change, name: before.name } satisfies Updateable<ComboTable>)
+          .where('id', '=', id)
+          .execute();
+        if (name === before.name) return;
+        await refuseTakenName(trx, name, { kind: 'combo', id });
+        await trx.updateTable('combos').set({ name }).where('id', '=', id).execute();
+      });
       return record;
     },
 
@@ -100,11 +117,9 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
 /** @param own id of the combo that is changed */
 async function aroundOf(db: Store['db'], all: readonly ComboRecord[], own: string | null): Promise<Around> {
   const connections = await db.selectFrom('connections').select(['id', 'name']).execute();
-  const aliases = await db.selectFrom('aliases').select('name').execute();
   return {
     connections: new Set(connections.flatMap(({ id, name }) => [id, name])),
     combos: all.filter(({ id }) => id !== own),
-    aliases: new Set(aliases.map(({ name }) => name)),
   };
 }
 

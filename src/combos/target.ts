@@ -1,5 +1,5 @@
 import { codecOf } from '../codecs/index.ts';
-import type { WireFormat } from '../codecs/model.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
 import type { OpenConnection } from '../connections/schema.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { TargetName } from './trace.ts';

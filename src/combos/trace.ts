@@ -1,4 +1,4 @@
-import type { Condition } from '../health/outlook.ts';
+import type { Condition } from '../health/health-view.ts';
 
 /** How a requested model id was understood. */
 export type ResolvedBy =

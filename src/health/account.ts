@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Provider } from '../providers/provider.ts';
+import { type HealthState, isOver } from './health-state.ts';
+import type { Condition } from './health-view.ts';
 import { holds, type Limit } from './limits.ts';
 import { type Latency, Load } from './load.ts';
-import type { Condition } from './outlook.ts';
-import { isOver, type Standing } from './standing.ts';
 
 /** What is asked of a target: who answers, and for which model. */
 export interface Asked {
@@ -17,7 +17,7 @@ export interface KeptStanding {
   connectionId: string;
   model: string | null;
   /** Null once it is ready again. */
-  standing: Standing | null;
+  standing: HealthState | null;
   /** Of the credential that was refused. */
   fingerprint: string | null;
 }
@@ -33,9 +33,9 @@ export interface KnownConnection {
 /** What is known of one connection, in memory. */
 export interface AccountState {
   id: string;
-  own: Standing | null;
+  own: HealthState | null;
   fingerprint: string | null;
-  models: Map<string, Standing>;
+  models: Map<string, HealthState>;
   latencies: Map<string, Latency>;
   limits: Map<string, Limit>;
   limitsReadAt: number;
@@ -49,13 +49,19 @@ export const ready: Condition = { state: 'ready' };
 
 export function newAccount(id: string): AccountState {
   return {
-    ...{ id, own: null, fingerprint: null, models: new Map(), latencies: new Map(), limits: new Map() },
-    ...{ limitsReadAt: Number.NEGATIVE_INFINITY, load: new Load() },
+    id,
+    own: null,
+    fingerprint: null,
+    models: new Map(),
+    latencies: new Map(),
+    limits: new Map(),
+    limitsReadAt: Number.NEGATIVE_INFINITY,
+    load: new Load(),
   };
 }
 
 /** What is said of a standing: `ready` once its pause is over, for the next request finds out. */
-export function conditionOf(standing: Standing, now: number): Condition {
+export function conditionOf(standing: HealthState, now: number): Condition {
   if (isOver(standing, now)) return ready;
   const { reason } = standing;
   switch (standing.state) {
@@ -71,7 +77,7 @@ export function conditionOf(standing: Standing, now: number): Condition {
 const order = { probing: 0, cooling: 1, exhausted: 2, 'needs-attention': 3 } as const;
 
 /** Of the account's own standing and the model's the one that keeps requests away for longer. */
-export function worseOf({ models, own }: AccountState, model: string, now: number): Standing | null {
+export function worseOf({ models, own }: AccountState, model: string, now: number): HealthState | null {
   const ofModel = models.get(model) ?? null;
   if (own === null || ofModel === null) return own ?? ofModel;
   if (isOver(own, now)) return ofModel;

@@ -25,7 +25,12 @@ function setUp(provider = 'openai-compatible') {
 }
 
 const failure = (status: number, said = '', headers: Record<string, string> = {}): Failed => ({
-  ...{ code: 'upstream_error', status, said, message: said, headers, retryAfter: null },
+  code: 'upstream_error',
+  status,
+  said,
+  message: said,
+  headers,
+  retryAfter: null,
 });
 
 function fail(accounts: Accounts, asked: Asked, failed: Failed) {
@@ -46,7 +51,7 @@ describe('accounts', () => {
     running.closed();
     assert.deepEqual([accounts.inFlight('c'), accounts.recentUse('c')], [0, 1]);
     assert.equal(accounts.latencyMs('c', 'm-1'), 120);
-    assert.deepEqual(accounts.admission('c', 'm-1'), { may: 'go' });
+    assert.deepEqual(accounts.availability('c', 'm-1'), { may: 'go' });
   });
 
   it('cool for a model that is not served, and go on with the others', () => {
@@ -55,24 +60,27 @@ describe('accounts', () => {
     assert.equal(judged.effect, 'cooling until 12:01:00 (model not served)');
     assert.equal(accounts.conditionOf('c', 'gone').state, 'cooling');
     assert.equal(accounts.conditionOf('c', 'm-1').state, 'ready');
-    assert.equal(accounts.admission('c', 'gone').may, 'last');
+    assert.equal(accounts.availability('c', 'gone').may, 'last');
   });
 
   it('wait where the upstream named the time, for the model alone where its limits are counted so', () => {
-    for (const [provider, other] of [['openai', 'go'], ['openai-compatible', 'wait']] as const) {
+    for (const [provider, other] of [
+      ['openai', 'go'],
+      ['openai-compatible', 'wait'],
+    ] as const) {
       const { accounts, asked, time } = setUp(provider);
       fail(accounts, asked(), failure(429, 'slow down', { 'retry-after': '17' }));
-      const admission = accounts.admission('c', 'm-1');
+      const admission = accounts.availability('c', 'm-1');
       assert.deepEqual([admission.may, 'until' in admission ? admission.until : 0], ['wait', start + 17_000]);
-      assert.equal(accounts.admission('c', 'm-2').may, other);
+      assert.equal(accounts.availability('c', 'm-2').may, other);
       time.now += 17_000;
-      assert.equal(accounts.admission('c', 'm-1').may, 'go');
+      assert.equal(accounts.availability('c', 'm-1').may, 'go');
       const probe = accounts.begin(asked());
       assert.equal(accounts.conditionOf('c', 'm-1').state, 'probing');
-      assert.equal(accounts.admission('c', 'm-1').may, 'last', 'one probe at a time');
+      assert.equal(accounts.availability('c', 'm-1').may, 'last', 'one probe at a time');
       probe.succeeded(5);
-      assert.equal(accounts.admission('c', 'm-1').may, 'go');
-    } // biome-ignore format: a table
+      assert.equal(accounts.availability('c', 'm-1').may, 'go');
+    }
   });
 
   it('need attention until the credential is another one, or a test succeeds', () => {
@@ -136,11 +144,15 @@ describe('accounts', () => {
   it('tell how much of their limits is left, until it is whole again', () => {
     const { accounts, asked, time } = setUp();
     const running = accounts.begin(asked());
-    running.heard({ 'x-ratelimit-limit-requests': '10', 'x-ratelimit-remaining-requests': '4', 'x-ratelimit-reset-requests': '6s' });
+    running.heard({
+      'x-ratelimit-limit-requests': '10',
+      'x-ratelimit-remaining-requests': '4',
+      'x-ratelimit-reset-requests': '6s',
+    });
     assert.equal(accounts.headroom('c'), 0.4);
     time.now += 6000;
     assert.equal(accounts.headroom('c'), null);
-  }); // biome-ignore format: one line of headers
+  });
 
   it('count those of the last minute', () => {
     const { accounts, asked, time } = setUp();

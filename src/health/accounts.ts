@@ -10,13 +10,13 @@ import {
   wasMended,
   worseOf,
 } from './account.ts';
+import { type HealthState, isOver } from './health-state.ts';
+import type { Condition, HealthView } from './health-view.ts';
 import type { Limit } from './limits.ts';
-import type { Condition, Outlook } from './outlook.ts';
 import { type Running, RunningAttempt } from './running.ts';
-import { isOver, type Standing } from './standing.ts';
 
 /** Whether a request may go to a target at this moment. */
-export type Admission =
+export type Availability =
   | { may: 'go' }
   /** Only when nothing else is left: it is a guess that this would fail. */
   | { may: 'last'; condition: Condition }
@@ -24,8 +24,8 @@ export type Admission =
   | { may: 'wait'; condition: Condition; until: number };
 
 /** Everything that is known of the accounts. In memory; what changes is told to `changed`. */
-export interface Accounts extends Outlook {
-  admission(connectionId: string, model: string): Admission;
+export interface Accounts extends HealthView {
+  availability(connectionId: string, model: string): Availability;
   begin(asked: Asked): Running;
   /** Notes which connections there are: what was held against another credential, or a connection that is gone, is forgotten. */
   adopt(connections: readonly KnownConnection[]): void;
@@ -44,7 +44,7 @@ export interface AccountsInput {
   kept?: readonly KeptStanding[];
 }
 
-const go: Admission = { may: 'go' };
+const go: Availability = { may: 'go' };
 
 export function createAccounts(input: AccountsInput): Accounts {
   const { changed, kept = [], now } = input;
@@ -72,11 +72,15 @@ export function createAccounts(input: AccountsInput): Accounts {
     inFlight: (connectionId) => accounts.get(connectionId)?.load.inFlight ?? 0,
     recentUse: (connectionId) => accounts.get(connectionId)?.load.recentUse(now()) ?? 0,
     latencyMs: (connectionId, model) => accounts.get(connectionId)?.latencies.get(model)?.ms ?? null,
+    latencyAgeMs(connectionId, model) {
+      const at = accounts.get(connectionId)?.latencies.get(model)?.at;
+      return at === undefined ? null : Math.max(0, now() - at);
+    },
     headroom(connectionId) {
       const shares = limitsOf(accounts.get(connectionId), now()).flatMap(({ left }) => left ?? []);
       return shares.length === 0 ? null : Math.min(...shares);
     },
-    admission(connectionId, model) {
+    availability(connectionId, model) {
       const account = accounts.get(connectionId);
       if (account === undefined || (account.own === null && account.models.size === 0)) return go;
       const at = now();
@@ -104,7 +108,7 @@ export function createAccounts(input: AccountsInput): Accounts {
     standingsOf(connectionId) {
       const account = accounts.get(connectionId);
       if (account === undefined) return [];
-      const all: [string | null, Standing | null][] = [[null, account.own], ...account.models];
+      const all: [string | null, HealthState | null][] = [[null, account.own], ...account.models];
       return all.flatMap(([model, standing]) => {
         const condition = standing === null ? ready : conditionOf(standing, now());
         return condition.state === 'ready' ? [] : [{ model, condition }];

@@ -1,4 +1,4 @@
-import type { Condition } from './outlook.ts';
+import type { Condition } from './health-view.ts';
 import type { ConditionRow } from './schema.ts';
 
 /** A condition as it is shown. */

@@ -23,7 +23,10 @@ const seconds = 1000;
 const minutes = 60 * seconds;
 
 const cooling = (scope: 'connection' | 'model' | 'limited', baseMs: number, capMs: number): Effect => ({
-  ...{ to: 'cooling', scope, baseMs, capMs },
+  to: 'cooling',
+  scope,
+  baseMs,
+  capMs,
 });
 const none: Effect = { to: 'none' };
 
@@ -81,7 +84,7 @@ export const usualFaults: readonly FaultRow[] = [
   { statuses: [403], kind: 'permission' },
   {
     statuses: [404],
-    says: /\b(?:response|item|file|conversation)\b[^.]*\bnot found|previous_response/i,
+    says: /\b(?:response|item|file|conversation)\b[^.]{0,200}\bnot found|previous_response/i,
     kind: 'request',
   },
   { statuses: [404, 410], says: /model|deployment|not_found_error/i, kind: 'model' },

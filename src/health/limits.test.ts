@@ -5,7 +5,10 @@ import { limitsIn, tellsLimits } from './limits.ts';
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 const read = (headers: Record<string, string>) =>
   limitsIn(headers, null, now).map(({ left, limit, name, remaining, resetAt }) => ({
-    ...{ name, limit, remaining, left },
+    name,
+    limit,
+    remaining,
+    left,
     resetMs: resetAt === null ? null : resetAt - now,
   }));
 
@@ -39,22 +42,33 @@ describe('the limits that answers tell of', () => {
       { name: 'input-tokens', limit: 1000, remaining: 250, left: 0.25, resetMs: 30_000 },
       { name: 'unified-5h', limit: null, remaining: null, left: 0.58, resetMs: 3_600_000 },
       { name: 'unified-7d', limit: null, remaining: 0, left: 0, resetMs: null },
-    ]); // biome-ignore format: a table
+    ]);
   });
 
   it('are read from Cerebras, Mistral, OpenRouter, Together and the RFC draft', () => {
-    assert.deepEqual(read({ 'x-ratelimit-limit-requests-day': '100', 'x-ratelimit-remaining-requests-day': '99', 'x-ratelimit-reset-requests-day': '33011.5' }), [
-      { name: 'requests-day', limit: 100, remaining: 99, left: 0.99, resetMs: 33_011_500 },
-    ]); // biome-ignore format: a table
-    assert.deepEqual(read({ 'x-ratelimit-limit-tokens-minute': '500', 'x-ratelimit-remaining-tokens-minute': '100' }), [
-      { name: 'tokens-minute', limit: 500, remaining: 100, left: 0.2, resetMs: null },
-    ]); // biome-ignore format: a table
-    assert.deepEqual(read({ 'x-ratelimit-limit': '20', 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now + 2000) }), [
-      { name: 'requests', limit: 20, remaining: 0, left: 0, resetMs: 2000 },
-    ]); // biome-ignore format: a table
+    assert.deepEqual(
+      read({
+        'x-ratelimit-limit-requests-day': '100',
+        'x-ratelimit-remaining-requests-day': '99',
+        'x-ratelimit-reset-requests-day': '33011.5',
+      }),
+      [{ name: 'requests-day', limit: 100, remaining: 99, left: 0.99, resetMs: 33_011_500 }],
+    );
+    assert.deepEqual(
+      read({ 'x-ratelimit-limit-tokens-minute': '500', 'x-ratelimit-remaining-tokens-minute': '100' }),
+      [{ name: 'tokens-minute', limit: 500, remaining: 100, left: 0.2, resetMs: null }],
+    );
+    assert.deepEqual(
+      read({
+        'x-ratelimit-limit': '20',
+        'x-ratelimit-remaining': '0',
+        'x-ratelimit-reset': String(now + 2000),
+      }),
+      [{ name: 'requests', limit: 20, remaining: 0, left: 0, resetMs: 2000 }],
+    );
     assert.deepEqual(read({ 'ratelimit-limit': '10', 'ratelimit-remaining': '5', 'ratelimit-reset': '7' }), [
       { name: 'requests', limit: 10, remaining: 5, left: 0.5, resetMs: 7000 },
-    ]); // biome-ignore format: a table
+    ]);
   });
 
   it('are left out where they say nothing', () => {

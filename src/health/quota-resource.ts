@@ -41,8 +41,12 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
       observed_at: limits.length === 0 ? null : iso(Math.max(...limits.map((limit) => limit.observedAt))),
       balance: rowOfBalance(balances.of(id)),
       limits: limits.map((limit) => ({
-        ...{ name: limit.name, model: limit.model, limit: limit.limit, remaining: limit.remaining },
-        ...{ left: limit.left, resets_at: limit.resetAt === null ? null : iso(limit.resetAt) },
+        name: limit.name,
+        model: limit.model,
+        limit: limit.limit,
+        remaining: limit.remaining,
+        left: limit.left,
+        resets_at: limit.resetAt === null ? null : iso(limit.resetAt),
         observed_at: iso(limit.observedAt),
       })),
     };

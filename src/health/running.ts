@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FaultKind } from '../providers/fault.ts';
 import { type AccountState, type Asked, fingerprintOf, type KeptStanding, makeRoom } from './account.ts';
 import { type Effect, type FailedAttempt, faults, kindOf } from './faults.ts';
+import { type HealthEvent, type HealthState, next, type Penalty } from './health-state.ts';
 import { type Limit, limitsIn, tellsLimits } from './limits.ts';
 import { peak } from './load.ts';
-import { type Happening, next, type Standing, type Verdict } from './standing.ts';
 import { toldUntil } from './wait.ts';
 
 /** A failed attempt with all that its answer said about waiting. */
@@ -94,8 +94,8 @@ export class RunningAttempt implements Running {
       return { kind, effect: null, told: null };
     }
     const told = this.#toldUntil(failed, at);
-    const verdict = verdictOf(effect, says, told);
-    const happening = { type: 'failed', begunAt: this.#begunAt, verdict } as const;
+    const penalty = verdictOf(effect, says, told);
+    const event = { type: 'failed', begunAt: this.#begunAt, penalty: penalty } as const;
     const perModel =
       effect.scope === 'model' || (effect.scope === 'limited' && asked.provider.limitsPerModel);
     const model = perModel === true ? asked.model : null;
@@ -106,7 +106,7 @@ export class RunningAttempt implements Running {
       if (!account.models.has(model)) makeRoom(account.models, (gone) => changed(gone(account.id)));
     } else if (account.models.has(asked.model)) this.#happenedTo(asked.model, nothing, at);
     if (effect.to === 'needs-attention') account.fingerprint = fingerprintOf(asked.connection);
-    this.#happenedTo(model, happening, at);
+    this.#happenedTo(model, event, at);
     return {
       kind,
       effect: shownEffect(model === null ? account.own : (account.models.get(model) ?? null)),
@@ -160,17 +160,16 @@ export class RunningAttempt implements Running {
   }
 
   /** To the account and to the model: an answer speaks for both. */
-  #happened(happening: Happening, at: number): void {
+  #happened(event: HealthEvent, at: number): void {
     const { account, asked } = this.#input;
-    if (account.own !== null) this.#happenedTo(null, happening, at);
-    if (account.models.size > 0 && account.models.has(asked.model))
-      this.#happenedTo(asked.model, happening, at);
+    if (account.own !== null) this.#happenedTo(null, event, at);
+    if (account.models.size > 0 && account.models.has(asked.model)) this.#happenedTo(asked.model, event, at);
   }
 
-  #happenedTo(model: string | null, happening: Happening, at: number): void {
+  #happenedTo(model: string | null, event: HealthEvent, at: number): void {
     const { account, changed } = this.#input;
     const before = model === null ? account.own : (account.models.get(model) ?? null);
-    const standing = next(before, happening, at);
+    const standing = next(before, event, at);
     if (standing === before) return;
     if (model === null) account.own = standing;
     else if (standing === null) account.models.delete(model);
@@ -180,13 +179,14 @@ export class RunningAttempt implements Running {
   }
 }
 
-function verdictOf(effect: Exclude<Effect, { to: 'none' }>, reason: string, told: number | null): Verdict {
-  if (effect.to === 'needs-attention') return { to: effect.to, reason, baseMs: 0, capMs: 0, told: null };
+function verdictOf(effect: Exclude<Effect, { to: 'none' }>, reason: string, told: number | null): Penalty {
+  if (effect.to === 'needs-attention')
+    return { to: effect.to, reason, baseMs: 0, capMs: 0, upstreamRetryAt: null };
   const { baseMs, capMs, to } = effect;
-  return { to, reason, baseMs, capMs, told };
+  return { to, reason, baseMs, capMs, upstreamRetryAt: told };
 }
 
-function shownEffect(standing: Standing | null): string | null {
+function shownEffect(standing: HealthState | null): string | null {
   if (standing === null) return null;
   const until = 'until' in standing ? ` until ${new Date(standing.until).toISOString().slice(11, 19)}` : '';
   return `${standing.state}${until} (${standing.reason})`;

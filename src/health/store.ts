@@ -4,14 +4,22 @@ import type { StandingTable } from '../store/tables.ts';
 import { createWriter } from '../store/writer.ts';
 import type { KeptStanding } from './account.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
-import type { Standing } from './standing.ts';
+import type { HealthState } from './health-state.ts';
 
 type Row = Selectable<StandingTable>;
 
 /** One array, for the writer batches rows by it. */
 const columns: readonly (keyof Row)[] = [
-  'connection_id', 'model', 'state', 'reason', 'since', 'until', 'told', 'failures', 'fingerprint',
-]; // biome-ignore format: a list
+  'connection_id',
+  'model',
+  'state',
+  'reason',
+  'since',
+  'until',
+  'told',
+  'failures',
+  'fingerprint',
+];
 
 export interface AccountsStore {
   accounts: Accounts;
@@ -56,7 +64,11 @@ function rowOf({ connectionId, fingerprint, model, standing }: KeptStanding, now
   const { failures, reason, since, state } = standing;
   const timed = 'until' in standing;
   return {
-    ...{ ...about, state, reason, since, failures },
+    ...about,
+    state,
+    reason,
+    since,
+    failures,
     until: timed ? Math.ceil(standing.until) : null,
     told: timed && standing.told ? 1 : 0,
   };
@@ -67,7 +79,7 @@ function keptOf(row: Row): KeptStanding {
   return { connectionId, model: model === '' ? null : model, fingerprint, standing: standingOf(row) };
 }
 
-function standingOf({ failures, reason, since, state, told, until }: Row): Standing | null {
+function standingOf({ failures, reason, since, state, told, until }: Row): HealthState | null {
   const base = { failures, reason, since };
   switch (state) {
     case 'ready':

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { momentOf, toldUntil } from './wait.ts';
+import { fc } from '../../test/support/properties.ts';
+import { LONGEST_WAIT_MS, momentOf, toldUntil } from './wait.ts';
 
 const now = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 describe('what an upstream says about waiting', () => {
-  const cases: readonly [what: string, headers: Record<string, string>, message: string, ms: number | null][] = [
+  const cases: readonly [
+    what: string,
+    headers: Record<string, string>,
+    message: string,
+    ms: number | null,
+  ][] = [
     ['seconds', { 'retry-after': '17' }, '', 17_000],
     ['parts of seconds', { 'retry-after': '0.25' }, '', 250],
     ['a date', { 'retry-after': 'Sat, 21 Nov 2026 12:01:00 GMT' }, '', 60_000],
@@ -23,7 +29,7 @@ describe('what an upstream says about waiting', () => {
     ['Groq in words', {}, 'Please try again in 1m26.4s. Need more tokens?', 86_400],
     ['words with blanks', {}, 'please try again in 5 minutes', 300_000],
     ['words without a time', {}, 'please try again later', null],
-  ]; // biome-ignore format: a table
+  ];
   for (const [what, headers, message, ms] of cases) {
     it(`is read from ${what}`, () => {
       assert.equal(toldUntil(headers, message, null, now), ms === null ? null : now + ms);
@@ -32,6 +38,43 @@ describe('what an upstream says about waiting', () => {
 
   it('is taken from the body where the headers are silent', () => {
     assert.equal(toldUntil({}, '', 12, now), now + 12_000);
+  });
+
+  it('is never longer than a month, whatever is said', () => {
+    const far = LONGEST_WAIT_MS;
+    for (const huge of [
+      '99999999999999',
+      '9e15',
+      '1e300',
+      '999999999',
+      'Fri, 31 Dec 9999 23:59:59 GMT',
+      '99999999d',
+    ])
+      assert.equal(toldUntil({ 'retry-after': huge }, '', null, now), now + far, huge);
+    assert.equal(toldUntil({ 'retry-after-ms': '99999999999999' }, '', null, now), now + far);
+    assert.equal(toldUntil({}, 'try again in 99999999999 days', null, now), now + far);
+    assert.equal(toldUntil({}, '', Number.MAX_SAFE_INTEGER, now), now + far);
+    const anything = fc.oneof(
+      fc.string(),
+      fc.double().map(String),
+      fc.bigInt().map(String),
+      fc.integer().map((amount) => `${amount}d`),
+      fc.constantFrom('NaN', 'Infinity', '-Infinity', '-0', '0x7fffffffffffffff'),
+    );
+    fc.assert(
+      fc.property(anything, anything, fc.option(fc.double()), (header, message, body) => {
+        const said = { 'retry-after': header, 'retry-after-ms': message };
+        for (const until of [
+          toldUntil(said, '', body, now),
+          toldUntil({ 'retry-after': header }, `try again in ${message}s`, body, now),
+          momentOf(header, now),
+        ]) {
+          if (until === null) continue;
+          assert.ok(until >= now && until <= now + far, String(until));
+          new Date(until).toISOString();
+        }
+      }),
+    );
   });
 
   it('is a moment in every form in which resets are written', () => {

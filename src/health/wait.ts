@@ -6,8 +6,14 @@ const EPOCH_S = 1e9;
 const EPOCH_MS = 1e12;
 
 /**
+ * As far as anybody is told to wait: the longest quotas are monthly. What names more, such as a `retry-after` of
+ * 99999999999999, is a mistake, and no date that JavaScript can say (ECMA-262, 21.4.1.1).
+ */
+export const LONGEST_WAIT_MS = 31 * 24 * 3_600_000;
+
+/**
  * When an upstream wants to be asked again, in milliseconds since the epoch; null when it does not say, or says what
- * cannot be (a time in the past, a negative number). Reads `retry-after-ms` and its Azure sibling, `retry-after` as
+ * cannot be (a time in the past, a negative number). At most `LONGEST_WAIT_MS` from now. Reads `retry-after-ms` and its Azure sibling, `retry-after` as
  * seconds, date or epoch, then the words "try again in 7.66s" of OpenAI and Groq.
  * @param toldSeconds what the body said where a format has a place for it (Google's `RetryInfo`)
  */
@@ -26,7 +32,7 @@ export function toldUntil(
   if (at !== null) return at;
   if (toldSeconds !== null) return after(toldSeconds * 1000, now);
   const words =
-    /(?:try again|retry(?: after)?|available again) in (?:about )?((?:\d+(?:\.\d+)?\s?(?:ms|s|m|h|d)[a-z]*\s?)+)/i.exec(
+    /(?:try again|retry(?: after)?|available again) in (?:about )?((?:\d{1,15}(?:\.\d{1,15})?\s?[smhd][a-z]*\s?)+)/i.exec(
       message,
     )?.[1];
   return words === undefined ? null : after(durationOf(words) ?? Number.NaN, now);
@@ -50,7 +56,7 @@ export function momentOf(text: string, now: number): number | null {
 
 /** Milliseconds of `1m26.4s`, `2h 5m`; null for anything else. */
 function durationOf(text: string): number | null {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s?(ms|s|m|h|d)(?:[a-z]*)/gi)];
+  const parts = [...text.matchAll(/(\d{1,15}(?:\.\d{1,15})?)\s?(ms|[smhd])[a-z]*/gi)];
   const [first] = parts;
   if (first === undefined || !text.trim().startsWith(first[0])) return null;
   return parts.reduce(
@@ -60,11 +66,11 @@ function durationOf(text: string): number | null {
 }
 
 function after(ms: number, now: number): number | null {
-  return Number.isFinite(ms) && ms > 0 ? Math.ceil(now + ms) : null;
+  return Number.isFinite(ms) && ms > 0 ? Math.ceil(now + Math.min(ms, LONGEST_WAIT_MS)) : null;
 }
 
 function future(at: number, now: number): number | null {
-  return Number.isFinite(at) && at > now ? Math.ceil(at) : null;
+  return after(at - now, now);
 }
 
 function one(value: string | string[] | undefined): string | null {

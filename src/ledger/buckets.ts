@@ -1,3 +1,4 @@
+import { MAX_COUNT } from '../codecs/json/values.ts';
 import type { LedgerEntry } from './schema.ts';
 
 export type Usage = NonNullable<LedgerEntry['usage']>;
@@ -51,4 +52,20 @@ export function inputTokens(usage: Usage): number {
 /** All tokens that came out. */
 export function outputTokens({ audioOutput, imageOutput, output, reasoning }: Usage): number {
   return output + reasoning + audioOutput + imageOutput;
+}
+
+/** What is counted by another unit than tokens. */
+export const otherColumns = [
+  'web_searches',
+  'images',
+  'audio_seconds',
+  'characters',
+  'search_units',
+] as const satisfies readonly BucketColumn[];
+
+/** Whether an upstream reported more than any answer can use, so that less was counted. */
+export function isCapped(usage: Usage): boolean {
+  const { audioSeconds, characters, images, searchUnits, webSearches } = usage;
+  const counts = [inputTokens(usage), outputTokens(usage)];
+  return Math.max(...counts, audioSeconds, characters, images, searchUnits, webSearches) >= MAX_COUNT;
 }

@@ -1,4 +1,4 @@
-import { type BucketName, buckets, inputTokens, outputTokens, type Usage } from './buckets.ts';
+import { type BucketName, buckets, inputTokens, isCapped, outputTokens, type Usage } from './buckets.ts';
 import type { LedgerEntry } from './schema.ts';
 
 /** A finished request as it is shown. Times in ISO 8601, money in USD. */
@@ -16,14 +16,17 @@ export function rowOfEntry(entry: LedgerEntry) {
     format: entry.format,
     requested_model: entry.requestedModel,
     model: entry.model,
+    dropped: [...entry.dropped],
     streamed: entry.streamed,
     input_tokens: usage === null ? null : inputTokens(usage),
     output_tokens: usage === null ? null : outputTokens(usage),
     usage: usage === null ? null : namedBuckets(usage),
     estimated: entry.estimated,
+    usage_capped: usage !== null && isCapped(usage),
     cached: entry.cached,
     continued: entry.continued,
     cost_usd: entry.costUsd,
+    cache_savings_usd: entry.cacheSavingsUsd,
     price_source: entry.priceSource,
     ttft_ms: entry.ttftMs,
     duration_ms: entry.durationMs,

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import { MAX_COUNT } from '../codecs/json/values.ts';
 import type { Condition, ListQuery } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
-import { buckets, inputColumns, outputColumns } from './buckets.ts';
+import { buckets, inputColumns, otherColumns, outputColumns } from './buckets.ts';
 import { entryOf, type LedgerRow } from './report.ts';
 
 /** A page of requests in the database's own words: there may be millions. */
@@ -61,6 +62,14 @@ const used = (value: Expression): Attribute => ({
 });
 const total = (columns: readonly string[]): Attribute => used(sql.join(columns.map(zeroed), sql` + `));
 
+/** As `isCapped` says of an entry. */
+const capped = sql`(${sql.join(
+  [inputColumns, outputColumns, ...otherColumns.map((column) => [column])].map(
+    (columns) => sql`${sql.join(columns.map(zeroed), sql` + `)} >= ${sql.lit(MAX_COUNT)}`,
+  ),
+  sql` or `,
+)})`;
+
 /** What is shown of a request, as an expression over its columns. */
 const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['id', known('text', 'id')],
@@ -79,9 +88,11 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['output_tokens', total(outputColumns)],
   ...buckets.map(({ column, name }) => [`usage.${name}`, used(zeroed(column))] as const),
   ['estimated', known('boolean', 'estimated')],
+  ['usage_capped', { kind: 'boolean', value: capped, nullable: false }],
   ['cached', known('boolean', 'cached')],
   ['continued', known('number', 'continued')],
   ['cost_usd', perhaps('number', 'cost_usd')],
+  ['cache_savings_usd', perhaps('number', 'cache_savings_usd')],
   ['price_source', perhaps('text', 'price_source')],
   ['ttft_ms', perhaps('number', 'ttft_ms')],
   ['duration_ms', known('number', 'duration_ms')],

@@ -7,7 +7,7 @@ export interface Ledger {
   record(entry: LedgerEntry): void;
 }
 
-type Use = Pick<LedgerEntry, 'usage' | 'estimated' | 'costUsd' | 'priceSource'>;
+type Use = Pick<LedgerEntry, 'usage' | 'estimated' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd'>;
 
 /** The columns for what was used, and the values for them. */
 const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
@@ -29,6 +29,7 @@ const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
   ['estimated', (use) => (use.estimated ? 1 : 0)],
   ['cost_usd', (use) => use.costUsd],
   ['price_source', (use) => use.priceSource],
+  ['cache_savings_usd', (use) => use.cacheSavingsUsd],
 ];
 
 /** What was used, as a row has it. */
@@ -52,6 +53,7 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
     ({ innerComboIds }) => (innerComboIds.length === 0 ? null : JSON.stringify(innerComboIds)),
   ],
   ['model', (entry) => entry.model],
+  ['dropped', ({ dropped }) => (dropped.length === 0 ? null : JSON.stringify(dropped))],
   ['status', (entry) => entry.status],
   ['outcome', (entry) => entry.outcome],
   ['error_code', (entry) => entry.errorCode],

@@ -58,9 +58,18 @@ describe('the ledger', () => {
 
   it('finds a text in any name, model, error, user agent or id, and takes % and _ as they are', async (test) => {
     const named = {
-      id: 'ONE', keyId: 'two', connection: 'three', provider: 'four', format: 'five', requestedModel: 'six',
-      model: 'seven', errorCode: 'eight', errorMessage: 'nine 100%', upstreamRequestId: 'ten', userAgent: 'ele_ven\\',
-    }; // biome-ignore format: a record
+      id: 'ONE',
+      keyId: 'two',
+      connection: 'three',
+      provider: 'four',
+      format: 'five',
+      requestedModel: 'six',
+      model: 'seven',
+      errorCode: 'eight',
+      errorMessage: 'nine 100%',
+      upstreamRequestId: 'ten',
+      userAgent: 'ele_ven\\',
+    };
     const store = await ledgerOf(test, [madeEntry(named), madeEntry()]);
     const found = async (search: string) => ids(await recentRequests(store, { limit: 9, search }));
     for (const text of [
@@ -90,8 +99,16 @@ describe('the totals', () => {
   it('of nothing are 0', async (test) => {
     const store = await ledgerOf(test, [madeEntry()]);
     assert.deepEqual(await totals(store, { since: 1001 }), {
-      requests: 0, failed: 0, aborted: 0, inputTokens: 0, outputTokens: 0, costUsd: 0, unpriced: 0,
-    }); // biome-ignore format: a record
+      requests: 0,
+      failed: 0,
+      aborted: 0,
+      inputTokens: 0,
+      outputTokens: 0,
+      costUsd: 0,
+      cacheSavingsUsd: 0,
+      unpriced: 0,
+      unpricedTokens: 0,
+    });
   });
 
   it('count requests by outcome and tokens of every bucket, since a time', async (test) => {
@@ -109,7 +126,9 @@ describe('the totals', () => {
       inputTokens: 2 * 9_743_210,
       outputTokens: 2 * 10_865,
       costUsd: 0.5,
-      unpriced: 1,
+      cacheSavingsUsd: 0.5,
+      unpriced: 0,
+      unpricedTokens: 0,
     });
   });
 

@@ -48,15 +48,32 @@ export async function recentRequests(store: Pick<Store, 'db'>, query: RecentQuer
 
 export type Totals = Pick<
   Sums,
-  'requests' | 'failed' | 'aborted' | 'inputTokens' | 'outputTokens' | 'costUsd' | 'unpriced'
+  | 'requests'
+  | 'failed'
+  | 'aborted'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'costUsd'
+  | 'cacheSavingsUsd'
+  | 'unpriced'
+  | 'unpricedTokens'
 >;
 
 /** Sums over the requests since a time, in milliseconds since the epoch. */
 export async function totals(store: Pick<Store, 'db'>, { since }: { since: number }): Promise<Totals> {
-  const [sums] = await sumsOf(store, { by: null, since });
+  const [sums] = await sumsOf(store, { by: [], since });
   if (sums === undefined) throw new Error('a sum over everything has one row');
-  const { aborted, costUsd, failed, inputTokens, outputTokens, requests, unpriced } = sums;
-  return { requests, failed, aborted, inputTokens, outputTokens, costUsd, unpriced };
+  return {
+    requests: sums.requests,
+    failed: sums.failed,
+    aborted: sums.aborted,
+    inputTokens: sums.inputTokens,
+    outputTokens: sums.outputTokens,
+    costUsd: sums.costUsd,
+    cacheSavingsUsd: sums.cacheSavingsUsd,
+    unpriced: sums.unpriced,
+    unpricedTokens: sums.unpricedTokens,
+  };
 }
 
 /** An entry of its row. */
@@ -71,6 +88,7 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     format: row.format,
     requestedModel: row.requested_model,
     comboId: row.combo_id,
+    dropped: row.dropped === null ? [] : JSON.parse(row.dropped),
     innerComboIds: row.inner_combo_ids === null ? [] : JSON.parse(row.inner_combo_ids),
     model: row.model,
     status: row.status,
@@ -84,6 +102,7 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     continued: row.continued,
     costUsd: row.cost_usd,
     priceSource: row.price_source,
+    cacheSavingsUsd: row.cache_savings_usd,
     ttftMs: row.ttft_ms,
     durationMs: row.duration_ms,
     attempts: row.attempts,

@@ -39,6 +39,8 @@ export const ledgerEntry = z.object({
   /** The combos within that one on the way to the target, the outermost first. */
   innerComboIds: z.array(z.string()).readonly(),
   model: z.string().nullable(),
+  /** What the request asked for and its target was not told, in the client's own words (`x-gateway-dropped`). */
+  dropped: z.array(z.string()).readonly(),
   /** What the caller saw; 499 when it left. */
   status: z.int(),
   outcome: z.enum(['ok', 'failed', 'aborted']),
@@ -57,6 +59,8 @@ export const ledgerEntry = z.object({
   costUsd: z.number().nullable(),
   /** Which price table, and of which day. */
   priceSource: z.string().nullable(),
+  /** What the provider's prompt cache saved, less what storing in it cost. Null: not known. */
+  cacheSavingsUsd: z.number().nullable(),
   ttftMs: z.number().nullable(),
   durationMs: z.number(),
   attempts: z.int(),
@@ -137,17 +141,23 @@ export const requestRow = z.object({
   format: z.string(),
   requested_model: z.string().nullable(),
   model: z.string().nullable(),
+  /** What the request asked for and its target was not told, in the client's own words. */
+  dropped: z.array(z.string()),
   streamed: z.boolean(),
   /** All buckets of the input and of the output; null: unknown. */
   input_tokens: count.nullable(),
   output_tokens: count.nullable(),
   usage: shownUsage.nullable(),
   estimated: z.boolean(),
+  /** True when the upstream reported a count that is beyond all measure: it was counted as a billion. */
+  usage_capped: z.boolean(),
   /** True when the answer was given from the cache. */
   cached: z.boolean(),
   /** How many targets went on with the answer where another broke off. */
   continued: z.int(),
   cost_usd: z.number().nullable(),
+  /** What the provider's prompt cache saved, less what storing in it cost; null where that is not known. */
+  cache_savings_usd: z.number().nullable(),
   price_source: z.string().nullable(),
   ttft_ms: z.number().nullable(),
   duration_ms: z.number(),
@@ -161,17 +171,18 @@ export const requestRow = z.object({
 
 /** By what usage is summed up. Hours and days are those of UTC. */
 export const grouping = z.enum(
-  ['hour', 'day', 'provider', 'model', 'connection', 'key'],
-  '"by" is hour, day, provider, model, connection or key',
+  ['hour', 'day', 'provider', 'model', 'connection', 'key', 'combo'],
+  '"by" is hour, day, provider, model, connection, key or combo',
 );
 
 export type Grouping = z.infer<typeof grouping>;
 
 /** The sums over some requests, as they are shown. */
 export const usageRow = z.object({
-  /** `day:2026-11-21`, `model:openai/gpt-5`; `-` stands for what was not known. */
+  /** `day:2026-11-21`, `model:openai/gpt-5`, `day,key:2026-11-21|key_1`; `-` stands for what was not known. */
   id: z.string(),
-  by: grouping,
+  /** One grouping, or several with commas between. */
+  by: z.string(),
   /** The requests began from here on, and before there. */
   from: z.iso.datetime(),
   to: z.iso.datetime(),
@@ -180,14 +191,23 @@ export const usageRow = z.object({
   model: z.string().nullable(),
   connection: z.string().nullable(),
   key_id: z.string().nullable(),
+  /** The name that the key has now; null for one that was removed. */
+  key_name: z.string().nullable(),
+  combo_id: z.string().nullable(),
+  /** The name that the combo has now; null for one that was removed. */
+  combo: z.string().nullable(),
   requests: z.int(),
   failed: z.int(),
   aborted: z.int(),
   /** Requests whose usage was estimated, and whose cost is not known. */
   estimated: z.int(),
   unpriced: z.int(),
+  /** Input and output tokens of those whose cost is not known. */
+  unpriced_tokens: count,
   /** Sum of the known costs; null when none is known. */
   cost_usd: z.number().nullable(),
+  /** What the providers' prompt caches saved, less what storing in them cost; null when none is known. */
+  cache_savings_usd: z.number().nullable(),
   input_tokens: count,
   output_tokens: count,
   usage: shownUsage,

@@ -56,10 +56,9 @@ function added(one: Sums, other: Sums): Sums {
     aborted: one.aborted + other.aborted,
     estimated: one.estimated + other.estimated,
     unpriced: one.unpriced + other.unpriced,
-    costUsd:
-      one.costUsd === null && other.costUsd === null
-        ? null
-        : exact((one.costUsd ?? 0) + (other.costUsd ?? 0)),
+    unpricedTokens: one.unpricedTokens + other.unpricedTokens,
+    costUsd: money(one.costUsd, other.costUsd),
+    cacheSavingsUsd: money(one.cacheSavingsUsd, other.cacheSavingsUsd),
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     usage,
@@ -69,9 +68,14 @@ function added(one: Sums, other: Sums): Sums {
   };
 }
 
+function money(one: number | null, other: number | null): number | null {
+  return one === null && other === null ? null : exact((one ?? 0) + (other ?? 0));
+}
+
 /** Time as it goes by, names by their letters; what was not known comes first. */
 function byGroup(one: Sums, other: Sums): number {
-  if (one.period !== null && other.period !== null) return one.period - other.period;
+  const apart = (one.period ?? 0) - (other.period ?? 0);
+  if (apart !== 0) return apart;
   const [a, b] = [one, other].map(({ dimensions }) => Object.values(dimensions).map((name) => name ?? ''));
   for (const [index, name] of (a ?? []).entries()) {
     const against = b?.[index] ?? '';

@@ -4,11 +4,11 @@ import { type BucketName, buckets, inputColumns, outputColumns } from './buckets
 import type { Grouping } from './schema.ts';
 
 /** What requests can be narrowed to, and grouped by. */
-export type Dimension = 'provider' | 'model' | 'connection' | 'key_id';
+export type Dimension = 'provider' | 'model' | 'connection' | 'key_id' | 'combo_id';
 
 export interface SumsQuery {
-  /** Null: all in one. */
-  by: Grouping | null;
+  /** Groups within groups, of which one at most is by time; none: all in one. */
+  by: readonly Grouping[];
   /** Requests that began at or after `since` and before `before`, in milliseconds since the epoch. */
   since: number;
   before?: number;
@@ -26,10 +26,14 @@ export interface Sums {
   failed: number;
   aborted: number;
   estimated: number;
-  /** Requests whose cost is not known. */
+  /** Requests that used something whose cost is not known. */
   unpriced: number;
+  /** Input and output tokens of those. */
+  unpricedTokens: number;
   /** Sum of the known costs, exact to the millionth of a micro-dollar; null when there were requests and none had a known cost. */
   costUsd: number | null;
+  /** Sum of what is known of the savings of prompt caches, as exact; null when there were requests and none is known. */
+  cacheSavingsUsd: number | null;
   inputTokens: number;
   outputTokens: number;
   usage: Record<BucketName, number>;
@@ -50,11 +54,12 @@ const dimensionsOf: Readonly<Record<Grouping, readonly Dimension[]>> = {
   model: ['provider', 'model'],
   connection: ['connection'],
   key: ['key_id'],
+  combo: ['combo_id'],
 };
 
 /** How many milliseconds a period has, for groupings by time. */
-export function periodMs(by: Grouping): number | null {
-  return by === 'hour' ? hourMs : by === 'day' ? dayMs : null;
+export function periodMs(by: readonly Grouping[]): number | null {
+  return by.includes('hour') ? hourMs : by.includes('day') ? dayMs : null;
 }
 
 /**
@@ -84,11 +89,11 @@ interface Column {
   value: RawBuilder<unknown>;
 }
 
-function keyColumns(by: Grouping | null): Column[] {
-  if (by === null) return [];
+function keyColumns(by: readonly Grouping[]): Column[] {
   const ms = periodMs(by);
-  if (ms !== null) return [{ as: 'period', value: sql`started_at / ${sql.lit(ms)}` }];
-  return dimensionsOf[by].map((name) => ({ as: name, value: sql`${sql.ref(`requests.${name}`)}` }));
+  const period = ms === null ? [] : [{ as: 'period', value: sql`started_at / ${sql.lit(ms)}` }];
+  const names = new Set(by.flatMap((grouping) => dimensionsOf[grouping]));
+  return [...period, ...[...names].map((name) => ({ as: name, value: sql`${sql.ref(`requests.${name}`)}` }))];
 }
 
 const measures: readonly Column[] = [
@@ -96,8 +101,16 @@ const measures: readonly Column[] = [
   { as: 'failed', value: sql`sum(outcome = 'failed')` },
   { as: 'aborted', value: sql`sum(outcome = 'aborted')` },
   { as: 'estimated', value: sql`sum(estimated)` },
-  { as: 'priced', value: sql`count(cost_usd)` },
+  { as: 'unpriced', value: sql`sum(cost_usd is null and input_tokens is not null)` },
   { as: 'cost', value: sql`sum(cost_usd)` },
+  { as: 'savings', value: sql`sum(cache_savings_usd)` },
+  {
+    as: 'unpricedTokens',
+    value: sql`sum(iif(cost_usd is null, ${sql.join(
+      [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
+      sql` + `,
+    )}, 0))`,
+  },
   { as: 'duration', value: sql`sum(duration_ms)` },
   { as: 'ttft', value: sql`sum(ttft_ms)` },
   { as: 'ttftCount', value: sql`count(ttft_ms)` },
@@ -106,7 +119,6 @@ const measures: readonly Column[] = [
 
 function toSums(row: Readonly<Record<string, unknown>>): Sums {
   const requests = numberIn(row, 'requests');
-  const cost = row['cost'];
   const total = (columns: readonly string[]) =>
     columns.reduce((sum, column) => sum + numberIn(row, column), 0);
   return {
@@ -116,13 +128,16 @@ function toSums(row: Readonly<Record<string, unknown>>): Sums {
       model: textIn(row, 'model'),
       connection: textIn(row, 'connection'),
       key_id: textIn(row, 'key_id'),
+      combo_id: textIn(row, 'combo_id'),
     },
     requests,
     failed: numberIn(row, 'failed'),
     aborted: numberIn(row, 'aborted'),
     estimated: numberIn(row, 'estimated'),
-    unpriced: requests - numberIn(row, 'priced'),
-    costUsd: requests === 0 ? 0 : typeof cost === 'number' ? exact(cost) : null,
+    unpriced: numberIn(row, 'unpriced'),
+    unpricedTokens: numberIn(row, 'unpricedTokens'),
+    costUsd: requests === 0 ? 0 : moneyIn(row, 'cost'),
+    cacheSavingsUsd: requests === 0 ? 0 : moneyIn(row, 'savings'),
     inputTokens: total(inputColumns),
     outputTokens: total(outputColumns),
     usage: Object.fromEntries(
@@ -138,6 +153,11 @@ function toSums(row: Readonly<Record<string, unknown>>): Sums {
 function numberIn(row: Readonly<Record<string, unknown>>, name: string): number {
   const value = row[name];
   return typeof value === 'number' ? value : 0;
+}
+
+function moneyIn(row: Readonly<Record<string, unknown>>, name: string): number | null {
+  const value = row[name];
+  return typeof value === 'number' ? exact(value) : null;
 }
 
 function textIn(row: Readonly<Record<string, unknown>>, name: string): string | null {

@@ -17,6 +17,8 @@ const columns = ['id', 'trace'] as const;
 export interface Traces {
   /** Queues the trace of a request, as JSON text. */
   record(requestId: string, trace: string): void;
+  /** Writes what waits. False when the database was busy or failed. */
+  flush(): boolean;
   /** Writes what waits and stops. */
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export function openTraces(
   const stop = schedule.every({ name: 'old traces', everyMs: SWEEP_MS, run: sweep, onError: failed });
   return {
     record: (requestId, trace) => writer.push('traces', columns, [requestId, trace]),
+    flush: writer.flush,
     async close() {
       stop();
       await sweeping;
@@ -124,13 +127,14 @@ function plainTrace(entry: LedgerRow): TraceRow | null {
   const name = { connection_id: connectionId, connection, provider, model };
   const attempt = { ...name, started_ms: 0, duration_ms: durationMs, status, error: null, effect: null };
   return {
-    ...{
-      requested: requestedModel,
-      via: [{ by: 'connection', name: connection }],
-      combo: null,
-      strategy: null,
-    },
-    ...{ candidates: [name], skipped: [], affinity: null, attempts: [{ ...attempt, outcome: 'answered' }] },
+    requested: requestedModel,
+    via: [{ by: 'connection', name: connection }],
+    combo: null,
+    strategy: null,
+    candidates: [name],
+    skipped: [],
+    affinity: null,
+    attempts: [{ ...attempt, outcome: 'answered' }],
   };
 }
 

@@ -10,7 +10,7 @@ const DEFAULT_HOURS_MS = 2 * dayMs;
 
 /** Which sums a query asks for, and what is left to be looked at in the sums themselves. */
 export interface UsageQuery {
-  sums: SumsQuery & { by: Grouping };
+  sums: SumsQuery;
   rest: ListQuery;
 }
 
@@ -24,13 +24,13 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
   if (others.length > 0) throw wrong('conditions on usage cannot be alternatives: leave out "or"');
   const left: Condition[] = [];
   const only: Partial<Record<Dimension, string>> = {};
-  let by: Grouping = 'day';
+  let by: readonly Grouping[] = ['day'];
   let since: number | null = null;
   let before: number | null = null;
   for (const condition of group) {
     switch (condition.attribute) {
       case 'by':
-        by = groupingOf(condition);
+        by = groupingsOf(condition);
         break;
       case 'from':
         since = Math.max(since ?? Number.NEGATIVE_INFINITY, boundary(condition, '>='));
@@ -42,6 +42,7 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
       case 'model':
       case 'connection':
       case 'key_id':
+      case 'combo_id':
         only[condition.attribute] = plainText(condition);
         break;
       default:
@@ -59,26 +60,38 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
 /** The sums that the member of an id belongs to; null for what is no such id. */
 export function usageQueryOf(id: string, now: number): UsageQuery['sums'] | null {
   const colon = id.indexOf(':');
-  const by = grouping.safeParse(id.slice(0, Math.max(colon, 0))).data;
-  if (by === undefined) return null;
+  const by = parseGroupings(id.slice(0, Math.max(colon, 0)));
+  if (by === null) return null;
   const ms = periodMs(by);
   if (ms === null) return { by, since: defaultSince(by, now) };
-  const text = id.slice(colon + 1);
-  const start = Date.parse(by === 'hour' ? `${text}:00Z` : `${text}T00:00Z`);
+  const at = by.findIndex((one) => one === 'hour' || one === 'day');
+  const text = id.slice(colon + 1).split('|')[at] ?? '';
+  const start = Date.parse(by[at] === 'hour' ? `${text}:00Z` : `${text}T00:00Z`);
   return Number.isNaN(start) ? null : { by, since: start, before: start + ms };
 }
 
-function defaultSince(by: Grouping, end: number): number {
+/** From where on requests are summed up when no time is named, in milliseconds since the epoch. */
+export function defaultSince(by: readonly Grouping[], end: number): number {
   const ms = periodMs(by) ?? dayMs;
-  const back = by === 'hour' ? DEFAULT_HOURS_MS : DEFAULT_DAYS * dayMs;
+  const back = by.includes('hour') ? DEFAULT_HOURS_MS : DEFAULT_DAYS * dayMs;
   return Math.floor((end - back) / ms) * ms;
 }
 
-function groupingOf({ operator, value }: Condition): Grouping {
-  const by = grouping.safeParse(value);
-  if ((operator !== '=' && operator !== '==') || !by.success)
-    throw wrong("by='day' names how usage is summed up: hour, day, provider, model, connection or key");
-  return by.data;
+/** Groupings with commas between, as in `day,key`; null for anything else, and for two of one kind. */
+export function parseGroupings(text: string): Grouping[] | null {
+  const by = text.split(',').map((one) => grouping.safeParse(one.trim()).data);
+  const known = by.filter((one) => one !== undefined);
+  const kinds = new Set(known.map((one) => (one === 'hour' ? 'day' : one)));
+  return known.length === by.length && kinds.size === by.length ? known : null;
+}
+
+function groupingsOf({ operator, value }: Condition): Grouping[] {
+  const by = typeof value === 'string' ? parseGroupings(value) : null;
+  if ((operator !== '=' && operator !== '==') || by === null)
+    throw wrong(
+      "by='day' names how usage is summed up: hour, day, provider, model, connection, key or combo; several with commas between",
+    );
+  return by;
 }
 
 function boundary({ attribute, operator, value }: Condition, wanted: '>=' | '<='): number {

@@ -4,9 +4,10 @@ import { admin } from '../../test/support/caller.ts';
 import { ledgerOf, madeEntry } from '../../test/support/ledger.ts';
 import { fc } from '../../test/support/properties.ts';
 import type { Caller, Condition, ListQuery, Row } from '../http/resource.ts';
-import { grouping, type LedgerEntry, usageRow } from './schema.ts';
+import { type LedgerEntry, usageRow } from './schema.ts';
 import { slicedSums } from './sliced-sums.ts';
 import { sumsOf } from './sums.ts';
+import { parseGroupings } from './usage-query.ts';
 import { usageResource } from './usage-resource.ts';
 
 const now = Date.UTC(2026, 10, 21, 10, 30);
@@ -24,7 +25,7 @@ async function usageOf(test: TestContext, entries: readonly LedgerEntry[]) {
     assert.ok(page);
     return page;
   };
-  return { resource, ask };
+  return { resource, ask, store };
 }
 
 /** Requests of 300 days, some of them in the same hour. */
@@ -33,6 +34,7 @@ const spread = fc.array(
     startedAt: fc.integer({ min: 0, max: 300 * 24 }).map((hours) => now - hours * (hour - 7)),
     model: fc.constantFrom('a', 'b', null),
     costUsd: fc.constantFrom(null, 0.1, 0.2, 0.7),
+    cacheSavingsUsd: fc.constantFrom(null, -0.1, 0, 0.2),
     ttftMs: fc.constantFrom(null, 5, 8),
   }),
   { maxLength: 15 },
@@ -53,6 +55,7 @@ const entries = [
     outcome: 'failed',
     usage: null,
     costUsd: 0.1,
+    cacheSavingsUsd: -0.025,
     ttftMs: null,
   }),
   madeEntry({
@@ -85,6 +88,7 @@ describe('the resource of usage', () => {
     assert.deepEqual([input_tokens, output_tokens], [2 * 9_743_210, 2 * 10_865]);
     assert.deepEqual([today['mean_duration_ms'], today['mean_ttft_ms']], [563, 12]);
     assert.equal(Reflect.get(Object(usage), 'audio_seconds'), 3);
+    assert.equal(today['cache_savings_usd'], 0.225);
     assert.deepEqual([today['from'], today['to']], ['2026-11-21T00:00:00.000Z', '2026-11-22T00:00:00.000Z']);
     assert.deepEqual(await resource.find('day:2026-11-21', admin), today);
     assert.deepEqual(told([(await resource.find('day:2026-10-12', admin)) as Row]), [['day:2026-10-12', 1]]);
@@ -115,11 +119,43 @@ describe('the resource of usage', () => {
       ['key:-', 1],
       ['key:key_1', 3],
     ]);
-    for (const grouping of ['hour', 'day', 'provider', 'model', 'connection', 'key'])
+    for (const grouping of [
+      'hour',
+      'day',
+      'provider',
+      'model',
+      'connection',
+      'key',
+      'combo',
+      'key,day',
+      'hour,model',
+    ])
       for (const row of (await ask([is('by', grouping)])).rows) {
         assert.deepEqual(usageRow.strict().parse(row), row, row.id);
         assert.deepEqual((await resource.find(row.id, admin))?.['requests'], row['requests'], row.id);
       }
+  });
+
+  it('groups within groups, and tells the names of keys and combos', async (test) => {
+    const { ask, store } = await usageOf(test, entries);
+    const { rows } = await ask([is('by', 'day,key')]);
+    assert.deepEqual(told(rows), [
+      ['day,key:2026-11-20|key_1', 1],
+      ['day,key:2026-11-21|-', 1],
+      ['day,key:2026-11-21|key_1', 2],
+    ]);
+    assert.deepEqual(
+      rows.map((row) => row['key_name']),
+      [null, null, null],
+    );
+    const key = { id: 'key_1', name: 'laptop', prefix: 'sk-1', hash: 'x', created_at: now };
+    await store.db.insertInto('keys').values(key).execute();
+    const named = (await ask([is('by', 'key,model')])).rows.map((row) => [row['key_name'], row['model']]);
+    assert.deepEqual(named, [
+      ['laptop', null],
+      ['laptop', 'gpt-5'],
+      [null, 'mini'],
+    ]);
   });
 
   it('takes a span of time, a key or a model, and says so in each row', async (test) => {
@@ -142,12 +178,12 @@ describe('the resource of usage', () => {
     await fc.assert(
       fc.asyncProperty(
         spread,
-        fc.constantFrom('hour', 'day', 'model', 'key'),
+        fc.constantFrom('hour', 'day', 'model', 'key', 'day,model', 'key,hour', 'combo,model'),
         fc.integer({ min: 1, max: 6 }),
         async (drafts, by, rows) => {
           const made = drafts.map((draft, index) => madeEntry({ ...draft, id: `req_${index}` }));
           const store = await ledgerOf(test, made);
-          const query = { by: grouping.parse(by), since: now - 200 * 24 * hour, before: now - 5 };
+          const query = { by: parseGroupings(by) ?? [], since: now - 200 * 24 * hour, before: now - 5 };
           assert.deepEqual(await slicedSums(store, query, rows), await sumsOf(store, query));
         },
       ),
@@ -171,7 +207,7 @@ describe('the resource of usage', () => {
       await assert.rejects(ask(conditions, {}, viewer), { code: 'forbidden' });
     await assert.rejects(resource.find('key:key_1', viewer), { code: 'forbidden' });
     assert.equal((await ask([], {}, viewer)).count, 2);
-    assert.deepEqual(resource.guarded, { key_id: 'keys:read' });
+    assert.deepEqual(resource.guarded, { key_id: 'keys:read', key_name: 'keys:read' });
   });
 
   it('refuses what it cannot sum up, and finds nothing under any other id', async (test) => {
@@ -179,6 +215,9 @@ describe('the resource of usage', () => {
     const refused: Condition[][] = [
       [is('by', 'moon')],
       [is('by', null)],
+      [is('by', 'day,hour')],
+      [is('by', 'key,key')],
+      [is('by', 'key,')],
       [{ attribute: 'by', operator: '!=', value: 'day' }],
       [{ attribute: 'from', operator: '<', value: '2026-11-21T00:00:00.000Z' }],
       [is('to', null)],

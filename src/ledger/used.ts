@@ -22,6 +22,8 @@ export interface UsedPart {
   requests: number;
   /** Requests that used something whose cost is not known. */
   unpriced: number;
+  /** The id of the first request: ids sort by time. */
+  first: string;
 }
 
 /** Requests of so much time are summed up in one go. */
@@ -78,6 +80,7 @@ async function slice(
       sql<number>`total(cost_usd)`.as('usd'),
       sql<number>`sum(${tokens})`.as('tokens'),
       sql<number>`count(*)`.as('requests'),
+      sql<string>`min(id)`.as('first'),
       sql<number>`sum(cost_usd is null and input_tokens is not null)`.as('unpriced'),
     ])
     .where('started_at', '>=', since)

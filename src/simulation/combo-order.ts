@@ -1,9 +1,9 @@
 import { costOf } from '../catalog/cost.ts';
 import type { Catalog } from '../catalog/price.ts';
 import { codecs } from '../codecs/index.ts';
+import { candidatesByFormat, type Place } from '../combos/candidates-by-format.ts';
 import { ordered } from '../combos/order.ts';
 import type { Candidate, Pool } from '../combos/pool.ts';
-import { type Place, spokenIn } from '../combos/spoken.ts';
 import { inputTokens } from '../ledger/buckets.ts';
 import type { PastRequest } from './past.ts';
 import type { ReplayInput, ReplayTarget } from './replay.ts';
@@ -31,15 +31,17 @@ export function comboOrder(pool: Pool, catalog: Pick<Catalog, 'priceOf'>): Repla
     targets.set(candidate, fresh);
     return fresh;
   };
-  return (request, { outlook, random }) => {
+  return (request, { healthView, random }) => {
     const { startedAt, usage } = request;
     const format = codecs.find((codec) => codec.format === request.format)?.format;
     if (format === undefined) return [];
-    const spoken = spokenIn(pool, format);
+    const spoken = candidatesByFormat(pool, format);
     const costAt = (candidate: Candidate) =>
       usage === null ? null : targetOf(candidate).costOf(usage, startedAt);
     const tried = ordered(spoken, fitting(spoken.places, request), {
-      ...{ outlook, random, turnOf },
+      healthView: healthView,
+      random,
+      turnOf,
       costOf: costAt,
     });
     return tried.map(({ candidate }) => targetOf(candidate));

@@ -1,4 +1,4 @@
-import type { Usage } from '../codecs/model.ts';
+import type { Usage } from '../codecs/wire-format.ts';
 import { outputTokens } from '../ledger/buckets.ts';
 import type { FailedAttempt } from '../ledger/traces.ts';
 

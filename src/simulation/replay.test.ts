@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
-import { noUsage } from '../codecs/model.ts';
+import { noUsage } from '../codecs/wire-format.ts';
 import { historyOf, percentile } from './history.ts';
 import type { PastRequest } from './past.ts';
 import { type ReplayTarget, replay } from './replay.ts';
@@ -11,10 +11,20 @@ const START = Date.UTC(2026, 10, 20);
 /** A request of 1,000 input and 100 output tokens that the connection `a` answered within 1.2 s. */
 function request(index: number, more: Partial<PastRequest> = {}): PastRequest {
   return {
-    ...{ id: `req-${index}`, startedAt: START + index * 1_000, format: 'openai-chat' },
-    ...{ connectionId: 'a', provider: 'openai', model: 'm', status: 200, outcome: 'ok' },
-    ...{ usage: { ...noUsage, input: 1_000, output: 100 }, costUsd: 0.01, attempts: 1 },
-    ...{ ttftMs: 200, durationMs: 1_200, failedAt: null },
+    id: `req-${index}`,
+    startedAt: START + index * 1_000,
+    format: 'openai-chat',
+    connectionId: 'a',
+    provider: 'openai',
+    model: 'm',
+    status: 200,
+    outcome: 'ok',
+    usage: { ...noUsage, input: 1_000, output: 100 },
+    costUsd: 0.01,
+    attempts: 1,
+    ttftMs: 200,
+    durationMs: 1_200,
+    failedAt: null,
     ...more,
   };
 }
@@ -22,7 +32,10 @@ function request(index: number, more: Partial<PastRequest> = {}): PastRequest {
 /** A target that takes so much for each output token. */
 function target(connectionId: string, usdPerToken: number | null): ReplayTarget {
   return {
-    ...{ connectionId, connection: connectionId, provider: `of-${connectionId}`, model: 'm' },
+    connectionId,
+    connection: connectionId,
+    provider: `of-${connectionId}`,
+    model: 'm',
     costOf: ({ output }) => (usdPerToken === null ? null : output * usdPerToken),
   };
 }
@@ -44,7 +57,11 @@ describe('a replay', () => {
   it('prices and times requests that go elsewhere by what that target charges and did', () => {
     const there = many(20).map((each) => ({
       ...each,
-      ...{ id: `b-${each.id}`, connectionId: 'b', provider: 'of-b', ttftMs: 50, durationMs: 250 },
+      id: `b-${each.id}`,
+      connectionId: 'b',
+      provider: 'of-b',
+      ttftMs: 50,
+      durationMs: 250,
     }));
     const past = many(100);
     const history = historyOf([...past, ...there]);
@@ -68,7 +85,9 @@ describe('a replay', () => {
   it('falls back as often as the first target failed before', () => {
     const before = many(1_000).map((each, index) => ({
       ...each,
-      ...{ id: `b-${index}`, connectionId: 'b', provider: 'of-b' },
+      id: `b-${index}`,
+      connectionId: 'b',
+      provider: 'of-b',
       ...(index % 4 === 0 ? { outcome: 'failed' as const, status: 503, durationMs: 80 } : {}),
     }));
     const past = many(2_000);
@@ -120,8 +139,8 @@ describe('a replay', () => {
     replay({
       past,
       history: historyOf(past),
-      order: (_, { outlook }) => {
-        seen.push(outlook.inFlight('a'));
+      order: (_, { healthView }) => {
+        seen.push(healthView.inFlight('a'));
         return [a];
       },
       maxAttempts: 1,

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Usage } from '../codecs/model.ts';
-import type { Outlook } from '../health/outlook.ts';
+import type { Usage } from '../codecs/wire-format.ts';
+import type { HealthView } from '../health/health-view.ts';
 import { outputTokens } from '../ledger/buckets.ts';
 import { type History, percentile } from './history.ts';
 import { ownTimes, type PastRequest, upstreamFailed } from './past.ts';
-import { simulatedOutlook } from './simulated-outlook.ts';
+import { simulatedOutlook } from './simulated-health-view.ts';
 
 /** A target as a replay sees it. */
 export interface ReplayTarget {
@@ -18,7 +18,7 @@ export interface ReplayTarget {
 
 /** What a combo would have been told of a past request. */
 export interface ReplayMoment {
-  outlook: Outlook;
+  healthView: HealthView;
   /** From 0 up to, but not including, 1; the same for the same request each time. */
   random(): number;
 }
@@ -82,7 +82,7 @@ export function replay({ history, maxAttempts, order, past }: ReplayInput): Repl
   for (const request of past) {
     const random = seededBy(request.id);
     world.moveTo(request.startedAt);
-    const targets = order(request, { outlook: world.outlook, random }).slice(0, maxAttempts);
+    const targets = order(request, { healthView: world.healthView, random }).slice(0, maxAttempts);
     if (targets.length === 0) {
       leftOut += 1;
       continue;
@@ -140,7 +140,10 @@ function attempt(
       ? [own.ttftMs, own.durationMs]
       : [known?.ttftMs ?? null, expected(known, usage)];
     return {
-      ...{ target, failed: false, fallbacks: index, costUsd },
+      target,
+      failed: false,
+      fallbacks: index,
+      costUsd,
       durationMs: whole === null ? null : waitedMs + whole,
       ttftMs: ttft === null ? null : waitedMs + ttft,
     };
@@ -182,8 +185,13 @@ interface Tally {
 }
 
 const tally = (): Tally => ({
-  ...{ requests: 0, failed: 0, fallbacks: 0, costUsd: 0, priced: 0 },
-  ...{ durations: [], ttfts: [] },
+  requests: 0,
+  failed: 0,
+  fallbacks: 0,
+  costUsd: 0,
+  priced: 0,
+  durations: [],
+  ttfts: [],
 });
 
 function count(sums: Tally, { costUsd, durationMs, failed, fallbacks, ttftMs }: Went): void {
@@ -200,7 +208,9 @@ function count(sums: Tally, { costUsd, durationMs, failed, fallbacks, ttftMs }: 
 
 function outcomeOf({ costUsd, durations, failed, fallbacks, priced, requests, ttfts }: Tally): Outcome {
   return {
-    ...{ requests, failed, fallbacks },
+    requests,
+    failed,
+    fallbacks,
     costUsd: priced === 0 ? null : costUsd,
     unpriced: requests - priced,
     p50Ms: percentile(durations, 0.5),
@@ -220,7 +230,12 @@ function share(
   const key = `${connectionId}/${model}`;
   const known = history.of(target);
   const sums = shares.get(key) ?? {
-    ...{ connectionId, connection, provider, model, requests: 0, costUsd: null },
+    connectionId,
+    connection,
+    provider,
+    model,
+    requests: 0,
+    costUsd: null,
     basedOn: known?.requests ?? 0,
     failureRate: known?.failureRate ?? null,
   };

@@ -5,9 +5,9 @@ import type { Strategy } from './strategy.ts';
 export const fillFirst: Strategy = {
   id: 'fill-first',
   summary: 'The target whose account is used up most, so that one quota is spent before the next.',
-  order: (choices, { outlook }) =>
+  order: (choices, { healthView }) =>
     byScore(choices, ({ connectionId }) => {
-      const left = outlook.headroom(connectionId) ?? 1;
+      const left = healthView.headroom(connectionId) ?? 1;
       return left > 0 ? left : Number.POSITIVE_INFINITY;
     }),
 };

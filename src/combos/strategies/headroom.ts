@@ -5,6 +5,6 @@ import type { Strategy } from './strategy.ts';
 export const headroom: Strategy = {
   id: 'headroom',
   summary: 'The target whose account has the largest share of its quota left.',
-  order: (choices, { outlook }) =>
-    byScore(choices, ({ connectionId }) => -(outlook.headroom(connectionId) ?? 1)),
+  order: (choices, { healthView }) =>
+    byScore(choices, ({ connectionId }) => -(healthView.headroom(connectionId) ?? 1)),
 };

@@ -7,9 +7,9 @@ const MANY = 1_000_000;
 export const leastUsed: Strategy = {
   id: 'least-used',
   summary: 'The target with the fewest requests on their way, then the one asked least of late.',
-  order: (choices, { outlook }) =>
+  order: (choices, { healthView }) =>
     byScore(
       choices,
-      ({ connectionId }) => outlook.inFlight(connectionId) * MANY + outlook.recentUse(connectionId),
+      ({ connectionId }) => healthView.inFlight(connectionId) * MANY + healthView.recentUse(connectionId),
     ),
 };

@@ -5,11 +5,11 @@ import type { Strategy } from './strategy.ts';
 export const p2c: Strategy = {
   id: 'p2c',
   summary: 'Of two targets drawn by chance, the one with fewer requests on their way.',
-  order(choices, { outlook, random }) {
+  order(choices, { healthView, random }) {
     const mixed = shuffled(choices, random);
     const [first, second, ...rest] = mixed;
     if (first === undefined || second === undefined) return mixed;
-    const worse = outlook.inFlight(second.connectionId) < outlook.inFlight(first.connectionId);
+    const worse = healthView.inFlight(second.connectionId) < healthView.inFlight(first.connectionId);
     return worse ? [second, first, ...rest] : mixed;
   },
 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
 import { nothingKnown } from '../../../test/support/routing.ts';
-import type { Outlook } from '../../health/outlook.ts';
+import type { HealthView } from '../../health/health-view.ts';
 import { strategyName } from '../schema.ts';
 import { strategies } from './index.ts';
 import type { Choice, Moment } from './strategy.ts';
@@ -11,6 +11,8 @@ interface Known extends Choice {
   inFlight: number;
   recent: number;
   latency: number | null;
+  /** Of the latency, in milliseconds; default 0. */
+  age?: number;
   headroom: number | null;
   cost: number | null;
 }
@@ -41,15 +43,19 @@ function seeded(seed: number): () => number {
 
 function momentOf(choices: readonly Known[], random: () => number, turn = 0): Moment {
   const known = new Map(choices.map((one) => [one.connectionId, one]));
-  const outlook: Outlook = {
+  const healthView: HealthView = {
     ...nothingKnown,
     inFlight: (id) => known.get(id)?.inFlight ?? 0,
     recentUse: (id) => known.get(id)?.recent ?? 0,
     latencyMs: (id) => known.get(id)?.latency ?? null,
+    latencyAgeMs(id) {
+      const one = known.get(id);
+      return one === undefined || one.latency === null ? null : (one.age ?? 0);
+    },
     headroom: (id) => known.get(id)?.headroom ?? null,
   };
   return {
-    outlook,
+    healthView: healthView,
     random,
     turn: () => turn,
     costOf: ({ connectionId }) => known.get(connectionId)?.cost ?? null,
@@ -58,16 +64,14 @@ function momentOf(choices: readonly Known[], random: () => number, turn = 0): Mo
 
 function choice(connectionId: string, patch: Partial<Known> = {}): Known {
   return {
-    ...{
-      connectionId,
-      model: 'm',
-      weight: 1,
-      inFlight: 0,
-      recent: 0,
-      latency: null,
-      headroom: null,
-      cost: null,
-    },
+    connectionId,
+    model: 'm',
+    weight: 1,
+    inFlight: 0,
+    recent: 0,
+    latency: null,
+    headroom: null,
+    cost: null,
     ...patch,
   };
 }
@@ -188,6 +192,58 @@ describe('a strategy puts first', () => {
     ];
     assert.deepEqual(order('lowest-latency', choices), ['new', 'quick', 'busy', 'slow']);
     assert.deepEqual(order('lowest-latency', three), ['a', 'b', 'c']);
+  });
+
+  it('lowest-latency: a share of the requests measures what is unknown or was measured long ago', () => {
+    const minute = 60_000;
+    const first = (choices: Known[], draw: number) => order('lowest-latency', choices, () => draw)[0];
+    const unknown = [
+      choice('quick', { latency: 100 }),
+      choice('new'),
+      choice('newer'),
+      choice('busy', { inFlight: 1 }),
+    ];
+    assert.equal(first(unknown, 0.25), 'quick');
+    assert.equal(first(unknown, 0.249), 'newer');
+    assert.equal(first(unknown, 0.124), 'new');
+    const old = [
+      choice('quick', { latency: 100 }),
+      choice('slow-now', { latency: 5000, age: 4 * minute }),
+      choice('slow-once', { latency: 5000, age: 6 * minute }),
+    ];
+    assert.equal(first(old, 0.05), 'quick');
+    assert.equal(first(old, 0.049), 'slow-once');
+    const [, , once] = old;
+    assert.ok(once);
+    assert.equal(
+      first([choice('quick', { latency: 100 }), { ...once, inFlight: 1 }], 0),
+      'quick',
+      'under way',
+    );
+  });
+
+  it('lowest-latency: finds that a target became quick, and one that was never tried', () => {
+    const random = seeded(7);
+    const real: Record<string, number> = { a: 100, b: 1000, c: 50 };
+    const all = [choice('a', { latency: 100 }), choice('b', { latency: 1000 }), choice('c')];
+    const asked: Record<string, number> = { a: 0, b: 0, c: 0 };
+    for (let second = 0; second < 3600; second += 1) {
+      if (second === 1800) real['b'] = 10;
+      const id = order('lowest-latency', all, random)[0] ?? '';
+      asked[id] = (asked[id] ?? 0) + 1;
+      for (const one of all) {
+        one.age = one.connectionId === id ? 0 : (one.age ?? 0) + 1000;
+        if (one.connectionId === id) one.latency = real[id] ?? null;
+      }
+      if (second === 1799) {
+        assert.ok((asked['c'] ?? 0) > 1600, 'the fastest was found');
+        assert.ok(
+          (asked['b'] ?? 0) >= 3 && (asked['b'] ?? 0) < 20,
+          `the slow one was asked ${asked['b']} times`,
+        );
+      }
+    }
+    assert.ok((asked['b'] ?? 0) > 1000, 'what became quick was found');
   });
 
   it('lowest-cost: the cheapest, what has no price last', () => {

@@ -1,4 +1,4 @@
-import type { Outlook } from '../../health/outlook.ts';
+import type { HealthView } from '../../health/health-view.ts';
 import type { StrategyName } from '../schema.ts';
 
 /** One place where the request could go. An inner combo stands here as the target that it would try first. */
@@ -11,7 +11,7 @@ export interface Choice {
 
 /** What a strategy may go by. It asks for no more than it needs, for each answer costs time. */
 export interface Moment<C extends Choice = Choice> {
-  outlook: Outlook;
+  healthView: HealthView;
   /** From 0 up to, but not including, 1. */
   random(): number;
   /** How often this combo was asked before. */

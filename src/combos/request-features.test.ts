@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { needsOf } from './needs.ts';
+import { featuresOf } from './request-features.ts';
 
 const needs = (body: unknown, spaces = 0) => {
-  const found = needsOf([Buffer.from(JSON.stringify(body, null, spaces))]);
+  const found = featuresOf([Buffer.from(JSON.stringify(body, null, spaces))]);
   return { tools: found.tools(), images: found.images() };
 };
 
@@ -36,16 +36,16 @@ describe('what a request needs', () => {
   }
 
   it('is about a token for four bytes, and unknown beside pictures and files', () => {
-    const tokens = (body: unknown) => needsOf([Buffer.from(JSON.stringify(body))]).tokens();
+    const tokens = (body: unknown) => featuresOf([Buffer.from(JSON.stringify(body))]).tokens();
     assert.equal(tokens({ x: 'y'.repeat(3_992) }), 1_000);
     assert.equal(tokens({ c: [{ type: 'image', source: {} }] }), null);
     assert.equal(tokens({ c: [{ url: 'data:application/pdf;base64,AAAA' }] }), null);
-    assert.equal(needsOf([]).tokens(), 0);
+    assert.equal(featuresOf([]).tokens(), 0);
   });
 
   it('is looked for in every piece of the body', () => {
     const pieces = [Buffer.from('{"a":1,'), Buffer.from('"tools":[{}]}')];
-    assert.equal(needsOf(pieces).tools(), true);
+    assert.equal(featuresOf(pieces).tools(), true);
   });
 
   it('is found wherever a word stands in a long piece', () => {
@@ -53,7 +53,7 @@ describe('what a request needs', () => {
       const body = Buffer.from(
         JSON.stringify({ x: 'y'.repeat(before), tools: [{}], c: [{ type: 'image' }] }),
       );
-      const found = needsOf([body]);
+      const found = featuresOf([body]);
       assert.deepEqual([found.tools(), found.images()], [true, true], `after ${before} characters`);
     }
   });

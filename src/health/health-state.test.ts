@@ -3,27 +3,33 @@ import { describe, it } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { faults } from './faults.ts';
 import {
-  type Happening,
+  type HealthEvent,
+  type HealthState,
   isOver,
   next,
+  type Penalty,
   PROBE_MS,
-  type Standing,
   TOLD_CAP_MS,
-  type Verdict,
-} from './standing.ts';
+} from './health-state.ts';
 
-const pause: Verdict = { to: 'cooling', reason: 'server error', baseMs: 1000, capMs: 60_000, told: null };
-const failed = (begunAt: number, verdict: Verdict = pause): Happening => ({
+const pause: Penalty = {
+  to: 'cooling',
+  reason: 'server error',
+  baseMs: 1000,
+  capMs: 60_000,
+  upstreamRetryAt: null,
+};
+const failed = (begunAt: number, penalty: Penalty = pause): HealthEvent => ({
   type: 'failed',
   begunAt,
-  verdict,
+  penalty: penalty,
 });
-const after = (steps: readonly (readonly [now: number, happening: Happening])[]): Standing | null =>
-  steps.reduce<Standing | null>((standing, [now, happening]) => next(standing, happening, now), null);
+const after = (steps: readonly (readonly [now: number, happening: HealthEvent])[]): HealthState | null =>
+  steps.reduce<HealthState | null>((standing, [now, happening]) => next(standing, happening, now), null);
 
 describe('the standing of an account', () => {
   it('cools for twice as long after each failure of a probe, up to the cap, and is ready after a success', () => {
-    let standing: Standing | null = null;
+    let standing: HealthState | null = null;
     let now = 0;
     const waits: number[] = [];
     for (let count = 0; count < 9; count += 1) {
@@ -42,12 +48,17 @@ describe('the standing of an account', () => {
   it('counts requests that failed together once', () => {
     const standing = after([10, 11, 12, 13].map((at) => [100 + at, failed(at)]));
     assert.deepEqual(standing, {
-      ...{ state: 'cooling', since: 110, until: 1110, told: false, failures: 1, reason: 'server error' },
+      state: 'cooling',
+      since: 110,
+      until: 1110,
+      told: false,
+      failures: 1,
+      reason: 'server error',
     });
   });
 
   it('does as the upstream says, up to a bound', () => {
-    const told = (at: number): Verdict => ({ ...pause, told: at });
+    const told = (at: number): Penalty => ({ ...pause, upstreamRetryAt: at });
     const standing = after([[1000, failed(0, told(18_000))]]);
     assert.ok(standing !== null && 'until' in standing);
     assert.deepEqual([standing.until, standing.told], [18_000, true]);
@@ -77,13 +88,19 @@ describe('the standing of an account', () => {
   });
 
   it('keeps what weighs more', () => {
-    const refused: Verdict = { ...pause, to: 'needs-attention', reason: 'credential refused' };
+    const refused: Penalty = { ...pause, to: 'needs-attention', reason: 'credential refused' };
     const standing = after([
       [0, failed(0, refused)],
       [10, failed(5)],
     ]);
     assert.equal(standing?.state, 'needs-attention');
-    assert.equal(after([[0, failed(0)], [5, failed(1, refused)]])?.state, 'needs-attention'); // biome-ignore format: short
+    assert.equal(
+      after([
+        [0, failed(0)],
+        [5, failed(1, refused)],
+      ])?.state,
+      'needs-attention',
+    );
   });
 
   it('survives a clock that is put back', () => {
@@ -92,17 +109,17 @@ describe('the standing of an account', () => {
   });
 });
 
-const verdict: fc.Arbitrary<Verdict> = fc.constantFrom(...Object.values(faults)).chain(({ effect, says }) => {
+const penalty: fc.Arbitrary<Penalty> = fc.constantFrom(...Object.values(faults)).chain(({ effect, says }) => {
   if (effect.to === 'none') return fc.constant(pause);
   const { baseMs = 0, capMs = 0 } = 'baseMs' in effect ? effect : {};
   return fc
     .option(fc.integer({ min: -3_600_000, max: 10 * 24 * 3_600_000 }), { nil: null })
-    .map((ahead) => ({ to: effect.to, reason: says, baseMs, capMs, told: ahead }));
+    .map((ahead) => ({ to: effect.to, reason: says, baseMs, capMs, upstreamRetryAt: ahead }));
 });
 
 type Step =
   | { do: 'ask'; last: boolean }
-  | { do: 'end'; which: number; how: 'success' | 'nothing' | Verdict }
+  | { do: 'end'; which: number; how: 'success' | 'nothing' | Penalty }
   | { do: 'pass'; ms: number };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -110,7 +127,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({
     do: fc.constant('end' as const),
     which: fc.nat(20),
-    how: fc.oneof(fc.constant('success' as const), fc.constant('nothing' as const), verdict),
+    how: fc.oneof(fc.constant('success' as const), fc.constant('nothing' as const), penalty),
   }),
   fc.record({
     do: fc.constant('pass' as const),
@@ -121,18 +138,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** What any order of requests, answers and clock moves must leave true. */
 function hold(steps: readonly Step[]): void {
   let now = 10_000_000;
-  let standing: Standing | null = null;
+  let standing: HealthState | null = null;
   const open: { begunAt: number; probe: boolean }[] = [];
   for (const one of steps) {
     if (one.do === 'pass') now += one.ms;
     if (one.do === 'ask') {
       const may: boolean = standing === null || isOver(standing, now);
       if (!may && !one.last) continue;
-      const before: Standing | null = standing;
+      const before: HealthState | null = standing;
       standing = next(standing, { type: 'begun' }, now);
       const probe = standing?.state === 'probing' && before !== standing;
       if (before !== null && may) assert.ok(probe, 'whoever comes after the pause is the probe');
-      if (probe) assert.ok(!isOver(standing as Standing, now), 'there is one probe at a time');
+      if (probe) assert.ok(!isOver(standing as HealthState, now), 'there is one probe at a time');
       open.push({ begunAt: now, probe });
     }
     if (one.do === 'end') {
@@ -142,8 +159,12 @@ function hold(steps: readonly Step[]): void {
       if (one.how === 'success') standing = next(standing, { type: 'succeeded', begunAt }, now);
       else if (one.how === 'nothing') standing = next(standing, { type: 'told-nothing', begunAt }, now);
       else {
-        const told = one.how.told === null ? null : now + one.how.told;
-        standing = next(standing, { type: 'failed', begunAt, verdict: { ...one.how, told } }, now);
+        const told = one.how.upstreamRetryAt === null ? null : now + one.how.upstreamRetryAt;
+        standing = next(
+          standing,
+          { type: 'failed', begunAt, penalty: { ...one.how, upstreamRetryAt: told } },
+          now,
+        );
         assert.notEqual(standing, null);
       }
     }

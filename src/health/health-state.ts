@@ -1,59 +1,61 @@
+import { LONGEST_WAIT_MS } from './wait.ts';
+
 /**
  * What is kept of an account, or of one model at it, while it is not simply ready. Times in milliseconds since the
  * epoch. `since` is when the state began: an attempt that began before it says nothing new.
  */
-export type Standing = { since: number; failures: number; reason: string } & (
+export type HealthState = { since: number; failures: number; reason: string } & (
   | { state: 'cooling' | 'exhausted'; until: number; told: boolean }
   | { state: 'probing' }
   | { state: 'needs-attention' }
 );
 
 /** What a failure means for a standing. */
-export interface Verdict {
+export interface Penalty {
   to: 'cooling' | 'exhausted' | 'needs-attention';
   reason: string;
   /** The first wait and the longest, in milliseconds, where the upstream does not name one. */
   baseMs: number;
   capMs: number;
   /** Until when the upstream itself said that it will not answer; null when it did not. */
-  told: number | null;
+  upstreamRetryAt: number | null;
 }
 
 /** What happens to a standing. `begunAt`: when the attempt began that it came of. */
-export type Happening =
+export type HealthEvent =
   /** A request is let through. */
   | { type: 'begun' }
   | { type: 'succeeded'; begunAt: number }
-  | { type: 'failed'; begunAt: number; verdict: Verdict }
+  | { type: 'failed'; begunAt: number; penalty: Penalty }
   /** An attempt ended and tells nothing: its caller left, or had itself to blame. */
   | { type: 'told-nothing'; begunAt: number };
 
 /** Longest wait that an upstream may order, by state: some name an hour for what is over in a second. */
-export const TOLD_CAP_MS = { cooling: 15 * 60_000, exhausted: 31 * 24 * 3_600_000 } as const;
+export const TOLD_CAP_MS = { cooling: 15 * 60_000, exhausted: LONGEST_WAIT_MS } as const;
 /** A probe that takes longer than this does not keep others from trying. */
 export const PROBE_MS = 60_000;
 /** Failures that are further back than this do not lengthen the next wait. */
 const FORGET_MS = 10 * 60_000;
 
 /** The standing after `happening`; null is ready. */
-export function next(standing: Standing | null, happening: Happening, now: number): Standing | null {
-  switch (happening.type) {
+export function next(state: HealthState | null, event: HealthEvent, now: number): HealthState | null {
+  switch (event.type) {
     case 'begun':
-      return standing === null ? null : begun(standing, now);
+      return state === null ? null : begun(state, now);
     case 'succeeded':
-      return standing === null || happening.begunAt >= standing.since ? null : standing;
+      return state === null || event.begunAt >= state.since ? null : state;
     case 'told-nothing': {
-      if (standing?.state !== 'probing' || happening.begunAt < standing.since) return standing;
+      if (state?.state !== 'probing' || event.begunAt < state.since) return state;
       // Whoever comes next finds out.
-      return { ...standing, state: 'cooling', since: now, until: now, told: false };
+      return { ...state, state: 'cooling', since: now, until: now, told: false };
     }
     case 'failed':
-      return failed(standing, happening, now);
+      return failed(state, event, now);
   }
 }
 
 /** Whether the pause of a standing is over, so that one request may find out. */
-export function isOver(standing: Standing, now: number): boolean {
+export function isOver(standing: HealthState, now: number): boolean {
   switch (standing.state) {
     case 'cooling':
     case 'exhausted':
@@ -66,7 +68,7 @@ export function isOver(standing: Standing, now: number): boolean {
   }
 }
 
-function begun(standing: Standing, now: number): Standing {
+function begun(standing: HealthState, now: number): HealthState {
   if (!isOver(standing, now)) return standing;
   const old = 'until' in standing && now - standing.until > FORGET_MS;
   const { failures, reason } = standing;
@@ -76,23 +78,32 @@ function begun(standing: Standing, now: number): Standing {
 const rank = { probing: 0, cooling: 1, exhausted: 2, 'needs-attention': 3 } as const;
 
 function failed(
-  standing: Standing | null,
-  { begunAt, verdict }: Happening & { type: 'failed' },
+  standing: HealthState | null,
+  { begunAt, penalty }: HealthEvent & { type: 'failed' },
   now: number,
-): Standing {
-  const fresh = judged(verdict, standing?.failures ?? 0, now);
+): HealthState {
+  const fresh = judged(penalty, standing?.failures ?? 0, now);
   if (standing === null) return fresh;
   // What weighs less does not end what weighs more: a server error says nothing of a refused credential.
-  if (rank[verdict.to] < rank[standing.state] && !isOver(standing, now)) return standing;
+  if (rank[penalty.to] < rank[standing.state] && !isOver(standing, now)) return standing;
   const late = begunAt < standing.since;
-  if (!late || rank[verdict.to] > rank[standing.state]) return fresh;
+  if (!late || rank[penalty.to] > rank[standing.state]) return fresh;
   // One of several that failed together: the pause is there already, and only a longer order counts.
-  if (verdict.told !== null && 'until' in fresh && 'until' in standing && fresh.until > standing.until)
+  if (
+    penalty.upstreamRetryAt !== null &&
+    'until' in fresh &&
+    'until' in standing &&
+    fresh.until > standing.until
+  )
     return { ...fresh, failures: standing.failures };
   return standing;
 }
 
-function judged({ baseMs, capMs, reason, to, told }: Verdict, earlier: number, now: number): Standing {
+function judged(
+  { baseMs, capMs, reason, to, upstreamRetryAt: told }: Penalty,
+  earlier: number,
+  now: number,
+): HealthState {
   const failures = earlier + 1;
   if (to === 'needs-attention') return { state: to, since: now, failures, reason };
   const ordered = told !== null && told > now;

@@ -12,10 +12,10 @@ export type Condition =
 
 /**
  * What routing may ask of the accounts. Nothing here waits or touches a disk. Times in milliseconds since the epoch.
- * A target that is not ready is put behind those that are, never left out: the attempts (`proxy/run.ts`) look again when
+ * A target that is not ready is put behind those that are, never left out: the attempts (`proxy/dispatch/run.ts`) look again when
  * its turn comes, and may have to try it when nothing else is left. They write into `Trace.skipped` what they pass over.
  */
-export interface Outlook {
+export interface HealthView {
   /** The worse of the account's own condition and the model's at it. */
   conditionOf(connectionId: string, model: string): Condition;
   /** Requests on their way at this moment. */
@@ -24,6 +24,8 @@ export interface Outlook {
   recentUse(connectionId: string): number;
   /** Peak EWMA of the time to the first content, in milliseconds; null while nothing is known. */
   latencyMs(connectionId: string, model: string): number | null;
+  /** How long ago that was last measured, in milliseconds; null while nothing is known. */
+  latencyAgeMs(connectionId: string, model: string): number | null;
   /** The smallest known share of a quota that is left, 0 to 1; null while nothing is known. */
   headroom(connectionId: string): number | null;
 }

@@ -1,7 +1,7 @@
-import { CLOSE_LIST, COLON, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../codecs/json-bytes.ts';
+import { CLOSE_LIST, COLON, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../codecs/json/bytes.ts';
 
 /** What a request needs of a model. The bytes of the body are read once, when something in them is first asked for. */
-export interface Needs {
+export interface RequestFeatures {
   tools(): boolean;
   images(): boolean;
   /** About how many tokens it is; null where its bytes do not tell, as with pictures and files. */
@@ -17,7 +17,7 @@ const BYTES_PER_TOKEN = 4;
  * Looks for the words of all formats, as they stand in JSON: the quotes of a word in a text are escaped. A schema of a
  * tool may use the same words; whoever goes by this must be able to be wrong.
  */
-export function needsOf(body: readonly Buffer[]): Needs {
+export function featuresOf(body: readonly Buffer[]): RequestFeatures {
   let seen: Seen | null = null;
   const look = () => (seen ??= lookThrough(body));
   const maxTokens = Math.ceil(body.reduce((sum, { length }) => sum + length, 0) / BYTES_PER_TOKEN);

@@ -1,11 +1,11 @@
-import type { Outlook } from '../health/outlook.ts';
+import type { HealthView } from '../health/health-view.ts';
 import type { History } from './history.ts';
 
 const MINUTE_MS = 60_000;
 
 /** The accounts in a replay: always ready, and as busy as the replay has made them. */
 export interface SimulatedOutlook {
-  outlook: Outlook;
+  healthView: HealthView;
   /** Goes on to a later time, in milliseconds since the epoch. */
   moveTo(at: number): void;
   /** A request goes to a connection and keeps it busy for so many milliseconds. */
@@ -31,11 +31,14 @@ export function simulatedOutlook(history: History): SimulatedOutlook {
       work.begun = [...work.begun.filter((begun) => begun > at - MINUTE_MS), at];
       work.ends = [...work.ends.filter((end) => end > at), at + durationMs];
     },
-    outlook: {
+    healthView: {
       conditionOf: () => ({ state: 'ready' }),
       inFlight: (id) => busy.get(id)?.ends.filter((end) => end > now).length ?? 0,
       recentUse: (id) => busy.get(id)?.begun.filter((begun) => begun > now - MINUTE_MS).length ?? 0,
       latencyMs: (connectionId, model) => history.of({ connectionId, provider: '', model })?.ttftMs ?? null,
+      // What the history says is true throughout, so that nothing needs to be measured again.
+      latencyAgeMs: (connectionId, model) =>
+        history.of({ connectionId, provider: '', model })?.ttftMs === undefined ? null : 0,
       headroom: () => null,
     },
   };

@@ -1,15 +1,14 @@
-import type { Claim, Shared, Spending } from './claim.ts';
+import { type Claim, type NoRoom, reserveHere, type Shared } from './claim.ts';
 import {
   type Counter,
-  fits,
   foreignAt,
-  holdIn,
   levelAt,
   limitOf,
   NANO,
   releaseIn,
   roomAt,
   spendIn,
+  stuckAt,
 } from './counter.ts';
 
 import type { Refusal } from './refusal.ts';
@@ -33,14 +32,14 @@ export interface BudgetEvent {
 }
 
 /** Where an attempt goes. */
-export interface Way {
+export interface ChargePath {
   connectionId: string;
   /** The combos on the way there within the one that was asked for. */
   innerCombos: readonly string[];
 }
 
 /** Where an attempt goes, and what it may use at most, as far as that can be told before. */
-export interface Place extends Way {
+export interface ChargeScope extends ChargePath {
   /** Input and output tokens. */
   tokens(): number;
   /** Null where no price is known. */
@@ -56,12 +55,12 @@ export interface Used {
 }
 
 /** What one request holds of the budgets, from before its first attempt until its end. */
-export interface Hold {
+export interface BudgetReservation {
   /**
    * Sets aside what an attempt may use, in the place of what an earlier attempt had set aside. Either all of it fits
    * and is held, or nothing is. Null: it fits.
    */
-  take(place: Place): Refusal | null | Promise<Refusal | null>;
+  reserve(place: ChargeScope): Refusal | null | Promise<Refusal | null>;
   /** Counts what was used instead of what was held; null gives everything back. Later calls do nothing. */
   settle(used: Used | null): void;
   /** The counters that the request is counted by, for what its answer says of them. */
@@ -77,88 +76,71 @@ export interface HoldContext {
   /** Where several gateways share their limits. */
   shared: Shared | null;
   /** All counters of a request, on its way to a target. */
-  applying(asked: Asked, way: Way | null): Counter[];
+  applying(asked: Asked, way: ChargePath | null): Counter[];
 }
 
-export function createHold(context: HoldContext, asked: Asked): Hold {
+export function createHold(context: HoldContext, asked: Asked): BudgetReservation {
   const { applying, now, shared } = context;
   /** Where it was let in last, and where it asked for that last. */
-  const at: { held: Way | null; asked: Way | null } = { held: null, asked: null };
+  const at: { held: ChargePath | null; asked: ChargePath | null } = { held: null, asked: null };
   let claims: readonly Claim[] = [];
   let closed = false;
 
-  const giveBack = () => {
-    const given = claims;
+  const release = () => {
+    for (const { amount, bucket, counter } of claims) {
+      releaseIn(counter, bucket, amount);
+      shared?.changed(counter);
+    }
     claims = [];
-    release(given);
-    shared?.settle(given, []);
   };
-  const keep = (next: readonly Claim[], place: Place): null => {
+  const answerOf = (noRoom: NoRoom | null, next: readonly Claim[], place: ChargeScope): Refusal | null => {
+    if (noRoom !== null) return refusalOf(context, noRoom.claim, now(), noRoom.kind);
     claims = next;
     at.held = place;
-    // It ended while the others were asked.
-    if (closed) giveBack();
+    // It ended while others were asked.
+    if (closed) release();
     return null;
-  };
-  const holdHere = (next: readonly Claim[], place: Place, time: number): Refusal | null => {
-    const refused = next.find(({ amount, counter }) => !fits(counter, amount, time));
-    if (refused !== undefined) return refusalOf(context, refused, time);
-    for (const { amount, bucket, counter } of next) holdIn(counter, bucket, amount);
-    return keep(next, place);
   };
   return {
     counters: () => applying(asked, at.asked),
-    take(place) {
+    reserve(place) {
       const time = now();
       at.asked = place;
       const counters = applying(asked, place);
+      release();
       const unpriced = counters.find((counter) => refusesUnpriced(counter, place));
-      if (unpriced !== undefined) {
-        giveBack();
-        return {
-          ...refusalOf(context, { counter: unpriced, amount: 0 }, time),
-          retryAt: null,
-          unpriced: true,
-        };
-      }
+      if (unpriced !== undefined)
+        return refusalOf(context, { counter: unpriced, amount: 0 }, time, 'unpriced');
       const next = counters.map((counter) => claimOf(counter, place, time));
-      const answer = shared?.claim(claims, next, time) ?? null;
-      release(claims);
-      claims = [];
-      if (answer === null) return holdHere(next, place, time);
-      return answer.then((refused) => {
-        if (refused === 'gone') return holdHere(next, place, time);
-        if (refused !== null) return refusalOf(context, refused, time);
-        for (const { amount, bucket, counter } of next) holdIn(counter, bucket, amount);
-        return keep(next, place);
-      });
+      const answer = shared === null ? reserveHere(next, time) : shared.reserve(next);
+      return answer instanceof Promise
+        ? answer.then((noRoom) => answerOf(noRoom, next, place))
+        : answerOf(answer, next, place);
     },
     settle(used) {
       if (closed) return;
       closed = true;
-      if (used === null) return giveBack();
       const time = now();
       const given = claims;
-      claims = [];
-      release(given);
-      const spent: Spending[] = [];
+      release();
+      if (used === null) return;
       for (const counter of applying(asked, at.held)) {
-        const bucket = given.find((claim) => claim.counter === counter)?.bucket;
-        const spending = spendingOf(counter, used, bucket ?? counter.window.bucketAt(time));
-        spendIn(counter, spending.bucket, spending);
-        spent.push(spending);
-        tellOfThreshold(context, counter, time);
+        const claim = given.find((one) => one.counter === counter);
+        // Without a claim: the budget was made while the request was under way.
+        const bucket = claim?.bucket ?? counter.window.bucketAt(time);
+        spendIn(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
+        shared?.changed(counter);
+        notifyOfThreshold(context, counter, time);
       }
-      shared?.settle(given, spent);
     },
   };
 }
 
-function refusesUnpriced({ budget }: Counter, place: Place): boolean {
+function refusesUnpriced({ budget }: Counter, place: ChargeScope): boolean {
   return budget.metric === 'usd' && budget.unpriced === 'refuse' && place.usd() === null;
 }
 
-function claimOf(counter: Counter, place: Place, at: number): Claim {
+function claimOf(counter: Counter, place: ChargeScope, at: number): Claim {
   const bucket = counter.window.bucketAt(at);
   switch (counter.budget.metric) {
     case 'usd':
@@ -171,36 +153,31 @@ function claimOf(counter: Counter, place: Place, at: number): Claim {
   }
 }
 
-function spendingOf(counter: Counter, used: Used, bucket: number): Spending {
-  switch (counter.budget.metric) {
+/** @param estimate what was set aside: it counts where the cost is not known, and the budget takes only what has a price */
+function spendingOf({ budget }: Counter, used: Used, estimate: number): { amount: number; unpriced: number } {
+  switch (budget.metric) {
     case 'usd':
-      return {
-        ...{ counter, bucket },
-        amount: Math.round((used.usd ?? 0) * NANO),
-        unpriced: used.usd === null ? 1 : 0,
-      };
+      if (used.usd !== null) return { amount: Math.round(used.usd * NANO), unpriced: 0 };
+      return { amount: budget.unpriced === 'refuse' ? estimate : 0, unpriced: 1 };
     case 'tokens':
-      return { counter, bucket, amount: Math.round(used.tokens), unpriced: 0 };
+      return { amount: Math.round(used.tokens), unpriced: 0 };
     case 'requests':
-      return { counter, bucket, amount: 1, unpriced: 0 };
+      return { amount: 1, unpriced: 0 };
     case 'concurrency':
-      return { counter, bucket, amount: 0, unpriced: 0 };
+      return { amount: 0, unpriced: 0 };
   }
-}
-
-function release(claims: readonly Claim[]): void {
-  for (const { amount, bucket, counter } of claims) releaseIn(counter, bucket, amount);
 }
 
 function refusalOf(
   context: HoldContext,
   { amount, counter }: Pick<Claim, 'amount' | 'counter'>,
   at: number,
+  reason: Refusal['reason'],
 ): Refusal {
   const { budget } = counter;
   const { held, spent } = levelAt(counter, at);
   const used = spent + foreignAt(counter, at);
-  if (amount > 0 && counter.told.hard <= at) {
+  if (reason === 'full' && amount > 0 && counter.told.hard <= at) {
     counter.told.hard = quietUntil(counter, at);
     context.notify(eventOf(context, 'exceeded', counter, used + held));
   }
@@ -208,12 +185,26 @@ function refusalOf(
     budget,
     subject: subjectOf(context, budget),
     spent: shownAmount(counter, used),
-    reserved: shownAmount(counter, held),
+    reserved: shownAmount(counter, held + stuckAt(counter, at)),
     asked: shownAmount(counter, amount),
-    retryAt: amount > limitOf(counter) ? null : roomAt(counter, amount, at),
+    retryAt: retryAtOf(counter, amount, at, reason),
     at,
-    unpriced: false,
+    reason,
   };
+}
+
+/** For how long a gateway that has lost the others is expected to be without them, in milliseconds. */
+const OUTAGE_MS = 5_000;
+
+function retryAtOf(counter: Counter, amount: number, at: number, reason: Refusal['reason']): number | null {
+  switch (reason) {
+    case 'unavailable':
+      return at + OUTAGE_MS;
+    case 'unpriced':
+      return null;
+    case 'full':
+      return amount > limitOf(counter) ? null : roomAt(counter, amount, at);
+  }
 }
 
 /** An amount in USD, tokens or requests. */
@@ -230,7 +221,7 @@ function quietUntil({ window }: Counter, at: number): number {
   );
 }
 
-function tellOfThreshold(context: HoldContext, counter: Counter, at: number): void {
+function notifyOfThreshold(context: HoldContext, counter: Counter, at: number): void {
   const { softPercent } = counter.budget;
   if (softPercent === null || counter.told.soft > at || counter.budget.metric === 'concurrency') return;
   const used = levelAt(counter, at).spent + foreignAt(counter, at);

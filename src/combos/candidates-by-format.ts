@@ -1,4 +1,4 @@
-import type { WireFormat } from '../codecs/model.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Candidate, Pool } from './pool.ts';
 import type { Choice } from './strategies/strategy.ts';
@@ -11,10 +11,12 @@ export interface Place extends Choice {
   target: Target;
 }
 
-export type Branch = { place: Place; inner: null } | { place: null; inner: Spoken; weight: number };
+export type Branch =
+  | { place: Place; inner: null }
+  | { place: null; inner: CandidatesByFormat; weight: number };
 
 /** A pool for requests of one format. */
-export interface Spoken {
+export interface CandidatesByFormat {
   pool: Pool;
   /** Every candidate once that can be asked, those of inner combos in their places. */
   places: readonly Place[];
@@ -27,7 +29,7 @@ export interface Spoken {
 }
 
 /** What a pool is for requests of `format`: worked out once for a combo, since it is the same for all of them. */
-export function spokenIn(pool: Pool, format: WireFormat): Spoken {
+export function candidatesByFormat(pool: Pool, format: WireFormat): CandidatesByFormat {
   const known = pool.spoken?.get(format);
   if (known !== undefined) return known;
   const made = make(pool, format);
@@ -35,13 +37,13 @@ export function spokenIn(pool: Pool, format: WireFormat): Spoken {
   return made;
 }
 
-function make(pool: Pool, format: WireFormat): Spoken {
+function make(pool: Pool, format: WireFormat): CandidatesByFormat {
   const formats = new Map<Provider, WireFormat | null>();
   const skipped: Skip[] = [];
   const branches: Branch[] = [];
   for (const member of pool.members) {
     if (member.kind === 'combo') {
-      const inner = spokenIn(member.pool, format);
+      const inner = candidatesByFormat(member.pool, format);
       skipped.push(...inner.skipped);
       if (inner.places.length > 0) branches.push({ place: null, inner, weight: member.weight });
       continue;
@@ -59,7 +61,10 @@ function make(pool: Pool, format: WireFormat): Spoken {
   const flat = branches.every(({ inner }) => inner === null);
   const places = distinct(branches);
   return {
-    ...{ pool, places: [...places.values()], branches: flat ? null : branches, skipped: once(skipped) },
+    pool,
+    places: [...places.values()],
+    branches: flat ? null : branches,
+    skipped: once(skipped),
     placeOf: flat ? null : (candidate) => places.get(candidate) ?? null,
   };
 }

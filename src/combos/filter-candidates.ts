@@ -1,26 +1,27 @@
-import { allowsModel, type Principal } from '../access/authenticate.ts';
+import type { Principal } from '../access/authenticate.ts';
+import { allowsModel, allowsName } from '../access/keys/allowed-models.ts';
 import { codecOf } from '../codecs/index.ts';
-import type { WireFormat } from '../codecs/model.ts';
-import type { Condition, Outlook } from '../health/outlook.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import type { Condition, HealthView } from '../health/health-view.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Needs } from './needs.ts';
+import type { CandidatesByFormat, Place } from './candidates-by-format.ts';
 import type { Candidate } from './pool.ts';
+import type { RequestFeatures } from './request-features.ts';
 import { printable } from './resolve.ts';
-import type { Place, Spoken } from './spoken.ts';
 import type { Skip, SkipReason } from './trace.ts';
 
-export interface SiftInput {
+export interface FilterInput {
   requested: string;
-  /** The other names that led to the candidates: whoever may use one of them may use these. */
+  /** The combos and aliases that led to the candidates: a key that names one of them may use these. */
   names: readonly string[];
   format: WireFormat;
   principal: Principal;
-  needs: Needs;
-  outlook: Outlook;
+  features: RequestFeatures;
+  healthView: HealthView;
 }
 
 /** What is left of the candidates, at least one. */
-export interface Sifted {
+export interface FilteredCandidates {
   ready: readonly Place[];
   /** Those that wait for something, the soonest first. They are not skipped yet: the attempts look again. */
   waiting: readonly Place[];
@@ -31,14 +32,18 @@ export interface Sifted {
  * refuse a request, so when nobody is left for lack of an ability, nobody is taken out for it.
  * @throws GatewayError `format_not_supported`, `model_not_allowed`
  */
-export function sift({ places, pool }: Spoken, input: SiftInput, skipped: Skip[]): Sifted {
+export function filterCandidates(
+  { places, pool }: CandidatesByFormat,
+  input: FilterInput,
+  skipped: Skip[],
+): FilteredCandidates {
   const [first] = pool.candidates;
   if (places.length === 0 && first !== undefined)
     throw new GatewayError('format_not_supported', mismatch(input, first), { param: 'model' });
-  return readyOf(ableOf(allowedOf(places, input, skipped), input, skipped), input.outlook);
+  return readyOf(ableOf(allowedOf(places, input, skipped), input, skipped), input.healthView);
 }
 
-function allowedOf(places: readonly Place[], input: SiftInput, skipped: Skip[]): readonly Place[] {
+function allowedOf(places: readonly Place[], input: FilterInput, skipped: Skip[]): readonly Place[] {
   const { principal, requested } = input;
   if (principal.models === null) return places;
   const allowed = places.filter(({ candidate }) => {
@@ -54,18 +59,21 @@ function allowedOf(places: readonly Place[], input: SiftInput, skipped: Skip[]):
   );
 }
 
-/** Whether a key may use a candidate: by the name that was asked for, one that it led to, or one of the candidate's own. */
+/**
+ * Whether a key may use a candidate: by what the candidate runs, or because the key's owner named a combo or an alias
+ * that led to it.
+ */
 export function mayAsk(
-  principal: Principal,
-  { names, requested }: Pick<SiftInput, 'names' | 'requested'>,
+  { models }: Principal,
+  { names }: Pick<FilterInput, 'names'>,
   { connection, model, provider }: Candidate,
 ): boolean {
-  if (principal.models === null || allowsModel(principal, requested, names)) return true;
-  return allowsModel(principal, requested, [`${provider.id}/${model}`, `${connection.name}/${model}`]);
+  if (models === null || names.some((name) => allowsName(models, name))) return true;
+  return allowsModel(models, { connection: connection.name, provider: provider.id, model });
 }
 
 /** Without those that are known to lack what the request needs, if any other is there. */
-function ableOf(kept: readonly Place[], input: SiftInput, skipped: Skip[]): readonly Place[] {
+function ableOf(kept: readonly Place[], input: FilterInput, skipped: Skip[]): readonly Place[] {
   if (kept.length < 2) return kept;
   const lacking: Skip[] = [];
   const able = kept.filter((one) => {
@@ -78,26 +86,26 @@ function ableOf(kept: readonly Place[], input: SiftInput, skipped: Skip[]): read
   return able;
 }
 
-function lackOf({ candidate, target }: Place, { format, needs }: SiftInput): Skip | null {
+function lackOf({ candidate, target }: Place, { format, features }: FilterInput): Skip | null {
   const { images, tools } = candidate.abilities();
   const says = target.format === format ? null : (codecOf(target.format).conversation?.names ?? null);
-  if ((tools === false || (says !== null && says.tools === undefined)) && needs.tools())
+  if ((tools === false || (says !== null && says.tools === undefined)) && features.tools())
     return skip(candidate, 'tools', 'The request has tools, and the model takes none');
-  if ((images === false || (says !== null && says.imageInput === undefined)) && needs.images())
+  if ((images === false || (says !== null && says.imageInput === undefined)) && features.images())
     return skip(candidate, 'images', 'The request has an image, and the model takes none');
   const contextWindow = candidate.facts?.contextWindow ?? null;
-  if (contextWindow === null || needs.maxTokens <= contextWindow) return null;
-  const tokens = needs.tokens();
+  if (contextWindow === null || features.maxTokens <= contextWindow) return null;
+  const tokens = features.tokens();
   if (tokens === null || tokens <= contextWindow) return null;
   const detail = `The request has about ${tokens} tokens, and the model takes ${contextWindow}`;
   return skip(candidate, 'context', detail);
 }
 
-function readyOf(kept: readonly Place[], outlook: Outlook): Sifted {
+function readyOf(kept: readonly Place[], healthView: HealthView): FilteredCandidates {
   const ready: Place[] = [];
   const waiting: { one: Place; at: number }[] = [];
   for (const one of kept) {
-    const condition = outlook.conditionOf(one.connectionId, one.model);
+    const condition = healthView.conditionOf(one.connectionId, one.model);
     if (condition.state === 'ready') ready.push(one);
     else waiting.push({ one, at: readyAt(condition) });
   }
@@ -123,7 +131,7 @@ function skip(candidate: Candidate, reason: SkipReason, detail: string): Skip {
   return { ...candidate.name, reason, detail };
 }
 
-function mismatch({ format, requested }: SiftInput, { connection, provider }: Candidate): string {
+function mismatch({ format, requested }: FilterInput, { connection, provider }: Candidate): string {
   const spoken = Object.keys(provider.formats).join(', ');
   return (
     `"${printable(requested)}" is served by ${provider.name} (connection "${connection.name}"), ` +

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { Store } from '../../store/database.ts';
+import type { Lease } from './lease.ts';
+import { parseTally, type Tally } from './tally.ts';
+
+/** What a gateway remembers of a budget that it shares. */
+export interface RememberedTally {
+  tally: Tally;
+  /** The ids under which it reported, the latest first. */
+  own: readonly string[];
+}
+
+/** Starts that are remembered: those before them are long over. */
+const STARTS = 8;
+
+const columns = ['key', 'own', 'tally'] as const;
+
+/** What this gateway knows of the budgets that it shares, where it outlives its process. */
+export function leaseStore({ db, insertMany }: Pick<Store, 'db' | 'insertMany'>) {
+  return {
+    /** What was remembered last; null where nothing was. */
+    async load(key: string): Promise<RememberedTally | null> {
+      const row = await db
+        .selectFrom('budget_tallies')
+        .select(['own', 'tally'])
+        .where('key', '=', key)
+        .executeTakeFirst();
+      const tally = parseTally(row?.tally ?? null);
+      if (row === undefined || tally === null) return null;
+      return { tally, own: z.array(z.string()).parse(JSON.parse(row.own)) };
+    },
+
+    /** Remembers what a lease covers. Does not wait: while the database is busy, the next time has to do. @throws the database's error */
+    save({ former, key, me, tally }: Lease): void {
+      const own = [me, ...former].slice(0, STARTS);
+      insertMany('budget_tallies', columns, [[key, JSON.stringify(own), JSON.stringify(tally)]]);
+    },
+
+    async forget(key: string): Promise<void> {
+      await db.deleteFrom('budget_tallies').where('key', '=', key).execute();
+    },
+
+    /** Forgets all: what is used while nothing is shared is known to the ledger alone. */
+    async forgetAll(): Promise<void> {
+      await db.deleteFrom('budget_tallies').execute();
+    },
+  };
+}
+
+export type LeaseStore = ReturnType<typeof leaseStore>;
