@@ -1,7 +1,7 @@
 import type { ConnectionRecord } from '../connections/schema.ts';
-import type { ConnectionTest } from '../connections/test.ts';
+import type { ConnectionTest } from '../connections/testing/test-connection.ts';
 import type { Accounts } from '../health/accounts.ts';
-import type { Condition } from '../health/outlook.ts';
+import type { Condition } from '../health/health-view.ts';
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import { isoOrNull, type Part, type PartStatus, type Probe } from './part.ts';
@@ -24,7 +24,11 @@ export function connectionPart(input: ConnectionPartInput): Part {
   const { id, name, provider } = connection;
   return {
     // The connection's own id, so that another connection of the same name is another service.
-    ...{ key: id, id: connectionServiceId(connection), name, kind: 'provider_connection', critical: false },
+    key: id,
+    id: connectionServiceId(connection),
+    name,
+    kind: 'provider_connection',
+    critical: false,
     description: `The connection to ${findProvider(provider)?.name ?? provider}.`,
     dependsOn: ['data-plane'],
     version: null,
@@ -33,7 +37,8 @@ export function connectionPart(input: ConnectionPartInput): Part {
     checks: () => [lastTest(connection), lastRequests(standings)],
     endpoints: () => [],
     lifeCycle: {
-      ...{ confirm: false, restarts: false },
+      confirm: false,
+      restarts: false,
       openRequests: () => null,
       start: () => setActive(id, true),
       // What was sent through it goes on.
@@ -128,7 +133,10 @@ function probeOf(name: string, { error, latencyMs, models, statusCode, valid }: 
       ? `The connection "${name}" answered in ${ms} ms`
       : `The connection "${name}" failed: ${error ?? 'no reason was given'}`,
     result: {
-      ...{ valid, error, status_code: statusCode, latency_ms: ms },
+      valid,
+      error,
+      status_code: statusCode,
+      latency_ms: ms,
       models: models === null ? null : models.length,
     },
   };

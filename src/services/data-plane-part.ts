@@ -22,7 +22,10 @@ export interface DataPlanePartInput {
 export function dataPlanePart(input: DataPlanePartInput): Part {
   const { now, plane } = input;
   return {
-    ...{ key: 'data-plane', id: 'data-plane', kind: 'data_plane', critical: true },
+    key: 'data-plane',
+    id: 'data-plane',
+    kind: 'data_plane',
+    critical: true,
     name: 'Data plane',
     description: 'The model endpoints. Stopped, they answer 503, and the management API goes on.',
     dependsOn: ['store'],
@@ -36,7 +39,8 @@ export function dataPlanePart(input: DataPlanePartInput): Part {
       ...(input.sharing === null ? [] : [sharing(input.sharing(), now())]),
     ],
     lifeCycle: {
-      ...{ confirm: true, restarts: true },
+      confirm: true,
+      restarts: true,
       openRequests: plane.openRequests,
       start: async () => plane.start(),
       stop: (ms = input.drainMs(), again) => plane.stop(ms, again),
@@ -61,7 +65,7 @@ function sharing(works: boolean, now: number): Check {
     name: 'shared limits',
     status: works ? 'pass' : 'warn',
     observed_at: iso(now),
-    output: works ? 'counted in Redis' : 'Redis does not answer: limits hold for this gateway alone',
+    output: works ? 'counted in Redis' : 'Redis does not answer: budgets are held to what was granted before',
   };
 }
 

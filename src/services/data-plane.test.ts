@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AnyExchange } from '../http/server.ts';
+import type { AnyExchange } from '../http/server/server.ts';
 import type { GatewayError } from '../lib/error.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 
@@ -15,11 +15,11 @@ interface Guest {
 function guest(): Guest {
   const events = new EventEmitter();
   let cut = false;
-  const destroySoon = () => {
+  const resetAndDestroy = () => {
     cut = true;
     events.emit('close');
   };
-  const response = Object.assign(events, { socket: { destroySoon } });
+  const response = Object.assign(events, { socket: { resetAndDestroy } });
   return {
     exchange: { response: response as unknown as AnyExchange['response'] },
     leave: () => void events.emit('close'),

@@ -1,10 +1,11 @@
-import type { AnyExchange } from '../http/server.ts';
+import { resetConnection } from '../http/server/reset.ts';
+import type { AnyExchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import { createRoster, type Slotted } from '../lib/roster.ts';
+import { createIndexedSet, type Slotted } from '../lib/indexed-set.ts';
 import type { OpenCall } from '../proxy/context.ts';
 import type { PartStatus } from './part.ts';
 
-interface Guest extends Slotted {
+interface InFlight extends Slotted {
   exchange: Pick<AnyExchange, 'response'>;
 }
 
@@ -42,7 +43,7 @@ const LAST_BYTES_MS = 250;
 
 /** Drains and refuses within the process: the socket stays open, for the management API is behind it as well. */
 export function createDataPlane({ calls, changed, now, running }: DataPlaneInput): DataPlane {
-  const guests = createRoster<Guest>();
+  const guests = createIndexedSet<InFlight>();
   let state: 'running' | 'draining' | 'stopped' = running ? 'running' : 'stopped';
   let again = false;
   let changedAt = now();
@@ -64,7 +65,7 @@ export function createDataPlane({ calls, changed, now, running }: DataPlaneInput
   return {
     gate(exchange) {
       if (state !== 'running') throw refusal();
-      const guest: Guest = { slot: -1, exchange };
+      const guest: InFlight = { slot: -1, exchange };
       guests.add(guest);
       exchange.response.on('close', () => {
         guests.remove(guest);
@@ -76,7 +77,9 @@ export function createDataPlane({ calls, changed, now, running }: DataPlaneInput
       desired: state === 'running' || again ? 'running' : 'stopped',
       state,
       reason: state === 'running' ? null : reasons[state],
-      ...{ changedAt, startedAt, error: null },
+      changedAt,
+      startedAt,
+      error: null,
     }),
     start() {
       again = false;
@@ -112,7 +115,7 @@ export function createDataPlane({ calls, changed, now, running }: DataPlaneInput
   async function interruptAll(): Promise<void> {
     for (const call of calls()) call.interrupt(refusal());
     await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
-    for (const { exchange } of guests.members()) exchange.response.socket?.destroySoon();
+    for (const { exchange } of guests.members()) resetConnection(exchange.response);
   }
 }
 

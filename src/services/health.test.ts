@@ -8,8 +8,14 @@ function looked() {
   let looks = 0;
   let now = 5000;
   const part: Part = {
-    ...{ key: 'data-plane', id: 'data-plane', kind: 'data_plane', critical: true },
-    ...{ name: 'Data plane', description: '', dependsOn: [], version: '1' },
+    key: 'data-plane',
+    id: 'data-plane',
+    kind: 'data_plane',
+    critical: true,
+    name: 'Data plane',
+    description: '',
+    dependsOn: [],
+    version: '1',
     status: () => ({ ...alwaysRunning(0), state }),
     checks() {
       looks += 1;

@@ -38,7 +38,10 @@ export function managementPart({ endpoints, now, since, version }: ManagementPar
     };
   };
   return {
-    ...{ key: 'management', id: 'management', kind: 'management_api', critical: true },
+    key: 'management',
+    id: 'management',
+    kind: 'management_api',
+    critical: true,
     name: 'Management API',
     description: 'This API. It runs as long as the process does.',
     dependsOn: ['store'],

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { type Config, isLoopback } from '../config.ts';
-import { probeConnection } from '../connections/probe.ts';
 import type { connectionStore } from '../connections/store.ts';
-import type { TestOptions } from '../connections/test.ts';
+import { probeConnection } from '../connections/testing/probe.ts';
+import type { TestOptions } from '../connections/testing/test-connection.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { Resource } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
@@ -25,7 +25,7 @@ import { tasksResource } from './tasks-resource.ts';
 import { unbuiltParts } from './unbuilt.ts';
 
 export interface ServicesInput {
-  store: Pick<Store, 'db' | 'revision'>;
+  store: Pick<Store, 'db' | 'file' | 'revision'>;
   config: Pick<Config, 'dataDir' | 'drainMs'>;
   version: string;
   connections: ReturnType<typeof connectionStore>;
@@ -56,8 +56,8 @@ export interface Services {
   gate: DataPlane['gate'];
   resources: Resource[];
   tasks: Tasks;
-  /** Ids of the parts without which the gateway is not ready and that fail; none when it is ready. */
-  failing(): string[];
+  /** The parts without which the gateway is not ready and that fail, by id, with the checks that say so; none when it is ready. */
+  readiness(): { failing: string[]; checks: string[] };
   /** Resolves when nothing is under way any more. */
   close(): Promise<void>;
 }
@@ -91,10 +91,18 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     gate: plane.gate,
     tasks,
     resources: [servicesResource({ parts, records, health, cycles, now }), tasksResource({ tasks })],
-    failing: () =>
-      fixed()
-        .filter((part) => part.critical && health.of(part).status === 'fail')
-        .map(({ id }) => id),
+    readiness() {
+      const failing = fixed()
+        .filter(({ critical }) => critical)
+        .map((part) => ({ id: part.id, ...health.of(part) }))
+        .filter(({ status }) => status === 'fail');
+      return {
+        failing: failing.map(({ id }) => id),
+        checks: failing.flatMap(({ checks, id }) =>
+          checks.filter(({ status }) => status === 'fail').map(({ name }) => `${id}/${name}`),
+        ),
+      };
+    },
     async close() {
       stopSweeping();
       await cycles.settled();
@@ -110,16 +118,29 @@ function fixedParts(input: ServicesInput, plane: DataPlane, drainMs: () => numbe
   const steady = [
     managementPart({ version, since, now, endpoints: at('/api') }),
     storePart({
-      ...{ version, since, now, dataDir: input.config.dataDir, read: store.revision },
-      ...{ pending: ledger.pending, backlog: ledger.backlog, fault: ledger.fault },
+      version,
+      since,
+      now,
+      dataDir: input.config.dataDir,
+      read: store.revision,
+      damage: store.file.fault,
+      pending: ledger.pending,
+      backlog: ledger.backlog,
+      fault: ledger.fault,
     }),
     schedulerPart({ schedule, version, since, now }),
     ...unbuiltParts(),
   ];
   return () => [
     dataPlanePart({
-      ...{ plane, version, drainMs, now, reload: input.reload },
-      ...{ endpoints: at('/v1'), connections: input.usable, sharing: input.sharing },
+      plane,
+      version,
+      drainMs,
+      now,
+      reload: input.reload,
+      endpoints: at('/v1'),
+      connections: input.usable,
+      sharing: input.sharing,
     }),
     ...steady,
   ];

@@ -71,8 +71,12 @@ export interface Part {
 /** A part that runs from the start of the process to its end. */
 export function alwaysRunning(since: number): PartStatus {
   return {
-    ...{ desired: 'running', state: 'running', reason: null },
-    ...{ changedAt: since, startedAt: since, error: null },
+    desired: 'running',
+    state: 'running',
+    reason: null,
+    changedAt: since,
+    startedAt: since,
+    error: null,
   };
 }
 

@@ -7,14 +7,16 @@ import { temporaryFolder } from '../../test/support/folder.ts';
 import { noTokens } from '../../test/support/tokens.ts';
 import { connectionStore } from '../connections/store.ts';
 import type { Caller, Row } from '../http/resource.ts';
-import type { AnyExchange } from '../http/server.ts';
+import type { AnyExchange } from '../http/server/server.ts';
 import { createSchedule } from '../lib/schedule.ts';
 import { openStore, type Store } from '../store/database.ts';
 import { openServices } from './open.ts';
 import { serviceRow } from './schema.ts';
 
 const viewer: Caller = {
-  ...{ ...admin, role: 'viewer', userId: 'user_2' },
+  ...admin,
+  role: 'viewer',
+  userId: 'user_2',
   can: (permission) => permission.endsWith(':read'),
 };
 
@@ -30,7 +32,11 @@ interface World {
 async function gateway(store: Store, dataDir: string, world: World) {
   const connections = connectionStore(store, Buffer.alloc(32, 1), () => world.time);
   const services = await openServices({
-    ...{ store, connections, tokens: noTokens, schedule: createSchedule(), version: '1.2.3' },
+    store,
+    connections,
+    tokens: noTokens,
+    schedule: createSchedule(),
+    version: '1.2.3',
     config: { dataDir, drainMs: 30_000 },
     calls: () => [],
     reload: async () => {
@@ -77,7 +83,10 @@ async function opened(test: TestContext) {
   const store = await openStore(dataDir);
   test.after(() => store.close());
   const world: World = {
-    ...{ pending: 0, fault: null, reloads: 0, told: [] },
+    pending: 0,
+    fault: null,
+    reloads: 0,
+    told: [],
     listening: { host: '127.0.0.1', port: 20128 },
     time: Date.UTC(2026, 10, 21, 10),
   };
@@ -107,8 +116,14 @@ describe('the resource of services', () => {
     const rows = (await resource.list?.(admin)) ?? [];
     const states = Object.fromEntries(rows.map(({ id, state }) => [id, state]));
     assert.deepEqual(states, {
-      ...{ management: 'running', 'data-plane': 'running', store: 'running', scheduler: 'running' },
-      ...{ dashboard: 'disabled', events: 'disabled', mcp: 'disabled', a2a: 'disabled' },
+      management: 'running',
+      'data-plane': 'running',
+      store: 'running',
+      scheduler: 'running',
+      dashboard: 'disabled',
+      events: 'disabled',
+      mcp: 'disabled',
+      a2a: 'disabled',
       'connection-Home.1': 'running',
     });
     for (const one of rows) {
@@ -120,15 +135,22 @@ describe('the resource of services', () => {
     assert.deepEqual(
       { ...plane, guid: null, health: null },
       {
-        ...{ id: 'data-plane', guid: null, name: 'Data plane', description: plane['description'] },
-        ...{ kind: 'data_plane', desired_state: 'running', state: 'running', power_state: 'on' },
-        ...{ state_reason: null, state_changed_at: '2026-11-21T10:00:00.000Z', health: null },
-        ...{ started_at: '2026-11-21T10:00:00.000Z', created_at: '2026-11-21T10:00:00.000Z' },
-        ...{
-          updated_at: '2026-11-21T10:00:00.000Z',
-          uptime_seconds: 90,
-          restarts: { count: 0, last_at: null },
-        },
+        id: 'data-plane',
+        guid: null,
+        name: 'Data plane',
+        description: plane['description'],
+        kind: 'data_plane',
+        desired_state: 'running',
+        state: 'running',
+        power_state: 'on',
+        state_reason: null,
+        state_changed_at: '2026-11-21T10:00:00.000Z',
+        health: null,
+        started_at: '2026-11-21T10:00:00.000Z',
+        created_at: '2026-11-21T10:00:00.000Z',
+        updated_at: '2026-11-21T10:00:00.000Z',
+        uptime_seconds: 90,
+        restarts: { count: 0, last_at: null },
         endpoints: [
           {
             protocol: 'http',
@@ -141,13 +163,11 @@ describe('the resource of services', () => {
         ],
         depends_on: [{ id: 'store', href: '/api/services/store' }],
         dependents: [{ id: 'connection-Home.1', href: '/api/services/connection-Home.1' }],
-        ...{
-          critical: true,
-          version: '1.2.3',
-          config_revision: 1,
-          options: { drain_seconds: 30 },
-          labels: {},
-        },
+        critical: true,
+        version: '1.2.3',
+        config_revision: 1,
+        options: { drain_seconds: 30 },
+        labels: {},
         last_error: null,
       },
     );
@@ -157,8 +177,11 @@ describe('the resource of services', () => {
     const { connections, resource, row, world } = await opened(test);
     world.listening = { host: '192.168.1.5', port: 20128 };
     const { id } = await connections.add({
-      ...{ provider: 'openai', name: 'work', baseUrl: 'https://example.test/?k=hidden' },
-      ...{ apiKey: 'k', defaultModel: null },
+      provider: 'openai',
+      name: 'work',
+      baseUrl: 'https://example.test/?k=hidden',
+      apiKey: 'k',
+      defaultModel: null,
     });
     const models = null;
     await connections.saveTest(id, {
@@ -198,7 +221,7 @@ describe('the resource of services', () => {
     const task = await services.tasks.find(String(first.taskId));
     assert.deepEqual([task?.state, task?.status, task?.message], ['Finished', 'Ok', 'Data plane is stopped']);
     world.time += 2000;
-    assert.deepEqual(services.failing(), ['data-plane']);
+    assert.deepEqual(services.readiness().failing, ['data-plane']);
     const stopped = await row('data-plane');
     assert.deepEqual(
       [
@@ -217,7 +240,7 @@ describe('the resource of services', () => {
     assert.deepEqual((await later.act('start', 'data-plane')).result, { changed: false });
     later.services.gate(request().exchange);
     world.time += 2000;
-    assert.deepEqual(later.services.failing(), []);
+    assert.deepEqual(later.services.readiness().failing, []);
     await later.services.close();
   });
 
@@ -249,7 +272,10 @@ describe('the resource of services', () => {
     services.gate(request().exchange);
     const seen = await resource.actions?.['stop']?.preview?.(await row('data-plane'), {}, admin);
     assert.deepEqual(seen?.result, {
-      ...{ changed: true, open_requests: 1, dependents: ['connection-home'], confirm: 'data-plane' },
+      changed: true,
+      open_requests: 1,
+      dependents: ['connection-home'],
+      confirm: 'data-plane',
     });
     assert.equal((await row('data-plane'))['state'], 'running');
     await assert.rejects(async () => resource.actions?.['stop']?.preview?.(await row('store'), {}, admin), {
@@ -286,13 +312,11 @@ describe('the resource of services', () => {
   it('takes connections in and out of use, and tests them, not too often', async (test) => {
     const { act, connections, row, world } = await opened(test);
     const { id } = await connections.add({
-      ...{
-        provider: 'ollama',
-        name: 'home',
-        baseUrl: 'http://127.0.0.1:9',
-        apiKey: null,
-        defaultModel: null,
-      },
+      provider: 'ollama',
+      name: 'home',
+      baseUrl: 'http://127.0.0.1:9',
+      apiKey: null,
+      defaultModel: null,
     });
     const { guid } = await row('connection-home');
     assert.equal((await act('stop', 'connection-home')).message, 'home is stopped');
@@ -337,11 +361,11 @@ describe('the resource of services', () => {
 
   it('is ready only while nothing critical fails, and looks again after a second', async (test) => {
     const { act, row, services, world } = await opened(test);
-    assert.deepEqual(services.failing(), []);
+    assert.deepEqual(services.readiness().failing, []);
     world.pending = 10;
-    assert.deepEqual(services.failing(), [], 'seen just now');
+    assert.deepEqual(services.readiness().failing, [], 'seen just now');
     world.time += 1000;
-    assert.deepEqual(services.failing(), ['store']);
+    assert.deepEqual(services.readiness().failing, ['store']);
     assert.equal((await act('test', 'store')).success, false);
     world.pending = 0;
     assert.equal((await act('test', 'store')).success, true);
@@ -357,7 +381,7 @@ describe('the resource of services', () => {
     world.listening = null;
     world.time += 61_000;
     assert.equal((await row('store'))['state'], 'running');
-    assert.deepEqual(services.failing(), ['management']);
+    assert.deepEqual(services.readiness().failing, ['management']);
     await delay(1);
   });
 });

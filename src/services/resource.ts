@@ -85,7 +85,11 @@ async function visibleParts({ parts }: Deps, caller: Pick<Caller, 'can'>): Promi
 async function rowOf(deps: Deps, part: Part, parts: readonly Part[], caller: Caller): Promise<Row> {
   const record = await deps.records.of(part.key);
   return rowOfService({
-    ...{ part, record, parts, caller, now: deps.now() },
+    part,
+    record,
+    parts,
+    caller,
+    now: deps.now(),
     health: deps.health.of(part),
     restarts: deps.cycles.restarts(part.key),
   });

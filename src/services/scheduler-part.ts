@@ -16,7 +16,10 @@ const LATE_MS = 5000;
 /** The jobs that come back by the clock. Without them changes of other processes would not be seen, so none can be stopped. */
 export function schedulerPart({ now, schedule, since, version }: SchedulerPartInput): Part {
   return {
-    ...{ key: 'scheduler', id: 'scheduler', kind: 'scheduler', critical: false },
+    key: 'scheduler',
+    id: 'scheduler',
+    kind: 'scheduler',
+    critical: false,
     name: 'Scheduler',
     description: 'The jobs that come back by the clock, e.g. looking for changed settings.',
     dependsOn: ['store'],

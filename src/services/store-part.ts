@@ -16,6 +16,8 @@ export interface StorePartInput {
   since: number;
   /** A cheap read. @throws the database's error */
   read(): number;
+  /** What is wrong with the database's file; null when nothing is. */
+  damage(): string | null;
   /** Rows of the ledger that wait to be written. */
   pending(): number;
   /** As many of them are too many. */
@@ -37,7 +39,9 @@ export function storePart(input: StorePartInput): Part {
   const { fault, now, since } = input;
   const recent = () => {
     const last = fault();
-    return last !== null && now() - last.at < RECENT_MS ? last : null;
+    if (last === null) return null;
+    const age = now() - last.at;
+    return age >= 0 && age < RECENT_MS ? last : null;
   };
   const status = (): PartStatus => {
     const last = fault();
@@ -48,17 +52,22 @@ export function storePart(input: StorePartInput): Part {
     return { ...base, state: 'degraded', reason: { code: 'write_failed', message } };
   };
   const look = (name: string, measure: () => Pick<Check, 'output' | 'status'>): Check => ({
-    ...{ name, observed_at: iso(now()) },
+    name,
+    observed_at: iso(now()),
     ...measured(measure),
   });
   return {
-    ...{ key: 'store', id: 'store', kind: 'store', critical: true },
+    key: 'store',
+    id: 'store',
+    kind: 'store',
+    critical: true,
     name: 'Store',
     description: 'The database of settings, ledger and kept responses, in the data directory.',
     dependsOn: [],
     version: input.version,
     status,
     checks: () => [
+      look('file', () => file(input.damage())),
       look('read', () => timed(input.read)),
       look('write_queue', () => queue(input.pending(), input.backlog)),
       look('writes', () => writes(recent())),
@@ -77,6 +86,11 @@ function measured(measure: () => Finding): Finding {
   } catch (error) {
     return { status: 'fail', output: error instanceof Error ? error.message : String(error) };
   }
+}
+
+function file(damage: string | null): Finding {
+  if (damage === null) return { status: 'pass', output: 'as it was opened, and sound as far as is known' };
+  return { status: 'fail', output: `The database file ${damage}` };
 }
 
 function timed(read: () => number): Finding {

@@ -39,8 +39,14 @@ export async function openServiceRecords(
     if (known !== undefined) return known;
     const time = now();
     const record: ServiceRecord = {
-      ...{ key, guid: randomUUID(), desired: 'running', options: {}, labels: {} },
-      ...{ revision: 1, createdAt: time, updatedAt: time },
+      key,
+      guid: randomUUID(),
+      desired: 'running',
+      options: {},
+      labels: {},
+      revision: 1,
+      createdAt: time,
+      updatedAt: time,
     };
     records.set(key, record);
     try {

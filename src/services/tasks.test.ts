@@ -33,9 +33,16 @@ describe('tasks', () => {
     const row = await resource.find(id, admin);
     assert.deepEqual(row, {
       id,
-      ...{ name: 'stop', target: '/api/services/data-plane', state: 'Finished', status: 'Ok' },
-      ...{ message: 'done', user_id: admin.userId, progress: 1, result: { changed: true } },
-      ...{ created_at: '2026-11-21T10:00:00.000Z', updated_at: '2026-11-21T10:00:01.000Z' },
+      name: 'stop',
+      target: '/api/services/data-plane',
+      state: 'Finished',
+      status: 'Ok',
+      message: 'done',
+      user_id: admin.userId,
+      progress: 1,
+      result: { changed: true },
+      created_at: '2026-11-21T10:00:00.000Z',
+      updated_at: '2026-11-21T10:00:01.000Z',
     });
     assert.deepEqual(taskRow.strict().parse(row), row, 'the record is the row');
     const ids = async (caller: typeof admin) => (await resource.list?.(caller))?.map((one) => one.id).sort();

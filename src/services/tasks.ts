@@ -37,7 +37,9 @@ export async function openTasks({ db }: Pick<Store, 'db'>, now: () => number): P
   await db
     .updateTable('tasks')
     .set({
-      ...{ state: 'Finished', status: 'Error', updated_at: now() },
+      state: 'Finished',
+      status: 'Error',
+      updated_at: now(),
       message: 'interrupted: the gateway ended before this was done',
     })
     .where('state', '!=', 'Finished')
@@ -58,8 +60,17 @@ export async function openTasks({ db }: Pick<Store, 'db'>, now: () => number): P
       await db
         .insertInto('tasks')
         .values({
-          ...{ id, name, target, state: 'Active', status: 'Ok', message, user_id: userId },
-          ...{ created_at: time, updated_at: time, progress: 0, result: null },
+          id,
+          name,
+          target,
+          state: 'Active',
+          status: 'Ok',
+          message,
+          user_id: userId,
+          created_at: time,
+          updated_at: time,
+          progress: 0,
+          result: null,
         })
         .execute();
       return id;
@@ -67,7 +78,10 @@ export async function openTasks({ db }: Pick<Store, 'db'>, now: () => number): P
     progress: (id, progress, message) => change(id, { progress, message }),
     finish: (id, status, message, result) =>
       change(id, {
-        ...{ state: 'Finished', status, message, progress: 1 },
+        state: 'Finished',
+        status,
+        message,
+        progress: 1,
         result: result === undefined ? null : JSON.stringify(result),
       }),
     list: (userId) =>

@@ -18,10 +18,20 @@ export function unbuiltParts(built: ReadonlySet<string> = new Set()): Part[] {
   return rows
     .filter(({ id }) => !built.has(id))
     .map(({ id, kind, name, what }) => ({
-      ...{ key: id, id, kind, name, critical: false, dependsOn: [], version: null },
+      key: id,
+      id,
+      kind,
+      name,
+      critical: false,
+      dependsOn: [],
+      version: null,
       description: `${what}. Not part of this version.`,
       status: () => ({
-        ...{ desired: 'stopped', state: 'disabled', changedAt: null, startedAt: null, error: null },
+        desired: 'stopped',
+        state: 'disabled',
+        changedAt: null,
+        startedAt: null,
+        error: null,
         reason: { code: 'not_built', message: 'This version of the gateway does not have it' },
       }),
       checks: () => [],

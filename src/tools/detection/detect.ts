@@ -1,0 +1,138 @@
+import { stat } from 'node:fs/promises';
+import type { Machine } from '../machine.ts';
+import type { Detection } from '../schema.ts';
+import type { Tool } from '../tool.ts';
+import { type Binary, binaryStamp, findBinary, packageVersion } from './binary.ts';
+import { findExtension } from './editors.ts';
+import { locateFiles } from './locations.ts';
+import { probeVersion } from './probe.ts';
+
+/** How long one tool may take. */
+const DETECTION_MS = 5000;
+/** How long what is known by then may take to be put together: removing a folder, reading a package. */
+const CLEARING_MS = 250;
+
+/** Finds out which tools are there. It remembers what it found while the tool's files are the same. */
+export interface Detector {
+  detect(tool: Tool): Promise<Detection>;
+  /** All at once. */
+  detectAll(tools: readonly Tool[]): Promise<Map<string, Detection>>;
+  /** What is known of its version without running it: from an earlier detection, or from its npm package. */
+  knownVersion(tool: Tool): Promise<string | null>;
+  /** Forgets everything, for whoever has installed something. */
+  refresh(): void;
+}
+
+interface Remembered {
+  stamp: string;
+  detection: Detection;
+}
+
+export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Detector {
+  const remembered = new Map<string, Remembered>();
+  const look = async (tool: Tool, found: (binary: Binary) => void): Promise<Detection> => {
+    const started = performance.now();
+    const binary = await findBinary(tool.binaries, machine);
+    if (binary === null) return detectExtension(tool, machine);
+    found(binary);
+    const stamp = await stampOf(tool, binary, machine);
+    const known = remembered.get(tool.id);
+    if (known?.stamp === stamp) return known.detection;
+    const left = Math.max(timeoutMs - (performance.now() - started), 1);
+    const { detection, final } = await examine(binary, machine, left);
+    // A program that was slow once may answer the next time.
+    if (final) remembered.set(tool.id, { stamp, detection });
+    return detection;
+  };
+  const detect = (tool: Tool) => {
+    let known: Binary | null = null;
+    const detection = look(tool, (binary) => {
+      known = binary;
+    });
+    return withDeadline(detection, timeoutMs, () => tooSlow(known, timeoutMs));
+  };
+  return {
+    detect,
+    detectAll: async (tools) => {
+      const found = await Promise.all(tools.map(async (tool) => [tool.id, await detect(tool)] as const));
+      return new Map(found);
+    },
+    async knownVersion(tool) {
+      // Versions matter only where their recipes differ.
+      if (tool.formerRecipes === undefined) return null;
+      const binary = await findBinary(tool.binaries, machine);
+      if (binary === null) return null;
+      const known = remembered.get(tool.id);
+      if (known?.stamp === (await stampOf(tool, binary, machine))) return known.detection.version ?? null;
+      return packageVersion(binary.path, machine);
+    },
+    refresh: () => remembered.clear(),
+  };
+}
+
+/**
+ * What was found out, or what is known when it took too long: a folder on a network that does not answer holds up no other
+ * tool.
+ */
+export async function withDeadline(
+  detection: Promise<Detection>,
+  timeoutMs: number,
+  known: () => Detection = () => tooSlow(null, timeoutMs),
+): Promise<Detection> {
+  const { promise, resolve } = Promise.withResolvers<Detection>();
+  const timer = setTimeout(() => resolve(known()), timeoutMs + CLEARING_MS);
+  try {
+    return await Promise.race([detection, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param binary where the program was found before the time was over; null when it was still looked for */
+function tooSlow(binary: Binary | null, timeoutMs: number): Detection {
+  const seconds = Math.ceil(timeoutMs / 1000);
+  if (binary === null)
+    return {
+      installed: false,
+      runnable: false,
+      reason: `looking for it took longer than ${seconds} seconds`,
+    };
+  const { command, path } = binary;
+  const reason = `it did not answer --version within ${seconds} seconds`;
+  return { installed: true, command, commandPath: path, runnable: false, reason };
+}
+
+/** Whether its program or its extension is here. Nothing is run. */
+export async function isInstalled({ binaries, extension }: Tool, machine: Machine): Promise<boolean> {
+  if ((await findBinary(binaries, machine)) !== null) return true;
+  return extension !== undefined && (await findExtension(extension, machine)).length > 0;
+}
+
+async function detectExtension({ extension }: Tool, machine: Machine): Promise<Detection> {
+  const [found] = extension === undefined ? [] : await findExtension(extension, machine);
+  if (found === undefined) return { installed: false, runnable: false };
+  const version = found.version === null ? {} : { version: found.version };
+  return { installed: true, runnable: true, commandPath: found.path, ...version };
+}
+
+async function examine(
+  binary: Binary,
+  machine: Machine,
+  timeoutMs: number,
+): Promise<{ detection: Detection; final: boolean }> {
+  const place = { installed: true, command: binary.command, commandPath: binary.path };
+  const probe = await probeVersion(binary, machine, timeoutMs);
+  if (probe.ok) return { detection: { ...place, runnable: true, version: probe.version }, final: true };
+  const version = await packageVersion(binary.path, machine);
+  const known = version === null ? {} : { version };
+  return { detection: { ...place, runnable: false, ...known, reason: probe.reason }, final: false };
+}
+
+/** Changes with the program and with the configuration. */
+async function stampOf({ recipe }: Tool, binary: Binary, machine: Machine): Promise<string> {
+  const times = (await locateFiles(recipe, machine)).map(async ({ path }) => {
+    const found = await stat(path).catch(() => null);
+    return String(found?.mtimeMs ?? 0);
+  });
+  return [binary.path, await binaryStamp(binary.path), ...(await Promise.all(times))].join('\n');
+}
