@@ -1,5 +1,5 @@
 import type { Answer, RunningGateway } from './client.ts';
-import { failure } from './failure.ts';
+import { failure } from './terminal/failure.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -25,7 +25,9 @@ export async function act(gateway: RunningGateway, name: string, action: string)
     const offered = Array.isArray(actions) && actions.some((one) => isNamed(one, action));
     if (!offered || typeof href !== 'string') continue;
     const answer = await gateway.send(new URL(href, gateway.url).pathname, {
-      ...{ method: 'POST', body: { action }, timeoutMs: TIMEOUT_MS },
+      method: 'POST',
+      body: { action },
+      timeoutMs: TIMEOUT_MS,
     });
     await textOf(answer);
   }

@@ -1,8 +1,8 @@
 import { userInfo } from 'node:os';
-import { openAudit } from '../access/audit.ts';
-import type { AuditEntry } from '../access/audit-schema.ts';
+import { openAudit } from '../access/audit/audit.ts';
+import type { AuditEntry } from '../access/audit/schema.ts';
 import type { Context } from './context.ts';
-import { reportOf } from './failure.ts';
+import { reportOf } from './terminal/failure.ts';
 
 /** What a command did, or is about to do. Secrets stay out of it. */
 export type CommandRecord = Pick<AuditEntry, 'action' | 'target'> &
@@ -17,8 +17,13 @@ export async function recordCommand({ config, now }: Context, entry: CommandReco
   const { dataDir } = await config();
   const log = openAudit({ dataDir, retentionMonths: null, now, onError: () => {} });
   await log.writeNow({
-    ...{ request_id: null, address: null, input: null, before: null, after: null },
-    ...{ outcome: 'success', reason: null },
+    request_id: null,
+    address: null,
+    input: null,
+    before: null,
+    after: null,
+    outcome: 'success',
+    reason: null,
     ...entry,
     actor: { id: null, name: userName(), role: null, via: 'cli', token_id: null },
   });

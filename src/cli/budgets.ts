@@ -55,7 +55,10 @@ export async function listBudgets(context: Context): Promise<BudgetRow[]> {
 async function fromLedger({ now }: Context, store: Store): Promise<BudgetRow[]> {
   const find = subjectsIn(store);
   const limits = openLimits({
-    ...{ store, now, shared: null, log: { warn() {} } },
+    store,
+    now,
+    shared: null,
+    log: { warn() {} },
     nameOf: () => null,
     used: usedBy(store),
   });

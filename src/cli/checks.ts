@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import type { Config } from '../config.ts';
+import type { StorageKey } from '../connections/credentials/seal.ts';
+import { emptinessFault, missingTables, schemaFault } from '../store/integrity.ts';
 import { migrations } from '../store/migrations/index.ts';
 import { probe, type RunningGateway } from './client.ts';
 
@@ -64,11 +66,15 @@ export async function databaseState(path: string): Promise<DatabaseState> {
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     try {
-      const rows = database.prepare('PRAGMA quick_check(5)').all();
+      const fault = emptinessFault(dirname(path), path) ?? schemaFault(database, dirname(path));
+      if (fault !== null) return { state: 'unusable', problem: fault };
+      const rows = database.prepare('PRAGMA integrity_check(5)').all();
       const found = rows.flatMap((row) => Object.values(row)).join('; ');
       if (found !== 'ok') return { state: 'unusable', problem: `it is damaged: ${found}` };
       const names = database.prepare('SELECT name FROM kysely_migration').all();
-      return schemaState(names.map((row) => String(row['name'])));
+      const schema = schemaState(names.map((row) => String(row['name'])));
+      const missing = schema.state === 'current' ? missingTables(database) : null;
+      return missing === null ? schema : { state: 'unusable', problem: missing };
     } finally {
       database.close();
     }
@@ -96,7 +102,7 @@ export function checkDatabase(path: string, found: DatabaseState): Finding {
       return warn(`${path} will be brought up to date at the next start: ${found.pending.join(', ')}`);
     case 'unusable':
       return fail(
-        `${path} cannot be used: ${found.problem}. Move it away, or put back a copy from the backups folder`,
+        `${path} cannot be used: ${found.problem}. Put a backup in its place with \`gateway restore\`, or move it away to start afresh`,
       );
   }
 }
@@ -189,7 +195,7 @@ export function messageOf(error: unknown): string {
 }
 
 export interface StorageFacts {
-  source: 'environment' | 'file' | 'none';
+  source: StorageKey['source'];
   dataDir: string;
   /** Connections that have a credential. */
   sealed: readonly string[];
@@ -202,14 +208,18 @@ export interface StorageFacts {
 export async function checkStorage(facts: StorageFacts): Promise<Finding> {
   const { dataDir, responses, sealed, source, unreadable } = facts;
   const file = join(dataDir, 'storage.key');
+  if (source === 'missing' && sealed.length > 0)
+    return fail(
+      `the key is gone that encrypted the credentials of ${sealed.join(', ')}: put ${file} back, or set STORAGE_ENCRYPTION_KEY; if it is lost, run \`gateway reset-encrypted-columns --force\` and enter them again`,
+    );
   if (unreadable.length > 0) {
     const names = unreadable.join(', ');
     return fail(
       `the key does not open the credentials of ${names}: set the STORAGE_ENCRYPTION_KEY (or restore ${file}) that they were stored with, or enter them again`,
     );
   }
-  if (source === 'none') return ok(`nothing is stored yet; a key will be made in ${file}`);
-  if (source === 'file' && process.platform !== 'win32' && ((await statOf(file)).mode & 0o077) !== 0) {
+  if (source === 'missing') return ok(`nothing is stored yet; a key will be made in ${file}`);
+  if (source !== 'environment' && process.platform !== 'win32' && ((await statOf(file)).mode & 0o077) !== 0) {
     return warn(`others can read ${file}: chmod 600 ${file}`);
   }
   const from = source === 'environment' ? 'STORAGE_ENCRYPTION_KEY' : file;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import { readRunFile } from '../run-file.ts';
-import { failure } from './failure.ts';
+import { failure } from './terminal/failure.ts';
 
 export interface RunningGateway {
   pid: number;
@@ -18,6 +18,7 @@ export interface RunningGateway {
 
 export interface Send {
   method: 'GET' | 'POST';
+  headers?: Readonly<Record<string, string>>;
   body?: object;
   /** Milliseconds until the whole answer must have been read. */
   timeoutMs: number;
@@ -46,10 +47,11 @@ export async function findGateway(dataDir: string): Promise<RunningGateway | nul
     url: run.url,
     startedAt: new Date(run.started_at).getTime(),
     version: run.version,
-    send: async (path, { method, body, timeoutMs }) => {
+    send: async (path, { body, headers = {}, method, timeoutMs }) => {
       const answer = await request(new URL(path, run.url), {
         method,
         headers: {
+          ...headers,
           authorization: `Bearer ${run.key}`,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         },

@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import type { ExitCode } from './exit-code.ts';
+import type { ChildEnd, ExitCode } from './terminal/exit-code.ts';
 
 export interface Argument {
   name: string;
@@ -7,6 +7,10 @@ export interface Argument {
   required: boolean;
   /** The only values allowed; offered by shell completion. */
   choices?: readonly string[];
+  /** Values that shell completion offers, where the command itself knows whether there are others. */
+  suggestions?: readonly string[];
+  /** Takes all words that are left, read with `options.rest`; flags of another program stand behind `--`. */
+  rest?: boolean;
 }
 
 export interface Flag {
@@ -32,6 +36,8 @@ export interface Example {
 /** What was given on the command line. Asking for a flag that the command does not declare is a programming error. */
 export interface Options {
   argument(name: string): string | undefined;
+  /** The words of an argument that takes all that are left. */
+  rest(name: string): readonly string[];
   text(flag: string): string | undefined;
   /** Every value of a flag that may be repeated, in order. */
   texts(flag: string): readonly string[];
@@ -52,7 +58,7 @@ export interface Command {
   about?: string;
   examples: readonly Example[];
   /** @param commands every command of the program */
-  run(options: Options, context: Context, commands: readonly CommandEntry[]): Promise<ExitCode>;
+  run(options: Options, context: Context, commands: readonly CommandEntry[]): Promise<ExitCode | ChildEnd>;
 }
 
 /** A row of the command list. `name` has one word or two (`keys add`); the file is imported only when chosen. */

@@ -14,7 +14,7 @@ export function completionOf(entry: CommandEntry, command: Command): Completion 
     name: entry.name,
     summary: entry.summary,
     flags: [...command.flags, ...commonFlags],
-    values: command.arguments[0]?.choices ?? [],
+    values: command.arguments[0]?.choices ?? command.arguments[0]?.suggestions ?? [],
   };
 }
 

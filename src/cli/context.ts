@@ -1,8 +1,8 @@
 import type { Config, ConfigInput } from '../config.ts';
-import type { StorageKey } from '../connections/seal.ts';
+import type { StorageKey } from '../connections/credentials/seal.ts';
 import type { Store } from '../store/database.ts';
 import type { RunningGateway } from './client.ts';
-import type { Io } from './io.ts';
+import type { Io } from './terminal/io.ts';
 
 /** What a command may use. Everything is opened on first use and closed by the program. */
 export interface Context {
@@ -11,14 +11,20 @@ export interface Context {
   config(): Promise<Config>;
   /** The value of an environment variable that the user named; undefined when unset or empty. */
   variable(name: string): Promise<string | undefined>;
+  /** The values of variables that decide where other programs are and keep their files. */
+  variables(names: readonly string[]): Promise<Record<string, string | undefined>>;
+  /** All variables, for a program that is started in the place of this one. */
+  environment(): Promise<Record<string, string | undefined>>;
   /** Which of `names` are set in the environment. Their values are not read out. */
   setVariables(names: readonly string[]): Promise<string[]>;
   /** The database of the data directory, created when there is none. */
   store(): Promise<Store>;
   /** The database, or null when there is none yet: reading leaves no trace in an empty place. */
   existingStore(): Promise<Store | null>;
-  /** The keys that seal credentials and kept responses, and where they came from. */
+  /** The keys that open credentials and kept responses, and where they came from. None is made. */
   sealingKey(): Promise<StorageKey>;
+  /** The same for one who stores a credential: the first makes the key. */
+  usableKey(): Promise<StorageKey>;
   /** The gateway that runs on the data directory, or null. */
   findGateway(): Promise<RunningGateway | null>;
   /** @throws a failure with exit 3 when none runs */
@@ -39,7 +45,9 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
   let before = 0;
   const store = once(async () => {
     const { openStore } = await import('../store/database.ts');
-    const opened = await openStore((await config()).dataDir, { create: true, now });
+    const onWait = () =>
+      io.note('Another process has locked the database: waiting for it, at most 15 seconds.');
+    const opened = await openStore((await config()).dataDir, { create: true, now, onWait });
     before = opened.revision();
     return opened;
   });
@@ -48,10 +56,10 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     const { databasePath } = await import('../store/database.ts');
     return existsSync(databasePath((await config()).dataDir)) ? store() : null;
   });
-  const sealingKey = once(async () => {
-    const { storageKey } = await import('../connections/seal.ts');
+  const usableKey = once(async () => {
+    const { usableStorageKey } = await import('../connections/credentials/storage-key.ts');
     const { dataDir, storageKey: secret } = await config();
-    const found = await storageKey(dataDir, secret);
+    const found = await usableStorageKey(await store(), { dataDir, secret });
     if (found.source === 'generated') {
       io.note(
         `Made a key for stored credentials: ${dataDir}/storage.key. Back it up with the data directory.`,
@@ -59,6 +67,13 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     }
     return found;
   });
+  const sealingKey = async () => {
+    const made = usableKey.started();
+    if (made !== null) return made;
+    const { existingStorageKey } = await import('../connections/credentials/storage-key.ts');
+    const { dataDir, storageKey: secret } = await config();
+    return existingStorageKey(await existingStore(), { dataDir, secret });
+  };
   const findGateway = once(async () => {
     const client = await import('./client.ts');
     return client.findGateway((await config()).dataDir);
@@ -68,10 +83,16 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     now,
     config,
     variable: async (name) => (await import('../config.ts')).readVariable(name),
+    variables: async (names) => {
+      const { readVariable } = await import('../config.ts');
+      return Object.fromEntries(names.map((name) => [name, readVariable(name)]));
+    },
+    environment: async () => (await import('../config.ts')).inheritedEnvironment(),
     setVariables: async (names) => (await import('../config.ts')).setVariables(names),
     store,
     existingStore,
     sealingKey,
+    usableKey,
     findGateway,
     gateway: async () => {
       const running = await findGateway();

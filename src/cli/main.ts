@@ -1,5 +1,5 @@
-import { createIo } from './io.ts';
 import { run } from './program.ts';
+import { createIo } from './terminal/io.ts';
 
 const argv = process.argv.slice(2);
 const switches = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
@@ -15,4 +15,7 @@ const io = createIo({
 
 const exit = await run(argv, io);
 await io.flush();
-process.exit(exit);
+if (typeof exit === 'number') process.exit(exit);
+if ('exitCode' in exit) process.exit(exit.exitCode);
+// Ends as the program did that it stood for, so that a shell sees the same.
+process.kill(process.pid, exit.signal);

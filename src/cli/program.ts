@@ -2,13 +2,13 @@ import { Argument, Command as Commander, CommanderError, InvalidArgumentError, O
 import { type Command, type CommandEntry, commonFlags, type Flag, type Options } from './command.ts';
 import { commandList, groups } from './commands/index.ts';
 import { createContext } from './context.ts';
-import type { ExitCode } from './exit-code.ts';
-import { reportOf } from './failure.ts';
-import type { Io } from './io.ts';
+import type { ChildEnd, ExitCode } from './terminal/exit-code.ts';
+import { reportOf } from './terminal/failure.ts';
+import type { Io } from './terminal/io.ts';
 import { version } from './version.ts';
 
 /** Runs the program for `argv` (without node and script) and says how to exit. Never throws. */
-export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
+export async function run(argv: readonly string[], io: Io): Promise<ExitCode | ChildEnd> {
   try {
     return await execute(argv, io);
   } catch (error) {
@@ -16,10 +16,10 @@ export async function run(argv: readonly string[], io: Io): Promise<ExitCode> {
   }
 }
 
-async function execute(argv: readonly string[], io: Io): Promise<ExitCode> {
+async function execute(argv: readonly string[], io: Io): Promise<ExitCode | ChildEnd> {
   const printed: string[] = [];
   const program = createProgram(io, (text) => printed.push(text));
-  let exit: ExitCode = 0;
+  let exit: ExitCode | ChildEnd = 0;
   for (const entry of commandList) {
     const node = register(program, entry);
     node.action(async () => {
@@ -88,8 +88,9 @@ function groupNode(program: Commander, name: string): Commander {
 }
 
 function declare(node: Commander, entry: CommandEntry, command: Command): void {
-  for (const { name, summary, required, choices } of command.arguments) {
-    const argument = new Argument(required ? `<${name}>` : `[${name}]`, summary);
+  for (const { choices, name, required, rest = false, summary } of command.arguments) {
+    const shown = rest ? `${name}...` : name;
+    const argument = new Argument(required ? `<${shown}>` : `[${shown}]`, summary);
     if (choices !== undefined) argument.choices(choices);
     node.addArgument(argument);
   }
@@ -129,7 +130,7 @@ function chosen(program: Commander, argv: readonly string[]): string[] {
   return operands.length === 0 && !asksHelp ? ['serve', ...argv] : [...argv];
 }
 
-async function runCommand(command: Command, node: Commander, io: Io): Promise<ExitCode> {
+async function runCommand(command: Command, node: Commander, io: Io): Promise<ExitCode | ChildEnd> {
   const values: Readonly<Record<string, unknown>> = node.optsWithGlobals();
   const options = readOptions(command, values, node.processedArgs);
   const context = createContext({ io, flags: configFlags(command, options) });
@@ -165,12 +166,19 @@ function readOptions(
     if (flag === undefined) throw new Error(`the command declares no flag --${name}`);
     return values[optionOf(flag).attributeName()];
   };
+  const argumentValue = (name: string): unknown => {
+    const index = command.arguments.findIndex((declared) => declared.name === name);
+    if (index === -1) throw new Error(`the command declares no argument ${name}`);
+    return given[index];
+  };
   return {
     argument: (name) => {
-      const index = command.arguments.findIndex((declared) => declared.name === name);
-      if (index === -1) throw new Error(`the command declares no argument ${name}`);
-      const value = given[index];
+      const value = argumentValue(name);
       return typeof value === 'string' ? value : undefined;
+    },
+    rest: (name) => {
+      const value = argumentValue(name);
+      return Array.isArray(value) ? value.filter((text) => typeof text === 'string') : [];
     },
     text: (name) => {
       const value = flagValue(name);

@@ -3,8 +3,8 @@ import { aliasStore } from '../combos/alias-store.ts';
 import type { Routes } from '../combos/resolve.ts';
 import { comboStore } from '../combos/store.ts';
 import { buildSnapshot } from '../snapshot.ts';
-import { connectionRecords } from './connect.ts';
 import type { Context } from './context.ts';
+import { connectionRecords } from './setup/connect.ts';
 
 /** Where requests would go now: connections, combos and aliases as a gateway sees them, without any credential. */
 export async function routesIn(context: Context): Promise<{ catalog: Catalog; routes: Routes }> {

@@ -1,9 +1,9 @@
 import { aliasStore } from '../../combos/alias-store.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { confirmDestruction } from '../confirm.ts';
-import { failure } from '../failure.ts';
-import { printable } from '../text.ts';
+import { confirmDestruction } from '../terminal/confirm.ts';
+import { failure } from '../terminal/failure.ts';
+import { printable } from '../terminal/text.ts';
 
 export const aliasRemoveCommand: Command = {
   arguments: [{ name: 'alias', summary: 'name or id of the alias', required: true }],

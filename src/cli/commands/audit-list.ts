@@ -1,8 +1,8 @@
-import { parseRecord } from '../../access/audit-chain.ts';
-import { auditFolder, newestLines } from '../../access/audit-files.ts';
-import type { AuditRecord } from '../../access/audit-schema.ts';
+import { parseRecord } from '../../access/audit/chain.ts';
+import { auditFolder, newestLines } from '../../access/audit/files.ts';
+import type { AuditRecord } from '../../access/audit/schema.ts';
 import type { Command } from '../command.ts';
-import { localTime, printable } from '../text.ts';
+import { localTime, printable } from '../terminal/text.ts';
 
 export const auditListCommand: Command = {
   arguments: [],

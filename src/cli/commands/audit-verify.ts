@@ -1,7 +1,7 @@
-import { auditFolder } from '../../access/audit-files.ts';
-import { verifyAudit } from '../../access/audit-verify.ts';
+import { auditFolder } from '../../access/audit/files.ts';
+import { verifyAudit } from '../../access/audit/verify.ts';
 import type { Command } from '../command.ts';
-import { count } from '../text.ts';
+import { count } from '../terminal/text.ts';
 
 export const auditVerifyCommand: Command = {
   arguments: [],

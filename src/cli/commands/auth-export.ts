@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { storageKey as storageKeyOf } from '../../connections/seal.ts';
+import { storageKey as storageKeyOf } from '../../connections/credentials/seal.ts';
 import { connectionStore } from '../../connections/store.ts';
 import { recordCommand } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
-import { failure, usageError } from '../failure.ts';
-import { count } from '../text.ts';
+import { failure, usageError } from '../terminal/failure.ts';
+import { count } from '../terminal/text.ts';
 
 const banner = `!! WARNING !!
 !! This prints the credentials of your providers in plain text. Whoever reads
@@ -83,7 +83,9 @@ async function readAll(options: Options, { config, existingStore }: Context): Pr
       `There is no connection with the id "${id}": see \`gateway providers list\``,
     );
   return wanted.map(({ credential, id, name, provider, status }) => ({
-    ...{ id, provider, name },
+    id,
+    provider,
+    name,
     ...(credential === null ? {} : { apiKey: credential }),
     ...(status === 'needs-re-entry' ? { apiKeyDecryptFailed: true as const } : {}),
   }));

@@ -4,8 +4,8 @@ import { createBackup, type Progress } from '../../backup/create.ts';
 import { databasePath } from '../../store/database.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { failure } from '../failure.ts';
-import type { Io } from '../io.ts';
+import { failure } from '../terminal/failure.ts';
+import type { Io } from '../terminal/io.ts';
 import { version } from '../version.ts';
 
 export const backupCommand: Command = {
@@ -44,8 +44,13 @@ export const backupCommand: Command = {
     };
     const { bytes, manifest, path } = await audited(context, entry, () =>
       createBackup({
-        ...{ dataDir, output: entry.target, storageKey, includeKey },
-        ...{ version: version(), now: now(), progress: progressNotes(io) },
+        dataDir,
+        output: entry.target,
+        storageKey,
+        includeKey,
+        version: version(),
+        now: now(),
+        progress: progressNotes(io),
       }),
     );
     io.note(keyNote(manifest.key));

@@ -1,6 +1,6 @@
 import { type BudgetRow, listBudgets } from '../budgets.ts';
 import type { Command } from '../command.ts';
-import { localTime } from '../text.ts';
+import { localTime } from '../terminal/text.ts';
 
 export const budgetsListCommand: Command = {
   arguments: [],
@@ -19,7 +19,7 @@ export const budgetsListCommand: Command = {
             title: 'LIMIT',
             cell: (row) => `${row.limit} ${row.metric}${row.period === null ? '' : ` per ${row.period}`}`,
           },
-          { title: 'USED', cell: (row) => amount(row.spent) },
+          { title: 'USED', cell: used },
           { title: 'RESERVED', cell: (row) => amount(row.reserved) },
           {
             title: 'LEFT',
@@ -41,6 +41,12 @@ export const budgetsListCommand: Command = {
 
 function of({ scope, subject, subject_name: name }: BudgetRow): string {
   return scope === 'global' ? 'all' : `${scope} ${name ?? subject ?? ''}`;
+}
+
+/** What is used as far as that is known. */
+function used({ metric, spent, unpriced_requests: unpriced }: BudgetRow): string {
+  if (metric !== 'usd' || unpriced === 0) return amount(spent);
+  return spent === 0 ? `unknown (${unpriced} unpriced)` : `${amount(spent)} + ${unpriced} unpriced`;
 }
 
 /** USD to a hundredth of a cent; counts as they are. */

@@ -1,8 +1,8 @@
 import { budgetStore } from '../../budgets/store.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { confirmDestruction } from '../confirm.ts';
-import { failure } from '../failure.ts';
+import { confirmDestruction } from '../terminal/confirm.ts';
+import { failure } from '../terminal/failure.ts';
 
 export const budgetsRemoveCommand: Command = {
   arguments: [{ name: 'budget', summary: 'id of the budget', required: true }],

@@ -5,7 +5,7 @@ import { budgetStore } from '../../budgets/store.ts';
 import { audited } from '../audit.ts';
 import { subjectsIn } from '../budgets.ts';
 import type { Command, Options } from '../command.ts';
-import { usageError } from '../failure.ts';
+import { usageError } from '../terminal/failure.ts';
 
 const metrics = ['usd', 'tokens', 'requests', 'concurrency'] as const satisfies readonly BudgetMetric[];
 const scopes = ['key', 'combo', 'connection'] as const satisfies readonly BudgetScope[];
@@ -35,7 +35,7 @@ export const budgetsSetCommand: Command = {
       name: 'unpriced',
       value: 'RULE',
       choices: ['allow', 'refuse'],
-      summary: 'what to do with models without a known price (default allow)',
+      summary: 'what to do with models without a known price (default refuse)',
     },
   ],
   needs: 'store',

@@ -1,8 +1,8 @@
 import { type CacheRow, cacheRow } from '../../cache/schema.ts';
 import type { RunningGateway, Send } from '../client.ts';
 import type { Command } from '../command.ts';
-import { failure } from '../failure.ts';
-import { count } from '../text.ts';
+import { failure } from '../terminal/failure.ts';
+import { count } from '../terminal/text.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -4,7 +4,7 @@ import { strategies } from '../../combos/strategies/index.ts';
 import { audited } from '../audit.ts';
 import { comboRow } from '../combos.ts';
 import type { Command, Options } from '../command.ts';
-import { usageError } from '../failure.ts';
+import { usageError } from '../terminal/failure.ts';
 
 export const comboCreateCommand: Command = {
   arguments: [{ name: 'name', summary: 'what tools ask for, e.g. fast', required: true }],
@@ -57,6 +57,12 @@ export const comboCreateCommand: Command = {
       value: 'SECONDS',
       kind: 'count',
       summary: 'for how long, with --cache on (default: as long as cache.ttl_seconds says)',
+    },
+    {
+      name: 'prompt-cache-marks',
+      value: 'STATE',
+      choices: ['on', 'off'],
+      summary: 'whether Anthropic is told what to keep in its prompt cache (default on)',
     },
     { name: 'activate', summary: 'make it what "auto" means' },
     { name: 'replace', summary: 'change the combo of this name, if there is one' },
@@ -115,6 +121,7 @@ function comboOf(options: Options): NewCombo {
   );
   const goOn = options.text('continue-stream');
   const [cache, cacheTtl] = [options.text('cache'), options.count('cache-ttl')];
+  const cacheMarks = options.text('prompt-cache-marks');
   if (cacheTtl === 0) throw usageError('--cache-ttl must be above 0: --cache off keeps no answers');
   return {
     name: (options.argument('name') ?? '').trim(),
@@ -128,6 +135,7 @@ function comboOf(options: Options): NewCombo {
       ...(goOn === undefined ? {} : { continueStream: goOn === 'on' }),
       ...(cache === undefined ? {} : { cache: cache === 'on' }),
       ...(cacheTtl === undefined ? {} : { cacheTtlMs: cacheTtl * 1000 }),
+      ...(cacheMarks === undefined ? {} : { cacheMarks: cacheMarks === 'on' }),
     },
   };
 }

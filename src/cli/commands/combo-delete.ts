@@ -1,8 +1,8 @@
 import { audited } from '../audit.ts';
 import { storedCombo } from '../combos.ts';
 import type { Command } from '../command.ts';
-import { confirmDestruction } from '../confirm.ts';
-import { failure } from '../failure.ts';
+import { confirmDestruction } from '../terminal/confirm.ts';
+import { failure } from '../terminal/failure.ts';
 
 export const comboDeleteCommand: Command = {
   arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],

@@ -6,11 +6,11 @@ import { historyOf } from '../../simulation/history.ts';
 import { type Outcome, type Replay, replay, type TargetShare } from '../../simulation/replay.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { failure } from '../failure.ts';
-import type { Io } from '../io.ts';
 import { routesIn } from '../routes.ts';
-import { dollars, iso, printable } from '../text.ts';
-import { sinceOf } from '../time.ts';
+import { failure } from '../terminal/failure.ts';
+import type { Io } from '../terminal/io.ts';
+import { dollars, iso, printable } from '../terminal/text.ts';
+import { sinceOf } from '../terminal/time.ts';
 
 const DAY_MS = 86_400_000;
 /** Requests that are replayed at most, the latest: some seconds of work, and some hundred megabytes. */

@@ -1,7 +1,7 @@
 import { audited } from '../audit.ts';
 import { storedCombo } from '../combos.ts';
 import type { Command } from '../command.ts';
-import { failure } from '../failure.ts';
+import { failure } from '../terminal/failure.ts';
 
 export const comboSwitchCommand: Command = {
   arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],

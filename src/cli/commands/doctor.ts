@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../../config.ts';
 import { countKept } from '../../responses/kept.ts';
 import { databasePath } from '../../store/database.ts';
@@ -19,10 +17,9 @@ import {
   messageOf,
 } from '../checks.ts';
 import type { Command, Options } from '../command.ts';
-import { connections } from '../connect.ts';
 import type { Context } from '../context.ts';
-import type { Io } from '../io.ts';
-import { count } from '../text.ts';
+import { connections } from '../setup/connect.ts';
+import { checkReport, summaryOf } from '../terminal/check-report.ts';
 
 export const doctorCommand: Command = {
   arguments: [],
@@ -44,12 +41,8 @@ export const doctorCommand: Command = {
     const checks: Check[] = [];
     const find = findings(options, context);
     for (const name of checkNames) checks.push({ name, ...(await guarded(find[name])) });
-    const summary = {
-      ok: counted(checks, 'ok'),
-      warn: counted(checks, 'warn'),
-      fail: counted(checks, 'fail'),
-    };
-    context.io.result({ checks, summary }, () => people(checks, summary, context.io));
+    const summary = summaryOf(checks);
+    context.io.result({ checks, summary }, () => checkReport(checks, context.io));
     return summary.fail === 0 ? 0 : 1;
   },
 };
@@ -97,13 +90,11 @@ function unknown(reason: string): Finding {
 
 async function storage(config: Config, context: Context): Promise<Finding> {
   const { dataDir } = config;
-  const hasFile = existsSync(join(dataDir, 'storage.key'));
-  const source = config.storageKey !== null ? 'environment' : hasFile ? 'file' : 'none';
   const { state } = await databaseState(databasePath(dataDir));
   // Opening a database of another version would change it.
   if (state === 'behind' || state === 'unusable') return unknown('see the check named Database');
-  // Without any key there is nothing to open credentials with, and asking for one would make it.
-  if (state === 'missing' || source === 'none')
+  const { responses, source } = await context.sealingKey();
+  if (state === 'missing')
     return checkStorage({
       source,
       dataDir,
@@ -117,7 +108,7 @@ async function storage(config: Config, context: Context): Promise<Finding> {
     dataDir,
     sealed: keyed.map(({ name }) => name),
     unreadable: keyed.filter(({ credential }) => credential === null).map(({ name }) => name),
-    responses: await countKept(await context.store(), (await context.sealingKey()).responses.name),
+    responses: await countKept(await context.store(), responses.name),
   });
 }
 
@@ -135,26 +126,4 @@ async function liveness(config: Config, options: Options, context: Context): Pro
   if (config.port === 0) return { status: 'warn', message: 'no gateway runs on this data directory' };
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return checkLiveness(`http://${host}:${config.port}/healthz`, options.text('host') !== undefined);
-}
-
-function counted(checks: readonly Check[], status: Check['status']): number {
-  return checks.filter((check) => check.status === status).length;
-}
-
-const styleOf = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
-
-function people(
-  checks: readonly Check[],
-  summary: Readonly<Record<Check['status'], number>>,
-  io: Io,
-): string {
-  const lines = checks.map(
-    ({ name, status, message }) =>
-      `${io.paint(styleOf[status], status.padEnd(4))}  ${name.padEnd(18)}  ${message}`,
-  );
-  return [
-    ...lines,
-    '',
-    `Summary: ${summary.ok} ok, ${count(summary.warn, 'warning')}, ${count(summary.fail, 'failure')}`,
-  ].join('\n');
 }

@@ -1,10 +1,11 @@
+import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import { rowOfEntry } from '../../ledger/entry-row.ts';
 import { requestById } from '../../ledger/page.ts';
-import type { TraceRow } from '../../ledger/schema.ts';
+import type { LedgerEntry, TraceRow } from '../../ledger/schema.ts';
 import { traceOf } from '../../ledger/traces.ts';
 import type { Command } from '../command.ts';
-import { failure } from '../failure.ts';
-import { printable } from '../text.ts';
+import { failure } from '../terminal/failure.ts';
+import { dollars, printable } from '../terminal/text.ts';
 
 export const explainCommand: Command = {
   arguments: [
@@ -13,7 +14,7 @@ export const explainCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'What the requested model was taken for, who could have answered, who was passed over and why, and every attempt. Kept for 30 days.',
+    'What the requested model was taken for, who could have answered, who was passed over and why, every attempt, and what of the request the model was not told. Kept for 30 days.',
   examples: [
     { command: 'gateway explain req_0mwq1x2y3zA', does: 'why that request went where it went' },
     { command: 'gateway explain req_0mwq1x2y3zA --json', does: '{"request","trace"}' },
@@ -33,7 +34,9 @@ export const explainCommand: Command = {
     context.io.result({ request, trace }, () =>
       [
         `${request.id}  ${request.started_at}  ${request.status} ${request.outcome}  ${request.duration_ms} ms`,
+        ...used(entry),
         ...(trace === null ? ['No trace of it is kept.'] : prose(trace)),
+        ...(request.dropped.length === 0 ? [] : [`The model was not told of ${request.dropped.join(', ')}`]),
       ]
         .map(printable)
         .join('\n'),
@@ -41,6 +44,27 @@ export const explainCommand: Command = {
     return 0;
   },
 };
+
+/** What was used and what it cost, in lines for a person. */
+function used({ cacheSavingsUsd, costUsd, usage }: LedgerEntry): string[] {
+  if (usage === null) return [];
+  const { cacheRead, cacheWrite1h, cacheWrite5m } = usage;
+  const stored = cacheWrite5m + cacheWrite1h;
+  const cost = costUsd === null ? 'cost unknown' : dollars(costUsd);
+  return [
+    `Used ${inputTokens(usage)} tokens of input and ${outputTokens(usage)} of output: ${cost}`,
+    ...(cacheRead + stored === 0
+      ? []
+      : [
+          `Prompt cache: ${cacheRead} tokens read from it, ${stored} stored in it: ${savings(cacheSavingsUsd)}`,
+        ]),
+  ];
+}
+
+function savings(usd: number | null): string {
+  if (usd === null) return 'savings unknown';
+  return usd < 0 ? `${dollars(-usd)} more than without it` : `${dollars(usd)} saved`;
+}
 
 /** The trace in lines for a person. */
 function prose(trace: TraceRow): string[] {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { conditionRow } from '../../health/schema.ts';
 import { collection } from '../api.ts';
 import type { Command } from '../command.ts';
-import type { Io } from '../io.ts';
-import { localTime } from '../text.ts';
+import type { Io } from '../terminal/io.ts';
+import { localTime } from '../terminal/text.ts';
 
 const connection = z.object({
   id: z.string(),

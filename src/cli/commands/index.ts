@@ -1,16 +1,20 @@
 import type { CommandEntry } from '../command.ts';
+import { setupTools } from '../tools/setup-tools.ts';
 
 /** What a first word with commands below it is about. */
 export const groups: Readonly<Record<string, string>> = {
-  audit: 'The audit log: who changed, tried or was refused what',
+  audit: 'The audit log: who changed what, and what was refused',
   auth: 'The credentials of providers',
-  alias: 'Other names of models',
+  alias: 'Aliases: other names for models',
   combo: 'Combos: routing sets of models',
   budgets: 'Limits on money, tokens and requests',
-  keys: 'Gateway keys: what tools and agents log in with',
+  keys: 'Gateway keys: what tools and agents authenticate with',
   provider: 'Connect providers',
   providers: 'The provider catalogue and the connections made from it',
   config: 'The configuration in effect',
+  events: 'Events: their configuration, and the filters that choose among them',
+  tools: 'Coding tools: find them, point them at this gateway, restore them',
+  storage: 'The encryption key of stored credentials',
 };
 
 /** Every command, in the order of the help. Each file is imported only when its command is chosen. */
@@ -32,7 +36,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'keys add',
-    summary: 'Make a gateway key and show it once',
+    summary: 'Create a gateway key and show it once',
     load: async () => (await import('./keys-add.ts')).keysAddCommand,
   },
   {
@@ -47,7 +51,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'budgets list',
-    summary: 'Show budgets and limits, and what is used of them',
+    summary: 'Show budgets and limits and how much is used',
     load: async () => (await import('./budgets-list.ts')).budgetsListCommand,
   },
   {
@@ -112,7 +116,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'models',
-    summary: 'List the models that can be asked for, with prices',
+    summary: 'List the available models with their prices',
     load: async () => (await import('./models.ts')).modelsCommand,
   },
   {
@@ -122,17 +126,17 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'combo show',
-    summary: 'Show a combo: its targets, and which cannot be asked',
+    summary: 'Show a combo: its targets, and which are unavailable',
     load: async () => (await import('./combo-show.ts')).comboShowCommand,
   },
   {
     name: 'combo create',
-    summary: 'Make a combo: several models behind one name',
+    summary: 'Create a combo: several models behind one name',
     load: async () => (await import('./combo-create.ts')).comboCreateCommand,
   },
   {
     name: 'combo switch',
-    summary: 'Make a combo what the model "auto" means',
+    summary: 'Make a combo the one that the model "auto" stands for',
     load: async () => (await import('./combo-switch.ts')).comboSwitchCommand,
   },
   {
@@ -142,7 +146,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'combo simulate',
-    summary: 'Replay past requests against a combo, on paper',
+    summary: 'Simulate a combo with past requests, without sending any',
     load: async () => (await import('./combo-simulate.ts')).comboSimulateCommand,
   },
   {
@@ -152,7 +156,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'alias add',
-    summary: 'Make another name for a model or combo',
+    summary: 'Create an alias for a model or combo',
     load: async () => (await import('./alias-add.ts')).aliasAddCommand,
   },
   {
@@ -162,13 +166,18 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'status',
-    summary: 'Show whether the gateway runs, and what it has done',
+    summary: 'Show whether the gateway is running, and the totals of 24 hours',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
     name: 'logs',
-    summary: 'Show the requests of the ledger',
+    summary: 'Show recent requests with tokens and costs',
     load: async () => (await import('./logs.ts')).logsCommand,
+  },
+  {
+    name: 'usage',
+    summary: 'Show tokens and costs by day, model, connection, key or combo',
+    load: async () => (await import('./usage.ts')).usageCommand,
   },
   {
     name: 'explain',
@@ -177,22 +186,22 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'health',
-    summary: 'Show how the accounts and the parts of the gateway are',
+    summary: 'Show the health of connections and services',
     load: async () => (await import('./health.ts')).healthCommand,
   },
   {
     name: 'cache',
-    summary: 'Show what the cache of answers holds, or clear it',
+    summary: 'Show the response cache, or clear it',
     load: async () => (await import('./cache.ts')).cacheCommand,
   },
   {
     name: 'quota',
-    summary: 'Show what is left of the limits of each account',
+    summary: 'Show the remaining quota of each connection',
     load: async () => (await import('./quota.ts')).quotaCommand,
   },
   {
     name: 'config show',
-    summary: 'Show every setting in effect and where it comes from',
+    summary: 'Show every setting and where it comes from',
     load: async () => (await import('./config-show.ts')).configShowCommand,
   },
   {
@@ -202,7 +211,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'audit verify',
-    summary: 'Check that the audit log is what was written',
+    summary: 'Verify that the audit log has not been altered',
     load: async () => (await import('./audit-verify.ts')).auditVerifyCommand,
   },
   {
@@ -221,9 +230,85 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./auth-export.ts')).authExportCommand,
   },
   {
+    name: 'storage rotate-key',
+    summary: 'Rotate the encryption key of stored credentials',
+    load: async () => (await import('./storage-rotate-key.ts')).storageRotateKeyCommand,
+  },
+  {
     name: 'reset-encrypted-columns',
     summary: 'Remove the stored credentials when their key is lost',
     load: async () => (await import('./reset-encrypted-columns.ts')).resetEncryptedColumnsCommand,
+  },
+  {
+    name: 'events filter',
+    summary: 'Check a CESQL expression, and try it on events',
+    load: async () => (await import('./events-filter.ts')).eventsFilterCommand,
+  },
+  {
+    name: 'events validate',
+    summary: 'Check a configuration of events',
+    load: async () => (await import('./events-validate.ts')).eventsValidateCommand,
+  },
+  {
+    name: 'tools list',
+    summary: 'List the coding tools that can be set up',
+    load: async () => (await import('./tools-list.ts')).toolsListCommand,
+  },
+  {
+    name: 'tools status',
+    summary: 'Show the installed tools and where they point',
+    load: async () => (await import('./tools-status.ts')).toolsStatusCommand,
+  },
+  {
+    name: 'tools detect',
+    summary: 'Find the tools that are installed on this machine',
+    load: async () => (await import('./tools-detect.ts')).toolsDetectCommand,
+  },
+  {
+    name: 'tools add',
+    summary: 'Describe a tool that the catalogue does not have',
+    load: async () => (await import('./tools-add.ts')).toolsAddCommand,
+  },
+  {
+    name: 'tools remove',
+    summary: 'Forget a tool that was added',
+    load: async () => (await import('./tools-remove.ts')).toolsRemoveCommand,
+  },
+  {
+    name: 'tools configure',
+    summary: 'Point a tool at this gateway',
+    load: async () => (await import('./tools-configure.ts')).toolsConfigureCommand,
+  },
+  {
+    name: 'tools restore',
+    summary: 'Restore the configuration a tool had before',
+    load: async () => (await import('./tools-restore.ts')).toolsRestoreCommand,
+  },
+  ...setupTools.map(({ id, name }) => ({
+    name: `setup-${id}`,
+    summary: `Point ${name} at this gateway and test the connection`,
+    load: async () => (await import('./setup-tool.ts')).setupToolCommand(id),
+  })),
+  {
+    name: 'tools doctor',
+    summary: 'Look for what would keep a tool from working',
+    load: async () => (await import('./tools-doctor.ts')).toolsDoctorCommand,
+  },
+  {
+    name: 'launch',
+    summary: 'Run Claude Code through the gateway, without writing its configuration',
+    load: async () => (await import('./launch.ts')).launchCommand('launch', 'claude', '-p "explain this"'),
+  },
+  {
+    name: 'launch-codex',
+    summary: 'Run Codex through the gateway, without writing its configuration',
+    load: async () =>
+      (await import('./launch.ts')).launchCommand('launch-codex', 'codex', 'exec "explain this"'),
+  },
+  {
+    name: 'run',
+    summary: 'Run a tool through the gateway, without writing its configuration',
+    load: async () => (await import('./run.ts')).runToolCommand,
   },
   {
     name: 'test',

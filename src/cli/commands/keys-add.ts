@@ -1,10 +1,9 @@
-import { keyStore } from '../../access/store.ts';
-import { type KeyLimits, setKeyLimits, shownKeyLimits } from '../../budgets/key-limits.ts';
-import { budgetStore } from '../../budgets/store.ts';
+import type { z } from 'zod';
+import { limitedKeys, newLimitedKeyInput } from '../../budgets/key-limits.ts';
 import { audited } from '../audit.ts';
 import type { Command, Flag, Options } from '../command.ts';
-import { usageError } from '../failure.ts';
-import { iso } from '../text.ts';
+import { usageError } from '../terminal/failure.ts';
+import { offerToolSetup } from '../tools/offer.ts';
 
 const periods = ['day', 'week', 'month'] as const;
 
@@ -15,6 +14,12 @@ const limitFlags: readonly Flag[] = [
     value: 'PERIOD',
     choices: periods,
     summary: 'day, week (from Monday) or month, in UTC (default month)',
+  },
+  {
+    name: 'unpriced',
+    value: 'RULE',
+    choices: ['allow', 'refuse'],
+    summary: 'what to do under that budget with models without a known price (default refuse)',
   },
   { name: 'rpm', value: 'N', kind: 'count', summary: 'requests a minute' },
   { name: 'tpm', value: 'N', kind: 'count', summary: 'tokens a minute, input and output' },
@@ -38,7 +43,8 @@ export const keysAddCommand: Command = {
     ...limitFlags,
   ],
   needs: 'store',
-  about: 'A running gateway accepts the key at once.',
+  about:
+    'A running gateway accepts the key at once. On a terminal you are asked whether installed coding tools shall use it.',
   examples: [
     { command: 'gateway keys add laptop', does: 'a key for everything' },
     {
@@ -51,79 +57,56 @@ export const keysAddCommand: Command = {
     },
   ],
   run: async (options, context) => {
-    const name = (options.argument('name') ?? '').trim();
-    if (name === '') throw usageError('A key needs a name, e.g. `gateway keys add laptop`');
-    const models = modelList(options.text('models'));
-    const expiresAt = expiry(options, context.now());
-    const limits = limitsIn(options);
-    const cacheTtlSeconds = options.count('cache-ttl') ?? null;
-    if (cacheTtlSeconds === 0) throw usageError('--cache-ttl must be above 0: leave it out for no cache');
+    const input = inputOf(options);
     const store = await context.store();
-    const [keys, budgets] = [keyStore(store), budgetStore(store, context.now)];
-    const input = { name, models, expires_at: iso(expiresAt), cache_ttl_seconds: cacheTtlSeconds, ...limits };
-    const { record, key } = await audited(
-      context,
-      { action: 'keys.create', target: name, input },
-      async () => {
-        const made = await keys.add({ name, models, expiresAt, cacheTtlSeconds });
-        await setKeyLimits(budgets, made.record.id, limits);
-        return made;
-      },
-    );
-    const document = {
-      id: record.id,
-      name: record.name,
-      key,
-      prefix: record.prefix,
-      models: record.models,
-      created_at: iso(record.createdAt),
-      expires_at: iso(record.expiresAt),
-      cache_ttl_seconds: record.cacheTtlSeconds,
-      ...shownKeyLimits(await budgets.list(), record.id),
-    };
-    context.io.result(document, () => key);
-    if (!context.io.json) context.io.note(`Key "${record.name}" made. It is shown this once only.`);
+    const entry = { action: 'keys.create', target: input.name, input };
+    const { key, row } = await audited(context, entry, () => limitedKeys(store, context.now).create(input));
+    const { id, name, ...rest } = row;
+    context.io.result({ id, name, key, ...rest }, () => key);
+    if (context.io.json) return 0;
+    context.io.note(`Key "${input.name}" made. It is shown this once only.`);
+    await offerToolSetup(key, context);
     return 0;
   },
 };
 
-function limitsIn(options: Options): KeyLimits {
-  const usd = options.text('budget-usd');
-  const amount = usd === undefined ? undefined : Number(usd);
-  if (amount !== undefined && !(amount > 0 && Number.isFinite(amount)))
-    throw usageError(`--budget-usd must be a number above 0, not "${usd}"`);
-  const period = periods.find((one) => one === options.text('budget-period'));
-  if (period !== undefined && amount === undefined)
-    throw usageError('--budget-period needs --budget-usd beside it');
-  const [rpm, tpm] = [options.count('rpm'), options.count('tpm')];
-  if (rpm === 0 || tpm === 0)
-    throw usageError('--rpm and --tpm must be above 0: leave out what is not limited');
-  return {
-    ...(amount === undefined
-      ? {}
-      : { budget_usd: amount, ...(period === undefined ? {} : { budget_period: period }) }),
-    ...(rpm === undefined ? {} : { rpm }),
-    ...(tpm === undefined ? {} : { tpm }),
+/** The flag of each field, for what is said of it. */
+const flagOf: Readonly<Record<string, string>> = {
+  name: 'the name',
+  models: '--models',
+  expires_at: '--expires',
+  cache_ttl_seconds: '--cache-ttl',
+  budget_usd: '--budget-usd',
+  budget_period: '--budget-period',
+  budget_unpriced: '--unpriced',
+  rpm: '--rpm',
+  tpm: '--tpm',
+};
+
+/** What the management API takes for a new key, by the same rules. */
+function inputOf(options: Options): z.infer<typeof newLimitedKeyInput> {
+  const [usd, models] = [options.text('budget-usd'), modelList(options.text('models'))];
+  const given = {
+    name: options.argument('name') ?? '',
+    models,
+    expires_at: options.text('expires'),
+    cache_ttl_seconds: options.count('cache-ttl'),
+    budget_usd: usd === undefined ? undefined : Number(usd),
+    budget_period: options.text('budget-period'),
+    budget_unpriced: options.text('unpriced'),
+    rpm: options.count('rpm'),
+    tpm: options.count('tpm'),
   };
+  const parsed = newLimitedKeyInput.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  const flag = flagOf[String(issue?.path[0])] ?? 'The key';
+  throw usageError(`${flag}: ${issue?.message ?? 'is not valid'}`);
 }
 
-function modelList(text: string | undefined): string[] | null {
-  if (text === undefined) return null;
-  const models = text
-    .split(',')
+function modelList(text: string | undefined): string[] | undefined {
+  return text
+    ?.split(',')
     .map((model) => model.trim())
     .filter((model) => model !== '');
-  if (models.length === 0)
-    throw usageError('--models names no model: give ids such as openai/gpt-4o or openai/*');
-  return models;
-}
-
-function expiry(options: Options, now: number): number | null {
-  const text = options.text('expires');
-  if (text === undefined) return null;
-  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(at))
-    throw usageError(`--expires must be an ISO 8601 time such as 2027-01-31, not "${text}"`);
-  if (at <= now) throw usageError(`--expires must be in the future, and ${text} is past`);
-  return at;
 }

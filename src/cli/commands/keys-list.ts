@@ -1,10 +1,10 @@
-import { isExpired, rowOfKey } from '../../access/key-row.ts';
+import { isExpired, rowOfKey } from '../../access/keys/row.ts';
 import type { KeyRecord } from '../../access/schema.ts';
 import { keyStore } from '../../access/store.ts';
 import { shownKeyLimits } from '../../budgets/key-limits.ts';
 import { budgetStore } from '../../budgets/store.ts';
 import type { Command } from '../command.ts';
-import { localTime } from '../text.ts';
+import { localTime } from '../terminal/text.ts';
 
 export const keysListCommand: Command = {
   arguments: [],

@@ -1,8 +1,8 @@
 import { keyStore } from '../../access/store.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { confirmDestruction } from '../confirm.ts';
-import { failure } from '../failure.ts';
+import { confirmDestruction } from '../terminal/confirm.ts';
+import { failure } from '../terminal/failure.ts';
 
 export const keysRemoveCommand: Command = {
   arguments: [{ name: 'key', summary: 'id or name of the key', required: true }],

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
+import { inputTokens, isCapped, outputTokens } from '../../ledger/buckets.ts';
 import { rowOfEntry } from '../../ledger/entry-row.ts';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
 import type { Store } from '../../store/database.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import type { Io } from '../io.ts';
-import { dollars, localTime, printable } from '../text.ts';
-import { sinceOf } from '../time.ts';
+import type { Io } from '../terminal/io.ts';
+import { dollars, localTime, printable } from '../terminal/text.ts';
+import { sinceOf } from '../terminal/time.ts';
 
 /** How often `--follow` looks for new rows. The writer flushes at most 50 ms after a request ended. */
 const pollMs = 300;
@@ -104,7 +104,8 @@ function usedCells({ cached, costUsd, estimated, outcome, usage }: LedgerRow): s
   const cost = costUsd === null ? 'cost unknown' : dollars(costUsd);
   if (cached) return `from the cache  ${cost}`;
   if (usage === null) return outcome === 'failed' && costUsd === null ? 'no usage' : `no usage  ${cost}`;
-  return `${estimated ? '~' : ''}${usageCell(usage)}  ${cost}`;
+  const capped = isCapped(usage) ? ' (capped: the upstream reported more than any answer can use)' : '';
+  return `${estimated ? '~' : ''}${usageCell(usage)}${capped}  ${cost}`;
 }
 
 /** Tokens, and whatever else was counted. */

@@ -6,8 +6,8 @@ import type { Route } from '../../combos/resolve.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { providerOf } from '../provider-choice.ts';
 import { routesIn } from '../routes.ts';
+import { providerOf } from '../setup/provider-choice.ts';
 
 interface Offer {
   id: string;
@@ -86,14 +86,12 @@ async function offersOf(only: string | undefined, context: Context): Promise<Off
 function named(name: ListedName, now: number): Offer {
   const { contextWindow, price } = factsOfName(name, now);
   return {
-    ...{
-      id: name.id,
-      kind: name.kind,
-      provider: 'modelgate',
-      connection: null,
-      model: null,
-      available: true,
-    },
+    id: name.id,
+    kind: name.kind,
+    provider: 'modelgate',
+    connection: null,
+    model: null,
+    available: true,
     context_window: contextWindow,
     pricing: price === null ? null : rowOfPrice(price),
   };

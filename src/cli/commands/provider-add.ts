@@ -4,12 +4,12 @@ import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { audited, newConnectionEntry } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
-import { connections, listeningAt, testDocument, testLine, testStored } from '../connect.ts';
 import type { Context } from '../context.ts';
-import { credentialFlags, readCredential } from '../credential.ts';
-import { usageError } from '../failure.ts';
-import { oauthFlags, readOAuth } from '../oauth-flags.ts';
-import { baseUrlFor, connectable, needsKey } from '../provider-choice.ts';
+import { changeableConnections, listeningAt, testDocument, testLine, testStored } from '../setup/connect.ts';
+import { credentialFlags, readCredential } from '../setup/credential.ts';
+import { oauthFlags, readOAuth } from '../setup/oauth-flags.ts';
+import { baseUrlFor, connectable, needsKey } from '../setup/provider-choice.ts';
+import { usageError } from '../terminal/failure.ts';
 
 export const providerAddCommand: Command = {
   arguments: [
@@ -25,6 +25,12 @@ export const providerAddCommand: Command = {
     ...credentialFlags,
     ...oauthFlags,
     { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },
+    {
+      name: 'prompt-cache-marks',
+      value: 'STATE',
+      choices: ['on', 'off'],
+      summary: 'whether Anthropic is told what to keep in its prompt cache (default on)',
+    },
     { name: 'test', summary: 'test the connection; exit 1 when the test fails (it is kept)' },
   ],
   needs: 'store',
@@ -50,7 +56,7 @@ export const providerAddCommand: Command = {
     const oauth = await readOAuth(options, context);
     const apiKey = oauth === null ? await keyFor(provider, options, context) : null;
     const baseUrl = baseUrlFor(provider, options.text('base-url'), '--base-url', apiKey);
-    const stored = await connections(context);
+    const stored = await changeableConnections(context);
     const wanted = newConnectionOf(
       {
         provider: provider.id,
@@ -59,6 +65,7 @@ export const providerAddCommand: Command = {
         oauth,
         default_model: options.text('default-model') ?? null,
         name: options.text('name') ?? provider.id,
+        prompt_cache_marks: options.text('prompt-cache-marks') !== 'off',
       },
       await listeningAt(context),
     );

@@ -1,11 +1,11 @@
 import { rowOfConnection } from '../../connections/connection-row.ts';
-import { grantStore } from '../../connections/grants.ts';
+import { grantStore } from '../../connections/credentials/grants.ts';
 import { keep } from '../../connections/oauth/logins.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { connections } from '../connect.ts';
-import { failure, usageError } from '../failure.ts';
-import { logInByBrowser, logInByCode, loginTargetOf } from '../login.ts';
+import { connections } from '../setup/connect.ts';
+import { logInByBrowser, logInByCode, loginTargetOf } from '../setup/login.ts';
+import { failure, usageError } from '../terminal/failure.ts';
 
 const TIMEOUT_SECONDS = 600;
 
@@ -46,7 +46,7 @@ export const providerLoginCommand: Command = {
       ? logInByCode(target, { io, now, timeoutMs })
       : logInByBrowser(target, port, { io, now, timeoutMs });
     const grant = await by;
-    const grants = grantStore(await context.store(), (await context.sealingKey()).key);
+    const grants = grantStore(await context.store(), (await context.usableKey()).key);
     await audited(context, { action: 'connections.login', target: target.id }, () =>
       keep(grants, target, grant),
     );

@@ -1,11 +1,11 @@
+import { logOut, logoutMessage } from '../../connections/accounts/logout.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
-import { grantStore } from '../../connections/grants.ts';
-import { logOut, logoutMessage } from '../../connections/logout.ts';
+import { grantStore } from '../../connections/credentials/grants.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { connections } from '../connect.ts';
-import { failure } from '../failure.ts';
-import { loginTargetOf } from '../login.ts';
+import { connections } from '../setup/connect.ts';
+import { loginTargetOf } from '../setup/login.ts';
+import { failure } from '../terminal/failure.ts';
 
 export const providerLogoutCommand: Command = {
   arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],

@@ -1,10 +1,10 @@
-import { loggingOut, logoutMessage } from '../../connections/logout.ts';
+import { loggingOut, logoutMessage } from '../../connections/accounts/logout.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { confirmDestruction } from '../confirm.ts';
-import { connectionRecords, connections } from '../connect.ts';
-import { failure } from '../failure.ts';
-import { printable } from '../text.ts';
+import { connectionRecords, connections } from '../setup/connect.ts';
+import { confirmDestruction } from '../terminal/confirm.ts';
+import { failure } from '../terminal/failure.ts';
+import { printable } from '../terminal/text.ts';
 
 export const providerRemoveCommand: Command = {
   arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],

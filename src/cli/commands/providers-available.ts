@@ -1,8 +1,8 @@
 import { providers } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Command } from '../command.ts';
-import type { Io } from '../io.ts';
-import { needsKey } from '../provider-choice.ts';
+import { needsKey } from '../setup/provider-choice.ts';
+import type { Io } from '../terminal/io.ts';
 
 export const providersAvailableCommand: Command = {
   arguments: [],

@@ -1,8 +1,8 @@
 import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Command } from '../command.ts';
-import { connectionRecords } from '../connect.ts';
-import { localTime, type StyleName } from '../text.ts';
+import { connectionRecords } from '../setup/connect.ts';
+import { localTime, type StyleName } from '../terminal/text.ts';
 
 const styleOfStatus: Readonly<Record<ConnectionRecord['status'], StyleName | null>> = {
   untested: null,

@@ -1,5 +1,5 @@
 import type { Command } from '../command.ts';
-import { connectionRecords, testDocument, testLine, testStored } from '../connect.ts';
+import { connectionRecords, testDocument, testLine, testStored } from '../setup/connect.ts';
 
 export const providersTestAllCommand: Command = {
   arguments: [],

@@ -1,6 +1,6 @@
 import type { Command } from '../command.ts';
-import { connectionRecords, connections, testDocument, testLine, testStored } from '../connect.ts';
-import { failure } from '../failure.ts';
+import { connectionRecords, connections, testDocument, testLine, testStored } from '../setup/connect.ts';
+import { failure } from '../terminal/failure.ts';
 
 export const providersTestCommand: Command = {
   arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],

@@ -1,7 +1,7 @@
-import { validateConnection } from '../../connections/test.ts';
+import { validateConnection } from '../../connections/testing/test-connection.ts';
 import { findProvider } from '../../providers/index.ts';
 import type { Command } from '../command.ts';
-import { connectionRecords, connections } from '../connect.ts';
+import { connectionRecords, connections } from '../setup/connect.ts';
 
 export const providersValidateCommand: Command = {
   arguments: [],

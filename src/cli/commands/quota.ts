@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { quotaRow } from '../../health/schema.ts';
 import { act, collection } from '../api.ts';
 import type { Command } from '../command.ts';
-import { localTime } from '../text.ts';
+import { localTime } from '../terminal/text.ts';
 
 type Quota = z.infer<typeof quotaRow>;
 type Line = Pick<Quota['limits'][number], 'name' | 'model' | 'left' | 'resets_at'> & {
@@ -57,7 +57,7 @@ function linesOf({ balance, connection, limits }: Quota): Line[] {
   const money = (balance?.amounts ?? []).map(({ currency, limit, remaining }) => {
     const left = limit === null || limit <= 0 ? (remaining > 0 ? null : 0) : remaining / limit;
     const amount = limit === null ? remaining.toFixed(2) : `${remaining.toFixed(2)} of ${limit.toFixed(2)}`;
-    return { ...{ connection, name: `money (${currency})`, model: null }, left, amount, resets_at: null };
+    return { connection, name: `money (${currency})`, model: null, left, amount, resets_at: null };
   });
   return [...limits.map((limit) => ({ ...limit, connection, amount: leftOf(limit) })), ...money];
 }

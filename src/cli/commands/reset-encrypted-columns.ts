@@ -1,13 +1,8 @@
-import { createSecretKey, randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import type { StorageKey } from '../../connections/seal.ts';
 import { connectionStore } from '../../connections/store.ts';
 import { countKept, forgetKept } from '../../responses/kept.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import type { Context } from '../context.ts';
-import { count } from '../text.ts';
+import { count } from '../terminal/text.ts';
 
 interface Affected {
   id: string;
@@ -37,7 +32,7 @@ export const resetEncryptedColumnsCommand: Command = {
       'WARNING: this removes the stored credentials of all connections and all kept responses, and only a backup brings them back.',
     );
     const store = await context.existingStore();
-    const key = await keyOf(context);
+    const key = await context.sealingKey();
     const connections = store === null ? null : connectionStore(store, key.key);
     const affected = (await connections?.listSealed()) ?? [];
     const responses = store === null ? 0 : (await countKept(store, key.responses.name)).kept;
@@ -70,11 +65,3 @@ export const resetEncryptedColumnsCommand: Command = {
     return 0;
   },
 };
-
-/** The keys in force. Where they are lost none are made for the sake of looking: some that open nothing serve as well. */
-async function keyOf({ config, sealingKey }: Context): Promise<Omit<StorageKey, 'source'>> {
-  const { dataDir, storageKey } = await config();
-  const there = storageKey !== null || existsSync(join(dataDir, 'storage.key'));
-  if (there) return sealingKey();
-  return { key: randomBytes(32), responses: { key: createSecretKey(randomBytes(32)), name: '' } };
-}

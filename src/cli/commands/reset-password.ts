@@ -1,10 +1,10 @@
-import { hashPassword } from '../../access/password.ts';
-import { passwordProblem } from '../../access/password-policy.ts';
-import { userStore } from '../../access/users.ts';
+import { hashPassword } from '../../access/passwords/password.ts';
+import { passwordProblem } from '../../access/passwords/policy.ts';
+import { userStore } from '../../access/users/users.ts';
 import { audited } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
-import { failure, usageError } from '../failure.ts';
+import { failure, usageError } from '../terminal/failure.ts';
 
 export const resetPasswordCommand: Command = {
   arguments: [{ name: 'user', summary: 'name or id of the user (default admin)', required: false }],

@@ -5,8 +5,8 @@ import { restoreBackup } from '../../backup/restore.ts';
 import { readRunFile } from '../../run-file.ts';
 import { recordCommand } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { confirmDestruction } from '../confirm.ts';
-import { printable } from '../text.ts';
+import { confirmDestruction } from '../terminal/confirm.ts';
+import { printable } from '../terminal/text.ts';
 
 export const restoreCommand: Command = {
   arguments: [{ name: 'file', summary: 'a backup, or the name of one in DATA_DIR/backups', required: true }],
@@ -25,7 +25,10 @@ export const restoreCommand: Command = {
     const file = fileOf(given, dataDir);
     io.note('Checking the backup …');
     const { keyMatches, manifest, previous } = await restoreBackup({
-      ...{ dataDir, file, secret: storageKey, now: now() },
+      dataDir,
+      file,
+      secret: storageKey,
+      now: now(),
       owner: () => readRunFile(dataDir),
       confirmed: async ({ created_at, modelgate }) => {
         const question = `Replace the state in ${dataDir} by the backup of ${created_at} (Modelgate ${printable(modelgate)})?`;
@@ -41,8 +44,14 @@ export const restoreCommand: Command = {
     const { created_at, members, modelgate, schema } = manifest;
     io.result(
       {
-        ...{ restored: true, file, created_at, version: modelgate, schema, previous },
-        ...{ members: members.map(({ name }) => name), key_matches: keyMatches },
+        restored: true,
+        file,
+        created_at,
+        version: modelgate,
+        schema,
+        previous,
+        members: members.map(({ name }) => name),
+        key_matches: keyMatches,
       },
       () => `Restored the backup of ${created_at}.`,
     );

@@ -21,7 +21,9 @@ export const serveCommand: Command = {
     const { io } = context;
     let gateway: Gateway | null = null;
     const log = createLog({
-      ...{ level: config.logLevel, write: (line: string) => io.note(line), pretty: io.interactive },
+      level: config.logLevel,
+      write: (line: string) => io.note(line),
+      pretty: io.interactive,
       tee: (line) => gateway?.logged(line),
     });
     // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.

@@ -1,11 +1,10 @@
 import { keyStore } from '../../access/store.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
 import type { Command, Options } from '../command.ts';
-import { connectionRecords, testDocument, testLine } from '../connect.ts';
 import type { Context } from '../context.ts';
-import { credentialFlags, readCredential } from '../credential.ts';
-import { type Discovery, discover, discoveryDocument, discoveryText } from '../discover.ts';
-import { usageError } from '../failure.ts';
+import { connectionRecords, testDocument, testLine } from '../setup/connect.ts';
+import { credentialFlags, readCredential } from '../setup/credential.ts';
+import { type Discovery, discover, discoveryDocument, discoveryText } from '../setup/discover.ts';
 import {
   connect,
   hasPassword,
@@ -14,9 +13,10 @@ import {
   setPassword,
   type Tested,
   testNew,
-} from '../install.ts';
-import { baseUrlFor, connectable, needsKey, providerOf } from '../provider-choice.ts';
-import { runWizard } from '../wizard.ts';
+} from '../setup/install.ts';
+import { baseUrlFor, connectable, needsKey, providerOf } from '../setup/provider-choice.ts';
+import { runWizard } from '../setup/wizard.ts';
+import { usageError } from '../terminal/failure.ts';
 
 /** Where `--api-key` may stand instead, for a setup without a person. */
 const keyVariable = 'GATEWAY_API_KEY';
@@ -45,7 +45,7 @@ export const setupCommand: Command = {
   ],
   needs: 'store',
   about:
-    'On a terminal and without these flags it asks. Keys found in the environment and local model servers are offered, never used silently.',
+    'On a terminal and without these flags it asks. Keys found in the environment and local model servers are offered, never used silently. At the end it offers to point installed coding tools at the gateway.',
   examples: [
     { command: 'gateway setup', does: 'the wizard' },
     {

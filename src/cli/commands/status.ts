@@ -1,10 +1,10 @@
-import { isExpired } from '../../access/key-row.ts';
+import { isExpired } from '../../access/keys/row.ts';
 import { keyStore } from '../../access/store.ts';
 import { totals } from '../../ledger/report.ts';
 import type { Command } from '../command.ts';
-import { connectionRecords } from '../connect.ts';
 import type { Context } from '../context.ts';
-import { count, dollars, duration, iso } from '../text.ts';
+import { connectionRecords } from '../setup/connect.ts';
+import { count, dollars, duration, iso } from '../terminal/text.ts';
 import { version } from '../version.ts';
 
 const dayMs = 86_400_000;
@@ -71,8 +71,11 @@ interface StatusDocument {
     output_tokens: number;
     /** Null: there were requests, and none has a known cost. */
     cost_usd: number | null;
-    /** Requests whose cost is not known. */
+    /** What the providers' prompt caches saved, less what storing in them cost; null: not known. */
+    cache_savings_usd: number | null;
+    /** Requests whose cost is not known, and their input and output tokens. */
     unpriced: number;
+    unpriced_tokens: number;
   };
 }
 
@@ -86,8 +89,16 @@ function people(status: StatusDocument): string {
     `Data directory   ${status.data_dir}`,
     `Gateway keys     ${keys.total} (${keys.usable} usable)`,
     `Connections      ${connections.total} (${connections.active} active, ${connections.failed} with a problem)`,
-    `Last 24 hours    ${count(day.requests, 'request')}, ${day.failed} failed, ${dollars(day.cost_usd)}`,
+    `Last 24 hours    ${count(day.requests, 'request')}, ${day.failed} failed, ${spent(day)}`,
   ].join('\n');
+}
+
+/** What is known of the cost, and how much is not. */
+function spent(day: StatusDocument['last_24_hours']): string {
+  const { cache_savings_usd: saved, cost_usd, unpriced, unpriced_tokens } = day;
+  const caches = saved === null || saved <= 0 ? '' : ` (prompt caches saved ${dollars(saved)})`;
+  if (unpriced === 0) return `${dollars(cost_usd)}${caches}`;
+  return `${dollars(cost_usd)} and ${count(unpriced, 'request')} (${count(unpriced_tokens, 'token')}) of unknown cost${caches}`;
 }
 
 const nothing = {
@@ -97,7 +108,9 @@ const nothing = {
   input_tokens: 0,
   output_tokens: 0,
   cost_usd: 0,
+  cache_savings_usd: 0,
   unpriced: 0,
+  unpriced_tokens: 0,
 };
 
 /** What the ledger counted in the last 24 hours. */
@@ -112,6 +125,8 @@ async function lastDay(context: Context): Promise<StatusDocument['last_24_hours'
     input_tokens: counted.inputTokens,
     output_tokens: counted.outputTokens,
     cost_usd: counted.costUsd,
+    cache_savings_usd: counted.cacheSavingsUsd,
     unpriced: counted.unpriced,
+    unpriced_tokens: counted.unpricedTokens,
   };
 }

@@ -1,7 +1,7 @@
 import type { Command } from '../command.ts';
-import type { ExitCode } from '../exit-code.ts';
-import { type Smoke, smoke } from '../smoke.ts';
-import { dollars } from '../text.ts';
+import { type Smoke, smoke } from '../setup/smoke.ts';
+import type { ExitCode } from '../terminal/exit-code.ts';
+import { dollars } from '../terminal/text.ts';
 
 const defaultTimeoutSeconds = 60;
 

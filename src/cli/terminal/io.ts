@@ -7,6 +7,8 @@ export interface Io {
   readonly json: boolean;
   /** Questions may be asked: stdin and stderr are a terminal and `--non-interactive` was not given. */
   readonly interactive: boolean;
+  /** Stdin is a terminal, whether or not anything may be asked. */
+  readonly terminal: boolean;
   /** The outcome: the JSON document with `--json`, else the text made by `text`, on stdout. */
   result(document: object, text: () => string): void;
   /** One JSON Lines record with `--json`, else one line of text, on stdout. */
@@ -69,6 +71,7 @@ export function createIo({ json, nonInteractive, stdin, stdout, stderr, onBroken
   const paint = (style: StyleName, text: string) => (coloured ? styleText(style, text) : text);
   return {
     json,
+    terminal: stdin.isTTY === true,
     interactive: !nonInteractive && stdin.isTTY === true && stderr.isTTY === true,
     result: (document, text) => {
       stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : ended(text()));

@@ -1,12 +1,12 @@
-import { hashPassword } from '../access/password.ts';
-import { passwordProblem as problemOf } from '../access/password-policy.ts';
-import { userStore } from '../access/users.ts';
-import { newConnectionOf } from '../connections/checked-input.ts';
-import type { ConnectionRecord } from '../connections/schema.ts';
-import type { Provider } from '../providers/provider.ts';
-import { audited, newConnectionEntry } from './audit.ts';
-import { connections, listeningAt, testStored } from './connect.ts';
-import type { Context } from './context.ts';
+import { hashPassword } from '../../access/passwords/password.ts';
+import { passwordProblem as problemOf } from '../../access/passwords/policy.ts';
+import { userStore } from '../../access/users/users.ts';
+import { newConnectionOf } from '../../connections/checked-input.ts';
+import type { ConnectionRecord } from '../../connections/schema.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { audited, newConnectionEntry } from '../audit.ts';
+import type { Context } from '../context.ts';
+import { changeableConnections, connections, listeningAt, testStored } from './connect.ts';
 
 /** Steps that `setup` takes, with or without a person at the terminal. */
 
@@ -39,7 +39,7 @@ export async function connect(
   { apiKey: api_key, baseUrl: base_url, defaultModel: default_model, name, provider }: NewConnection,
   context: Context,
 ): Promise<ConnectionRecord> {
-  const stored = await connections(context);
+  const stored = await changeableConnections(context);
   const wanted = newConnectionOf(
     { provider: provider.id, name, base_url, api_key, default_model },
     await listeningAt(context),

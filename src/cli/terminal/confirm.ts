@@ -1,4 +1,4 @@
-import type { Options } from './command.ts';
+import type { Options } from '../command.ts';
 import { failure, usageError } from './failure.ts';
 import type { Io } from './io.ts';
 

@@ -1,7 +1,7 @@
-import type { NewConnectionInput } from '../connections/schema.ts';
-import type { Flag, Options } from './command.ts';
-import type { Context } from './context.ts';
-import { usageError } from './failure.ts';
+import type { NewConnectionInput } from '../../connections/schema.ts';
+import type { Flag, Options } from '../command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../terminal/failure.ts';
 
 /** How a login at a provider is described (RFC 6749). */
 export const oauthFlags: readonly Flag[] = [

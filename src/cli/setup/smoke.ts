@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type LedgerRow, recentRequests } from '../ledger/report.ts';
-import { GatewayError } from '../lib/error.ts';
-import { splitFrames } from '../lib/sse.ts';
-import type { RunningGateway } from './client.ts';
-import type { Context } from './context.ts';
-import type { ExitCode } from './exit-code.ts';
-import { reportOf } from './failure.ts';
+import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { splitFrames } from '../../lib/sse.ts';
+import type { RunningGateway } from '../client.ts';
+import type { Context } from '../context.ts';
+import type { ExitCode } from '../terminal/exit-code.ts';
+import { reportOf } from '../terminal/failure.ts';
 
 /** Outcome of one small request through the running gateway. Times in milliseconds. */
 export interface Smoke {

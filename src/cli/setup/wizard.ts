@@ -1,12 +1,13 @@
-import { keyStore } from '../access/store.ts';
-import { rowOfConnection } from '../connections/connection-row.ts';
-import { providers } from '../providers/index.ts';
-import type { Provider } from '../providers/provider.ts';
+import { keyStore } from '../../access/store.ts';
+import { rowOfConnection } from '../../connections/connection-row.ts';
+import { providers } from '../../providers/index.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { Context } from '../context.ts';
+import type { ExitCode } from '../terminal/exit-code.ts';
+import { failure, reportOf } from '../terminal/failure.ts';
+import { offerToolSetup } from '../tools/offer.ts';
 import { connectionRecords, testLine } from './connect.ts';
-import type { Context } from './context.ts';
 import { type Discovery, discover, discoveryText } from './discover.ts';
-import type { ExitCode } from './exit-code.ts';
-import { failure, reportOf } from './failure.ts';
 import {
   connect,
   hasPassword,
@@ -30,6 +31,7 @@ export async function runWizard(context: Context): Promise<ExitCode> {
   await moreStep(context);
   const key = await keyStep(context);
   const running = await testStep(context);
+  await offerToolSetup(key?.key ?? null, context);
   const records = await connectionRecords(context);
   const next = nextSteps(running, key !== null || (await hasKeys(context)));
   const document = {

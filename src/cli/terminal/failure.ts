@@ -1,4 +1,4 @@
-import { type ErrorKind, GatewayError } from '../lib/error.ts';
+import { type ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { ExitCode } from './exit-code.ts';
 
 /** A refusal of the command line itself: what to print and how to exit. */

@@ -1,7 +1,7 @@
-import { checkBaseUrl } from '../connections/checked-input.ts';
-import { findProvider, providers } from '../providers/index.ts';
-import type { Provider } from '../providers/provider.ts';
-import { usageError } from './failure.ts';
+import { checkBaseUrl } from '../../connections/checked-input.ts';
+import { findProvider, providers } from '../../providers/index.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { usageError } from '../terminal/failure.ts';
 
 /** @throws a usage error that names similar providers */
 export function providerOf(id: string): Provider {

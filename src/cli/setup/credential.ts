@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Flag, Options } from './command.ts';
-import type { Context } from './context.ts';
-import { usageError } from './failure.ts';
+import type { Flag, Options } from '../command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../terminal/failure.ts';
 
 /** How a provider's key is handed over. The variable and stdin stay out of the process list and the shell history. */
 export const credentialFlags: readonly Flag[] = [

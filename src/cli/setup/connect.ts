@@ -1,21 +1,27 @@
-import { openAccessTokens } from '../connections/access-tokens.ts';
-import type { ConnectionRecord } from '../connections/schema.ts';
-import { connectionStore } from '../connections/store.ts';
-import type { ConnectionTest } from '../connections/test.ts';
-import { testConnection } from '../connections/test.ts';
-import type { Listening } from '../http/outbound.ts';
-import { readRunFile } from '../run-file.ts';
-import type { Context } from './context.ts';
-import { failure } from './failure.ts';
+import { openAccessTokens } from '../../connections/credentials/access-tokens.ts';
+import type { ConnectionRecord } from '../../connections/schema.ts';
+import { connectionStore } from '../../connections/store.ts';
+import type { ConnectionTest } from '../../connections/testing/test-connection.ts';
+import { testConnection } from '../../connections/testing/test-connection.ts';
+import type { Listening } from '../../http/outbound/outbound.ts';
+import { readRunFile } from '../../run-file.ts';
+import type { Context } from '../context.ts';
+import { failure } from '../terminal/failure.ts';
+import { count } from '../terminal/text.ts';
 import { providerOf } from './provider-choice.ts';
-import { count } from './text.ts';
 
 /** How long a provider may take to answer a test. */
 const testTimeoutMs = 15_000;
 
+/** The connections, to be read. */
 export async function connections(context: Context): Promise<ReturnType<typeof connectionStore>> {
   const store = await context.store();
   return connectionStore(store, (await context.sealingKey()).key);
+}
+
+/** The same for adding and changing them: the first credential makes the key that encrypts it. */
+export async function changeableConnections(context: Context): Promise<ReturnType<typeof connectionStore>> {
+  return connectionStore(await context.store(), (await context.usableKey()).key);
 }
 
 /** Where the gateway of this data directory listens, as far as one runs. No connection may lead there. */

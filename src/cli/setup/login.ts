@@ -1,14 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Grant } from '../connections/account-schema.ts';
-import { finishBrowserLogin } from '../connections/oauth/browser.ts';
-import { finishDeviceLogin } from '../connections/oauth/device.ts';
-import { browserLogin, deviceLogin, type LoginTarget } from '../connections/oauth/logins.ts';
+import type { Grant } from '../../connections/accounts/schema.ts';
+import { finishBrowserLogin } from '../../connections/oauth/browser.ts';
+import { finishDeviceLogin } from '../../connections/oauth/device.ts';
+import { browserLogin, deviceLogin, type LoginTarget } from '../../connections/oauth/logins.ts';
+import type { Context } from '../context.ts';
+import { failure, usageError } from '../terminal/failure.ts';
+import type { Io } from '../terminal/io.ts';
 import { connectionRecords, connections } from './connect.ts';
-import type { Context } from './context.ts';
-import { failure, usageError } from './failure.ts';
-import type { Io } from './io.ts';
 
 export interface LoginOptions {
   io: Io;

@@ -1,8 +1,8 @@
 import { request } from 'undici';
-import { providers } from '../providers/index.ts';
-import type { Provider } from '../providers/provider.ts';
-import { upstreamUrl } from '../providers/url.ts';
-import type { Context } from './context.ts';
+import { providers } from '../../providers/index.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { upstreamUrl } from '../../providers/url.ts';
+import type { Context } from '../context.ts';
 
 /** A provider that this machine already knows about: to be offered, never used silently. */
 export type Discovery =

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { createBackup } from '../backup/create.ts';
+import { resealCredentials } from '../connections/credentials/reseal.ts';
+import { createKeyFile, deriveKeys, readKeyFile, type StorageKey } from '../connections/credentials/seal.ts';
+import {
+  countSealed,
+  existingStorageKey,
+  nextPath,
+  noteKey,
+  removeKeyFile,
+  settleKeyChange,
+} from '../connections/credentials/storage-key.ts';
+import { GatewayError } from '../lib/error.ts';
+import { resealResponses } from '../responses/reseal.ts';
+import { openStore, type Store } from '../store/database.ts';
+import { acquireDataDir, type Owner } from '../store/lock.ts';
+
+export interface RotateInput {
+  dataDir: string;
+  /** STORAGE_ENCRYPTION_KEY: the new key, and the one that the gateway uses from then on. Null: one is made in `storage.key`. */
+  secret: string | null;
+  /** STORAGE_ENCRYPTION_KEY_OLD: the key until now. Null: the one in `storage.key`. */
+  oldSecret: string | null;
+  version: string;
+  /** Milliseconds since the epoch. */
+  now: number;
+  owner(): Owner | null;
+  /** Told before each step. What it throws ends the change. */
+  progress(step: RotationStep): void | Promise<void>;
+}
+
+export type RotationStep = 'backup' | 'key' | 'encrypt' | 'commit' | 'place' | 'done';
+
+export interface Rotated {
+  /** Where the new key is. */
+  source: 'environment' | 'file';
+  credentials: number;
+  responses: number;
+  /** The backup from before, which needs the old key. */
+  backup: string;
+}
+
+/**
+ * Encrypts all that is stored encrypted with a new key, while no gateway runs. The old key stays in its place until all
+ * of it is on the disk, in one transaction that also says which key it is; a change that is cut off at any point leaves
+ * a data directory in which one of the two opens everything, and the next start knows which.
+ * @throws GatewayError when a gateway runs, or the old key does not open every credential; nothing is changed then
+ */
+export async function rotateStorageKey(input: RotateInput): Promise<Rotated> {
+  const { dataDir, now, owner, progress, version } = input;
+  const lock = await acquireDataDir(dataDir, owner);
+  try {
+    const store = await openStore(dataDir, { create: false, now: () => now });
+    try {
+      await settleKeyChange(store, dataDir);
+      const from = await oldKey(store, input);
+      await progress('backup');
+      const { path: backup } = await createBackup({
+        dataDir,
+        output: null,
+        storageKey: from,
+        includeKey: false,
+        version,
+        now,
+      });
+      await progress('key');
+      const to = newKey(input, from);
+      const counts = await encrypt(store, from, to, progress).finally(() => settleKeyChange(store, dataDir));
+      if (to.source === 'environment') removeKeyFile(dataDir);
+      await progress('done');
+      return { source: to.source === 'environment' ? 'environment' : 'file', ...counts, backup };
+    } finally {
+      await store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function oldKey(store: Store, { dataDir, oldSecret, secret }: RotateInput): Promise<StorageKey> {
+  const from = await existingStorageKey(store, { dataDir, secret: oldSecret });
+  if (from.source === 'missing' && (await countSealed(store)) > 0)
+    throw new GatewayError(
+      'invalid_request',
+      `The key that the credentials are encrypted with is not known: set STORAGE_ENCRYPTION_KEY_OLD to it, or put ${join(dataDir, 'storage.key')} back`,
+      { param: 'STORAGE_ENCRYPTION_KEY_OLD' },
+    );
+  if (secret !== null && deriveKeys(secret).responses.name === from.responses.name)
+    throw new GatewayError(
+      'invalid_request',
+      'STORAGE_ENCRYPTION_KEY is the key until now: set it to the new one, made with `openssl rand -base64 32`',
+      { param: 'STORAGE_ENCRYPTION_KEY' },
+    );
+  return from;
+}
+
+/** A key of the file is on the disk before anything is encrypted with it, beside the old one. */
+function newKey({ dataDir, secret }: RotateInput, from: StorageKey): StorageKey {
+  if (secret !== null) return { ...deriveKeys(secret), source: 'environment' };
+  const path = nextPath(dataDir);
+  createKeyFile(path, `${randomBytes(32).toString('base64url')}\n`);
+  const made = readKeyFile(path);
+  if (made === null || deriveKeys(made).responses.name === from.responses.name)
+    throw new GatewayError('internal_error', `${path} was not written as it should be: begin again`);
+  return { ...deriveKeys(made), source: 'file' };
+}
+
+async function encrypt(
+  store: Store,
+  from: StorageKey,
+  to: StorageKey,
+  progress: RotateInput['progress'],
+): Promise<Pick<Rotated, 'credentials' | 'responses'>> {
+  await progress('encrypt');
+  // The old key may go once this is on the disk, not once it is on its way there.
+  await sql.raw('pragma synchronous = full').execute(store.db);
+  const counts = await store.db.transaction().execute(async (trx) => {
+    const { credentials, unreadable } = await resealCredentials(trx, from.key, to.key);
+    if (unreadable.length > 0)
+      throw new GatewayError(
+        'conflict',
+        `The old key does not open the credentials of ${unreadable.join(', ')}: set STORAGE_ENCRYPTION_KEY_OLD to the key that does, or remove these connections. Nothing was changed`,
+      );
+    const responses = await resealResponses(trx, from.responses, to.responses);
+    // Their keys are derived from the old one, and cannot be told from what was asked then.
+    await trx.deleteFrom('idempotency').execute();
+    await noteKey(trx, to.responses.name);
+    await progress('commit');
+    return { credentials, responses };
+  });
+  // What the old key opens must not stay readable in the log either.
+  await sql.raw('pragma wal_checkpoint(truncate)').execute(store.db);
+  await progress('place');
+  return counts;
+}

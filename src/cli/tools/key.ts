@@ -1,0 +1,103 @@
+import type { ToolPlace } from '../../tools/configuring/configure.ts';
+import { currentKey } from '../../tools/configuring/current-key.ts';
+import { keyVariable, type Tool } from '../../tools/tool.ts';
+import { audited } from '../audit.ts';
+import type { Options } from '../command.ts';
+import type { Context } from '../context.ts';
+import { failure, usageError } from '../terminal/failure.ts';
+import { givenKey } from './gateway-facts.ts';
+
+/** The gateway key that a tool gets. `new` is made only when something is written. */
+export type ToolKey = { kind: 'given'; text: string } | { kind: 'none' } | { kind: 'new'; name: string };
+
+export interface MadeKey {
+  id: string;
+  name: string;
+  /** The text, which is shown once. */
+  key: string;
+}
+
+/** Stands in the diff for a key that does not exist yet. */
+const KEY_TO_COME = 'sk-a-key-that-is-made-when-this-is-written';
+
+export function keyInPlan(key: ToolKey): string | null {
+  if (key.kind === 'given') return key.text;
+  return key.kind === 'new' ? KEY_TO_COME : null;
+}
+
+/**
+ * The key for a setup: the given one, the one that the tool has already, or a new one of this machine's gateway. A key
+ * of another machine's gateway is asked for.
+ * @throws a failure where none is given and nobody can be asked
+ */
+export async function keyForSetup(
+  tool: Tool,
+  place: ToolPlace,
+  options: Options,
+  context: Context,
+): Promise<ToolKey> {
+  const given = await givenKey(options, context);
+  if (given !== null) return { kind: 'given', text: given };
+  if (options.text('remote') !== undefined) return askForKey(context);
+  const present = await workingKey(tool, place, context);
+  if (present !== null) return { kind: 'given', text: present };
+  const name = await freeName(tool.id, context);
+  const { interactive, ask } = context.io;
+  if (!interactive || options.on('yes') || options.on('dry-run')) return { kind: 'new', name };
+  const wanted = await ask.confirm(`Make a gateway key "${name}" for ${tool.name}?`, true);
+  if (wanted === null) throw cancelled();
+  return wanted ? { kind: 'new', name } : askForKey(context);
+}
+
+async function askForKey({ io }: Context): Promise<ToolKey> {
+  if (!io.interactive)
+    throw usageError(`Give the gateway key with --api-key, ${keyVariable} or GATEWAY_API_KEY`);
+  const check = (text: string) => (text.trim() === '' ? 'This is needed' : undefined);
+  const text = await io.ask.secret('The gateway key', { check });
+  if (text === null) throw cancelled();
+  return { kind: 'given', text: text.trim() };
+}
+
+function cancelled() {
+  return failure(1, 'cancelled', 'Cancelled, nothing was changed.');
+}
+
+/** The key in the tool's file, when it is one of this gateway. */
+async function workingKey(tool: Tool, place: ToolPlace, context: Context): Promise<string | null> {
+  // A file that cannot be read is refused by whoever is about to write it.
+  const key = await currentKey(tool, place.machine).catch(() => null);
+  const store = await context.existingStore();
+  if (key === null || store === null) return null;
+  const { hasKey } = await import('../../access/store.ts');
+  return (await hasKey(store, key)) ? key : null;
+}
+
+/** `codex`, or `codex-2` where there is a key of that name. */
+async function freeName(wanted: string, context: Context): Promise<string> {
+  const store = await context.existingStore();
+  if (store === null) return wanted;
+  const { keyStore } = await import('../../access/store.ts');
+  const taken = new Set((await keyStore(store).list()).map(({ name }) => name));
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
+
+/** Makes a key without restrictions, of this name or, where it is taken, of one like it, and returns once a running gateway knows it. */
+export async function makeKey(wanted: string, context: Context): Promise<MadeKey> {
+  const name = await freeName(wanted, context);
+  const { limitedKeys } = await import('../../budgets/key-limits.ts');
+  const store = await context.store();
+  const { key, row } = await audited(context, { action: 'keys.create', target: name, input: { name } }, () =>
+    limitedKeys(store, context.now).create({ name }),
+  );
+  await context.settle();
+  return { id: row.id, name, key };
+}
+
+/** Takes a key away that was made for something that failed. */
+export async function removeKey({ id, name }: MadeKey, context: Context): Promise<void> {
+  const { keyStore } = await import('../../access/store.ts');
+  const store = await context.store();
+  await audited(context, { action: 'keys.delete', target: name }, () => keyStore(store).remove(id));
+}

@@ -1,0 +1,33 @@
+import type { Tool } from '../../tools/tool.ts';
+import type { Context } from '../context.ts';
+import { failure, usageError } from '../terminal/failure.ts';
+import type { GatewayFacts } from './gateway-facts.ts';
+
+/** So many models are named to whoever has to name one. */
+const NAMED = 8;
+
+/**
+ * The model that a tool is set to: the given one, or one of the gateway's list where the tool needs one.
+ * @throws a failure where one is needed and nobody can be asked
+ */
+export async function chosenModel(
+  tool: Tool,
+  given: string | null,
+  { models }: GatewayFacts,
+  { io }: Context,
+): Promise<string | null> {
+  if (given !== null || tool.recipe.model === 'optional') return given;
+  const known = models ?? [];
+  if (!io.interactive || known.length === 0)
+    throw usageError(`${tool.name} has to be told its model: repeat with --model MODEL${someOf(known)}`);
+  const choices = known.map((id) => ({ value: id, label: id }));
+  const model = await io.ask.choose(`Which model should ${tool.name} use?`, choices);
+  if (model === null) throw failure(1, 'cancelled', 'Cancelled, nothing was changed.');
+  return model;
+}
+
+function someOf(models: readonly string[]): string {
+  if (models.length === 0) return ', e.g. --model auto';
+  const more = models.length > NAMED ? ` and ${models.length - NAMED} more` : '';
+  return `. There are ${models.slice(0, NAMED).join(', ')}${more}`;
+}
