@@ -123,8 +123,17 @@ describe('the configuration', () => {
   it('never reads an empty storage key as a key', (test) => {
     const env = { DATA_DIR: temporaryFolder(test) };
     assert.equal(loadConfig({ env: { ...env, STORAGE_ENCRYPTION_KEY: '' } }).storageKey, null);
-    const given = loadConfig({ env: { ...env, STORAGE_ENCRYPTION_KEY: 's' } });
-    assert.deepEqual([given.storageKey, given.sources.storageKey], ['s', 'environment']);
+    const secret = 'MDEyMzQ1Njc4OWFiY2RlZg';
+    const given = loadConfig({ env: { ...env, STORAGE_ENCRYPTION_KEY: secret } });
+    assert.deepEqual([given.storageKey, given.sources.storageKey], [secret, 'environment']);
+    assert.throws(
+      () => loadConfig({ env: { ...env, STORAGE_ENCRYPTION_KEY: 'guess-me' } }),
+      (error: unknown) => {
+        assert.ok(error instanceof GatewayError && error.param === 'STORAGE_ENCRYPTION_KEY');
+        assert.doesNotMatch(error.message, /guess-me/);
+        return true;
+      },
+    );
   });
 
   it('knows which addresses are this machine’s alone', () => {

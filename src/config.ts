@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { defaultDataDirectory } from './lib/data-directory.ts';
 import { GatewayError } from './lib/error.ts';
+import { weaknessOf } from './lib/secret-strength.ts';
 
 /** A rate in USD per million tokens, flat or with a higher rate above a number of input tokens. */
 const rate = z.union(
@@ -64,6 +65,7 @@ export const configFile = z.strictObject({
       headers_timeout_ms: milliseconds,
       body_timeout_ms: milliseconds,
       body_bytes: z.int().min(1024).max(1_073_741_824),
+      connections: z.int().min(1).max(10_000_000).nullable(),
     })
     .partial()
     .optional(),
@@ -99,7 +101,11 @@ export const configFile = z.strictObject({
     .strictObject({ max_bytes: z.int().min(0), ttl_seconds: z.int().min(1).max(2_592_000) })
     .partial()
     .optional(),
-  redis: z.strictObject({ timeout_ms: z.int().min(1).max(60_000) }).optional(),
+  redis: z
+    .strictObject({ timeout_ms: z.int().min(1).max(60_000), failure_mode: z.enum(['refuse', 'local']) })
+    .partial()
+    .optional(),
+  tools: z.strictObject({ remote_detection: z.boolean() }).partial().optional(),
   allowed_hosts: z.array(z.string().min(1)).optional(),
   trusted_proxies: z
     .array(
@@ -131,9 +137,16 @@ export interface Config {
   /** Answers that are given again, where a key or a combo wants that. */
   cache: { maxBytes: number; ttlMs: number };
   /** REDIS_URL, where several gateways share their limits; null: each by itself. It may hold a password. */
-  redis: { url: string; timeoutMs: number } | null;
+  redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
   logLevel: z.infer<typeof logLevel>;
-  limits: { headerBytes: number; headersTimeoutMs: number; bodyTimeoutMs: number; bodyBytes: number };
+  limits: {
+    headerBytes: number;
+    headersTimeoutMs: number;
+    bodyTimeoutMs: number;
+    bodyBytes: number;
+    /** Clients that may be connected at once; null for as many as the limit of open files leaves room for. */
+    connections: number | null;
+  };
   timeouts: { connectMs: number; headersMs: number; firstByteMs: number; idleMs: number; totalMs: number };
   /** Tokens of logins to the management API, in seconds. */
   api: {
@@ -148,6 +161,8 @@ export interface Config {
   responses: { retentionDays: number; maxBytes: number };
   /** Age at which lists of models are asked for anew, in milliseconds; null for never. */
   modelsMaxAgeMs: number | null;
+  /** Whether callers on other machines may have the programs of coding tools looked for and run. */
+  remoteDetection: boolean;
   /** Names of this gateway beside those of this machine, under which the management API may be spoken to. */
   allowedHosts: readonly string[];
   /** Networks of proxies whose word about where a request came from counts. */
@@ -194,7 +209,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     host: host.value,
     port: portNumber(port.value, port.source),
     authRequired: auth.value,
-    storageKey: storageKey === undefined || storageKey === '' ? null : storageKey,
+    storageKey: storageSecret(storageKey),
     redis: redisFrom(env['REDIS_URL'], file.redis),
     logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
     limits: {
@@ -202,6 +217,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       headersTimeoutMs: file.limits?.headers_timeout_ms ?? 15_000,
       bodyTimeoutMs: file.limits?.body_timeout_ms ?? 120_000,
       bodyBytes: file.limits?.body_bytes ?? 64 * 1024 * 1024,
+      connections: file.limits?.connections ?? null,
     },
     timeouts: {
       connectMs: file.timeouts?.connect_ms ?? 10_000,
@@ -218,6 +234,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     },
     modelsMaxAgeMs: modelsMaxAge(file),
     cache: cacheBounds(file),
+    remoteDetection: file.tools?.remote_detection ?? false,
     allowedHosts: file.allowed_hosts ?? [],
     trustedProxies: file.trusted_proxies ?? [],
     api: tokensOf(file.api),
@@ -244,6 +261,18 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
   return config;
 }
 
+/** @throws GatewayError for a secret that can be guessed; it is not repeated */
+function storageSecret(secret: string | undefined): string | null {
+  if (secret === undefined || secret === '') return null;
+  const weakness = weaknessOf(secret);
+  if (weakness === null) return secret;
+  throw new GatewayError(
+    'invalid_request',
+    `STORAGE_ENCRYPTION_KEY is too weak: ${weakness}. Make one with \`openssl rand -base64 32\`. Where it is in use already, set the new one, put the old one into STORAGE_ENCRYPTION_KEY_OLD and run \`gateway storage rotate-key\``,
+    { param: 'STORAGE_ENCRYPTION_KEY' },
+  );
+}
+
 function tokensOf(api: ConfigFile['api']): Config['api'] {
   return {
     tokenTtlSeconds: api?.token_ttl_seconds ?? 600,
@@ -262,14 +291,18 @@ function modelsMaxAge({ models }: ConfigFile): number | null {
   return hours === null ? null : hours * 3_600_000;
 }
 
-/** How long a request waits for Redis before it is decided without it. */
-const REDIS_TIMEOUT_MS = 25;
+/** How long a request waits for Redis where no lease covers it. */
+const REDIS_TIMEOUT_MS = 2_000;
 
 /** @throws GatewayError for what is no address of Redis; it is not repeated, for it may hold a password */
 function redisFrom(url: string | undefined, file: ConfigFile['redis']): Config['redis'] {
   if (url === undefined || url === '') return null;
   if (/^rediss?:\/\//.test(url) && URL.canParse(url))
-    return { url, timeoutMs: file?.timeout_ms ?? REDIS_TIMEOUT_MS };
+    return {
+      url,
+      timeoutMs: file?.timeout_ms ?? REDIS_TIMEOUT_MS,
+      failureMode: file?.failure_mode ?? 'refuse',
+    };
   const message = 'REDIS_URL must look like redis://HOST:PORT or rediss://HOST:PORT';
   throw new GatewayError('invalid_request', message, { param: 'REDIS_URL' });
 }
@@ -283,6 +316,13 @@ export function isLoopback(host: string): boolean {
 export function readVariable(name: string, env: ConfigInput['env'] = process.env): string | undefined {
   const value = env[name];
   return value === '' ? undefined : value;
+}
+
+/** All of this process's environment, for a program that is started in the place of this one. */
+export function inheritedEnvironment(
+  env: ConfigInput['env'] = process.env,
+): Record<string, string | undefined> {
+  return { ...env };
 }
 
 /** Which of `names` are set to something. The values are not read out. */
@@ -308,14 +348,8 @@ function pick<T>(flag: T | undefined, variable: T | undefined, file: T | undefin
 }
 
 function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): Picked<string> {
-  const picked = pick(flag, env['DATA_DIR'], undefined, defaultDataDirectory(env));
-  return { value: resolve(picked.value), source: picked.source };
-}
-
-function defaultDataDirectory(env: NonNullable<ConfigInput['env']>): string {
-  if (env['XDG_DATA_HOME']) return join(env['XDG_DATA_HOME'], 'modelgate');
-  if (process.platform === 'win32' && env['LOCALAPPDATA']) return join(env['LOCALAPPDATA'], 'modelgate');
-  return join(env['HOME'] || homedir(), '.local', 'share', 'modelgate');
+  const { source, value } = pick<string | null>(flag, env['DATA_DIR'], undefined, null);
+  return { value: resolve(value ?? defaultDataDirectory(env)), source };
 }
 
 function readConfigFile(path: string): ConfigFile {
@@ -323,7 +357,9 @@ function readConfigFile(path: string): ConfigFile {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    // ENOTDIR: the data directory is a file, or below one, which whoever needs it says.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return {};
     throw new GatewayError('invalid_request', `${path} cannot be read: ${(error as Error).message}`, {
       cause: error,
     });

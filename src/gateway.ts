@@ -1,43 +1,50 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { type AuditLog, openAudit } from './access/audit.ts';
-import { auditResource } from './access/audit-resource.ts';
+import { rmSync } from 'node:fs';
+import { type AuditLog, openAudit } from './access/audit/audit.ts';
+import { auditResource } from './access/audit/resource.ts';
+import { openToAll } from './access/bootstrap.ts';
 import { networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
-import { userStore } from './access/users.ts';
+import { userStore } from './access/users/users.ts';
 import { openBackups } from './backup/resource.ts';
 import { createAnswerCache } from './cache/answers.ts';
 import { createRouting } from './combos/routing.ts';
-import { type Config, isLoopback } from './config.ts';
-import { type Balances, openBalances } from './connections/balances.ts';
+import { type Config, isLoopback, readVariable } from './config.ts';
+import { type Balances, openBalances } from './connections/accounts/balances.ts';
+import type { StorageKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
-import type { StorageKey } from './connections/seal.ts';
-import type { Listening as ListeningAt } from './http/outbound.ts';
+import { openEvents } from './events/open.ts';
+import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { sendJson } from './http/send.ts';
-import { type AnyExchange, createHttpServer, type Exchange } from './http/server.ts';
-import { createWebSockets } from './http/websocket.ts';
+import { allowedHosts } from './http/server/allowed-hosts.ts';
+import { configuredLimit } from './http/server/connection-limit.ts';
+import { listenError } from './http/server/listen-error.ts';
+import { type AnyExchange, createHttpServer, type Exchange } from './http/server/server.ts';
+import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
+import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
+import { makeFolder } from './lib/folder.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type Log } from './lib/log.ts';
 import { createSchedule, type Schedule } from './lib/schedule.ts';
-import { isManagementPath } from './management/app.ts';
+import { isManagementPath, refusalWithHeaders } from './management/app.ts';
 import { auditEvents } from './management/audit-events.ts';
-import { ownHosts } from './management/guards.ts';
-import { createLive, type Live } from './management/live.ts';
-import { createOnce } from './management/once.ts';
+import { createIdempotencyStore } from './management/guard/idempotency.ts';
+import { type Live, openLive } from './management/live/live.ts';
 import { type Management, openManagement } from './management/open.ts';
+import { openCliTools } from './management/open-cli-tools.ts';
 import { gatewayResources } from './management/resources.ts';
-import { renderError } from './proxy/answer-error.ts';
+import { renderError } from './proxy/answer/error.ts';
 import type { OpenCall } from './proxy/context.ts';
-import { createLearned } from './proxy/learned.ts';
-import { createPools } from './proxy/pools.ts';
-import { safePath } from './proxy/routes.ts';
-import { createSessions } from './proxy/socket-session.ts';
-import { type SurfaceContext, serveModels } from './proxy/surface.ts';
-import { traceText } from './proxy/tried.ts';
-import { serveUpgrade } from './proxy/upgrade.ts';
-import { createWatch } from './proxy/watch.ts';
+import { traceText } from './proxy/dispatch/attempt-failures.ts';
+import { methodsOf, safePath } from './proxy/inbound/routes.ts';
+import { type SurfaceContext, serveModels } from './proxy/inbound/surface.ts';
+import { createLearned } from './proxy/quirks/learned.ts';
+import { createPools } from './proxy/upstream/pools.ts';
+import { createWatch } from './proxy/upstream/watch.ts';
+import { createSessions } from './proxy/websocket/session.ts';
+import { serveUpgrade } from './proxy/websocket/upgrade.ts';
 import { openRecords } from './records.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 import { openServices, type Services } from './services/open.ts';
@@ -45,6 +52,7 @@ import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+import { toolsResource } from './tools/resource.ts';
 
 const LAST_BYTES_MS = 250;
 
@@ -114,7 +122,7 @@ interface OpenInput extends GatewayInput {
 
 async function open(input: OpenInput): Promise<Listening> {
   const { config, version, onClose } = input;
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(config.dataDir);
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   let address: Address | null = null;
@@ -128,7 +136,11 @@ async function open(input: OpenInput): Promise<Listening> {
   const sessions = createSessions(context, onError);
   const server = createHttpServer({
     limits: config.limits,
-    renderError,
+    renderError: (error, path, id, received) =>
+      isManagementPath(path) && methodsOf(path) === null
+        ? refusalWithHeaders(error, id)
+        : renderError(error, path, id, received),
+    connections: { ...configuredLimit(config, input.log), isProbe: (path) => probes.has(path) },
     onRequest: (exchange) => serve({ context, management, services }, exchange, draining),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
@@ -137,7 +149,7 @@ async function open(input: OpenInput): Promise<Listening> {
   const { host, port } = await server
     .listen(config.host, config.port)
     .catch((error: NodeJS.ErrnoException) => {
-      throw listenError(error, config);
+      throw listenError(error, config.host, config.port);
     });
   address = { host, port };
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -162,6 +174,9 @@ async function open(input: OpenInput): Promise<Listening> {
   return { url, host, port, setupCode };
 }
 
+/** What is answered even when there are too many clients. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
 interface Address {
   host: string;
   port: number;
@@ -179,18 +194,26 @@ async function openContext(
   { config, log, onClose, onLive, version }: OpenInput,
   listening: ListeningAt,
 ): Promise<Opened> {
-  const store = await openStore(config.dataDir, { create: true });
+  const store = await openStore(config.dataDir, {
+    check: true,
+    onError: (error) => log.error({ error: describe(error) }, 'the log of the database cannot be folded in'),
+    onWait: () => log.warn('another process has locked the database; what writes waits for it'),
+  });
   onClose(() => store.close());
   const schedule = createSchedule();
-  const sealing = await sealingKey(config, log);
+  const sealing = await sealingKey(store, config, log);
   const { accounts, ledger, responses, traces } = await openRecords({
-    ...{ store, config, log, schedule, onClose },
+    store,
+    config,
+    log,
+    schedule,
+    onClose,
     key: sealing.responses,
   });
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const stored = storedSettings(store, sealing.key, log);
   const known = accounts.adopt;
-  const shared = await sharedLimits(config, schedule, log);
+  const shared = await sharedLimits(config, store, schedule, log);
   onClose(() => shared?.close());
   const snapshots = await openSnapshots({ ...stored, store, ledger, config, shared, schedule, log, known });
   onClose(snapshots.close);
@@ -198,47 +221,76 @@ async function openContext(
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
-  const live = createLive();
-  onClose(() => live.close());
-  onLive((line) => live.publish('logs', () => Object(JSON.parse(line))));
+  const live = openLive({ onClose, onLive });
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
   const tokens = openTokens({
-    ...{ store, sealingKey: sealing.key, schedule, inUse, connections: stored.connections },
-    ...{ modelsMaxAgeMs: config.modelsMaxAgeMs, listening, log, onClose },
+    store,
+    sealingKey: sealing.key,
+    schedule,
+    inUse,
+    connections: stored.connections,
+    modelsMaxAgeMs: config.modelsMaxAgeMs,
+    listening,
+    log,
+    onClose,
   });
   const balances = openBalances({ schedule, inUse, tokens, listening, onClose, now: Date.now });
   const services = await openServices({
-    ...{ store, config, version, tokens, schedule, ledger, listening, report, now: Date.now },
+    store,
+    config,
+    version,
+    tokens,
+    schedule,
+    ledger,
+    listening,
+    report,
+    now: Date.now,
     connections: stored.connections,
-    ...{ calls: watch.members, reload: snapshots.reload },
+    calls: watch.members,
+    reload: snapshots.reload,
     usable: () => connectionsIn(snapshots.current()),
     sharing: shared?.ready ?? null,
     publish: (event) => live.publish('services', () => event),
     standingsOf: accounts.standingsOf,
   });
   onClose(() => services.close());
+  const events = await openEvents({
+    dataDir: config.dataDir,
+    listening,
+    log,
+    now: Date.now,
+    random: Math.random,
+    variable: readVariable,
+  });
+  onClose(() => events.close());
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
-    routing: createRouting({ outlook: accounts, random: Math.random, now: Date.now }),
-    ...{ pools, watch, answers: createAnswerCache({ ...config.cache, now: Date.now }) },
-    ...{ ...createLearned(), limits: snapshots.limits, tokens },
+    routing: createRouting({ healthView: accounts, random: Math.random, now: Date.now }),
+    pools,
+    watch,
+    answers: createAnswerCache({ ...config.cache, now: createSteadyClock() }),
+    ...createLearned(),
+    limits: snapshots.limits,
+    tokens,
     accounts,
     record(entry, trace) {
-      ledger.record(entry);
       const text = trace === null ? null : traceText(trace);
       if (text !== null) traces.record(entry.id, text);
+      ledger.record(entry);
       live.publish('requests', () => rowOfEntry(entry));
+      events.requestFinished(entry);
     },
     replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
     responses: responses.memory,
     places: responses.places,
+    hosts: allowedHosts(config.host, config.allowedHosts),
     instance: randomBytes(9).toString('base64url'),
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
-  const { management, setupCode } = await openDoor(
+  const { management, setupCode } = await openManagementApi(
     { config, log, version, onClose },
     { store, schedule, stored, sealing, snapshots, live, services, context, balances, report, listening },
   );
@@ -261,7 +313,7 @@ interface DoorParts {
 }
 
 /** The management API, with who may come in and what is recorded of it. */
-async function openDoor(
+async function openManagementApi(
   { config, log, onClose, version }: Omit<OpenInput, 'onLive'>,
   parts: DoorParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
@@ -270,13 +322,21 @@ async function openDoor(
   onClose(audit.close);
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
   const gatekeeper = await openGatekeeper({
-    ...{ store, dataDir: config.dataDir, settings: config.api, ownerKey: context.owner.key },
-    ...{ now: context.now, onError: report, schedule },
+    store,
+    dataDir: config.dataDir,
+    settings: config.api,
+    ownerKey: context.owner.key,
+    now: context.now,
+    steady: createSteadyClock(),
+    onError: report,
+    schedule,
   });
   onClose(() => gatekeeper.close());
   const noted = auditEvents(audit);
   const backups = openBackups({
-    ...{ dataDir: config.dataDir, storageKey: sealing, version },
+    dataDir: config.dataDir,
+    storageKey: sealing,
+    version,
     failed: (work) =>
       noted({
         kind: 'change',
@@ -289,30 +349,61 @@ async function openDoor(
           input: null,
         },
       }),
-    ...{ tasks: services.tasks, report, now: context.now },
+    tasks: services.tasks,
+    report,
+    now: context.now,
   });
   onClose(backups.settled);
   const { close, grants, loginBegun, logins } = openLogins({
-    ...{ store, sealingKey: sealing.key, schedule, tasks: services.tasks, now: context.now },
-    ...{ listening: parts.listening, reload: snapshots.reload },
+    store,
+    sealingKey: sealing.key,
+    schedule,
+    tasks: services.tasks,
+    now: context.now,
+    listening: parts.listening,
+    reload: snapshots.reload,
   });
   onClose(close);
-  const once = createOnce({ store, storageKey: sealing, now: context.now });
+  const once = createIdempotencyStore({ store, storageKey: sealing, now: context.now });
   schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: once.sweep, onError: report });
+  const cliTools = openCliTools({
+    config,
+    store,
+    keys: stored.keys,
+    hosts: context.hosts,
+    listening: parts.listening,
+    schedule,
+    log,
+    now: context.now,
+  });
   const management = openManagement({
+    cliTools,
     finishLogin: logins.returned,
-    ...{ gatekeeper, live, once, version, report, now: context.now },
+    gatekeeper,
+    live,
+    once,
+    version,
+    report,
+    now: context.now,
     trusted: networks(config.trustedProxies),
-    hosts: () => ownHosts(config.host, config.allowedHosts),
+    hosts: context.hosts,
     resources: [
       ...gatewayResources({
-        ...{ ...stored, store, config, limits: snapshots.limits, answers: context.answers, now: context.now },
+        ...stored,
+        store,
+        config,
+        limits: snapshots.limits,
+        answers: context.answers,
+        now: context.now,
         login: { tokens: context.tokens, logins, grants, loginBegun, listening: parts.listening },
-        ...{ accounts: context.accounts, balances: parts.balances },
-        ...{ snapshot: snapshots.current, reload: snapshots.reload },
+        accounts: context.accounts,
+        balances: parts.balances,
+        snapshot: snapshots.current,
+        reload: snapshots.reload,
       }),
       ...services.resources,
       auditResource(audit),
+      toolsResource(cliTools.service),
       backups.resource,
     ],
     audit: noted,
@@ -327,7 +418,9 @@ function connectionsIn({ routes }: Snapshot): number {
 
 function openAuditLog({ auditMonths, dataDir }: Config, log: Log): AuditLog {
   return openAudit({
-    ...{ dataDir, retentionMonths: auditMonths, now: Date.now },
+    dataDir,
+    retentionMonths: auditMonths,
+    now: Date.now,
     onError: (error) => log.error({ error: describe(error) }, 'the audit log has a fault'),
   });
 }
@@ -340,11 +433,6 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
   const left = watch.members();
   for (const call of left) call.interrupt(error);
   if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
-}
-
-function openToAll(host: string): GatewayError {
-  const message = `host ${host} is reachable from other machines, which needs an admin password first: run \`gateway setup\`, or listen on 127.0.0.1`;
-  return new GatewayError('invalid_request', message, { param: 'host' });
 }
 
 /** Every path of the gateway. */
@@ -361,11 +449,15 @@ function serve(
       sendJson(exchange, 200, { status: 'ok' });
       return true;
     case '/readyz': {
-      const failing = services.failing();
+      const { checks, failing } = services.readiness();
       const ready = !draining && failing.length === 0;
       const status = draining ? 'draining' : ready ? 'ok' : 'not ready';
       const { revision } = context.snapshot();
-      sendJson(exchange, ready ? 200 : 503, { status, revision, ...(failing.length > 0 ? { failing } : {}) });
+      sendJson(exchange, ready ? 200 : 503, {
+        status,
+        revision,
+        ...(failing.length > 0 ? { failing, checks } : {}),
+      });
       return true;
     }
     default:
@@ -375,17 +467,4 @@ function serve(
         `Nothing is served at ${safePath(exchange.path).slice(0, 200)}: model endpoints are below /v1`,
       );
   }
-}
-
-function listenError(error: NodeJS.ErrnoException, { host, port }: Config): GatewayError {
-  const hint =
-    error.code === 'EADDRINUSE'
-      ? `port ${port} is already in use: stop the other program, or choose another port with --port`
-      : error.code === 'EACCES'
-        ? `this user may not listen on port ${port}: choose one above 1023 with --port`
-        : error.message;
-  return new GatewayError('invalid_request', `Cannot listen on ${host}:${port}: ${hint}`, {
-    param: 'port',
-    cause: error,
-  });
 }

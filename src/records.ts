@@ -1,5 +1,5 @@
 import type { Config } from './config.ts';
-import type { NamedKey } from './connections/seal.ts';
+import type { NamedKey } from './connections/credentials/seal.ts';
 import { openAccounts } from './health/store.ts';
 import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
 import { createLedger } from './ledger/record.ts';
@@ -21,10 +21,14 @@ export interface WriteFault {
   at: number;
 }
 
-/** The ledger of a store, and how writing it goes. */
-export function openLedger(store: Store, log: Log) {
+/**
+ * The ledger of a store, and how writing it goes.
+ * @param beforeBatch writes what is known of requests beside their rows, so that it is there when a row is
+ */
+export function openLedger(store: Store, log: Log, beforeBatch: () => void) {
   let fault: WriteFault | null = null;
   const writer = createWriter(store, {
+    beforeBatch,
     onError(error, lost) {
       fault = { message: error instanceof Error ? error.message : String(error), at: Date.now() };
       log.error({ error: describe(error), lost }, 'the ledger cannot be written');
@@ -45,6 +49,25 @@ export function openLedger(store: Store, log: Log) {
   };
 }
 
+/** How often the database's file is looked at. */
+const FILE_LOOK_MS = 2000;
+
+/** Looks at the database's file now and then, and says in the log when something is wrong with it. */
+function watchFile({ file }: Store, schedule: Schedule, log: Log): () => void {
+  let told: string | null = null;
+  return schedule.every({
+    name: 'database file',
+    everyMs: FILE_LOOK_MS,
+    async run() {
+      await file.look();
+      const fault = file.fault();
+      if (fault !== null && fault !== told)
+        log.error({ fault }, 'the database file is not sound: stop the gateway and restore a backup');
+      told = fault;
+    },
+  });
+}
+
 export interface RecordsInput {
   config: Config;
   log: Log;
@@ -56,10 +79,18 @@ export interface RecordsInput {
 
 /** Opens what requests leave behind: the ledger, answers to continue, the state of the accounts. All are written in the background. */
 export async function openRecords({ config, key, log, onClose, schedule, store }: RecordsInput) {
-  const ledger = openLedger(store, log);
+  onClose(watchFile(store, schedule, log));
+  const traces = openTraces(store, schedule, (error, lost) =>
+    log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
+  );
+  onClose(() => traces.close());
+  const ledger = openLedger(store, log, () => void traces.flush());
   onClose(() => ledger.close());
   const responses = openResponses({
-    ...{ store, schedule, key, ...config.responses },
+    store,
+    schedule,
+    key,
+    ...config.responses,
     onError: (error, lost) => log.error({ error: describe(error), lost }, 'responses cannot be stored'),
   });
   onClose(() => responses.close());
@@ -67,9 +98,5 @@ export async function openRecords({ config, key, log, onClose, schedule, store }
     log.error({ error: describe(error), lost }, 'the state of accounts cannot be stored'),
   );
   onClose(close);
-  const traces = openTraces(store, schedule, (error, lost) =>
-    log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
-  );
-  onClose(() => traces.close());
   return { accounts, ledger, responses, traces };
 }

@@ -6,8 +6,8 @@ import { connectionWith } from '../test/support/connection.ts';
 import { startGateway, waitFor } from '../test/support/gateway.ts';
 import type { KeyRecord } from './access/schema.ts';
 import { createCatalog } from './catalog/price.ts';
+import { storageKey } from './connections/credentials/seal.ts';
 import type { OpenConnection } from './connections/schema.ts';
-import { storageKey } from './connections/seal.ts';
 import { connectionStore } from './connections/store.ts';
 import { buildSnapshot } from './snapshot.ts';
 import { openStore } from './store/database.ts';
@@ -109,7 +109,7 @@ describe('the snapshot of a running gateway', () => {
   });
 
   it('with another storage key asks for re-entry of the credential, and serves everything else', async (test) => {
-    const first = 'the first secret';
+    const first = 'the first secret, long enough';
     const gateway = await startGateway({
       env: { STORAGE_ENCRYPTION_KEY: first },
       connections: [{ provider: 'openai', name: 'work', baseUrl: 'http://127.0.0.1:9' }],

@@ -77,6 +77,7 @@ function demoRoute(): Route {
       defaultModel: 'echo',
       active: true,
       priority: Number.NEGATIVE_INFINITY,
+      cacheMarks: true,
       models: ['echo', 'tools'],
       modelsAt: null,
       modelsTriedAt: null,

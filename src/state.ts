@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import { keyStore } from './access/store.ts';
 import type { LimitsInput } from './budgets/limits.ts';
 import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
+import { leaseStore } from './budgets/shared/lease-store.ts';
 import { createCatalog } from './catalog/price.ts';
 import { aliasStore } from './combos/alias-store.ts';
 import { comboStore } from './combos/store.ts';
 import type { Config } from './config.ts';
-import { loggingOut } from './connections/logout.ts';
+import { loggingOut } from './connections/accounts/logout.ts';
+import type { StorageKey } from './connections/credentials/seal.ts';
+import { countSealed, settleKeyChange, usableStorageKey } from './connections/credentials/storage-key.ts';
 import type { OpenConnection } from './connections/schema.ts';
-import { type StorageKey, storageKey } from './connections/seal.ts';
 import { connectionStore } from './connections/store.ts';
 import { usedParts } from './ledger/used.ts';
 import { randomText } from './lib/id.ts';
@@ -21,13 +23,22 @@ import type { Store } from './store/database.ts';
 /** How often changes made by other processes (the CLI) are looked for. */
 const REVISION_POLL_MS = 500;
 
-/** The key that opens stored credentials. */
-export async function sealingKey({ dataDir, storageKey: given }: Config, log: Log): Promise<StorageKey> {
-  const sealing = await storageKey(dataDir, given);
-  if (sealing.source === 'generated') {
-    const file = join(dataDir, 'storage.key');
+/** The key that opens stored credentials. One that is gone is not replaced. */
+export async function sealingKey(
+  store: Pick<Store, 'db'>,
+  { dataDir, storageKey: secret }: Config,
+  log: Log,
+): Promise<StorageKey> {
+  await settleKeyChange(store, dataDir);
+  const sealing = await usableStorageKey(store, { dataDir, secret });
+  const file = join(dataDir, 'storage.key');
+  if (sealing.source === 'generated')
     log.warn({ file }, 'a key for stored credentials was generated; keep a copy of it with your backups');
-  }
+  if (sealing.source === 'missing')
+    log.error(
+      { file, credentials: await countSealed(store) },
+      'the key of the stored credentials is gone, and none of them can be used: put it back, or set STORAGE_ENCRYPTION_KEY',
+    );
   return sealing;
 }
 
@@ -66,8 +77,12 @@ export async function openSnapshots(input: SnapshotsInput) {
     input.known?.(open);
     await limits.reload();
     return buildSnapshot({
-      ...{ keys: await keys.list(), connections: open, catalog, revision },
-      ...{ combos: await combos.list(), aliases: await aliases.list() },
+      keys: await keys.list(),
+      connections: open,
+      catalog,
+      revision,
+      combos: await combos.list(),
+      aliases: await aliases.list(),
     });
   };
   let snapshot = await load();
@@ -105,19 +120,25 @@ export function usedBy(store: Pick<Store, 'db'>): LimitsInput['used'] {
 }
 
 /** Limits that are shared through Redis, where that is configured. */
-export function sharedLimits(
+export async function sharedLimits(
   { redis }: Pick<Config, 'redis'>,
+  store: Pick<Store, 'db' | 'insertMany'>,
   schedule: Schedule,
   log: Log,
-): Promise<OpenShared> | null {
-  return redis === null ? null : openShared({ redis, log, schedule, newId: () => randomText(16) });
+): Promise<OpenShared | null> {
+  if (redis !== null) return openShared({ redis, store, log, schedule, newId: () => randomText(12) });
+  await leaseStore(store).forgetAll();
+  return null;
 }
 
 /** The budgets and limits of a store; the ledger says what was used before. */
 function limitsOf({ ledger, log, shared, store }: SnapshotsInput, snapshot: () => Snapshot): OpenLimits {
   const used = usedBy(store);
   return openLimits({
-    ...{ log, store, shared, now: Date.now },
+    log,
+    store,
+    shared,
+    now: Date.now,
     nameOf(scope, subject) {
       const { keys, routes } = snapshot();
       if (scope === 'combo') return routes.combos.records.find(({ id }) => id === subject)?.name ?? null;

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { runScript } from '../../test/support/process.ts';
-import { storageKey } from '../connections/seal.ts';
+import { storageKey } from '../connections/credentials/seal.ts';
 import { connectionStore } from '../connections/store.ts';
 import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
@@ -30,7 +30,12 @@ async function filled(test: TestContext, name = 'first', secret: string | null =
   test.after(() => store.close().catch(() => {}));
   const backup = (more: Partial<Parameters<typeof createBackup>[0]> = {}) =>
     createBackup({
-      ...{ dataDir, output: null, storageKey: sealing, includeKey: true, version: '1.2.3', now },
+      dataDir,
+      output: null,
+      storageKey: sealing,
+      includeKey: true,
+      version: '1.2.3',
+      now,
       ...more,
     });
   return { dataDir, store, connections, backup };
@@ -170,8 +175,15 @@ describe('a restore', () => {
       await source.store.db
         .insertInto('tokens')
         .values({
-          ...{ id: kind, user_id: 'u', kind, hash: kind, hint: 'x', credential_version: 1 },
-          ...{ created_at: 1, expires_at: now * 2, ttl_seconds: 600 },
+          id: kind,
+          user_id: 'u',
+          kind,
+          hash: kind,
+          hint: 'x',
+          credential_version: 1,
+          created_at: 1,
+          expires_at: now * 2,
+          ttl_seconds: 600,
         })
         .execute();
     const { path } = await source.backup();
@@ -274,6 +286,22 @@ describe('a restore', () => {
         );
     }
     await assert.rejects(restore(place, join(dataDir, 'none.tar.gz')), /There is no file/);
+  });
+
+  it('refuses what cannot be read, however many ask at once', async (test) => {
+    const folder = temporaryFolder(test);
+    const none = join(folder, 'none.tar.gz');
+    const failure = async (work: Promise<unknown>) => work.then(String, (error: unknown) => String(error));
+    const each = Array.from({ length: 50 });
+    const missing = await Promise.all(
+      each.flatMap(() => [failure(readManifest(none)), failure(unpackBackup(none, null))]),
+    );
+    for (let time = 0; time < 300; time++) missing.push(await failure(readManifest(none)));
+    for (const text of missing) assert.match(text, /There is no file .*none\.tar\.gz/);
+    const folders = await Promise.all(
+      each.flatMap(() => [failure(readManifest(folder)), failure(unpackBackup(folder, null))]),
+    );
+    for (const text of folders) assert.match(text, /cannot be used as a backup: EISDIR/);
   });
 
   it('refuses members that are no plain files of a backup', async (test) => {

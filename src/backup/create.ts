@@ -4,7 +4,6 @@ import {
   chmod,
   link,
   lstat,
-  mkdir,
   mkdtemp,
   open,
   readdir,
@@ -17,8 +16,9 @@ import {
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { type StorageKey, seal } from '../connections/seal.ts';
+import { type StorageKey, seal } from '../connections/credentials/seal.ts';
 import { GatewayError } from '../lib/error.ts';
+import { makeFolder } from '../lib/folder.ts';
 import { databasePath } from '../store/database.ts';
 import { unpackBackup } from './read.ts';
 import type { Manifest, Member, MemberName } from './schema.ts';
@@ -69,7 +69,7 @@ export async function createBackup(input: BackupInput): Promise<Made> {
   const folder = backupFolder(dataDir);
   const path = input.output ?? join(folder, backupName(now));
   await refuseExisting(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   await removeLeftOver(folder, now);
   const work = await mkdtemp(join(folder, '.making-'));
   const partial = `${path}.partial`;
@@ -160,7 +160,7 @@ async function gather(
     key: {
       source: storageKey.source === 'environment' ? 'environment' : 'file',
       included: members.some(({ name }) => name === 'storage.key'),
-      check: seal(storageKey.key, KEY_CHECK, KEY_CHECK),
+      check: storageKey.source === 'missing' ? '' : seal(storageKey.key, KEY_CHECK, KEY_CHECK),
     },
     members,
   };

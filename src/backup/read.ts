@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { GatewayError } from '../lib/error.ts';
 import { type Manifest, manifest as manifestSchema } from './schema.ts';
@@ -57,12 +57,8 @@ async function reading<T>(
   path: string,
   read: (members: Members, done: () => number) => Promise<T>,
 ): Promise<T> {
-  const file = createReadStream(path);
-  const unzipped = createGunzip();
-  file.on('error', (error) => unzipped.destroy(error));
   try {
-    const bytes = (await stat(path)).size;
-    return await read(tarMembers(file.pipe(unzipped)), () => file.bytesRead / Math.max(1, bytes));
+    return await readingOpen(await open(path), read);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
       throw new GatewayError('not_found', `There is no file ${path}`);
@@ -70,9 +66,25 @@ async function reading<T>(
     throw new GatewayError('invalid_request', `${path} cannot be used as a backup: ${reason}`, {
       cause: error,
     });
+  }
+}
+
+/** Closes `handle` when it has been read, or reading it failed. */
+async function readingOpen<T>(
+  handle: FileHandle,
+  read: (members: Members, done: () => number) => Promise<T>,
+): Promise<T> {
+  const file = handle.createReadStream();
+  const unzipped = createGunzip();
+  // Listens to both, whoever fails first. What failed reaches the one who reads `unzipped`.
+  pipeline(file, unzipped, () => {});
+  try {
+    const { size } = await handle.stat();
+    return await read(tarMembers(unzipped), () => file.bytesRead / Math.max(1, size));
   } finally {
     file.destroy();
     unzipped.destroy();
+    await handle.close();
   }
 }
 

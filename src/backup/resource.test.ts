@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
-import { storageKey } from '../connections/seal.ts';
+import { storageKey } from '../connections/credentials/seal.ts';
 import type { Caller } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { openStore } from '../store/database.ts';
@@ -13,7 +13,11 @@ import { backupRow } from './schema.ts';
 import { createBackupWork, type FailedWork, type NewWork } from './work.ts';
 
 const caller: Caller = {
-  ...{ ...admin, userId: '1', tokenId: 't', passwordAt: null, requestId: 'req' },
+  ...admin,
+  userId: '1',
+  tokenId: 't',
+  passwordAt: null,
+  requestId: 'req',
 };
 
 describe('the backups resource', () => {
@@ -25,7 +29,10 @@ describe('the backups resource', () => {
     const ends: string[] = [];
     const failures: FailedWork[] = [];
     const backups = openBackups({
-      ...{ dataDir, storageKey: sealing, version: '1.2.3', now: () => time++ },
+      dataDir,
+      storageKey: sealing,
+      version: '1.2.3',
+      now: () => time++,
       tasks: {
         begin: async () => 'task_1',
         progress: async () => {},

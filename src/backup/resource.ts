@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { StorageKey } from '../connections/seal.ts';
+import type { StorageKey } from '../connections/credentials/seal.ts';
 import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { backupFolder, backupName, createBackup } from './create.ts';
@@ -72,7 +72,13 @@ function making(
   return async (progress) => {
     const output = join(backupFolder(dataDir), id);
     const { bytes, manifest } = await createBackup({
-      ...{ dataDir, output, storageKey, version, now, includeKey, progress },
+      dataDir,
+      output,
+      storageKey,
+      version,
+      now,
+      includeKey,
+      progress,
     });
     return {
       message: `The backup ${id} is made`,

@@ -1,19 +1,8 @@
-import {
-  chmod,
-  constants,
-  copyFile,
-  link,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  rename,
-  rm,
-  stat,
-} from 'node:fs/promises';
+import { chmod, constants, copyFile, link, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storageKey as storageKeyOf, open as unseal } from '../connections/seal.ts';
+import { storageKey as storageKeyOf, open as unseal } from '../connections/credentials/seal.ts';
 import { GatewayError } from '../lib/error.ts';
+import { makeFolder } from '../lib/folder.ts';
 import { databasePath, openStore } from '../store/database.ts';
 import { acquireDataDir, type Owner } from '../store/lock.ts';
 import { openDatabase } from '../store/sqlite.ts';
@@ -50,7 +39,7 @@ export interface Restored {
  */
 export async function restoreBackup(input: RestoreInput): Promise<Restored> {
   const { dataDir, file, now, owner } = input;
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const lock = await acquireDataDir(dataDir, owner);
   await removeLeftOver(dataDir);
   const work = await mkdtemp(join(dataDir, '.restoring-'));
@@ -113,6 +102,8 @@ function unusable(file: string, reason: string): GatewayError {
 
 /** Whether the key that will be in force opens what the backup's key has sealed. */
 async function hasKey({ dataDir, secret }: RestoreInput, work: string, { key }: Manifest): Promise<boolean> {
+  // There was no key when it was made.
+  if (key.check === '') return true;
   const folder = key.included ? work : dataDir;
   if (secret === null && !(await exists(join(folder, 'storage.key')))) return false;
   const inForce = await storageKeyOf(folder, secret);
@@ -135,7 +126,7 @@ async function keepPrevious(dataDir: string, now: number): Promise<string | null
   for (const name of kept) if (await exists(join(dataDir, name))) present.push(name);
   if (present.length === 0) return null;
   const time = new Date(now).toISOString().replace(/[:.]/g, '-');
-  await mkdir(backupFolder(dataDir), { recursive: true, mode: 0o700 });
+  makeFolder(backupFolder(dataDir));
   const folder = await mkdtemp(join(backupFolder(dataDir), `replaced-${time}-`));
   for (const name of present) await keep(join(dataDir, name), join(folder, name));
   await syncFolder(folder);
@@ -160,9 +151,11 @@ async function keep(from: string, to: string): Promise<void> {
 async function foldLog(dataDir: string): Promise<void> {
   const path = databasePath(dataDir);
   if (!(await exists(path)) || (await stat(path)).size === 0 || databaseFault(path) !== null) return;
-  const database = openDatabase(path, { busyMs: 2000 });
+  const database = openDatabase(path);
   let busy: unknown;
   try {
+    // No gateway runs, and nobody else waits for this thread.
+    database.exec('pragma busy_timeout = 2000');
     busy = database.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'];
   } finally {
     database.close();

@@ -29,17 +29,23 @@ export async function snapshotDatabase(
 ): Promise<void> {
   // SQLite writes into an empty file that exists, which keeps the mode.
   writeFileSync(to, '', { mode: 0o600, flag: 'wx' });
-  const look = () => progress(Math.min(1, statSync(to).size / Math.max(1, statSync(from).size)));
+  const look = () => progress(Math.min(1, bytesOf(to) / Math.max(1, bytesOf(from))));
   const looking = setInterval(look, LOOK_MS);
   try {
     await new Promise<void>((resolve, reject) => {
-      const worker = new Worker(workerSource, { eval: true, workerData: { from, to } });
+      // Without the flags of this process, which may say that texts are modules.
+      const worker = new Worker(workerSource, { eval: true, execArgv: [], workerData: { from, to } });
       worker.on('error', reject);
       worker.on('exit', () => resolve());
     });
   } finally {
     clearInterval(looking);
   }
+}
+
+/** 0 for a file that is gone: the copying itself says what is wrong with that. */
+function bytesOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** What is wrong with a database file; null when it is sound. */

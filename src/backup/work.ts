@@ -111,8 +111,10 @@ export function createBackupWork(input: WorkInput): BackupWork {
       const { action, caller, id, message } = work;
       try {
         const taskId = await tasks.begin({
-          ...{ name: action === 'create' ? 'backup' : action, target: `/api/backups/${id}` },
-          ...{ userId: caller.userId, message },
+          name: action === 'create' ? 'backup' : action,
+          target: `/api/backups/${id}`,
+          userId: caller.userId,
+          message,
         });
         const ended = carryOut(taskId, work);
         const end = wait ? await Promise.race([ended, delay(MOMENT_MS, null, { ref: false })]) : null;

@@ -13,25 +13,28 @@ test('models are known by their family, wherever they are offered', () => {
   ])
     assert.equal(images(model), true, model);
   for (const model of [
-    ...['gpt-4', 'gpt-4-0613', 'gpt-3.5-turbo', 'o3-mini', 'openai/gpt-oss-120b', 'deepseek-chat', 'GLM-4.6'],
-    ...[
-      'deepseek-ai/DeepSeek-V3.1',
-      'llama-3.3-70b-versatile',
-      'meta-llama/Llama-3.1-8B',
-      'kimi-k2-thinking',
-    ],
+    'gpt-4',
+    'gpt-4-0613',
+    'gpt-3.5-turbo',
+    'o3-mini',
+    'openai/gpt-oss-120b',
+    'deepseek-chat',
+    'GLM-4.6',
+    'deepseek-ai/DeepSeek-V3.1',
+    'llama-3.3-70b-versatile',
+    'meta-llama/Llama-3.1-8B',
+    'kimi-k2-thinking',
   ])
     assert.equal(images(model), false, model);
   for (const model of [
-    ...[
-      'gpt-4o-audio-preview',
-      'llama-3.2-90b-vision-preview',
-      'glm-4.5v',
-      'kimi-k2.5',
-      'anything',
-      'llama-4-scout',
-    ],
-    ...['gemini-2.5-flash-preview-tts', 'llama3.2'],
+    'gpt-4o-audio-preview',
+    'llama-3.2-90b-vision-preview',
+    'glm-4.5v',
+    'kimi-k2.5',
+    'anything',
+    'llama-4-scout',
+    'gemini-2.5-flash-preview-tts',
+    'llama3.2',
   ])
     assert.equal(images(model), undefined, model);
   assert.equal(abilitiesOf('o1-mini').tools, false);

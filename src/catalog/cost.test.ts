@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
-import { noUsage, type Usage } from '../codecs/model.ts';
+import { noUsage, type Usage } from '../codecs/wire-format.ts';
 import { findProvider } from '../providers/index.ts';
-import { costOf } from './cost.ts';
+import { cacheSavings, costOf } from './cost.ts';
 import { createCatalog, type ModelPrice, type Rate } from './price.ts';
 
 const catalog = createCatalog({ overrides: {} });
@@ -330,5 +330,32 @@ test('one token more never makes a request cheaper, when higher tiers cost no le
         );
       },
     ),
+  );
+});
+
+test('a prompt cache saves what its tokens would have cost as input, less what they did cost', () => {
+  const sonnet = price('anthropic', 'claude-sonnet-5');
+  const saved = (usage: Partial<Usage>) => cacheSavings(sonnet, { ...noUsage, ...usage });
+  // Input 2, write 2.5, one-hour write 4, read 0.2 for a million.
+  assert.equal(saved({ input: 5_000, output: 300 }), 0);
+  assert.equal(saved({ cacheRead: 1_000_000, output: 10 }), 1.8);
+  assert.equal(saved({ cacheWrite5m: 1_000_000 }), -0.5);
+  assert.equal(saved({ cacheWrite1h: 1_000_000, cacheRead: 1_000_000 }), -0.2);
+  assert.equal(cacheSavings({ input: null, output: 1, source: 's' }, { ...noUsage, cacheRead: 1 }), null);
+});
+
+test('a prompt cache saves the difference between two costs, whatever the price', () => {
+  const amount = fc.double({ min: 0, max: 100, noNaN: true });
+  const rate = fc.oneof(amount, fc.record({ base: amount, tiers: fc.constant([{ above: 1_000, rate: 7 }]) }));
+  const made = fc.record({ input: rate, output: rate, cacheRead: rate, cacheWrite5m: rate });
+  const tokens = fc.nat(100_000);
+  fc.assert(
+    fc.property(made, tokens, tokens, tokens, (rates, input, cacheRead, cacheWrite5m) => {
+      const of: ModelPrice = { ...rates, source: 's' };
+      const all = input + cacheRead + cacheWrite5m;
+      const saved = cacheSavings(of, { ...noUsage, input, cacheRead, cacheWrite5m });
+      const difference = cost(of, { input: all }) - cost(of, { input, cacheRead, cacheWrite5m });
+      assert.ok(Math.abs((saved ?? Number.NaN) - difference) < 1e-9);
+    }),
   );
 });

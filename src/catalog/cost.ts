@@ -1,4 +1,4 @@
-import type { Usage } from '../codecs/model.ts';
+import { noUsage, type Usage } from '../codecs/wire-format.ts';
 import type { ModelPrice, Rate } from './price.ts';
 
 /**
@@ -13,13 +13,7 @@ import type { ModelPrice, Rate } from './price.ts';
 export function costOf(price: ModelPrice, usage: Usage): number | null {
   const { input, output } = price;
   const writes = price.cacheWrite5m ?? input;
-  const total =
-    usage.input +
-    usage.cacheRead +
-    usage.cacheWrite5m +
-    usage.cacheWrite1h +
-    usage.audioInput +
-    usage.imageInput;
+  const total = inputOf(usage);
   const buckets: readonly (readonly [amount: number, rate: Rate | null])[] = [
     [usage.input, input],
     [usage.cacheRead, price.cacheRead ?? input],
@@ -45,6 +39,34 @@ export function costOf(price: ModelPrice, usage: Usage): number | null {
     millionths += amount * rateAt(rate, total);
   }
   return millionths / 1_000_000;
+}
+
+/**
+ * What the provider's prompt cache saved in USD: what the tokens that it gave or stored would have cost as plain input,
+ * less what they did cost. Below 0 where more was stored than was ever read. Null where that is not known.
+ */
+export function cacheSavings(price: ModelPrice, usage: Usage): number | null {
+  const { cacheRead, cacheWrite1h, cacheWrite5m } = usage;
+  const cached = cacheRead + cacheWrite5m + cacheWrite1h;
+  if (cached === 0) return 0;
+  const input: Usage = { ...noUsage, input: inputOf(usage) };
+  const none = costOf(price, input);
+  const some = costOf(price, {
+    ...input,
+    input: input.input - cached,
+    cacheRead,
+    cacheWrite5m,
+    cacheWrite1h,
+  });
+  return none === null || some === null ? null : Math.round((none - some) * PICO) / PICO;
+}
+
+/** No price has so many decimals. */
+const PICO = 1e12;
+
+/** All tokens that went in, by which the tier is chosen. */
+function inputOf({ audioInput, cacheRead, cacheWrite1h, cacheWrite5m, imageInput, input }: Usage): number {
+  return input + cacheRead + cacheWrite5m + cacheWrite1h + audioInput + imageInput;
 }
 
 /** What so many tokens of plain text cost in USD, without any cache; null when a rate is not known. */

@@ -70,8 +70,16 @@ function distinct(offers: readonly Offer[]): Offer[] {
 
 function rowOfName({ contextWindow, id, kind, price }: OfferedName): Row {
   return {
-    ...{ id, kind, model: null, name: id, provider: 'modelgate', connection: null, connection_id: null },
-    ...{ context_window: contextWindow, deprecated: null, ...shownPrice(price) },
+    id,
+    kind,
+    model: null,
+    name: id,
+    provider: 'modelgate',
+    connection: null,
+    connection_id: null,
+    context_window: contextWindow,
+    deprecated: null,
+    ...shownPrice(price),
   };
 }
 

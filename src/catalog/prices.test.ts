@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { calcPrice, findProvider as findInPackage, type MatchLogic } from '@pydantic/genai-prices';
-import { noUsage } from '../codecs/model.ts';
+import { noUsage } from '../codecs/wire-format.ts';
 import { findProvider, providers } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import { costOf } from './cost.ts';

@@ -1,10 +1,10 @@
-import { hostRefusal, type Listening } from '../http/outbound.ts';
+import { hostRefusal, type Listening } from '../http/outbound/outbound.ts';
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import { upstreamUrl } from '../providers/url.ts';
-import { accountOf, accountText } from './account.ts';
-import type { Account, OAuthAccount } from './account-schema.ts';
+import { accountOf, accountText } from './accounts/account.ts';
+import type { Account, OAuthAccount } from './accounts/schema.ts';
 import { oauthClientOf } from './oauth/client.ts';
 import type { ConnectionChange, ConnectionRecord, NewConnectionInput } from './schema.ts';
 import type { ConnectionPatch, NewConnection } from './store.ts';
@@ -26,6 +26,7 @@ export function newConnectionOf(input: NewConnectionInput, listening: Listening)
     defaultModel: input.default_model ?? null,
     ...(input.priority === undefined ? {} : { priority: input.priority }),
     ...(input.active === undefined ? {} : { active: input.active }),
+    ...(input.prompt_cache_marks === undefined ? {} : { cacheMarks: input.prompt_cache_marks }),
   };
 }
 
@@ -41,6 +42,7 @@ export function patchOf(
   if (change.default_model !== undefined) patch.defaultModel = change.default_model;
   if (change.active !== undefined) patch.active = change.active;
   if (change.priority !== undefined) patch.priority = change.priority;
+  if (change.prompt_cache_marks !== undefined) patch.cacheMarks = change.prompt_cache_marks;
   if (change.api_key !== undefined || change.oauth !== undefined) {
     if (provider === undefined)
       throw new GatewayError('conflict', `This version knows no provider "${record.provider}"`);
@@ -133,7 +135,7 @@ function baseUrlOf({ baseUrlOf: pattern }: Provider, account: Account | null): s
 }
 
 /**
- * Joining a path shows whether a base URL can be used. It must not lead where nothing is sent (`http/outbound.ts`);
+ * Joining a path shows whether a base URL can be used. It must not lead where nothing is sent (`http/outbound/outbound.ts`);
  * what a name is resolved to is looked at when it is used.
  * @throws GatewayError that does not repeat the URL, which may hold a secret
  */

@@ -11,6 +11,7 @@ export function rowOfConnection(record: ConnectionRecord) {
     default_model: record.defaultModel,
     active: record.active,
     priority: record.priority,
+    prompt_cache_marks: record.cacheMarks,
     status: record.status,
     last_error: record.lastError,
     last_tested_at: isoOrNull(record.lastTestedAt),

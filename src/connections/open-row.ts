@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { ConnectionTable } from '../store/tables.ts';
-import { storedAccount } from './account.ts';
-import type { Account, OAuthAccount } from './account-schema.ts';
+import { storedAccount } from './accounts/account.ts';
+import type { Account, OAuthAccount } from './accounts/schema.ts';
+import { open } from './credentials/seal.ts';
 import { notLoggedIn } from './oauth/refresh.ts';
 import type { ConnectionRecord, LoginRow, OpenConnection } from './schema.ts';
-import { open } from './seal.ts';
 
 /** A stored connection with its credential. One that cannot be opened has none and the status `needs-re-entry`. */
 export function openRow(row: Selectable<ConnectionTable>, key: Buffer): OpenConnection {
@@ -21,6 +21,7 @@ export function openRow(row: Selectable<ConnectionTable>, key: Buffer): OpenConn
     defaultModel: row.default_model,
     active: row.active === 1,
     priority: row.priority,
+    cacheMarks: row.prompt_cache_marks === 1,
     models: row.models === null ? null : JSON.parse(row.models),
     modelsAt: row.models_at,
     modelsTriedAt: row.models_tried_at,

@@ -1,12 +1,12 @@
 import type { Log } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
-import { type AccessTokens, openAccessTokens } from './access-tokens.ts';
-import { grantStore } from './grants.ts';
-import { type ModelListsInput, refreshModelLists } from './model-lists.ts';
+import { type AccessTokens, openAccessTokens } from './credentials/access-tokens.ts';
+import { grantStore } from './credentials/grants.ts';
 import { createLogins, type Logins } from './oauth/logins.ts';
 import type { ConnectionsInput } from './resource.ts';
 import type { OpenConnection } from './schema.ts';
+import { type ModelListsInput, refreshModelLists } from './testing/model-lists.ts';
 
 const LISTS_MS = 600_000;
 const LIST_TIMEOUT_MS = 15_000;
@@ -41,7 +41,9 @@ export function openTokens(input: TokensInput): AccessTokens {
   const lists = { connections, tokens, maxAgeMs, listening, timeoutMs: LIST_TIMEOUT_MS, now: Date.now };
   onClose(
     schedule.every({
-      ...{ name: 'lists of models', everyMs: LISTS_MS, run: () => refreshModelLists(lists) },
+      name: 'lists of models',
+      everyMs: LISTS_MS,
+      run: () => refreshModelLists(lists),
       onError: (error) => log.warn({ error: (error as Error).message }, 'lists of models cannot be kept'),
     }),
   );
@@ -92,7 +94,9 @@ export function openLogins(input: LoginsInput): {
     grants,
     loginBegun: ({ id, name }, { userId }) =>
       tasks.begin({
-        ...{ name: 'login', target: `/api/connections/${id}`, userId },
+        name: 'login',
+        target: `/api/connections/${id}`,
+        userId,
         message: `A login of the connection "${name}" has begun`,
       }),
     close() {

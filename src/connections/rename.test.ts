@@ -27,9 +27,14 @@ async function opened(test: TestContext, provider: string, name: string) {
     db
       .insertInto('keys')
       .values({
-        ...{ id: `k${models?.length}`, name: `k${models?.length}`, prefix: 'sk-', created_at: 1 },
-        ...{ hash: `${models?.length}`, models: models === null ? null : JSON.stringify(models) },
-        ...{ expires_at: null, cache_ttl_seconds: null },
+        id: `k${models?.length}`,
+        name: `k${models?.length}`,
+        prefix: 'sk-',
+        created_at: 1,
+        hash: `${models?.length}`,
+        models: models === null ? null : JSON.stringify(models),
+        expires_at: null,
+        cache_ttl_seconds: null,
       })
       .execute();
   const named = async () => ({
@@ -71,7 +76,9 @@ describe('a connection with another name', () => {
     await same.key(['openai/a']);
     await same.connections.update(same.id, { name: 'work' });
     assert.deepEqual((await same.named()).keys, [['openai/a']]);
-    const other = await opened(test, 'openrouter', 'openai');
+    const other = await opened(test, 'openrouter', 'before');
+    // As earlier versions allowed it.
+    await other.store.db.updateTable('connections').set({ name: 'openai' }).execute();
     await other.key(['openai/a']);
     await other.connections.update(other.id, { name: 'work' });
     assert.deepEqual((await other.named()).keys, [['openai/a', 'work/a']]);

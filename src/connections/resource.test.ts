@@ -55,6 +55,7 @@ describe('the resource of connections', () => {
       default_model: null,
       active: true,
       priority: 3,
+      prompt_cache_marks: true,
       status: 'untested',
       last_error: null,
       last_tested_at: null,
@@ -121,6 +122,9 @@ describe('the resource of connections', () => {
     const told = { name: 'gpu', base_url: 'http://10.0.0.5:11434', default_model: 'm' };
     assert.deepEqual(changed, { ...row, ...told });
     assert.deepEqual(await update(changed, {}), changed);
+    const unmarked = await update(changed, { prompt_cache_marks: false });
+    assert.deepEqual(unmarked, { ...changed, prompt_cache_marks: false });
+    assert.deepEqual(await update(unmarked, { prompt_cache_marks: true }), changed);
     const keyed = await update(changed, { api_key: 'k-1', priority: -1, active: false });
     assert.deepEqual(keyed, {
       ...changed,

@@ -1,14 +1,13 @@
-import type { Listening } from '../http/outbound.ts';
+import type { Listening } from '../http/outbound/outbound.ts';
 import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { findProvider } from '../providers/index.ts';
+import { type LoginActionInput, loginAction } from './accounts/login-action.ts';
+import { logoutAction } from './accounts/logout.ts';
 import { newConnectionOf, patchOf } from './checked-input.ts';
 import { rowOfConnection } from './connection-row.ts';
-import type { Grants } from './grants.ts';
-import { type LoginActionInput, loginAction } from './login-action.ts';
-import { logoutAction } from './logout.ts';
+import type { Grants } from './credentials/grants.ts';
 import type { Logins } from './oauth/logins.ts';
-import { probeConnection } from './probe.ts';
 import {
   type ConnectionRecord,
   connectionChange,
@@ -17,7 +16,8 @@ import {
   type ShownHealth,
 } from './schema.ts';
 import type { connectionStore } from './store.ts';
-import type { ConnectionTest, TestOptions } from './test.ts';
+import { probeConnection } from './testing/probe.ts';
+import type { ConnectionTest, TestOptions } from './testing/test-connection.ts';
 
 export interface ConnectionsInput {
   connections: ReturnType<typeof connectionStore>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Account } from './account-schema.ts';
+import type { Account } from './accounts/schema.ts';
 
 /** How people log in at a provider, as it is shown: without its secret. */
 export const loginRow = z.object({
@@ -32,6 +32,8 @@ export const connectionRecord = z.object({
   active: z.boolean(),
   /** Higher is preferred. */
   priority: z.int(),
+  /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
+  cacheMarks: z.boolean(),
   /** What the upstream listed when it was last tested; null when it never did. */
   models: z.array(z.string()).nullable(),
   modelsAt: z.number().nullable(),
@@ -116,6 +118,8 @@ const connection = {
     .nullable(),
   priority: z.int().min(-1000).max(1000),
   active: z.boolean(),
+  /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
+  prompt_cache_marks: z.boolean(),
 };
 
 /** What a new connection is made of. Only `provider` has no default. */
@@ -149,6 +153,8 @@ export const connectionRow = z.object({
   default_model: z.string().nullable(),
   active: z.boolean(),
   priority: z.int(),
+  /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
+  prompt_cache_marks: z.boolean(),
   status: connectionRecord.shape.status,
   last_error: z.string().nullable(),
   last_tested_at: z.iso.datetime().nullable(),

@@ -3,11 +3,12 @@ import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { ConnectionTable } from '../store/tables.ts';
+import { seal } from './credentials/seal.ts';
+import { refuseTakenName } from './names.ts';
 import { openRow, recordOf } from './open-row.ts';
 import { carryOver } from './rename.ts';
 import { type ConnectionRecord, connectionName, type OpenConnection } from './schema.ts';
-import { seal } from './seal.ts';
-import type { ConnectionTest } from './test.ts';
+import type { ConnectionTest } from './testing/test-connection.ts';
 
 export type AuthType = ConnectionRecord['authType'];
 
@@ -24,6 +25,8 @@ export interface NewConnection {
   priority?: number;
   /** Default true. */
   active?: boolean;
+  /** Default true. */
+  cacheMarks?: boolean;
 }
 
 export interface ConnectionPatch {
@@ -35,6 +38,7 @@ export interface ConnectionPatch {
   defaultModel?: string | null;
   active?: boolean;
   priority?: number;
+  cacheMarks?: boolean;
 }
 
 /** The connections of a store. `sealingKey` opens and seals their credentials. */
@@ -52,15 +56,17 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
 
     /** @throws GatewayError for a bad or taken name */
     async add(input: NewConnection): Promise<ConnectionRecord> {
-      const name = await freeName(db, input.name, null);
+      const name = checkedName(input.name);
       const row = newRow({ ...input, name }, sealingKey, now());
-      const { numInsertedOrUpdatedRows } = await db
-        .insertInto('connections')
-        .values(row)
-        // Another process may have taken the name meanwhile.
-        .onConflict((conflict) => conflict.column('name').doNothing())
-        .executeTakeFirst();
-      if (numInsertedOrUpdatedRows === 0n) throw nameTaken(name);
+      await db.transaction().execute(async (trx) => {
+        const { numInsertedOrUpdatedRows } = await trx
+          .insertInto('connections')
+          .values(row)
+          .onConflict((conflict) => conflict.column('name').doNothing())
+          .executeTakeFirst();
+        if (numInsertedOrUpdatedRows === 0n) throw nameTaken(name);
+        await refuseTakenName(trx, name, { kind: 'connection', id: row.id, provider: row.provider });
+      });
       return recordOf(opened(row));
     },
 
@@ -98,7 +104,9 @@ export function connectionStore({ db }: Pick<Store, 'db'>, sealingKey: Buffer, n
       return (await rows())
         .filter(({ credential }) => credential !== null)
         .map((row) => ({
-          ...{ id: row.id, provider: row.provider, name: row.name },
+          id: row.id,
+          provider: row.provider,
+          name: row.name,
           decrypts: opened(row).credential !== null,
         }));
     },
@@ -134,41 +142,29 @@ async function renamed(
   wanted: string,
   change: Updateable<ConnectionTable>,
 ): Promise<void> {
-  const to = await freeName(db, wanted, id);
-  const before = db.selectFrom('connections').select(['name', 'provider']).where('id', '=', id);
-  const { name: from, provider } = (await before.executeTakeFirst()) ?? { name: to, provider: '' };
-  const done = await db.transaction().execute(async (trx) => {
-    const { numUpdatedRows } = await trx
+  const to = checkedName(wanted);
+  await db.transaction().execute(async (trx) => {
+    // Written first: from then on no other process writes until the end of the transaction.
+    await trx.updateTable('connections').set({ id }).where('id', '=', id).execute();
+    const before = trx.selectFrom('connections').select(['name', 'provider']).where('id', '=', id);
+    const row = await before.executeTakeFirst();
+    if (row === undefined) return;
+    const { name: from, provider } = row;
+    if (from !== to) await refuseTakenName(trx, to, { kind: 'connection', id, provider });
+    await trx
       .updateTable('connections')
       .set({ ...change, name: to })
       .where('id', '=', id)
-      .where('name', '=', from)
-      // Another process may have taken the name meanwhile.
-      .where((where) => where.not(where.exists(nameOwner(trx, to, id))))
-      .executeTakeFirst();
-    if (numUpdatedRows > 0n && from !== to) await carryOver(trx, { provider, from, to });
-    return numUpdatedRows > 0n;
+      .execute();
+    if (from !== to) await carryOver(trx, { provider, from, to });
   });
-  if (!done) await freeName(db, to, id);
 }
 
-/** The name as it is stored. `own` is the id of the connection that may have it already. @throws GatewayError */
-async function freeName(db: Store['db'], name: string, own: string | null): Promise<string> {
+/** The name as it is stored. @throws GatewayError */
+function checkedName(name: string): string {
   const checked = connectionName.safeParse(name);
   if (!checked.success) throw badName(checked.error.issues[0]?.message ?? 'the name is not valid');
-  if (checked.data === 'demo') throw badName('"demo" is the built-in connection: choose another name');
-  const taken = await nameOwner(db, checked.data, own).executeTakeFirst();
-  if (taken !== undefined) throw nameTaken(checked.data);
   return checked.data;
-}
-
-/** The connection of that name which is not `own`. */
-function nameOwner(db: Store['db'], name: string | null, own: string | null) {
-  return db
-    .selectFrom('connections as other')
-    .select('other.id')
-    .where('other.name', '=', name)
-    .where('other.id', 'is not', own);
 }
 
 function nameTaken(name: string): GatewayError {
@@ -181,6 +177,7 @@ function newRow(
     apiKey,
     authType = 'api-key',
     baseUrl,
+    cacheMarks = true,
     defaultModel,
     name,
     priority = 0,
@@ -200,6 +197,7 @@ function newRow(
     default_model: defaultModel,
     active: active ? 1 : 0,
     priority,
+    prompt_cache_marks: cacheMarks ? 1 : 0,
     models: null,
     models_at: null,
     models_tried_at: null,
@@ -218,6 +216,7 @@ function changeOf(id: string, patch: ConnectionPatch, sealingKey: Buffer): Updat
   if (patch.defaultModel !== undefined) change.default_model = patch.defaultModel;
   if (patch.active !== undefined) change.active = patch.active ? 1 : 0;
   if (patch.priority !== undefined) change.priority = patch.priority;
+  if (patch.cacheMarks !== undefined) change.prompt_cache_marks = patch.cacheMarks ? 1 : 0;
   if (patch.apiKey !== undefined) {
     change.credential = patch.apiKey === null ? null : seal(sealingKey, patch.apiKey, id);
     change.auth_type = patch.apiKey === null ? 'none' : (patch.authType ?? 'api-key');

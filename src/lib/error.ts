@@ -25,6 +25,7 @@ export const errorRows = {
   invalid_request: { status: 400, kind: 'invalid_request' },
   missing_model: { status: 400, kind: 'invalid_request' },
   duplicate_field: { status: 400, kind: 'invalid_request' },
+  ambiguous_model: { status: 400, kind: 'invalid_request' },
   format_not_supported: { status: 400, kind: 'invalid_request' },
   not_translatable: { status: 400, kind: 'invalid_request' },
   context_length_exceeded: { status: 400, kind: 'invalid_request' },
@@ -43,6 +44,7 @@ export const errorRows = {
   forbidden: { status: 403, kind: 'permission' },
   reauthentication_required: { status: 403, kind: 'permission' },
   host_not_allowed: { status: 403, kind: 'permission' },
+  loopback_only: { status: 403, kind: 'permission' },
   origin_not_allowed: { status: 403, kind: 'permission' },
   not_acceptable: { status: 415, kind: 'invalid_request' },
   conflict: { status: 409, kind: 'invalid_request' },
@@ -57,12 +59,16 @@ export const errorRows = {
   loop_detected: { status: 508, kind: 'server' },
   client_closed: { status: 499, kind: 'invalid_request' },
   internal_error: { status: 500, kind: 'server' },
+  database_busy: { status: 503, kind: 'overloaded' },
+  budget_unavailable: { status: 503, kind: 'overloaded' },
   store_unavailable: { status: 503, kind: 'server' },
   audit_unavailable: { status: 503, kind: 'server' },
   connection_unusable: { status: 503, kind: 'server' },
+  storage_key_missing: { status: 503, kind: 'server' },
   login_required: { status: 503, kind: 'server' },
   login_failed: { status: 502, kind: 'server' },
   credential_refresh_failed: { status: 502, kind: 'server' },
+  too_many_connections: { status: 503, kind: 'overloaded' },
   shutting_down: { status: 503, kind: 'overloaded' },
   data_plane_stopped: { status: 503, kind: 'overloaded' },
   upstream_unreachable: { status: 502, kind: 'server' },
@@ -87,6 +93,8 @@ export interface ErrorOptions {
   status?: number;
   /** Whole seconds for `retry-after`. */
   retryAfter?: number;
+  /** What the vendor that failed calls it, for clients that branch on its word: `model_not_found`. */
+  vendorCode?: string | null;
   /** Further headers of the answer. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
@@ -101,6 +109,7 @@ export class GatewayError extends Error {
   readonly kind: ErrorKind;
   readonly param: string | null;
   readonly retryAfter: number | null;
+  readonly vendorCode: string | null;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
@@ -111,6 +120,7 @@ export class GatewayError extends Error {
     this.kind = options.status === undefined ? errorRows[code].kind : kindOfStatus(options.status);
     this.param = options.param ?? null;
     this.retryAfter = options.retryAfter ?? null;
+    this.vendorCode = options.vendorCode ?? null;
     this.headers = options.headers ?? none;
   }
 }

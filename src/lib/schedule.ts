@@ -35,8 +35,14 @@ export function createSchedule(now: () => number = Date.now): Schedule {
     every(job) {
       const { everyMs, name } = job;
       const state: JobState = {
-        ...{ name, everyMs, since: now(), runs: 0, failures: 0 },
-        ...{ lastAt: null, lastMs: null, lastError: null },
+        name,
+        everyMs,
+        since: now(),
+        runs: 0,
+        failures: 0,
+        lastAt: null,
+        lastMs: null,
+        lastError: null,
       };
       states.add(state);
       let busy = false;

@@ -13,7 +13,7 @@ export const anthropic: Provider = {
   auth: { kind: 'header', name: 'x-api-key' },
   formats: { 'anthropic-messages': '/v1/messages' },
   counts: ['anthropic-messages'],
-  dialect: { schema: 'anthropic' },
+  dialect: { schema: 'anthropic', signedThinking: true },
   // https://platform.claude.com/docs/en/api/errors; a balance that is used up is said with 400.
   faults: [
     { statuses: [400, 402, 403], says: /credit balance is too low|billing_error/i, kind: 'billing' },

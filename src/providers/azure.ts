@@ -21,6 +21,8 @@ export const azure = {
     systemRole: 'developer',
     customTools: true,
     vendorMembers: true,
+    textParts: true,
+    strictMessages: true,
     schema: 'openai',
   },
   // Models are deployments, which the key cannot list.

@@ -41,7 +41,7 @@ export const bedrock: Provider = {
       },
     },
   },
-  dialect: { schema: 'anthropic' },
+  dialect: { schema: 'anthropic', signedThinking: true },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],

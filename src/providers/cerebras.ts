@@ -12,7 +12,12 @@ export const cerebras: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-completions': '/v1/completions',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'cerebras' },
+  dialect: {
+    maxTokensField: 'max_completion_tokens',
+    reasoningField: 'reasoning',
+    strictMessages: true,
+    schema: 'cerebras',
+  },
   limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',

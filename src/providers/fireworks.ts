@@ -17,6 +17,7 @@ export const fireworks: Provider = {
   },
   // https://docs.fireworks.ai/guides/response-api
   keepsResponses: true,
+  dialect: { reasoningField: 'reasoning_content' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['FIREWORKS_API_KEY'],

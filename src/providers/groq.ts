@@ -15,7 +15,12 @@ export const groq: Provider = {
     'openai-transcriptions': '/v1/audio/transcriptions',
     'openai-translations': '/v1/audio/translations',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', reasoningField: 'reasoning', schema: 'groq' },
+  dialect: {
+    maxTokensField: 'max_completion_tokens',
+    reasoningField: 'reasoning',
+    strictMessages: true,
+    schema: 'groq',
+  },
   limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',

@@ -18,7 +18,12 @@ export const llamaCpp: Provider = {
   },
   counts: ['anthropic-messages'],
   // A message of the assistant that stands last is gone on with, unless --no-prefill-assistant says otherwise.
-  dialect: { schema: 'llama-cpp', prefill: {} },
+  dialect: {
+    schema: 'llama-cpp',
+    reasoningField: 'reasoning_content',
+    maxStops: Number.POSITIVE_INFINITY,
+    prefill: {},
+  },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -17,6 +17,7 @@ export const lmStudio: Provider = {
   },
   // https://lmstudio.ai/blog/lmstudio-v0.3.29
   keepsResponses: true,
+  dialect: { reasoningField: 'reasoning_content' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['LM_API_TOKEN'],

@@ -16,6 +16,8 @@ export const moonshot: Provider = {
   // https://platform.kimi.ai/docs/api/partial
   dialect: {
     reasoningField: 'reasoning_content',
+    // "reasoning_content is missing in assistant tool call message": a space is the least that it takes.
+    noReasoning: ' ',
     schema: 'moonshot',
     prefill: { message: { partial: true } },
   },

@@ -12,6 +12,7 @@ export const nvidia: Provider = {
     'openai-chat': '/v1/chat/completions',
     'openai-embeddings': '/v1/embeddings',
   },
+  dialect: { reasoningField: 'reasoning_content' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['NVIDIA_API_KEY', 'NVIDIA_NIM_API_KEY'],

@@ -16,7 +16,12 @@ export const ollama: Provider = {
     'anthropic-messages': '/v1/messages',
     ollama: '/api/chat',
   },
-  dialect: { schema: 'ollama', prefill: {} },
+  dialect: {
+    schema: 'ollama',
+    reasoningField: 'reasoning',
+    maxStops: Number.POSITIVE_INFINITY,
+    prefill: {},
+  },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -23,6 +23,9 @@ export const openaiCompatible: Provider = {
     'openai-moderations': '/v1/moderations',
     rerank: '/v1/rerank',
   },
+  // What most of these servers call reasoning; it is left out where it is refused, and so is what they may know of a prompt
+  // cache: https://docs.litellm.ai/docs/completion/prompt_caching
+  dialect: { reasoningField: 'reasoning_content', cacheMembers: true },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -27,6 +27,8 @@ export const openai: Provider = {
     systemRole: 'developer',
     customTools: true,
     vendorMembers: true,
+    textParts: true,
+    strictMessages: true,
     schema: 'openai',
   },
   counts: ['openai-responses'],

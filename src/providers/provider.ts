@@ -1,5 +1,5 @@
-import type { Dialect } from '../codecs/dialect.ts';
-import type { WireFormat } from '../codecs/model.ts';
+import type { Dialect } from '../codecs/model/dialect.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
 import type { FaultRow } from './fault.ts';
 
 /** Where a provider belongs in `providers available --category`. */
@@ -80,7 +80,7 @@ export interface Provider {
   baseUrlOf?: string;
   /** Path below `baseUrl` for each wire format that the provider speaks, `/v1` included. */
   formats: Partial<Record<WireFormat, string>>;
-  /** The formats in which it counts the tokens of a request ahead (`codecs/counting.ts`). */
+  /** The formats in which it counts the tokens of a request ahead (`codecs/usage/counting.ts`). */
   counts?: readonly WireFormat[];
   /**
    * How it compacts conversations of the responses format: `endpoint` below the path of the format (`/compact`),

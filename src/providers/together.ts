@@ -19,6 +19,7 @@ export const together: Provider = {
     rerank: '/v1/rerank',
   },
   limitsPerModel: true,
+  dialect: { reasoningField: 'reasoning_content' },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],

@@ -1,7 +1,8 @@
 import { GatewayError } from '../lib/error.ts';
+import { withoutTrailing } from '../lib/trailing.ts';
 
 /** `v1`, `v1beta`, `v4`: the segment that names an API's version. */
-const versionSegment = /^v\d+[a-z0-9]*$/;
+const versionSegment = /^v\d[a-z0-9]*$/;
 
 /**
  * The address of `path` (`/v1/chat/completions`) below a base URL as people really type it.
@@ -41,8 +42,8 @@ function overlap(base: readonly string[], path: readonly string[]): number {
 }
 
 function segments(path: string): string[] {
-  return path
-    .replace(/^\/+|\/+$/g, '')
+  return withoutTrailing(path, '/')
+    .replace(/^\/+/, '')
     .split('/')
     .filter((segment, index) => segment !== '' || index > 0);
 }

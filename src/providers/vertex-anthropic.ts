@@ -25,7 +25,7 @@ export const vertexAnthropic: Provider = {
       members: { anthropic_version: 'vertex-2023-10-16' },
     },
   },
-  dialect: { schema: 'anthropic' },
+  dialect: { schema: 'anthropic', signedThinking: true },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -21,7 +21,7 @@ export const vertex: Provider = {
     parameters: { access_type: 'offline', prompt: 'consent' },
   },
   formats: { gemini: '/publishers/google/models' },
-  dialect: { schema: 'gemini-chat', vendorMembers: true },
+  dialect: { schema: 'gemini-chat', vendorMembers: true, googleSeals: true, strictMessages: true },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -20,7 +20,12 @@ export const vllm: Provider = {
   },
   counts: ['anthropic-messages'],
   // https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
-  dialect: { prefill: { request: { continue_final_message: true, add_generation_prompt: false } } },
+  dialect: {
+    // https://docs.vllm.ai/en/stable/features/reasoning_outputs/: `reasoning_content` is its former name.
+    reasoningField: 'reasoning',
+    maxStops: Number.POSITIVE_INFINITY,
+    prefill: { request: { continue_final_message: true, add_generation_prompt: false } },
+  },
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['VLLM_API_KEY'],

@@ -34,7 +34,7 @@ export const xai: Provider = {
     },
     {
       statuses: [403],
-      says: /api key is (?:blocked|disabled)|team .* (?:blocked|disabled)/i,
+      says: /api key is (?:blocked|disabled)|team .{1,200} (?:blocked|disabled)/i,
       kind: 'credential',
     },
   ],

@@ -68,7 +68,7 @@ describe('the resource of settings', () => {
   });
 
   it('says where each comes from, and never the encryption key', async (test) => {
-    const env = { GATEWAY_HOST: '127.0.0.2', STORAGE_ENCRYPTION_KEY: 'secret-secret' };
+    const env = { GATEWAY_HOST: '127.0.0.2', STORAGE_ENCRYPTION_KEY: 'secret-secret-of-many-letters' };
     const { find, resource, set } = opened(test, {
       env,
       flags: { port: '4000' },

@@ -1,12 +1,17 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
+import { makeFolder } from '../lib/folder.ts';
 import { createCheckpointer } from './checkpoint.ts';
+import { type FileWatch, watchDatabaseFile } from './file-watch.ts';
+import { emptinessFault, foreignFault, missingTables, structureFault } from './integrity.ts';
+import { createLockWait } from './lock-wait.ts';
 import { type Migrations, migrate } from './migrate.ts';
 import { createReader } from './reader.ts';
-import { isBusy, isRowFault, kyselyOver, openDatabase } from './sqlite.ts';
+import { isBusy, isRowFault } from './result-code.ts';
+import { kyselyOver, openDatabase } from './sqlite.ts';
 import type { Tables } from './tables.ts';
 
 export type Value = string | number | null | Uint8Array;
@@ -32,6 +37,8 @@ export interface Store {
   ): boolean;
   /** Counts the changes of keys, connections, users and settings, by whichever process. Cheap to ask. */
   revision(): number;
+  /** Whether the database's file is still there and sound. */
+  file: Pick<FileWatch, 'fault' | 'look'>;
   close(): Promise<void>;
 }
 
@@ -42,6 +49,10 @@ export interface OpenStoreOptions {
   now?: () => number;
   /** Told of a checkpoint that failed; it is tried again later. */
   onError?: (error: unknown) => void;
+  /** Told when something waits for more than a second because another process has locked the database. */
+  onWait?: () => void;
+  /** Whether the structure of the whole file is checked; of a large one in the background. Default false. */
+  check?: boolean;
   /** Default: those of this version. */
   migrations?: Migrations;
 }
@@ -55,7 +66,8 @@ export function databasePath(dataDir: string): string {
  * @throws GatewayError when there is none and `create` is false, when it is damaged, or when a newer version wrote it
  */
 export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<Store> {
-  const { create = true, migrations, now = Date.now, onError = () => {} } = options;
+  const { check = false, create = true, migrations, now = Date.now } = options;
+  const { onError = () => {}, onWait = () => {} } = options;
   const path = databasePath(dataDir);
   if (!existsSync(path)) {
     if (!create)
@@ -63,28 +75,48 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
         'not_found',
         `There is no database at ${path}: start with \`gateway setup\` or \`gateway serve\``,
       );
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir);
     // Created empty first, so that it never exists with wider permissions.
     writeFileSync(path, '', { mode: 0o600, flag: 'a' });
   }
-  const main = openOrExplain(path, 5000);
-  const db = kyselyOver<Tables>(main);
+  const empty = emptinessFault(dataDir, path);
+  if (empty !== null) throw damaged(path, empty);
+  const watch = watchDatabaseFile(path);
+  const lockWait = createLockWait({ path, onWait, onError: watch.noteError });
+  const explained = <T>(attempt: () => T): Promise<T> =>
+    lockWait.retry(attempt).catch((error: unknown) => {
+      throw damaged(path, error);
+    });
+  await explained(() => refuseFault(statSync(path).size === 0 ? null : foreignFault(path, dataDir)));
+  const main = await explained(() => openDatabase(path));
+  const db = kyselyOver<Tables>(main, lockWait);
+  const small = statSync(path).size <= CHECKED_AT_ONCE_BYTES;
   try {
-    await migrate(main, db, { dataDir, path, now, ...(migrations === undefined ? {} : { migrations }) });
+    if (check && small) refuseFault(structureFault(main));
+    await migrate(main, db, {
+      dataDir,
+      path,
+      now,
+      lockWait,
+      ...(migrations === undefined ? {} : { migrations }),
+    });
+    if (migrations === undefined) refuseFault(missingTables(main));
   } catch (error) {
     main.close();
     throw damaged(path, error);
   }
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
-  const writing = openDatabase(path, { busyMs: 0 });
+  const writing = await explained(() => openDatabase(path));
   const checkpointer = createCheckpointer(path, onError);
-  const reader = createReader(path);
+  const reader = createReader(path, watch.noteError);
+  if (check && !small) void checkBehind(reader.db, watch);
   const revision = main.prepare('select value from revision');
   return {
     kind: 'sqlite',
     db,
     reading: reader.db,
-    insertMany: inserter(writing, () => checkpointer.consider()),
+    file: watch,
+    insertMany: inserter(writing, { consider: checkpointer.consider, onError: watch.noteError }),
     revision: () => Number(revision.get()?.['value'] ?? 0),
     async close() {
       await reader.close();
@@ -97,12 +129,18 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
 }
 
 /** Tables whose rows take the place of those with the same primary key. */
-const replaced: ReadonlySet<string> = new Set<keyof Tables>(['standings']);
+const replaced: ReadonlySet<string> = new Set<keyof Tables>(['standings', 'budget_tallies']);
 
 /** Batches between two looks at the size of the log. */
 const BATCHES_PER_LOOK = 64;
 
-function inserter(database: DatabaseSync, consider: () => void): Store['insertMany'] {
+interface InserterInput {
+  /** Called now and then, between two batches. */
+  consider(): void;
+  onError(error: unknown): void;
+}
+
+function inserter(database: DatabaseSync, { consider, onError }: InserterInput): Store['insertMany'] {
   const statements = new Map<string, StatementSync>();
   let batches = 0;
   const statementOf = (table: string, columns: readonly string[]): StatementSync => {
@@ -126,6 +164,7 @@ function inserter(database: DatabaseSync, consider: () => void): Store['insertMa
     } catch (error) {
       if (database.isTransaction) database.exec('rollback');
       if (isBusy(error)) return false;
+      onError(error);
       throw error;
     }
     for (const error of refused) onRefused(error);
@@ -159,26 +198,29 @@ function began(database: DatabaseSync): boolean {
   }
 }
 
-function openOrExplain(path: string, busyMs: number): DatabaseSync {
+/** A larger file is checked while the gateway runs: its start must not wait for the disk. */
+const CHECKED_AT_ONCE_BYTES = 64 * 1024 * 1024;
+
+async function checkBehind(reading: Kysely<Tables>, watch: FileWatch): Promise<void> {
   try {
-    return openDatabase(path, { busyMs });
+    const { rows } = await sql<{ quick_check: string }>`pragma quick_check(1)`.execute(reading);
+    const found = rows[0]?.quick_check ?? 'no answer';
+    if (found !== 'ok') watch.noteDamage(found);
   } catch (error) {
-    throw damaged(path, error);
+    watch.noteError(error);
   }
 }
 
-function damaged(path: string, error: unknown): Error {
-  if (error instanceof GatewayError) return error;
-  if (isBusy(error)) {
-    return new GatewayError(
-      'internal_error',
-      `The database ${path} stays locked by another process: try again when that has ended`,
-      { cause: error },
-    );
-  }
+function refuseFault(fault: string | null): void {
+  if (fault !== null) throw new Error(fault);
+}
+
+function damaged(path: string, cause: unknown): Error {
+  if (cause instanceof GatewayError) return cause;
+  const problem = cause instanceof Error ? cause.message : String(cause);
   return new GatewayError(
     'internal_error',
-    `The database ${path} cannot be used: ${String(error)}. It was left as it is; move it away to start afresh, or put back a copy from the backups folder`,
-    { cause: error },
+    `The database ${path} cannot be used: ${problem}. It was left as it is: put a backup in its place with \`gateway restore\` (see ${join(dirname(path), 'backups')}), or move it away to start afresh`,
+    { cause },
   );
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
 import type { Store } from './database.ts';
 
 /** The right to do something that only one process may do at a time. Ends by itself, should its holder die. */
@@ -24,7 +25,16 @@ export async function takeLease(
     .insertInto('leases')
     .values({ name, owner, until })
     .onConflict((conflict) =>
-      conflict.column('name').doUpdateSet({ owner, until }).where('leases.until', '<=', time),
+      conflict
+        .column('name')
+        .doUpdateSet({ owner, until })
+        .where((where) =>
+          where.or([
+            where('leases.until', '<=', time),
+            // Taken before the clock was set back: it would outlive its time.
+            where('leases.until', '>', until + CLOCK_TOLERANCE_MS),
+          ]),
+        ),
     )
     .executeTakeFirstOrThrow();
   if (numInsertedOrUpdatedRows !== 1n) return null;

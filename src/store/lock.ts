@@ -2,7 +2,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { GatewayError } from '../lib/error.ts';
-import { isBusy } from './sqlite.ts';
+import { isBusy } from './result-code.ts';
 
 export interface Lock {
   release(): void;

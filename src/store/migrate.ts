@@ -1,8 +1,10 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely, Migration } from 'kysely';
 import { GatewayError } from '../lib/error.ts';
+import { makeFolder } from '../lib/folder.ts';
+import type { LockWait } from './lock-wait.ts';
 import { migrations as released } from './migrations/index.ts';
 import { openDatabase } from './sqlite.ts';
 
@@ -16,6 +18,7 @@ export interface MigrateOptions {
   path: string;
   /** Milliseconds since the epoch. */
   now: () => number;
+  lockWait: LockWait;
   migrations?: Migrations;
 }
 
@@ -30,12 +33,13 @@ export interface MigrateOptions {
 export async function migrate<Tables>(
   database: DatabaseSync,
   db: Kysely<Tables>,
-  { dataDir, migrations = released, now, path }: MigrateOptions,
+  { dataDir, lockWait, migrations = released, now, path }: MigrateOptions,
 ): Promise<void> {
   const known = Object.keys(migrations);
-  if (pendingOf(database, known, dataDir).length === 0) return;
+  const pendingAtFirst = await lockWait.retry(() => pendingOf(database, known, dataDir));
+  if (pendingAtFirst.length === 0) return;
   let current = 'the list of migrations';
-  database.exec('begin immediate');
+  await lockWait.retry(() => database.exec('begin immediate'));
   try {
     const pending = pendingOf(database, known, dataDir);
     const last = appliedMigrations(database).at(-1);
@@ -96,14 +100,14 @@ function appliedMigrations(database: DatabaseSync): string[] {
  */
 function snapshot(path: string, dataDir: string, span: string, now: number): void {
   const folder = join(dataDir, 'backups');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const time = new Date(now).toISOString().replace(/[:.]/g, '-');
   const copy = join(folder, `before-${time}-${span}.db`);
   const partial = `${copy}.partial`;
   rmSync(partial, { force: true });
   // SQLite writes into an empty file that exists, which keeps the mode.
   writeFileSync(partial, '', { mode: 0o600, flag: 'wx' });
-  const reader = openDatabase(path, { busyMs: 0 });
+  const reader = openDatabase(path);
   try {
     reader.prepare('vacuum into ?').run(partial);
   } finally {

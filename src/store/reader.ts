@@ -44,8 +44,11 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** Opens nothing before the first query. A thread that ends by a fault is followed by another with the next one. */
-export function createReader(path: string): Reader {
+/**
+ * Opens nothing before the first query. A thread that ends by a fault is followed by another with the next one.
+ * @param onError told of each query that failed
+ */
+export function createReader(path: string, onError: (error: unknown) => void = () => {}): Reader {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
   let lastId = 0;
@@ -60,7 +63,11 @@ export function createReader(path: string): Reader {
       const one = waiting.get(id);
       waiting.delete(id);
       if (error === undefined) one?.resolve(rows);
-      else one?.reject(Object.assign(new Error(error.message), error));
+      else {
+        const failure = Object.assign(new Error(error.message), error);
+        onError(failure);
+        one?.reject(failure);
+      }
     });
     started.on('error', (error: Error) => failAll(error));
     started.on('exit', () => {

@@ -19,9 +19,37 @@ export interface Tables {
   aliases: AliasTable;
   leases: LeaseTable;
   budgets: BudgetTable;
+  /** What is known of the budgets that several gateways share: the ids of this one, and the tally, as JSON text. */
+  budget_tallies: { key: string; own: string; tally: string };
   traces: { id: string; trace: string };
   revision: { id: number; value: number };
 }
+
+const known: Readonly<Record<keyof Tables, true>> = {
+  keys: true,
+  connections: true,
+  users: true,
+  tokens: true,
+  login_failures: true,
+  services: true,
+  tasks: true,
+  settings: true,
+  idempotency: true,
+  requests: true,
+  responses: true,
+  response_places: true,
+  standings: true,
+  combos: true,
+  aliases: true,
+  leases: true,
+  budgets: true,
+  traces: true,
+  revision: true,
+  budget_tallies: true,
+};
+
+/** Every table, to tell a whole database from one that lacks some. */
+export const tableNames: readonly string[] = Object.keys(known);
 
 export interface KeyTable {
   id: string;
@@ -47,6 +75,7 @@ export interface ConnectionTable {
   default_model: string | null;
   active: Generated<number>;
   priority: Generated<number>;
+  prompt_cache_marks: Generated<number>;
   models: string | null;
   models_at: number | null;
   /** When it was last asked for them in the background, and why it gave none. */
@@ -173,6 +202,8 @@ export interface RequestTable {
   combo_id: string | null;
   /** Null for none. */
   inner_combo_ids: string | null;
+  /** A JSON array of what a translated request asked for and its target was not told; null for nothing. */
+  dropped: string | null;
   model: string | null;
   status: number;
   outcome: 'ok' | 'failed' | 'aborted';
@@ -201,6 +232,8 @@ export interface RequestTable {
   /** USD; null where no price is known. */
   cost_usd: number | null;
   price_source: string | null;
+  /** USD that the vendor's prompt cache saved, less what storing cost; null where no price is known, and in older rows. */
+  cache_savings_usd: number | null;
   ttft_ms: number | null;
   duration_ms: number;
   attempts: number;

@@ -18,8 +18,10 @@ export interface WriterOptions {
   maxRows?: number;
   /** Rows kept while the database cannot be written; the oldest beyond it are dropped and counted. */
   maxPending?: number;
-  /** How long `stop` tries to write what is left. Default 5000. */
+  /** How long `stop` tries to write what is left. Default 15,000. */
   stopMs?: number;
+  /** Called before each batch: writes what a reader of its rows looks for. */
+  beforeBatch?: () => void;
   /** Told of failures, at most once every ten seconds, and of how many rows were lost so far. */
   onError?: (error: unknown, dropped: number) => void;
 }
@@ -38,7 +40,8 @@ const STOP_PAUSE_MS = 50;
  * that the database refuses is dropped, counted and reported; the others of its batch are written.
  */
 export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOptions = {}): Writer {
-  const { flushMs = 50, maxRows = 500, maxPending = 100_000, stopMs = 5000, onError = () => {} } = options;
+  const { flushMs = 50, maxRows = 500, maxPending = 100_000, stopMs = 15_000, onError = () => {} } = options;
+  const { beforeBatch = () => {} } = options;
   const queues = new Map<readonly string[], Queue>();
   const losses = createLosses(onError);
   let pending = 0;
@@ -49,6 +52,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
   /** False when the database cannot be written now. */
   const writeBatch = ({ table, columns, rows }: Queue): boolean => {
     const batch = rows.slice(0, maxRows);
+    beforeBatch();
     try {
       if (!store.insertMany(table, columns, batch, (error) => losses.lost(error))) return false;
     } catch (error) {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { GatewayError } from '../../lib/error.ts';
-import type { Grant, OAuthClient } from '../account-schema.ts';
+import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import type { Endpoints } from './endpoint.ts';
 import { audienceOf, grantOf, named, requestToken } from './token.ts';
 

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 import type { Provider } from '../../providers/provider.ts';
-import type { OAuthClient } from '../account-schema.ts';
+import type { OAuthClient } from '../accounts/schema.ts';
 import type { ConnectionRecord, OAuthInput } from '../schema.ts';
 import { checkedUrl } from './endpoint.ts';
 

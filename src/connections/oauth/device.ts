@@ -1,5 +1,5 @@
 import { GatewayError } from '../../lib/error.ts';
-import type { Grant, OAuthClient } from '../account-schema.ts';
+import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import { type Endpoints, hostOf, postForm } from './endpoint.ts';
 import { audienceOf, grantOf, named, requestToken, TOKEN_TIMEOUT_MS, TokenError } from './token.ts';
 
@@ -51,7 +51,10 @@ export async function beginDeviceLogin(
     throw new GatewayError('login_failed', `${hostOf(device)} gave no code: it answered ${status}${word}`);
   }
   return {
-    ...{ userCode, verificationUrl, deviceCode, endpoints },
+    userCode,
+    verificationUrl,
+    deviceCode,
+    endpoints,
     completeUrl: isText(complete) ? complete : null,
     intervalMs: positive(json['interval'], 5) * 1000,
     expiresAt: asked + positive(json['expires_in'], 600) * 1000,

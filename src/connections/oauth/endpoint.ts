@@ -1,9 +1,10 @@
-import { hostRefusal } from '../../http/outbound.ts';
-import { outboundConnector } from '../../http/outbound-connector.ts';
-import { Agent, request } from '../../http/undici.ts';
+import { outboundConnector } from '../../http/outbound/connector.ts';
+import { hostRefusal } from '../../http/outbound/outbound.ts';
+import { Agent, request } from '../../http/outbound/undici.ts';
 import { GatewayError } from '../../lib/error.ts';
-import type { ClientAuth, OAuthClient } from '../account-schema.ts';
-import { describeFailure } from '../diagnosis.ts';
+import { withoutTrailing } from '../../lib/trailing.ts';
+import type { ClientAuth, OAuthClient } from '../accounts/schema.ts';
+import { describeFailure } from '../testing/diagnosis.ts';
 
 /** Who may be asked, and how a client names itself there. */
 export interface Endpoints {
@@ -78,7 +79,7 @@ function clientAuthOf({ clientSecret }: OAuthClient, methods: unknown): ClientAu
 
 async function discovered(issuer: string, timeoutMs: number): Promise<Record<string, unknown>> {
   const url = checkedUrl(issuer, 'issuer');
-  const path = url.pathname.replace(/\/+$/, '');
+  const path = withoutTrailing(url.pathname, '/');
   const places = [
     `${url.origin}${path}/.well-known/openid-configuration`,
     `${url.origin}/.well-known/oauth-authorization-server${path}`,
@@ -103,7 +104,7 @@ function urlIn(document: Record<string, unknown>, name: string): string | null {
 }
 
 /**
- * Addresses to which a secret is sent: https, or http on this machine; nothing that `http/outbound.ts` refuses, which
+ * Addresses to which a secret is sent: https, or http on this machine; nothing that `http/outbound/outbound.ts` refuses, which
  * is looked at once more when the name is resolved.
  * @throws GatewayError naming the member
  */
@@ -161,8 +162,11 @@ async function asked(url: string, question: Question, timeoutMs: number): Promis
   const dispatcher = new Agent({ connect: outboundConnector({ timeoutMs, listening: nowhere }) });
   try {
     const answer = await request(url, {
-      ...{ method, headers: headers ?? {}, body: body ?? null },
-      ...{ signal: AbortSignal.timeout(timeoutMs), dispatcher },
+      method,
+      headers: headers ?? {},
+      body: body ?? null,
+      signal: AbortSignal.timeout(timeoutMs),
+      dispatcher,
     });
     return { status: answer.statusCode, json: objectIn(await bounded(answer.body)) };
   } finally {

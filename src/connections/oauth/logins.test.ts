@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { json } from '../../../test/support/steps.ts';
 import { startUpstream, type Upstream } from '../../../test/support/upstream.ts';
-import type { OAuthClient } from '../account-schema.ts';
+import type { OAuthClient } from '../accounts/schema.ts';
 import { finishDeviceLogin } from './device.ts';
 import { checkedUrl, endpointsOf } from './endpoint.ts';
 import { browserLogin, deviceLogin } from './logins.ts';
@@ -14,8 +14,15 @@ async function started(test: TestContext): Promise<Upstream> {
 }
 
 const nobody: OAuthClient = {
-  ...{ issuer: null, authorizationUrl: null, tokenUrl: null, deviceUrl: null, clientId: 'me' },
-  ...{ clientSecret: null, scopes: ['a', 'b'], audience: null, redirectUri: null },
+  issuer: null,
+  authorizationUrl: null,
+  tokenUrl: null,
+  deviceUrl: null,
+  clientId: 'me',
+  clientSecret: null,
+  scopes: ['a', 'b'],
+  audience: null,
+  redirectUri: null,
 };
 const target = (client: OAuthClient) => ({ id: 'con_1', name: 'ai', provider: 'vertex', client });
 

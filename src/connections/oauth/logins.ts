@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../lib/error.ts';
 import { findProvider } from '../../providers/index.ts';
-import type { Grant, OAuthClient } from '../account-schema.ts';
-import type { Grants } from '../grants.ts';
+import type { Grant, OAuthClient } from '../accounts/schema.ts';
+import type { Grants } from '../credentials/grants.ts';
 import { type BrowserLogin, beginBrowserLogin, finishBrowserLogin } from './browser.ts';
 import { beginDeviceLogin, type DeviceLogin, finishDeviceLogin } from './device.ts';
 import { endpointsOf } from './endpoint.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayError } from '../../lib/error.ts';
 import type { Lease } from '../../store/lease.ts';
-import type { Grant } from '../account-schema.ts';
-import type { Grants, StoredLogin } from '../grants.ts';
+import type { Grant } from '../accounts/schema.ts';
+import type { Grants, StoredLogin } from '../credentials/grants.ts';
 import { hostOf } from './endpoint.ts';
 import { renewGrant, TOKEN_TIMEOUT_MS, TokenError } from './token.ts';
 

@@ -1,4 +1,4 @@
-import type { Grant, OAuthClient } from '../account-schema.ts';
+import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import { hostOf, postForm, revocationEndpoint } from './endpoint.ts';
 import { named } from './token.ts';
 

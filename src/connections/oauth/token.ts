@@ -1,5 +1,5 @@
 import { GatewayError } from '../../lib/error.ts';
-import type { ClientAuth, Grant, OAuthClient } from '../account-schema.ts';
+import type { ClientAuth, Grant, OAuthClient } from '../accounts/schema.ts';
 import { type ClientName, type Endpoints, hostOf, postForm, type ServerAnswer } from './endpoint.ts';
 
 /** How long a token endpoint may take. */

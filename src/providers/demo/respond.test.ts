@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import type { WireFormat } from '../../codecs/model.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { demoAnswer } from './respond.ts';
 

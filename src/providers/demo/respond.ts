@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { WireFormat } from '../../codecs/model.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { answerChat } from './chat.ts';
 import { answerCompletions } from './completions.ts';
@@ -93,11 +93,12 @@ function jsonAnswer(status: number, body: object): DemoAnswer {
 
 /** An error as the format's own API would show it. */
 function errorBody(format: WireFormat, error: GatewayError, id: Context['id']): object {
-  const { message, param, code } = error;
+  const { message, param } = error;
   const missing = error.kind === 'not_found';
+  const code = error.code === 'invalid_request' || error.code === 'invalid_json' ? null : error.code;
   if (format === 'anthropic-messages') {
     const type = missing ? 'not_found_error' : 'invalid_request_error';
     return { type: 'error', error: { type, message }, request_id: id('req_', 24) };
   }
-  return { error: { message, type: 'invalid_request_error', param, code: missing ? code : null } };
+  return { error: { message, type: 'invalid_request_error', param, code } };
 }

@@ -58,8 +58,8 @@ function begunResponse(request: JsonObject, context: Context): JsonObject {
     ...Object.fromEntries(echo),
     reasoning: { effort: null, summary: null, ...reasoning },
     service_tier: 'default',
-    // Nothing is kept, whatever was asked for.
-    store: false,
+    // The gateway keeps it, as for every provider that keeps none.
+    store: request['store'] !== false,
     text: { format: { type: 'text' }, ...text },
     tools: objectsIn(request['tools']).map(completeTool),
   };

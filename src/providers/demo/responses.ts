@@ -1,3 +1,4 @@
+import { GatewayError } from '../../lib/error.ts';
 import {
   invalid,
   isObject,
@@ -12,8 +13,19 @@ import type { Context, DemoTool, FormatAnswer, Question, ToolChoice } from './qu
 import { replyTo } from './reply.ts';
 import { responseFrames, responseOf } from './responses-encode.ts';
 
-/** OpenAI responses (API reference, "Create a model response"; Open Responses). Keeps no state. */
+/**
+ * OpenAI responses (API reference, "Create a model response"; Open Responses). Keeps no state: the gateway has put in
+ * what a response continues where it knows it, so that an id which comes this far is nobody's.
+ * @throws GatewayError `invalid_request`, `previous_response_not_found`
+ */
 export function answerResponses(body: JsonObject, context: Context): FormatAnswer {
+  const previous = textOr(body['previous_response_id'], '');
+  if (previous !== '')
+    throw new GatewayError(
+      'previous_response_not_found',
+      `The response "${previous.slice(0, 200)}" was not found: send the whole conversation as "input" instead`,
+      { param: 'previous_response_id' },
+    );
   const reply = replyTo(readResponses(body), context.model);
   if (context.stream) return { kind: 'stream', frames: responseFrames(reply, body, context) };
   return { kind: 'json', body: responseOf(reply, body, context) };

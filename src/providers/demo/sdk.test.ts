@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
-import type { WireFormat } from '../../codecs/model.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
 import { demoAnswer } from './respond.ts';
 
 const paths: Readonly<Record<string, WireFormat>> = {

@@ -17,6 +17,10 @@ import { boundTokens } from './0015-bound-tokens.ts';
 import { innerCombos } from './0016-inner-combos.ts';
 import { responseRequests } from './0017-response-requests.ts';
 import { placeModels } from './0018-place-models.ts';
+import { budgetTallies } from './0019-budget-tallies.ts';
+import { pricedBudgets } from './0020-priced-budgets.ts';
+import { droppedMembers } from './0021-dropped-members.ts';
+import { promptCache } from './0022-prompt-cache.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -38,4 +42,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0016-inner-combos': innerCombos,
   '0017-response-requests': responseRequests,
   '0018-place-models': placeModels,
+  '0019-budget-tallies': budgetTallies,
+  '0020-priced-budgets': pricedBudgets,
+  '0021-dropped-members': droppedMembers,
+  '0022-prompt-cache': promptCache,
 };

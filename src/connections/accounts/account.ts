@@ -1,0 +1,158 @@
+import { createPrivateKey } from 'node:crypto';
+import type { z } from 'zod';
+import { GatewayError } from '../../lib/error.ts';
+import type { AccountKind, Provider } from '../../providers/provider.ts';
+import { checkedUrl } from '../oauth/endpoint.ts';
+import {
+  type Account,
+  awsKeys,
+  clientCredentials,
+  type OAuthAccount,
+  oauthAccount,
+  serviceAccount,
+} from './schema.ts';
+
+const documents = {
+  'service-account': serviceAccount,
+  'client-credentials': clientCredentials,
+  'aws-keys': awsKeys,
+} as const satisfies Record<AccountKind, z.ZodObject>;
+
+/** Reads back what was stored of a connection; null for a plain key, and for what no longer makes sense. */
+export function storedAccount(authType: string, text: string): Account | null {
+  const json = parsed(text);
+  if (authType === 'oauth') return oauthAccount.safeParse(json).data ?? null;
+  if (!isAccountKind(authType)) return null;
+  return read(authType, json).account;
+}
+
+/** The text of a login, to be sealed. */
+export function accountText(account: OAuthAccount): string {
+  return JSON.stringify(account);
+}
+
+/**
+ * What kind of credential an owner gave: a JSON document is one of those that the provider takes beside keys.
+ * @throws GatewayError that names the member at fault, and never repeats a value
+ */
+export function accountOf(provider: Provider, text: string): Account | null {
+  if (!text.trimStart().startsWith('{')) return null;
+  const kinds = Object.keys(provider.accounts ?? {}).filter(isAccountKind);
+  if (kinds.length === 0)
+    throw refused(`${provider.name} takes a plain key, and this is a JSON document: give the key alone`);
+  const json = parsed(text);
+  if (json === null) throw refused('it begins like JSON and is none: give the whole document');
+  const tried = kinds.map((kind) => ({ kind, ...read(kind, json) }));
+  const fits = tried.find(({ account }) => account !== null);
+  if (fits?.account) return checked(fits.account);
+  // The one that it has most of is the one that was meant.
+  const [nearest] = tried.sort((a, b) => a.issues.length - b.issues.length);
+  throw refused(`as ${nearest?.kind} it is not complete: ${nearest?.issues.join('; ')}`);
+}
+
+/** @throws GatewayError for what its schema cannot tell */
+function checked(account: Account): Account {
+  switch (account.kind) {
+    case 'service-account':
+      checkedUrl(account.given.token_uri, 'token_uri');
+      checkPrivateKey(account.given.private_key);
+      return account;
+    case 'client-credentials':
+      if (account.given.token_url !== undefined) checkedUrl(account.given.token_url, 'token_url');
+      return account;
+    case 'aws-keys':
+    case 'oauth':
+      return account;
+  }
+}
+
+function checkPrivateKey(text: string): void {
+  try {
+    if (createPrivateKey(text).asymmetricKeyType === 'rsa') return;
+  } catch {
+    // What is wrong with it might quote it.
+  }
+  throw refused('its private_key is no RSA key that can be read: give the key file as Google made it');
+}
+
+function read(kind: AccountKind, json: unknown): { account: Account | null; issues: string[] } {
+  const result = documents[kind].safeParse(json);
+  if (result.success) return { account: { kind, given: result.data } as Account, issues: [] };
+  const issues = result.error.issues.map(({ message, path }) => {
+    const name = path.join('.') || 'it';
+    const given = path.reduce<unknown>((value, key) => Object(value)[key], json);
+    return given === undefined ? `${name} is missing` : `${name}: ${message}`;
+  });
+  return { account: null, issues };
+}
+
+function isAccountKind(kind: string): kind is AccountKind {
+  return Object.hasOwn(documents, kind);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function refused(problem: string): GatewayError {
+  return new GatewayError('invalid_request', `The credential cannot be used: ${problem}`, {
+    param: 'api_key',
+  });
+}
+
+/**
+ * A text without these secrets, also where JSON has their slashes escaped. One that is too short to be a secret, as the
+ * `x` that local servers are content with, goes only where it is a word of its own: messages must stay readable.
+ */
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
+  return secrets
+    .filter((secret) => secret !== '')
+    .flatMap((secret) => [secret, secret.replaceAll('/', '\\/')])
+    .reduce((clean, secret) => {
+      if (!clean.includes(secret)) return clean;
+      return secret.length < LEAST_SECRET ? withoutWord(clean, secret) : clean.replaceAll(secret, REDACTED);
+    }, text);
+}
+
+const REDACTED = '[redacted]';
+/** Characters. Vendors' keys have 20 and more. */
+const LEAST_SECRET = 8;
+const IN_WORD = /[\p{L}\p{N}_-]/u;
+
+function withoutWord(text: string, word: string): string {
+  const pieces = text.split(word);
+  return pieces.reduce((clean, piece, index) => {
+    const before = pieces[index - 1]?.at(-1) ?? '';
+    const isOwn = !IN_WORD.test(before) && !IN_WORD.test(piece.at(0) ?? '');
+    return `${clean}${isOwn ? REDACTED : word}${piece}`;
+  });
+}
+
+/** Texts that must not be seen in anything that is said about a connection. */
+export function secretsOf({
+  account,
+  credential,
+}: {
+  account?: Account;
+  credential: string | null;
+}): string[] {
+  if (credential === null) return [];
+  switch (account?.kind) {
+    case undefined:
+      return [credential];
+    case 'oauth': {
+      const { client, grant } = account;
+      return [client.clientSecret, grant?.accessToken, grant?.refreshToken].filter((one) => one != null);
+    }
+    case 'service-account':
+      return [account.given.private_key];
+    case 'client-credentials':
+      return [account.given.client_secret];
+    case 'aws-keys':
+      return [account.given.secret_access_key, account.given.session_token].filter((one) => one != null);
+  }
+}

@@ -1,0 +1,237 @@
+import { createHash } from 'node:crypto';
+import { createSteadyClock } from '../../lib/clock.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { findProvider } from '../../providers/index.ts';
+import type { Store } from '../../store/database.ts';
+import { takeLease } from '../../store/lease.ts';
+import type { OAuthAccount } from '../accounts/schema.ts';
+import { notLoggedIn, type RefreshInput, refreshLogin } from '../oauth/refresh.ts';
+import type { OpenConnection } from '../schema.ts';
+import { grantStore } from './grants.ts';
+import { type MintingAccount, mintToken } from './mint.ts';
+
+/** The access tokens of the connections that need one. */
+export interface AccessTokens {
+  /**
+   * The token to send just now; null when one has to be fetched first. Never waits. One that is about to end is
+   * renewed behind the request's back.
+   */
+  current(connection: OpenConnection): string | null;
+  /**
+   * A token that is not `rejected`, which the upstream did not take; waits for it. However many ask, one is fetched.
+   * @throws GatewayError `login_required`, `credential_refresh_failed`
+   */
+  fresh(connection: OpenConnection, rejected?: string): Promise<string>;
+  /** The tokens that requests of a connection may have been sent with lately, for what must not be shown. */
+  issued(connection: OpenConnection): readonly string[];
+  /** Renews what is about to end. Never rejects; what failed is asked for again later. */
+  renewDue(connections: readonly OpenConnection[]): Promise<void>;
+}
+
+interface AccessTokensInput extends RefreshInput {
+  /** Milliseconds, for pauses: never goes back. */
+  steady(): number;
+  /** Told of a renewal that failed and that nobody waited for. */
+  onError(connection: OpenConnection, error: unknown): void;
+}
+
+/** A token in memory. Times in milliseconds since the epoch. */
+interface Held {
+  accessToken: string;
+  issuedAt: number;
+  expiresAt: number | null;
+}
+
+interface Failure {
+  error: GatewayError;
+  count: number;
+  until: number;
+}
+
+interface State extends AccessTokensInput {
+  /** By connection and credential, so that another credential finds nothing of an earlier one. */
+  held: Map<string, Held>;
+  /** The newest tokens of each, the newest last: requests on their way may still have an earlier one. */
+  issued: Map<string, string[]>;
+  flights: Map<string, Promise<string>>;
+  failures: Map<string, Failure>;
+  /** When a token was last fetched because the upstream had refused one. */
+  forced: Map<string, number>;
+  /** What each connection is called in these. */
+  names: WeakMap<OpenConnection, string>;
+}
+
+/** On its way to the upstream a token must not end. */
+const MARGIN_MS = 10_000;
+/** A token is renewed when a fifth of its life is left, and no earlier than this. */
+const AHEAD_MS = 300_000;
+/** A token that was renewed because it was refused, and is refused again, is not renewed at once. */
+const FORCED_PAUSE_MS = 30_000;
+/** How many tokens of a connection are remembered as such. */
+const KEPT_TOKENS = 4;
+const PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 300_000;
+
+export function createAccessTokens(input: AccessTokensInput): AccessTokens {
+  const state: State = {
+    ...input,
+    held: new Map(),
+    issued: new Map(),
+    flights: new Map(),
+    failures: new Map(),
+    forced: new Map(),
+    names: new WeakMap(),
+  };
+  return {
+    current(connection) {
+      const known = newest(state, connection);
+      if (known === null || !isGood(known, input.now())) return null;
+      if (isDue(known, input.now())) behind(state, connection);
+      return known.accessToken;
+    },
+    fresh: (connection, rejected) => fetched(state, connection, rejected ?? null),
+    issued(connection) {
+      const known = newest(state, connection);
+      const earlier = state.issued.get(nameOf(state, connection)) ?? [];
+      return known === null ? earlier : [...earlier, known.accessToken];
+    },
+    async renewDue(connections) {
+      for (const connection of connections) {
+        const known = newest(state, connection);
+        if (known !== null && isDue(known, input.now())) await behind(state, connection);
+      }
+    },
+  };
+}
+
+function isGood({ expiresAt }: Held, now: number): boolean {
+  return expiresAt === null || now < expiresAt - MARGIN_MS;
+}
+
+function isDue({ expiresAt, issuedAt }: Held, now: number): boolean {
+  if (expiresAt === null) return false;
+  return now >= expiresAt - Math.max(MARGIN_MS, Math.min(AHEAD_MS, (expiresAt - issuedAt) / 5));
+}
+
+/** What is stored or was fetched since, whichever is newer. */
+function newest(state: State, connection: OpenConnection): Held | null {
+  const { account } = connection;
+  const inMemory = state.held.get(nameOf(state, connection)) ?? null;
+  if (account?.kind !== 'oauth') return inMemory;
+  // Taken away by the owner or the server: what is in memory is worth nothing either.
+  if (account.grant === null) return null;
+  return inMemory !== null && inMemory.issuedAt > account.grant.issuedAt ? inMemory : account.grant;
+}
+
+function nameOf({ names }: State, connection: OpenConnection): string {
+  const known = names.get(connection);
+  if (known !== undefined) return known;
+  const { account, credential, id } = connection;
+  // A login's own text changes with every renewal.
+  const text = account?.kind === 'oauth' ? JSON.stringify(account.client) : (credential ?? '');
+  const name = `${id} ${createHash('sha256').update(text).digest('base64url')}`;
+  names.set(connection, name);
+  return name;
+}
+
+/** Renews without anybody waiting, unless it failed a moment ago. */
+function behind(state: State, connection: OpenConnection): Promise<unknown> {
+  const failure = state.failures.get(nameOf(state, connection));
+  if (failure !== undefined && failure.until > state.steady()) return Promise.resolve();
+  return fetched(state, connection, null).catch((error: unknown) => state.onError(connection, error));
+}
+
+function fetched(state: State, connection: OpenConnection, rejected: string | null): Promise<string> {
+  const name = nameOf(state, connection);
+  const flying = state.flights.get(name);
+  if (flying !== undefined) return flying;
+  const known = newest(state, connection);
+  if (rejected !== null && known !== null && settled(state, name, known, rejected))
+    return Promise.resolve(known.accessToken);
+  const failure = state.failures.get(name);
+  if (failure !== undefined && failure.until > state.steady()) return Promise.reject(failure.error);
+  const flight = fetchOnce(state, connection, rejected)
+    .then((token) => {
+      state.held.set(name, token);
+      state.issued.set(name, [...(state.issued.get(name) ?? []), token.accessToken].slice(-KEPT_TOKENS));
+      state.failures.delete(name);
+      if (rejected !== null) state.forced.set(name, state.steady());
+      return token.accessToken;
+    })
+    .catch((error: unknown) => {
+      noteFailure(state, name, error);
+      throw error;
+    })
+    .finally(() => state.flights.delete(name));
+  state.flights.set(name, flight);
+  return flight;
+}
+
+/** Somebody has renewed it since the request was sent, or renewing it again would not help. */
+function settled({ forced, now, steady }: State, name: string, known: Held, rejected: string): boolean {
+  if (known.accessToken !== rejected) return isGood(known, now());
+  return steady() - (forced.get(name) ?? -FORCED_PAUSE_MS) < FORCED_PAUSE_MS;
+}
+
+/** What failed is not asked for by every request anew. A login that was made meanwhile is found before this is. */
+function noteFailure(state: State, name: string, error: unknown): void {
+  if (!(error instanceof GatewayError)) return;
+  const count = (state.failures.get(name)?.count ?? 0) + 1;
+  const pause = Math.min(PAUSE_MS * 2 ** (count - 1), LONGEST_PAUSE_MS);
+  state.failures.set(name, { error, count, until: state.steady() + pause });
+}
+
+async function fetchOnce(state: State, connection: OpenConnection, rejected: string | null): Promise<Held> {
+  const { account } = connection;
+  switch (account?.kind) {
+    case 'oauth':
+      return renewedLogin(state, connection, account, rejected);
+    case 'service-account':
+    case 'client-credentials':
+      return minted(state, connection, account);
+    case 'aws-keys':
+    case undefined:
+      throw new GatewayError('internal_error', `The connection "${connection.name}" needs no access token`);
+  }
+}
+
+async function minted(
+  state: State,
+  { provider: id }: OpenConnection,
+  account: MintingAccount,
+): Promise<Held> {
+  const provider = findProvider(id);
+  if (provider === undefined)
+    throw new GatewayError('connection_unusable', `This version knows no provider "${id}"`);
+  return mintToken(account, provider, state.now);
+}
+
+async function renewedLogin(
+  state: State,
+  { id, name }: OpenConnection,
+  account: OAuthAccount,
+  rejected: string | null,
+): Promise<Held> {
+  if (account.grant === null) throw new GatewayError('login_required', notLoggedIn(name));
+  return refreshLogin(
+    state,
+    id,
+    (grant) => grant.accessToken === rejected || !isGood(grant, state.now()) || isDue(grant, state.now()),
+  );
+}
+
+/** The access tokens of a store's connections, safe beside other processes with the same store. */
+export function openAccessTokens(
+  store: Pick<Store, 'db'>,
+  sealingKey: Buffer,
+  onError: AccessTokensInput['onError'] = () => {},
+  now: () => number = Date.now,
+): AccessTokens {
+  return createAccessTokens({
+    now,
+    steady: createSteadyClock(now),
+    onError,
+    grants: grantStore(store, sealingKey),
+    lease: (connectionId, forMs) => takeLease(store, `login ${connectionId}`, forMs),
+  });
+}

@@ -1,0 +1,86 @@
+import type { Provider } from '../../providers/provider.ts';
+
+export interface UpstreamAnswer {
+  provider: Provider;
+  url: string;
+  statusCode: number;
+  /** Its content type. */
+  type: string;
+  /** Its body, without the credential. */
+  said: string;
+}
+
+/** What an answer that is no success means, and what to do about it. */
+export function describeAnswer({ provider, said, statusCode, type, url }: UpstreamAnswer): string {
+  const where = new URL(url).host;
+  if (type.includes('html'))
+    return `${where} answered ${statusCode} with a web page, not an API: check the base URL`;
+  const detail = message(said);
+  switch (statusCode) {
+    case 200:
+      return `${where} answered, but not with a list of models: check the base URL`;
+    case 401:
+      return `${provider.name} does not accept the API key (401${detail}): make a new one at ${provider.website} and add it again`;
+    case 403:
+      return `${provider.name} forbids it (403${detail}): the key may lack a permission, or its account is not active`;
+    case 404:
+      return `${url} does not exist there (404): check the base URL`;
+    case 402:
+      return `${provider.name} wants to be paid first (402${detail})`;
+    case 429:
+      return `${provider.name} limits this account just now (429${detail}): try again later`;
+    default:
+      return `${where} answered ${statusCode}${detail}`;
+  }
+}
+
+/**
+ * What a failure to reach a server means, and what to do about it.
+ * @param setting what its address was given as
+ */
+export function describeFailure(
+  error: Error,
+  url: string,
+  timeoutMs: number,
+  setting: 'base URL' | 'issuer' = 'base URL',
+): string {
+  const where = new URL(url).host;
+  switch (codeOf(error)) {
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `the name ${new URL(url).hostname} cannot be resolved: check the ${setting} and the network`;
+    case 'ADDRESS_REFUSED':
+      return `nothing is sent to ${where}: ${error.message}`;
+    case 'ECONNREFUSED':
+      return `nothing listens at ${where}: start the server there, or check the ${setting}`;
+    case 'TimeoutError':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return `${where} did not answer within ${timeoutMs / 1000} s`;
+    case 'ECONNRESET':
+    case 'UND_ERR_SOCKET':
+      return `${where} closed the connection without an answer: is it http where it should be https, or the reverse?`;
+    default:
+      return `${where} cannot be used: ${error.message}`;
+  }
+}
+
+function codeOf(error: Error): string {
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return codeOf(error.errors[0]);
+  const code: unknown = 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? code : error.name;
+}
+
+/** The upstream's own sentence, bounded, as an addition to ours. */
+function message(said: string): string {
+  try {
+    const json: unknown = JSON.parse(said);
+    if (typeof json !== 'object' || json === null) return '';
+    const error: unknown = 'error' in json ? json.error : json;
+    if (typeof error === 'string') return `: ${error.slice(0, 200)}`;
+    if (typeof error === 'object' && error !== null && 'message' in error)
+      return `: ${String(error.message).slice(0, 200)}`;
+  } catch {
+    // Not JSON: nothing worth repeating.
+  }
+  return '';
+}

@@ -1,0 +1,55 @@
+import { codecOf } from '../../codecs/index.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Provider, ProviderAuth } from '../../providers/provider.ts';
+import { upstreamUrl } from '../../providers/url.ts';
+import type { OpenConnection } from '../schema.ts';
+
+/** What an upstream is asked to see whether a connection works: for its models, or for one token. */
+export interface Question {
+  url: string;
+  headers: Record<string, string>;
+  /** Of a plain key. */
+  auth: ProviderAuth;
+  /** Null for a list of models. */
+  body: string | null;
+}
+
+/** The smallest request of a format, and that it needs no model in its body where that stands in the path. */
+const smallest: Partial<Record<WireFormat, object>> = {
+  'openai-chat': { max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] },
+  'anthropic-messages': { max_tokens: 1, messages: [{ role: 'user', content: 'hi' }] },
+  gemini: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 1 } },
+};
+
+/** Null when the provider lists no models and no model to try is known. @throws GatewayError for a base URL that is none */
+export function questionFor(connection: OpenConnection, provider: Provider): Question | null {
+  const baseUrl = connection.baseUrl ?? provider.baseUrl;
+  const paths = Object.values(provider.formats);
+  if (baseUrl === null) return null;
+  const headers: Record<string, string> = { accept: 'application/json', ...provider.headers };
+  const { auth, modelsPath } = provider;
+  if (modelsPath !== null) return { url: upstreamUrl(baseUrl, modelsPath, paths), headers, auth, body: null };
+  const model = connection.defaultModel ?? provider.suggestedModel;
+  const format = (Object.keys(smallest) as WireFormat[]).find((one) => provider.formats[one] !== undefined);
+  if (model === null || format === undefined) return null;
+  const { end, members } = naming(provider, format, model);
+  const url = new URL(upstreamUrl(baseUrl, provider.formats[format] ?? '', paths));
+  url.pathname += end;
+  if (url.search === '' && provider.query !== undefined) url.search = provider.query;
+  return {
+    url: url.href,
+    headers: { ...headers, 'content-type': 'application/json' },
+    auth: provider.formatAuth?.[format] ?? auth,
+    body: JSON.stringify({ ...members, ...smallest[format] }),
+  };
+}
+
+/** Where the model is named: in the path or in the body. */
+function naming(provider: Provider, format: WireFormat, model: string): { end: string; members: object } {
+  const rule = provider.modelInPath?.[format];
+  const name = encodeURIComponent(model);
+  if (rule !== undefined)
+    return { end: rule.whole.replace('{model}', () => name), members: rule.members ?? {} };
+  const end = codecOf(format).pathOf?.(name, false);
+  return end === undefined ? { end: '', members: { model } } : { end, members: {} };
+}
