@@ -23,24 +23,39 @@ const LIMIT_US = 50;
 /** One connection for each target, with half of them at a provider whose prices are known. */
 function connectionAt(index: number) {
   return connectionWith({
-    ...{ id: `con_${index}`, provider: index % 2 === 0 ? 'openai' : 'openai-compatible', name: `c${index}` },
-    ...{ authType: 'none', baseUrl: 'http://127.0.0.1:9', createdAt: index, credential: null },
+    id: `con_${index}`,
+    provider: index % 2 === 0 ? 'openai' : 'openai-compatible',
+    name: `c${index}`,
+    authType: 'none',
+    baseUrl: 'http://127.0.0.1:9',
+    createdAt: index,
+    credential: null,
   });
 }
 
 const connections = Array.from({ length: targets }, (_, index) => connectionAt(index));
 const combos = strategyName.options.map(
   (strategy): ComboRecord => ({
-    ...{ id: `combo_${strategy}`, name: strategy, strategy, options: defaultOptions, active: false },
+    id: `combo_${strategy}`,
+    name: strategy,
+    strategy,
+    options: defaultOptions,
+    active: false,
     targets: connections.map(({ name }, index) => ({ target: `${name}/gpt-4o`, weight: 1 + (index % 7) })),
-    ...{ createdAt: 0, updatedAt: 0 },
+    createdAt: 0,
+    updatedAt: 0,
   }),
 );
 const { routes } = buildSnapshot({
-  ...{ keys: [], connections, combos, aliases: [], catalog: createCatalog({ overrides: {} }), revision: 1 },
+  keys: [],
+  connections,
+  combos,
+  aliases: [],
+  catalog: createCatalog({ overrides: {} }),
+  revision: 1,
 });
 const accounts = createAccounts({ now: Date.now, changed() {} });
-const routing = createRouting({ outlook: accounts, random: Math.random, now: Date.now });
+const routing = createRouting({ healthView: accounts, random: Math.random, now: Date.now });
 const principal = { keyId: 'key', name: 'bench', models: null };
 
 /** Microseconds of CPU time for one plan. */

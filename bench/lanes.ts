@@ -40,7 +40,9 @@ function requestLane(request: Plan['request'], title: string, connections: numbe
 /** What translation costs: requests in Anthropic's format to a chat upstream, against relayed chat requests. */
 function translatedLane(request: '1k' | '30k', title: string): Lane {
   const planOf = (side: Side): Plan => ({
-    ...{ kind: 'json', request, answerBytes: 1_200 },
+    kind: 'json',
+    request,
+    answerBytes: 1_200,
     translated: side.name === 'gateway',
   });
   const connections = 64;
@@ -74,7 +76,12 @@ function translatedLane(request: '1k' | '30k', title: string): Lane {
 /** The same for streams: every frame is read, understood and written anew. */
 function translatedStreamLane(id: string, title: string, framesPerWrite: number): Lane {
   const planOf = (side: Side): Plan => ({
-    ...{ kind: 'sse', request: '1k', frames: 500, intervalMs: 0, textBytes: 24, framesPerWrite },
+    kind: 'sse',
+    request: '1k',
+    frames: 500,
+    intervalMs: 0,
+    textBytes: 24,
+    framesPerWrite,
     translated: side.name === 'gateway',
   });
   const connections = 8;

@@ -23,7 +23,9 @@ export function messagesBody(plan: Plan, model: string): Buffer {
     system: [{ type: 'text', text: system?.content, cache_control: { type: 'ephemeral' } }],
     messages: turns.map(messageOf),
     tools: chat.tools?.map(({ function: { description, name, parameters } }) => ({
-      ...{ name, description, input_schema: parameters },
+      name,
+      description,
+      input_schema: parameters,
     })),
     stream: chat.stream,
   };
@@ -34,7 +36,10 @@ function messageOf({ content, role, tool_call_id, tool_calls }: ChatMessage): ob
   if (role === 'tool')
     return { role: 'user', content: [{ type: 'tool_result', tool_use_id: tool_call_id, content }] };
   const uses = tool_calls?.map(({ function: { arguments: input, name }, id }) => ({
-    ...{ type: 'tool_use', id, name, input: JSON.parse(input) as object },
+    type: 'tool_use',
+    id,
+    name,
+    input: JSON.parse(input) as object,
   }));
   return { role, content: uses ?? content };
 }

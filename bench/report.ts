@@ -50,7 +50,14 @@ export function lineOf(lane: string, row: Row, rounds: Partial<Record<SideName, 
   const ratio = median(ratios);
   const reached = target === null ? null : reaches(target, ratio, gateway - peer);
   return {
-    ...{ lane, metric, title, unit, digits, peer, gateway, ratio },
+    lane,
+    metric,
+    title,
+    unit,
+    digits,
+    peer,
+    gateway,
+    ratio,
     direct: rounds.direct === undefined ? null : median(rounds.direct),
     low: Math.min(...ratios),
     high: Math.max(...ratios),

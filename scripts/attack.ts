@@ -5,13 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RunningGateway, startGateway } from '../test/support/gateway.ts';
+import { hostileInputs } from './attack-inputs.ts';
 
 /**
- * Lets attack tools loose on a gateway of its own, on loopback, and exits with 1 when one of them finds something:
- * hydra guesses a password, ffuf looks for what is open, slowhttptest holds connections. Takes about a minute.
+ * Lets attacks loose on gateways of its own, on loopback, and exits with 1 when one of them finds something: hostile inputs
+ * are sent and what they cost is measured (`attack-inputs.ts`), hydra guesses a password, ffuf looks for what is open,
+ * slowhttptest holds connections. Takes a few minutes; `inputs` or `tools` runs one half.
  *
  *     apt-get install hydra ffuf slowhttptest
- *     node scripts/attack.ts
+ *     node scripts/attack.ts [inputs | tools]
  */
 
 const password = 'a secret that stands in the list';
@@ -79,8 +81,110 @@ async function guessing(gateway: RunningGateway): Promise<void> {
   told('hydra: the password of admin in a list of 200', await guess(gateway, words));
 }
 
-const files = ['.git/config', '.git/HEAD', '.env', '.htpasswd', '.npmrc', '.DS_Store', 'package.json', 'package-lock.json', 'config.json', 'setup.code', 'run.json', 'storage.key', 'gateway.db', 'gateway.sqlite', 'backup.tar', 'backup.zip', 'dump.sql', 'server.key', 'src/gateway.ts', 'dist/gateway.js', 'dist/gateway.js.map', 'node_modules', 'docs', 'test', 'robots.txt', 'server-status', 'metrics', 'debug', 'debug/pprof', 'actuator', 'actuator/env', 'phpinfo.php', 'wp-login.php', 'admin', 'login', 'console', 'graphql', 'swagger.json', 'swagger-ui', 'openapi.json', 'redoc', '..%2f..%2fetc%2fpasswd', '%2e%2e/%2e%2e/etc/passwd', '..;/admin', '%00', 'audit', 'logs']; // biome-ignore format: a list of words
-const names = ['', 'auth', 'users', 'users/1', 'users/admin', 'tokens', 'keys', 'services', 'services/management', 'services/store', 'connections', 'providers', 'models', 'requests', 'usage', 'settings', 'audit', 'backups', 'tasks', 'live', 'openapi.json', 'docs', 'cli-tools', 'cli-tools/all-statuses', 'internal', 'private', 'debug', 'health', 'status', 'version', 'config', 'env', 'secrets', 'shutdown', 'restart', 'export', 'import', 'reset', 'admin', 'login', 'logout', 'session', 'me', 'whoami', 'v1', 'v2', 'v1.0.0', 'v1.0.0/users', 'ping/../users', 'ping/%2e%2e/users', 'ping%2f..%2fusers', 'PING', 'setup/x']; // biome-ignore format: a list of words
+const files = [
+  '.git/config',
+  '.git/HEAD',
+  '.env',
+  '.htpasswd',
+  '.npmrc',
+  '.DS_Store',
+  'package.json',
+  'package-lock.json',
+  'config.json',
+  'setup.code',
+  'run.json',
+  'storage.key',
+  'gateway.db',
+  'gateway.sqlite',
+  'backup.tar',
+  'backup.zip',
+  'dump.sql',
+  'server.key',
+  'src/gateway.ts',
+  'dist/gateway.js',
+  'dist/gateway.js.map',
+  'node_modules',
+  'docs',
+  'test',
+  'robots.txt',
+  'server-status',
+  'metrics',
+  'debug',
+  'debug/pprof',
+  'actuator',
+  'actuator/env',
+  'phpinfo.php',
+  'wp-login.php',
+  'admin',
+  'login',
+  'console',
+  'graphql',
+  'swagger.json',
+  'swagger-ui',
+  'openapi.json',
+  'redoc',
+  '..%2f..%2fetc%2fpasswd',
+  '%2e%2e/%2e%2e/etc/passwd',
+  '..;/admin',
+  '%00',
+  'audit',
+  'logs',
+];
+const names = [
+  '',
+  'auth',
+  'users',
+  'users/1',
+  'users/admin',
+  'tokens',
+  'keys',
+  'services',
+  'services/management',
+  'services/store',
+  'connections',
+  'providers',
+  'models',
+  'requests',
+  'usage',
+  'settings',
+  'audit',
+  'backups',
+  'tasks',
+  'live',
+  'openapi.json',
+  'docs',
+  'cli-tools',
+  'cli-tools/all-statuses',
+  'internal',
+  'private',
+  'debug',
+  'health',
+  'status',
+  'version',
+  'config',
+  'env',
+  'secrets',
+  'shutdown',
+  'restart',
+  'export',
+  'import',
+  'reset',
+  'admin',
+  'login',
+  'logout',
+  'session',
+  'me',
+  'whoami',
+  'v1',
+  'v2',
+  'v1.0.0',
+  'v1.0.0/users',
+  'ping/../users',
+  'ping/%2e%2e/users',
+  'ping%2f..%2fusers',
+  'PING',
+  'setup/x',
+];
 /** What is meant to answer anybody. */
 const open = /^(api\/ping|api\/hello|healthz|readyz)$/;
 
@@ -118,7 +222,10 @@ async function strangers({ url }: RunningGateway): Promise<void> {
     const found = results.filter(
       ({ input, status }) => (status < 400 || status >= 500) && !open.test(input.FUZZ),
     );
-    told(`ffuf: ${results.length} paths with ${method} and no credentials`, found.map(({ input, status }) => `${input.FUZZ} → ${status}`)); // biome-ignore format: one line
+    told(
+      `ffuf: ${results.length} paths with ${method} and no credentials`,
+      found.map(({ input, status }) => `${input.FUZZ} → ${status}`),
+    );
   }
 }
 
@@ -145,11 +252,26 @@ async function slowness(gateway: RunningGateway): Promise<void> {
     const url = `${gateway.url}/api/${name === 'bodies' ? 'setup' : 'auth'}`;
     const before = sockets(gateway.pid);
     let running = true;
-    const attack =
-      tool('slowhttptest', ...flags, '-c', '300', '-r', '150', '-i', '2', '-l', '10', '-p', '2', '-x', '10', '-u', url) // biome-ignore format: a command
-        .finally(() => {
-          running = false;
-        });
+    const attack = tool(
+      'slowhttptest',
+      ...flags,
+      '-c',
+      '300',
+      '-r',
+      '150',
+      '-i',
+      '2',
+      '-l',
+      '10',
+      '-p',
+      '2',
+      '-x',
+      '10',
+      '-u',
+      url,
+    ).finally(() => {
+      running = false;
+    });
     const found: string[] = [];
     let most = 0;
     while (running) {
@@ -172,13 +294,22 @@ async function slowness(gateway: RunningGateway): Promise<void> {
   }
 }
 
-const gateway = await victim();
+async function tools(): Promise<void> {
+  const gateway = await victim();
+  try {
+    await guessing(gateway);
+    await strangers(gateway);
+    await slowness(gateway);
+  } finally {
+    await gateway.stop();
+  }
+}
+
+const [half] = process.argv.slice(2);
 try {
-  await guessing(gateway);
-  await strangers(gateway);
-  await slowness(gateway);
+  if (half !== 'tools') await hostileInputs(told);
+  if (half !== 'inputs') await tools();
 } finally {
-  await gateway.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
 process.exitCode = findings.length === 0 ? 0 : 1;

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { wordsOf } from '../src/codecs/adapt.ts';
+import { wordsOf } from '../src/codecs/adapt/adapt.ts';
 import type { ConversationCodec } from '../src/codecs/codec.ts';
-import { type Concept, type ConceptRow, concepts, untranslatable } from '../src/codecs/concept.ts';
 import { codecs } from '../src/codecs/index.ts';
-import type { WireFormat } from '../src/codecs/model.ts';
+import { type Concept, type ConceptRow, concepts, untranslatable } from '../src/codecs/model/concept.ts';
+import type { WireFormat } from '../src/codecs/wire-format.ts';
 import { endpoints, intro, meanings, models, notes, unasked } from './translation-words.ts';
 
 /**
@@ -41,14 +41,21 @@ const withouts: Readonly<Record<ConceptRow['without'], string>> = {
   drop: '*left out*',
   refuse: '**400**',
   hold: '*held to it*',
+  tell: '*in the text*',
 };
 
-function conceptCell(concept: Concept, { names, vendorOnly }: ConversationCodec): string {
-  const name = names[concept];
+function conceptCell(concept: Concept, codec: ConversationCodec): string {
+  const name = codec.names[concept];
   const without = withouts[concepts[concept].without];
   if (name === undefined) return without;
   if (untranslatable.includes(concept)) return `${code(name)}: **400**`;
-  return vendorOnly.includes(concept) ? `${code(name)} ¹` : code(name);
+  return code(name) + footnote(concept, codec);
+}
+
+/** Which servers of a format are told, where that is not all of them. */
+function footnote(concept: Concept, { onTrial = [], vendorOnly }: ConversationCodec): string {
+  const notes = [...(vendorOnly.includes(concept) ? ['¹'] : []), ...(onTrial.includes(concept) ? ['²'] : [])];
+  return notes.length === 0 ? '' : ` ${notes.join(' ')}`;
 }
 
 function pairTable(from: Format): string {
@@ -66,7 +73,8 @@ function missing(from: Format, to: Format, without: 'drop' | 'refuse'): string {
   const cells = all.flatMap((concept) => {
     const word = words[concept];
     if (word === undefined || concepts[concept].without !== without) return [];
-    if (isSayable(concept, to)) return isKept(concept, to) ? [`${code(word)} ¹`] : [];
+    const note = footnote(concept, to.codec);
+    if (isSayable(concept, to)) return note === '' ? [] : [code(word) + note];
     // A word that stands for several things is left out for some of them only.
     return [said.has(word) ? `${code(word)} (${meanings[concept]})` : code(word)];
   });
@@ -75,11 +83,6 @@ function missing(from: Format, to: Format, without: 'drop' | 'refuse'): string {
 
 function isSayable(concept: Concept, { codec }: Format): boolean {
   return codec.names[concept] !== undefined && !untranslatable.includes(concept);
-}
-
-/** Whether only the format's own vendor is told. */
-function isKept(concept: Concept, { codec }: Format): boolean {
-  return codec.vendorOnly.includes(concept);
 }
 
 function toolLine({ codec: { tools }, format }: Format): string {
@@ -115,10 +118,12 @@ function render(): string {
     '## What each format calls it',
     'A cell holds the name by which a request of the format asks for it, or what becomes of it when a provider of the ' +
       'format is asked: it is left out and named in `x-gateway-dropped`, or the request gets a 400, or the gateway itself holds the answer to it: ' +
-      'of several calls, where one was asked for, the caller gets the first.',
+      'of several calls, where one was asked for, the caller gets the first; or it is said in the text of the conversation.',
     conceptTable(),
     '¹ Only the format’s own vendor is sent it. Other providers of the format are known to refuse members that they do ' +
       'not know, so it is left out there, and named.',
+    '² OpenRouter and servers that were added as generic ones are sent it, until one of them refuses it: it is left out there ' +
+      'from then on, and named.',
     models,
     '## Tools',
     withTools.map(toolLine).join('\n'),

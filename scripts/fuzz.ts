@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 import { answerFuzz, type Fuzz, formats, requestFuzz } from '../test/support/fuzz.ts';
+import { cesqlFuzz } from '../test/support/fuzz-cesql.ts';
 
 /**
- * Damages requests and answers of every format, and reports the first that makes the translation break its word.
+ * Damages requests and answers of every format, and reports the first that makes the translation break its word. The
+ * format `cesql` are expressions, damaged and random, which nothing may throw at.
  *
  *     node scripts/fuzz.ts [--runs N] [--seed S] [--format F]
  *
@@ -19,13 +21,18 @@ const { values } = parseArgs({
 const runs = wholeNumber('runs', values.runs);
 const first = values.seed === undefined ? Date.now() % 2 ** 31 : wholeNumber('seed', values.seed);
 const chosen = formats.filter((format) => values.format === undefined || format === values.format);
-if (chosen.length === 0) fail(`--format must be one of ${formats.join(', ')}`);
+const expressions = values.format === undefined || values.format === 'cesql';
+if (chosen.length === 0 && !expressions) fail(`--format must be one of ${formats.join(', ')}, cesql`);
+
+/** No input is long enough to take so many microseconds. */
+const MOST_CPU_US = 5_000_000;
 
 process.stdout.write(`seed ${first}, ${runs} runs each\n`);
 for (const format of chosen) {
   fuzz(`${format} requests`, requestFuzz(format));
   fuzz(`${format} answers`, answerFuzz(format));
 }
+if (expressions) fuzz('cesql expressions', cesqlFuzz());
 
 function fuzz(name: string, { input, run }: Fuzz): void {
   const counts = new Map<string, number>();
@@ -33,7 +40,10 @@ function fuzz(name: string, { input, run }: Fuzz): void {
   for (let turn = 0; turn < runs; turn += 1) {
     const seed = first + turn;
     try {
+      const begunAt = process.cpuUsage();
       const result = run(seed);
+      const { system, user } = process.cpuUsage(begunAt);
+      if (system + user > MOST_CPU_US) throw new Error(`took ${(system + user) / 1e6} s of CPU`);
       counts.set(result, (counts.get(result) ?? 0) + 1);
     } catch (error) {
       const text = input(seed);

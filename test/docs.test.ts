@@ -61,7 +61,8 @@ function commandLines(page: string): string[] {
 }
 
 async function complaintAbout(line: string): Promise<string | null> {
-  const [, ...words] = line.split(/\s+/);
+  // What stands behind `--` is for another program.
+  const [, ...words] = (line.split(' -- ')[0] ?? '').split(/\s+/);
   const [first = 'serve', second] = words.filter((word) => !word.startsWith('-'));
   const named = (name: string): CommandEntry | undefined => commandList.find((entry) => entry.name === name);
   const entry = named(`${first} ${second}`) ?? named(words[0]?.startsWith('-') ? 'serve' : first);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createSandbox, type Sandbox } from './run.ts';
 
-const secret = { STORAGE_ENCRYPTION_KEY: 'a secret of the test' };
+const secret = { STORAGE_ENCRYPTION_KEY: 'a secret of the test, long enough' };
 const apiKey = 'sk-test-0123456789abcdefghijklmnopqrstuvwxyz';
 
 const addConnection = async (sandbox: Sandbox, name: string, env: Readonly<Record<string, string>> = {}) => {
@@ -98,7 +98,7 @@ describe('gateway auth export', () => {
     sandbox = await createSandbox();
     first = await addConnection(sandbox, 'first', secret);
     await addConnection(sandbox, 'second', secret);
-    await addConnection(sandbox, 'foreign', { STORAGE_ENCRYPTION_KEY: 'another secret' });
+    await addConnection(sandbox, 'foreign', { STORAGE_ENCRYPTION_KEY: 'another secret, long enough too' });
   });
   after(() => sandbox.close());
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { noUsage } from '../../src/codecs/model.ts';
+import { noUsage } from '../../src/codecs/wire-format.ts';
 import { comboStore, type NewCombo } from '../../src/combos/store.ts';
 import type { LedgerEntry } from '../../src/ledger/schema.ts';
 import { ledgerOf, madeEntry } from '../support/ledger.ts';
@@ -14,15 +14,28 @@ async function past(test: TestContext, combo: NewCombo, entries: (id: string) =>
   const sandbox = await createSandbox();
   test.after(() => sandbox.close());
   const added = await sandbox.run([
-    ...['provider', 'add', 'openai', '--name', 'work'],
-    ...['--api-key', 'sk-upstream-0123456789abcdef', '--json'],
+    'provider',
+    'add',
+    'openai',
+    '--name',
+    'work',
+    '--api-key',
+    'sk-upstream-0123456789abcdef',
+    '--json',
   ]);
   const id = String(added.json()['id']);
   const rows = entries(id).map((patch, index) =>
     madeEntry({
-      ...{ id: `req_${index}`, startedAt: Date.now() - (index + 1) * MINUTE_MS, usage, costUsd: 0.0225 },
-      ...{ connectionId: id, connection: 'work', model: 'gpt-5', attempts: 1 },
-      ...{ ttftMs: 400, durationMs: 10_400 },
+      id: `req_${index}`,
+      startedAt: Date.now() - (index + 1) * MINUTE_MS,
+      usage,
+      costUsd: 0.0225,
+      connectionId: id,
+      connection: 'work',
+      model: 'gpt-5',
+      attempts: 1,
+      ttftMs: 400,
+      durationMs: 10_400,
       ...patch,
     }),
   );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -97,11 +98,52 @@ describe('doctor', () => {
     assert.equal(added.code, 0, added.stderr);
     assert.equal(check(await doctor(), 'Storage/encryption')?.status, 'ok');
     const ran = await sandbox.run(['doctor', '--json', '--port', '0'], {
-      env: { STORAGE_ENCRYPTION_KEY: 'wrong' },
+      env: { STORAGE_ENCRYPTION_KEY: 'a wrong one, but long enough' },
     });
     assert.equal(check(ran, 'Storage/encryption')?.status, 'fail');
     assert.match(check(ran, 'Storage/encryption')?.message ?? '', /work/);
     assert.equal(ran.stdout.includes('sk-secret-123456'), false);
+  });
+
+  it('fails when the key is gone, and no command that reads makes another', async () => {
+    const add = ['provider', 'add', 'openai', '--api-key', 'sk-secret-123456', '--name'];
+    const added = await sandbox.run([...add, 'work']);
+    assert.equal(added.code, 0, added.stderr);
+    const file = join(sandbox.dataDir, 'storage.key');
+    const kept = join(sandbox.dataDir, 'kept');
+    await rename(file, kept);
+    for (const command of [
+      ['doctor', '--no-liveness', '--port', '0'],
+      ['providers', 'validate'],
+      ['providers', 'list'],
+      ['providers', 'test', 'work'],
+      ['reset-encrypted-columns'],
+      ['backup', '--output', join(sandbox.dataDir, 'copy.tar.gz')],
+      [...add, 'second'],
+    ]) {
+      const ran = await sandbox.run([...command, '--json']);
+      assert.equal(existsSync(file), false, command.join(' '));
+      if (command[0] === 'doctor') {
+        assert.deepEqual([ran.code, check(ran, 'Storage/encryption')?.status], [1, 'fail']);
+        assert.match(check(ran, 'Storage/encryption')?.message ?? '', /work.*storage\.key/);
+      }
+      if (command[1] === 'validate') assert.match(ran.stdout, /cannot be decrypted/);
+      if (command[0] === 'provider') assert.match(ran.stdout, /"storage_key_missing"/);
+    }
+    await rename(kept, file);
+    assert.equal(check(await doctor(), 'Storage/encryption')?.status, 'ok');
+    await rm(file);
+    assert.equal((await sandbox.run(['reset-encrypted-columns', '--force'])).code, 0);
+    assert.equal((await sandbox.run([...add, 'third'])).code, 0, 'nothing is lost by a new key now');
+    assert.equal(existsSync(file), true);
+  });
+
+  it('fails for a STORAGE_ENCRYPTION_KEY that can be guessed, and says how to go on', async () => {
+    const ran = await sandbox.run(['doctor', '--json', '--no-liveness'], {
+      env: { STORAGE_ENCRYPTION_KEY: 'x' },
+    });
+    assert.equal(ran.code, 1);
+    assert.match(check(ran, 'Config')?.message ?? '', /too weak.*128 bits.*openssl rand.*rotate-key/);
   });
 
   it('warns about a data directory that others can read', {

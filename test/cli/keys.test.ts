@@ -86,6 +86,12 @@ describe('gateway keys', () => {
       ['--budget-usd', '1', '--budget-period', 'year'],
       ['--rpm', '0'],
       ['--tpm', '1.5'],
+      // What the management API refuses, too.
+      ['--budget-usd', '1e15'],
+      ['--rpm', '10000000000000'],
+      ['--unpriced', 'allow'],
+      ['--models', ','],
+      ['--cache-ttl', '99999999'],
     ]) {
       assert.equal((await sandbox.run(['keys', 'add', 'unlimited', ...flags])).code, 2, flags.join(' '));
     }

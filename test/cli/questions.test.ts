@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { it } from 'node:test';
-import { createIo } from '../../src/cli/io.ts';
+import { createIo } from '../../src/cli/terminal/io.ts';
 
 it('a secret that was refused is typed anew, for nobody sees what stands there', async () => {
   const stdin = new PassThrough();
@@ -14,7 +14,12 @@ it('a secret that was refused is typed anew, for nobody sees what stands there',
     });
   });
   const io = createIo({
-    ...{ json: false, nonInteractive: false, stdin, stdout, stderr: stdout, onBrokenPipe: () => {} },
+    json: false,
+    nonInteractive: false,
+    stdin,
+    stdout,
+    stderr: stdout,
+    onBrokenPipe: () => {},
   });
   const answer = io.ask.secret('Password', { check: (text) => (text === 'right' ? undefined : 'not that') });
   // The prompt library is loaded with the first question and reads from then on; a stream keeps what came before.

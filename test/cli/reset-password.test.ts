@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { verifyPassword } from '../../src/access/password.ts';
-import { openTokens } from '../../src/access/tokens.ts';
-import { userStore } from '../../src/access/users.ts';
+import { verifyPassword } from '../../src/access/passwords/password.ts';
+import { openTokens } from '../../src/access/tokens/tokens.ts';
+import { userStore } from '../../src/access/users/users.ts';
 import { openStore } from '../../src/store/database.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
@@ -27,15 +27,14 @@ describe('reset-password', () => {
       const { id = '' } = (await users.find('admin')) ?? {};
       const hour = Date.now() + 3_600_000;
       await tokens.issue({
-        ...{
-          userId: id,
-          credentialVersion: 1,
-          roleVersion: 1,
-          kind: 'api',
-          expiresAt: hour,
-          maxExpiresAt: hour,
-        },
-        ...{ ttlSeconds: 3600, authAt: 0 },
+        userId: id,
+        credentialVersion: 1,
+        roleVersion: 1,
+        kind: 'api',
+        expiresAt: hour,
+        maxExpiresAt: hour,
+        ttlSeconds: 3600,
+        authAt: 0,
       });
       const ran = await reset([]);
       assert.equal(ran.code, 0, ran.stderr);

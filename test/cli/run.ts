@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { createIo } from '../../src/cli/io.ts';
 import { run as runProgram } from '../../src/cli/program.ts';
+import { createIo } from '../../src/cli/terminal/io.ts';
 import { childEnv } from '../support/child-env.ts';
 
 /** The real program, in child processes of this Node.js, each sandbox with its own home and data directory. */
@@ -152,5 +152,6 @@ export async function runHere(args: readonly string[]): Promise<Pick<Ran, 'code'
     onBrokenPipe: () => {},
   });
   const code = await runProgram(args, io);
+  if (typeof code !== 'number') throw new Error('a program was started in the place of this one');
   return { code, stdout: printed(), stderr: noted() };
 }

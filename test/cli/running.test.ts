@@ -157,10 +157,5 @@ describe('a gateway whose output nobody reads any more', () => {
 
 /** Tries until `condition` holds; the caller's test has the time limit of the runner. */
 async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  const until = performance.now() + 15_000;
-  while (performance.now() < until) {
-    if (await condition()) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  assert.fail('it did not happen within 15 s');
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 50));
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { type Context, createContext } from '../../src/cli/context.ts';
-import type { Io, Questions } from '../../src/cli/io.ts';
-import { runWizard } from '../../src/cli/wizard.ts';
+import { runWizard } from '../../src/cli/setup/wizard.ts';
+import type { Io, Questions } from '../../src/cli/terminal/io.ts';
 import { createUpstream, type Upstream, upstreamKey } from './upstream.ts';
 
 type Answer = string | boolean | string[] | null;
@@ -18,12 +18,16 @@ interface Told {
   documents: Record<string, unknown>[];
 }
 
-/** A person who answers by the start of the question. Secrets are checked as the terminal would. */
+/**
+ * A person who answers by the start of the question, and wants no tool of this machine set up unless they say so.
+ * Secrets are checked as the terminal would.
+ */
 function person(answers: readonly (readonly [string, Answer])[]): Told {
   const asked: string[] = [];
   const notes: string[] = [];
   const documents: Record<string, unknown>[] = [];
-  const left = [...answers];
+  const noTool: readonly [string, Answer] = ['Installed here', []];
+  const left = [...answers, noTool];
   const next = <T extends Answer>(question: string, fits: (answer: Answer) => answer is T): T | null => {
     asked.push(question);
     const index = left.findIndex(([start]) => question.startsWith(start));
@@ -42,6 +46,7 @@ function person(answers: readonly (readonly [string, Answer])[]): Told {
   const io: Io = {
     json: true,
     interactive: true,
+    terminal: true,
     result: (document) => documents.push({ ...document }),
     record: () => assert.fail('the wizard prints one document'),
     note: (text) => notes.push(text),
@@ -82,6 +87,7 @@ describe('the wizard of setup', () => {
     const context: Context = {
       ...createContext({ io, flags: { dataDir } }),
       variable: async (name) => found[name],
+      variables: async () => ({ HOME: dataDir, USERPROFILE: dataDir, PATH: join(dataDir, 'bin') }),
       setVariables: async (names) => names.filter((name) => name in found),
     };
     contexts.push(context);
@@ -127,6 +133,36 @@ describe('the wizard of setup', () => {
     assert.deepEqual(refused.documents[0]?.['connections'], []);
     assert.equal(refused.documents[0]?.['password_set'], false);
     assert.equal(refused.documents[0]?.['key'], null);
+  });
+
+  it('offers to point the tools that are installed at the gateway', async () => {
+    await mkdir(join(dataDir, 'bin'));
+    for (const name of ['claude', 'codex'])
+      await writeFile(join(dataDir, 'bin', name), '#!/bin/sh\n', { mode: 0o755 });
+    const told = person([
+      ['Admin password', ''],
+      ['Connect a provider', false],
+      ['Make a gateway key', true],
+      ['Name of the key', 'laptop'],
+      ['Installed here: Claude Code, OpenAI Codex CLI', ['claude']],
+    ]);
+    await runWizard(open(told.io));
+    const notes = told.notes.join('\n');
+    assert.match(notes, /Claude Code points at http:\S+ now: .*`gateway tools restore claude` undoes it/);
+    assert.match(notes, /For later: `gateway setup-codex`/);
+    const { key } = told.documents[0] as { key: { key: string } };
+    const written = await readFile(join(dataDir, '.claude/settings.json'), 'utf8');
+    assert.ok(written.includes(key.key));
+    assert.equal(notes.includes(key.key), false);
+
+    const again = person([
+      ['Admin password', ''],
+      ['Connect a provider', false],
+      ['Make another gateway key', false],
+      ['Installed here: OpenAI Codex CLI', null],
+    ]);
+    await runWizard(open(again.io));
+    assert.match(again.notes.join('\n'), /For later: `gateway setup-codex`/);
   });
 
   it('can be left at any question; what was entered before is kept', async () => {

@@ -32,7 +32,10 @@ interface Case {
 const post = (path: string, body: object) => (model: string, streams: boolean) =>
   at.gateway.ask(path, { model, stream: streams, ...body });
 const completion = (text: string, reason: string | null) => ({
-  ...{ id: 'cmpl-1', object: 'text_completion', created: 1, model: 'm-1' },
+  id: 'cmpl-1',
+  object: 'text_completion',
+  created: 1,
+  model: 'm-1',
   choices: [{ index: 0, text, logprobs: null, finish_reason: reason }],
 });
 const geminiChunk = {
@@ -228,7 +231,8 @@ describe('an answer names the model that was asked for', () => {
       assert.equal(first.status, 200, first.text);
       const id = streams ? 'resp_streamed' : 'resp_kept';
       const again = await at.gateway.send({
-        ...{ method: 'GET', path: `/v1/responses/${id}` },
+        method: 'GET',
+        path: `/v1/responses/${id}`,
         headers: { authorization: `Bearer ${at.gateway.key}` },
       });
       assert.equal(again.status, 200, again.text);

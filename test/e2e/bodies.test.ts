@@ -144,7 +144,7 @@ describe('a request body', () => {
         ['bytes at random', Buffer.from([0xff, 0xfe, 0x00, 0x80, 0xc0])],
         ['10,000 open lists', '['.repeat(10_000)],
         ['10,000 open objects', '{"a":'.repeat(10_000)],
-      ]; // biome-ignore format: a table
+      ];
 
       for (const [what, body] of bad) {
         it(`but ${what} is a 400`, async () => {
@@ -174,19 +174,35 @@ describe('a request body', () => {
         ['10,000 lists in each other', `{${members},"x":${deep('[', ']')}}`],
         ['10,000 objects in each other, before the model', `{"x":${deep('{"a":', '}')},${members}}`],
         ['a lone surrogate, escaped', `{${members},"user":"\\ud800"}`],
-        ['a lone surrogate, as bytes', Buffer.concat([Buffer.from(`{${members},"user":"`), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from('"}')])],
-        ['bytes that are not UTF-8', Buffer.concat([Buffer.from(`{"user":"`), Buffer.from([0xff, 0xc3]), Buffer.from(`",${members}}`)])],
+        [
+          'a lone surrogate, as bytes',
+          Buffer.concat([
+            Buffer.from(`{${members},"user":"`),
+            Buffer.from([0xed, 0xa0, 0x80]),
+            Buffer.from('"}'),
+          ]),
+        ],
+        [
+          'bytes that are not UTF-8',
+          Buffer.concat([Buffer.from(`{"user":"`), Buffer.from([0xff, 0xc3]), Buffer.from(`",${members}}`)]),
+        ],
         ['NUL, escaped', `{${members},"user":"\\u0000"}`],
         ['NUL as a byte', `{${members},"user":"\0"}`],
-        ['huge numbers', `{"a":1e999,"b":-1E+99999,"c":${'9'.repeat(5000)},"d":0.${'1'.repeat(5000)},${members}}`],
+        [
+          'huge numbers',
+          `{"a":1e999,"b":-1E+99999,"c":${'9'.repeat(5000)},"d":0.${'1'.repeat(5000)},${members}}`,
+        ],
         ['numbers beyond 2^53', `{${members},"seed":9007199254740993,"t":1.0,"u":1e2}`],
         ['a byte order mark', `\uFEFF{${members}}`],
         ['white space everywhere', `\r\n\t { ${members.replaceAll(':', ' \n: ')}\n } \n`],
         ['an escaped name', `{"us\\u0065r":"x",${members}}`],
-        ['a name like the prototype', `{"__proto__":{"model":"x"},"constructor":{"prototype":{"a":1}},${members}}`],
+        [
+          'a name like the prototype',
+          `{"__proto__":{"model":"x"},"constructor":{"prototype":{"a":1}},${members}}`,
+        ],
         ['a member that is cut off', `{${members},"x":`],
         ['something behind it', `{${members}} {"model":"other"}`],
-      ]; // biome-ignore format: a table
+      ];
 
       for (const [what, body] of odd) {
         it(`with ${what} reaches the upstream as it is, and its answer the caller`, async () => {

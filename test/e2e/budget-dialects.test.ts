@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { chat } from '../support/formats.ts';
-import { bearer, waitFor } from '../support/gateway.ts';
+import { bearer, settledRows, waitFor } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json } from '../support/steps.ts';
 
@@ -45,6 +45,7 @@ describe('R-12: money that is spent', () => {
     const openai = new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: key });
     const anthropic = new Anthropic({ baseURL: at.gateway.url, apiKey: key });
     const rows = async () => (await at.gateway.entries()).filter(({ status }) => status === 402).length;
+    await settledRows(at.gateway);
     const before = await rows();
     await assert.rejects(openai.chat.completions.create({ model: 'up/m-1', messages: hi }), OpenAI.APIError);
     await assert.rejects(

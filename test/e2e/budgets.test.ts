@@ -183,26 +183,39 @@ describe('limits over the wire', () => {
     assert.equal((await budgetOf(id))['spent'], 0);
   });
 
-  it('on models without a price are told as such, and refuse them where that is wanted', async () => {
+  it('in USD refuse a model without a price, until its owner allows it', async () => {
     const { id, key } = await keyWith('--budget-usd', '1');
     at.upstream.always(json(200, chat.answer()));
-    assert.equal((await ask(chat, key, { model: 'up/m-2' })).status, 200);
-    assert.deepEqual([(await budgetOf(id))['spent'], (await budgetOf(id))['unpriced_requests']], [0, 1]);
-    await at.gateway.cliJson(
-      'budgets',
-      'set',
-      '--key',
-      id,
-      '--usd',
-      '1',
-      '--per',
-      'month',
-      '--unpriced',
-      'refuse',
-    );
     const refused = await ask(chat, key, { model: 'up/m-2' });
     assert.equal(refused.status, 402);
-    assert.match(String(errorOf(refused)['message']), /price is unknown/);
+    assert.equal(refused.header('x-should-retry'), 'false');
+    const message = String(errorOf(refused)['message']);
+    assert.match(message, /cannot count openai-compatible\/m-2: no price is known for it/);
+    assert.equal(at.upstream.requests.length, 0);
+    // As the message says.
+    const [, flags = ''] = /`gateway (budgets set [^`]+)`/.exec(message) ?? [];
+    await at.gateway.cliJson(...flags.split(' '));
+    assert.equal((await ask(chat, key, { model: 'up/m-2' })).status, 200);
+    const row = await budgetOf(id);
+    assert.deepEqual([row['spent'], row['unpriced_requests'], row['unpriced']], [0, 1, 'allow']);
+    const { stdout } = await at.gateway.cli('budgets', 'list');
+    assert.match(stdout, /1 usd per month +unknown \(1 unpriced\)/);
+    assert.match((await at.gateway.cli('status')).stdout, /and 1 request \(\d+ tokens\) of unknown cost/);
+  });
+
+  it('count at most a billion of what an upstream reports, and name the request for which it did', async () => {
+    const { id, key } = await keyWith('--tpm', '1000000');
+    const answer = { ...chat.answer(), usage: { prompt_tokens: 1e308, completion_tokens: 7 } };
+    at.upstream.always(json(200, answer));
+    const reply = await ask(chat, key);
+    assert.equal(reply.status, 200);
+    const entry = await at.gateway.entry(reply.header('x-request-id'));
+    assert.deepEqual(
+      [entry.usage?.['input'], entry.usage?.['output'], entry.usage_capped],
+      [1_000_000_000, 7, true],
+    );
+    assert.equal((await budgetOf(id, 'tokens'))['spent'], 1_000_000_007);
+    assert.equal((await ask(chat, key)).status, 429);
   });
 
   it('of a connection hold for whoever uses it', async () => {

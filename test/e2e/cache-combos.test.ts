@@ -49,8 +49,13 @@ describe('a combo with the option cache', () => {
     assert.deepEqual(
       { attempts, cost_usd, model, outcome, requested_model, status, cached: Object(row).cached },
       {
-        ...{ attempts: 0, cost_usd: 0, model: 'm-1', outcome: 'ok' },
-        ...{ requested_model: 'kept', status: 200, cached: true },
+        attempts: 0,
+        cost_usd: 0,
+        model: 'm-1',
+        outcome: 'ok',
+        requested_model: 'kept',
+        status: 200,
+        cached: true,
       },
     );
     assert.equal(

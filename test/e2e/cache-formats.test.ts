@@ -12,7 +12,9 @@ const state = (reply: Reply) => reply.header('x-gateway-cache');
 const hi = [{ role: 'user', content: 'hi' }];
 const contents = [{ role: 'user', parts: [{ text: 'hi' }] }];
 const embeddings = {
-  ...{ object: 'list', model: 'm-1', data: [{ object: 'embedding', index: 0, embedding: [0.5] }] },
+  object: 'list',
+  model: 'm-1',
+  data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
   usage: { prompt_tokens: 3, total_tokens: 3 },
 };
 

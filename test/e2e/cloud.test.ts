@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, verify } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { chatAnswer, messagesAnswer, messagesStream } from '../support/answers.ts';
 import { geminiStream } from '../support/answers-native.ts';
 import { assertSigned } from '../support/aws-verify.ts';
 import { exceptionFrame, framesOf } from '../support/event-frames.ts';
 import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { chunk, end, fin, head, json, type Step, stream } from '../support/steps.ts';
+import { body, chunk, end, fin, head, json, type Step, stream } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const aws = { id: 'AKIDTEST', secret: 'aws/secret+of/the+test', region: 'eu-west-3', service: 'bedrock' };
@@ -38,8 +40,17 @@ async function connect(
   const text = typeof credential === 'string' ? credential : JSON.stringify(credential, null, 2);
   environment[variable] = text;
   connections.push([
-    ...['provider', 'add', provider, '--name', name, '--base-url', `${upstream().url}${path}`],
-    ...['--api-key-env', variable, '--default-model', 'm-1'],
+    'provider',
+    'add',
+    provider,
+    '--name',
+    name,
+    '--base-url',
+    `${upstream().url}${path}`,
+    '--api-key-env',
+    variable,
+    '--default-model',
+    'm-1',
   ]);
 }
 
@@ -50,15 +61,18 @@ before(async () => {
   started.upstream = await startUpstream();
   started.tokens = await startUpstream();
   const serviceAccount = {
-    ...{ type: 'service_account', project_id: 'a-project', private_key_id: 'key-7', private_key: privateKey },
-    ...{
-      client_email: 'robot@a-project.iam.gserviceaccount.com',
-      token_uri: `${tokens().url}/token`,
-      client_id: '1',
-    },
+    type: 'service_account',
+    project_id: 'a-project',
+    private_key_id: 'key-7',
+    private_key: privateKey,
+    client_email: 'robot@a-project.iam.gserviceaccount.com',
+    token_uri: `${tokens().url}/token`,
+    client_id: '1',
   };
   const application = {
-    ...{ tenant_id: 'a-tenant', client_id: 'an-app', client_secret: 'app-secret' },
+    tenant_id: 'a-tenant',
+    client_id: 'an-app',
+    client_secret: 'app-secret',
     token_url: `${tokens().url}/{tenant_id}/oauth2/v2.0/token`,
   };
   const location = '/v1/projects/a-project/locations/global';
@@ -68,6 +82,7 @@ before(async () => {
   await connect('vertex', 'goog', serviceAccount, location);
   await connect('vertex-anthropic', 'googclaude', serviceAccount, location);
   await connect('azure-openai', 'entra', application);
+  await connect('azure-openai', 'quoting', { ...application, client_id: 'another-app' });
   await connect('azure-openai-deployments', 'azold', 'azure-key');
   await connect('azure-openai-deployments', 'aznew', 'azure-key', '?api-version=2025-04-01-preview');
   started.gateway = await startGateway({ env: environment });
@@ -116,6 +131,24 @@ describe('Bedrock', () => {
       ...question,
       future: '12345678901234567890',
     });
+  });
+
+  it('is told what to keep in the prompt cache, as Vertex is, by clients that cannot say so', async () => {
+    upstream().always(json(200, messagesAnswer()));
+    tokens().always(json(200, { access_token: 'a-token', expires_in: 3_600 }));
+    for (const connection of ['aws', 'googclaude']) {
+      const reply = await gateway().ask('/v1/chat/completions', {
+        model: `${connection}/${model}`,
+        messages: [
+          { role: 'system', content: 'A long instruction. '.repeat(500) },
+          { role: 'user', content: 'hi' },
+        ],
+        tools: [{ type: 'function', function: { name: 'read' } }],
+      });
+      assert.equal(reply.status, 200, reply.text);
+    }
+    for (const { body: bytes } of upstream().requests)
+      assert.equal(bytes.toString().split('"cache_control":{"type":"ephemeral"}').length - 1, 3);
   });
 
   it('streams in frames, which callers get as the events they hold', async () => {
@@ -284,6 +317,40 @@ describe('Vertex', () => {
   });
 });
 
+describe('A token that was fetched', () => {
+  const token = 'entra/quoted+token-0123456789';
+  const quoted = JSON.stringify({ error: { message: `Bad token ${token}`, type: 'x', code: 'bad' } });
+  const spelled = quoted.replaceAll('/', '\\/').replace('quoted', '\\u0071uoted');
+  const json400 = (text: string): Step[] => [body(400, text, { 'content-type': 'application/json' })];
+  const chatPath = '/v1/chat/completions';
+  const refusal = `data: ${quoted}\n\n`;
+  const cases: Record<string, [stream: boolean, answer: () => Step[]]> = {
+    'an error': [false, () => json400(quoted)],
+    'an error that spells it with escapes': [false, () => json400(spelled)],
+    'the beginning of a stream': [true, () => [stream(refusal)]],
+  };
+
+  for (const [what, [streamed, answer]] of Object.entries(cases))
+    it(`is shown to nobody where the upstream quotes it in ${what}`, async () => {
+      tokens().always(json(200, { access_token: token, expires_in: 3600 }));
+      upstream().respond(({ header }) => {
+        assert.equal(header('authorization')?.startsWith('Bearer entra'), true);
+        return answer();
+      });
+      for (const path of streamed ? [chatPath] : [chatPath, '/v1/messages']) {
+        const reply = await gateway().ask(path, { model: 'quoting/dep', stream: streamed, ...question });
+        assert.match(reply.text, /Bad token \[redacted\]/, path);
+        assert.doesNotMatch(reply.text, /quoted/, path);
+        const entry = await gateway().entry(reply.header('x-request-id'));
+        assert.match(String(entry.error?.message), /Bad token \[redacted\]/);
+        const { stdout } = await gateway().cli('explain', entry.id);
+        assert.doesNotMatch(stdout, /quoted/);
+      }
+      for (const file of ['modelgate.db', 'modelgate.db-wal'])
+        assert.equal((await readFile(join(gateway().dataDir, file))).includes('quoted+token'), false, file);
+    });
+});
+
 describe('Azure', () => {
   it('gets a token of Entra for an application', async () => {
     tokens().always(json(200, { access_token: 'entra-1', expires_in: 3600 }));
@@ -334,7 +401,9 @@ describe('a credential that is a document', () => {
       [
         'vertex',
         {
-          ...{ type: 'service_account', project_id: 'p', client_email: 'e@p' },
+          type: 'service_account',
+          project_id: 'p',
+          client_email: 'e@p',
           private_key: '-----BEGIN PRIVATE KEY-----\nhidden\n-----END PRIVATE KEY-----',
         },
         /private_key is no RSA key/,

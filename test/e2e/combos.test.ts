@@ -182,7 +182,8 @@ describe('the list of models', () => {
         method,
         path,
         headers: {
-          ...{ 'content-type': 'application/json', host: `127.0.0.1:${gateway.port}` },
+          'content-type': 'application/json',
+          host: `127.0.0.1:${gateway.port}`,
           'x-auth-token': key,
         },
         body: JSON.stringify(body),

@@ -3,7 +3,7 @@ import { afterEach, before, describe, it } from 'node:test';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 import { codecOf } from '../../src/codecs/index.ts';
-import type { StreamPart } from '../../src/codecs/stream-part.ts';
+import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import { chatStream, messagesStream, responsesStream } from '../support/answers.ts';
 import { geminiStream, ollamaStream } from '../support/answers-native.ts';
 import type { Reply } from '../support/client.ts';
@@ -162,15 +162,21 @@ describe('an answer that breaks off', () => {
           assert.ok(new Set([...ids].map(([, id]) => id)).size <= 1, 'one id');
           const [request] = second.requests;
           assert.ok(request);
-          assert.match(JSON.stringify(lastMessage(request)), /"role":"(assistant|model)".*"One two"|"One two".*"role":"(assistant|model)"/);
+          assert.match(
+            JSON.stringify(lastMessage(request)),
+            /"role":"(assistant|model)".*"One two"|"One two".*"role":"(assistant|model)"/,
+          );
           const { attempts } = await traceOf(at, reply);
           assert.deepEqual(
             attempts.map(({ connection, outcome, begun_with }) => [connection, outcome, begun_with]),
-            [[`${one}-0`, 'failed', undefined], [`${two}-1`, 'answered', 8]],
+            [
+              [`${one}-0`, 'failed', undefined],
+              [`${two}-1`, 'answered', 8],
+            ],
           );
           const { continued, outcome, attempts: count } = await row(reply);
           assert.deepEqual([continued, outcome, count], [1, 'ok', 2]);
-        }); // biome-ignore format: long lines
+        });
       }
     }
   }
@@ -181,9 +187,19 @@ describe('an answer that breaks off', () => {
     const { first, second } = upstreams();
     const told: Record<string, object> = {
       vllm: { continue_final_message: true, add_generation_prompt: false },
-      moonshot: { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'One two', partial: true }] },
-      mistral: { messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content: 'One two', prefix: true }] },
-    }; // biome-ignore format: a table
+      moonshot: {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'One two', partial: true },
+        ],
+      },
+      mistral: {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: 'One two', prefix: true },
+        ],
+      },
+    };
     for (const [provider, members] of Object.entries(told)) {
       await ready();
       const model = await combo('openai-compatible', provider);
@@ -192,7 +208,10 @@ describe('an answer that breaks off', () => {
       second.respond(whole({ text }));
       const reply = await ask('chat', model);
       assert.equal(understood('chat', reply).text, 'One two three four');
-      assert.deepEqual({ ...JSON.parse(second.requests[0]?.body.toString() ?? ''), ...members }, JSON.parse(second.requests[0]?.body.toString() ?? '')); // biome-ignore format: one line
+      assert.deepEqual(
+        { ...JSON.parse(second.requests[0]?.body.toString() ?? ''), ...members },
+        JSON.parse(second.requests[0]?.body.toString() ?? ''),
+      );
     }
   });
 
@@ -233,7 +252,10 @@ describe('an answer that breaks off', () => {
     assert.equal(understood('messages', reply).text, 'One two three four five');
     assert.equal((await row(reply))['continued'], 2);
     const { attempts } = await traceOf(at, reply);
-    assert.deepEqual(attempts.map((one) => one.begun_with), [undefined, 7, 18]); // biome-ignore format: one line
+    assert.deepEqual(
+      attempts.map((one) => one.begun_with),
+      [undefined, 7, 18],
+    );
   });
 
   it('counts what each target used, and costs what each of them does', async () => {
@@ -253,12 +275,32 @@ describe('an answer that breaks off', () => {
   });
 
   const ends: readonly [string, () => Promise<string>, (request: SeenRequest) => Step[], object][] = [
-    ['where the combo does not want that', () => combo('openai-compatible', 'anthropic-compatible', { continue_stream: false }), broken(begun, 'two '), {}],
+    [
+      'where the combo does not want that',
+      () => combo('openai-compatible', 'anthropic-compatible', { continue_stream: false }),
+      broken(begun, 'two '),
+      {},
+    ],
     ['where nobody can', () => combo('openai-compatible', 'openai-compatible'), broken(begun, 'two '), {}],
-    ['after a call has begun', () => combo('openai-compatible', 'anthropic-compatible'), broken({ text: ['One '], tools: [{ id: 'call_1', name: 'f', arguments: '{"a":1}' }] }, 'call_1'), {}],
-    ['for one of several answers', () => combo('openai-compatible', 'anthropic-compatible'), broken(begun, 'two '), { n: 2 }],
-    ['for an answer in a form', () => combo('openai-compatible', 'anthropic-compatible'), broken(begun, 'two '), { response_format: { type: 'json_object' } }],
-  ]; // biome-ignore format: a table
+    [
+      'after a call has begun',
+      () => combo('openai-compatible', 'anthropic-compatible'),
+      broken({ text: ['One '], tools: [{ id: 'call_1', name: 'f', arguments: '{"a":1}' }] }, 'call_1'),
+      {},
+    ],
+    [
+      'for one of several answers',
+      () => combo('openai-compatible', 'anthropic-compatible'),
+      broken(begun, 'two '),
+      { n: 2 },
+    ],
+    [
+      'for an answer in a form',
+      () => combo('openai-compatible', 'anthropic-compatible'),
+      broken(begun, 'two '),
+      { response_format: { type: 'json_object' } },
+    ],
+  ];
   for (const [what, made, answer, more] of ends) {
     it(`ends there ${what}`, async () => {
       const { first, second } = upstreams();
@@ -278,7 +320,13 @@ describe('an answer that breaks off', () => {
   it('ends with why it broke off when the others refuse to go on', async () => {
     const { first, second } = upstreams();
     const model = await combo('openai-compatible', 'anthropic-compatible');
-    const refusal = { type: 'error', error: { type: 'invalid_request_error', message: 'This model does not support assistant message prefill.' } }; // biome-ignore format: one line
+    const refusal = {
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: 'This model does not support assistant message prefill.',
+      },
+    };
     for (const caller of ['chat', 'messages', 'responses'] as const) {
       await ready();
       first.respond(broken(begun, 'two '));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import OpenAI from 'openai';
-import { type JsonObject, objectOf } from '../../src/codecs/values.ts';
+import { type JsonObject, objectOf } from '../../src/codecs/json/values.ts';
 import { callers, fleet, healthy, traceOf } from '../support/fleet.ts';
 import { json } from '../support/steps.ts';
 
@@ -50,17 +50,21 @@ describe('R-13: all accounts that could answer said when to come back', () => {
         const seconds = Number(reply.header('retry-after'));
         assert.ok(seconds > 30 && seconds <= 40, String(seconds));
         assert.equal(reply.header('x-should-retry'), undefined);
-        assert.match(reply.text, /openai-compatible-1 rate limit until [0-9:]+ UTC, openai-compatible-0 rate limit until/);
+        assert.match(
+          reply.text,
+          /openai-compatible-1 rate limit until [0-9:]+ UTC, openai-compatible-0 rate limit until/,
+        );
         const tried = /\(tried openai-compatible-0: 429 rate limit, openai-compatible-1: 429 rate limit\)/;
         assert.equal(tried.test(reply.text), asked === 1, reply.text);
         assert.doesNotMatch(reply.text, /upstream-secret|http:/);
-        if (named[dialect] !== undefined) assert.ok(namesOf(reply.json()).includes(named[dialect]), reply.text);
+        if (named[dialect] !== undefined)
+          assert.ok(namesOf(reply.json()).includes(named[dialect]), reply.text);
         const { attempts, skipped } = await traceOf(at, reply);
         assert.deepEqual([attempts.length, skipped.length], asked === 1 ? [2, 0] : [0, 2]);
       }
       assert.deepEqual([first.requests.length, second.requests.length], [1, 1], 'nobody is asked again');
       await reset();
-    }); // biome-ignore format: long lines
+    });
   }
 
   it('is 429 for one account on its own: the limit is its own', async () => {
@@ -102,8 +106,15 @@ describe('R-13: all accounts that could answer said when to come back', () => {
       messages: [{ role: 'user', content: 'hi' }],
     });
     await second.request();
-    first.respond(() => [json(200, { id: 'c', object: 'chat.completion', model: 'm-1', choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'again' } }] })]);
+    first.respond(() => [
+      json(200, {
+        id: 'c',
+        object: 'chat.completion',
+        model: 'm-1',
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'again' } }],
+      }),
+    ]);
     assert.equal((await asked).choices[0]?.message.content, 'again');
     await reset();
-  }); // biome-ignore format: one line
+  });
 });

@@ -35,14 +35,21 @@ describe('an account that fails', () => {
         const { condition, model_conditions } = await at.connection(`${provider}-0`);
         const states = [condition, ...model_conditions].map(({ state }) => state);
         if (next === 'stop') {
-          assert.deepEqual([reply.status, first.requests.length, second.requests.length], [status, 1, 0], format);
+          assert.deepEqual(
+            [reply.status, first.requests.length, second.requests.length],
+            [status, 1, 0],
+            format,
+          );
           assert.deepEqual(states, ['ready']);
           continue;
         }
         assert.equal(reply.status, 200, `${format}: ${reply.text}`);
         assert.equal(reply.header('x-gateway-connection'), `${provider}-1`);
         assert.equal(reply.header('x-gateway-attempts'), '2');
-        assert.ok(effect.to === 'none' ? !states.some((one) => one !== 'ready') : states.includes(effect.to), `${format}: ${states}`);
+        assert.ok(
+          effect.to === 'none' ? !states.some((one) => one !== 'ready') : states.includes(effect.to),
+          `${format}: ${states}`,
+        );
         const shown = [condition, ...model_conditions].find(({ state }) => state !== 'ready');
         assert.equal(shown?.reason ?? null, effect.to === 'none' ? null : faults[kind].says);
         const { attempts } = await traceOf(at, reply);
@@ -61,27 +68,48 @@ describe('an account that fails', () => {
         assert.equal(later.header('x-gateway-connection'), expected);
         if (effect.to !== 'none') {
           const { skipped } = await traceOf(at, later);
-          assert.deepEqual(skipped.map(({ connection, reason }) => [connection, reason]), [
-            [`${provider}-0`, effect.to],
-          ]);
+          assert.deepEqual(
+            skipped.map(({ connection, reason }) => [connection, reason]),
+            [[`${provider}-0`, effect.to]],
+          );
         }
         await at.reset(`${provider}-0`);
       }
-    }); // biome-ignore format: long lines of a table
+    });
   }
 
-  const broken: readonly [what: string, answer: (preamble: string) => Step[], attempts: number, reason: RegExp][] = [
+  const broken: readonly [
+    what: string,
+    answer: (preamble: string) => Step[],
+    attempts: number,
+    reason: RegExp,
+  ][] = [
     ['closes the connection', () => [resetNow()], 3, /connection cut/],
-    ['answers with a web page', () => [json(200, '<html>', { 'content-type': 'text/html' })], 2, /no API answer/],
-    ['ends before any content', (preamble) => [open(), chunk(preamble), end()], 2, /connection cut|server error/],
-    ['breaks off before any content', (preamble) => [open(), chunk(preamble), fin()], 2, /connection cut|server error/],
+    [
+      'answers with a web page',
+      () => [json(200, '<html>', { 'content-type': 'text/html' })],
+      2,
+      /no API answer/,
+    ],
+    [
+      'ends before any content',
+      (preamble) => [open(), chunk(preamble), end()],
+      2,
+      /connection cut|server error/,
+    ],
+    [
+      'breaks off before any content',
+      (preamble) => [open(), chunk(preamble), fin()],
+      2,
+      /connection cut|server error/,
+    ],
     [
       'redirects',
       () => [head(302, { location: 'http://127.0.0.1:1/', 'content-length': '0' })],
       2,
       /wrong address/,
     ],
-  ]; // biome-ignore format: a table
+  ];
   for (const [what, answer, attempts, reason] of broken) {
     it(`because it ${what} is not seen by callers`, async () => {
       const [first, second] = at.upstreams;
@@ -122,10 +150,13 @@ describe('an account that fails', () => {
         assert.equal(reply.status, 200, `${format}: ${reply.text}`);
         assert.equal(reply.header('x-gateway-connection'), `${provider}-1`, format);
         const { model_conditions } = await at.connection(`${provider}-0`);
-        assert.deepEqual(model_conditions.map(({ model, reason }) => [model, reason]), [['m-1', 'overloaded']]);
+        assert.deepEqual(
+          model_conditions.map(({ model, reason }) => [model, reason]),
+          [['m-1', 'overloaded']],
+        );
         await at.reset(`${provider}-0`);
       }
-    }); // biome-ignore format: one line
+    });
   }
 
   it('and all others with it answers what is most use, with what was tried, and no secret', async () => {
@@ -138,13 +169,16 @@ describe('an account that fails', () => {
       assert.equal(reply.status, 429, reply.text);
       assert.equal(reply.header('retry-after'), '7');
       assert.equal(reply.header('x-gateway-attempts'), '2');
-      assert.match(reply.text, /slow down \(tried openai-compatible-0: 429 rate limit, openai-compatible-1: 401 credential refused\)/);
+      assert.match(
+        reply.text,
+        /slow down \(tried openai-compatible-0: 429 rate limit, openai-compatible-1: 401 credential refused\)/,
+      );
       assert.doesNotMatch(reply.text, /upstream-secret/);
       const row = await at.gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([row.status, row.connection, row.attempts], [429, 'openai-compatible-0', 2]);
       for (const index of [0, 1]) await at.reset(`openai-compatible-${index}`);
     }
-  }); // biome-ignore format: long lines
+  });
 
   it('alone is asked all the same, unless it said itself when to come back', async () => {
     const [first] = at.upstreams;
@@ -190,7 +224,11 @@ describe('an account that fails', () => {
   it('is told of by `explain`, `health` and `quota`', async () => {
     const [first, second] = at.upstreams;
     assert.ok(first && second);
-    const limits = { 'x-ratelimit-limit-requests': '10', 'x-ratelimit-remaining-requests': '4', 'x-ratelimit-reset-requests': '1h' };
+    const limits = {
+      'x-ratelimit-limit-requests': '10',
+      'x-ratelimit-remaining-requests': '4',
+      'x-ratelimit-reset-requests': '1h',
+    };
     first.always(json(503, { error: { message: 'too many' } }, { 'retry-after': '600' }));
     second.respond((request) => [stream(healthyFor(request), 'whole', limits)]);
     const reply = await ask('chat', 'openai-compatible/m-1');
@@ -204,12 +242,15 @@ describe('an account that fails', () => {
     const health = await at.gateway.cliJson('health');
     const accounts = health['connections'] as { name: string; model_conditions: { state: string }[] }[];
     const cooling = accounts.find(({ name }) => name === 'openai-compatible-0');
-    assert.deepEqual(cooling?.model_conditions.map(({ state }) => state), ['cooling']);
+    assert.deepEqual(
+      cooling?.model_conditions.map(({ state }) => state),
+      ['cooling'],
+    );
     const quota = await at.gateway.cliJson('quota');
     const rows = quota['quota'] as { connection: string; headroom: number | null }[];
     assert.equal(rows.find(({ connection }) => connection === 'openai-compatible-1')?.headroom, 0.4);
     await at.reset('openai-compatible-0');
-  }); // biome-ignore format: long lines
+  });
 
   it('stays so over a restart, and a refused credential until there is another', async () => {
     const [first, second] = at.upstreams;

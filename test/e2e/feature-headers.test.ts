@@ -111,7 +111,8 @@ describe('R-16: the id of a request', () => {
     assert.equal((await at.gateway.entry(_request_id ?? undefined)).upstream_request_id, 'req_openai');
     at.upstream.always(stream(chat.stream().text));
     const streamed = client.messages.stream({
-      ...{ model: chat.model, max_tokens: 9 },
+      model: chat.model,
+      max_tokens: 9,
       messages: [{ role: 'user', content: 'hi' }],
     });
     await streamed.finalMessage();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fieldText, formEnds, formText, formType } from '../support/form.ts';
-import { bearer, waitFor } from '../support/gateway.ts';
+import { bearer, settledRows, waitFor } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json } from '../support/steps.ts';
 
@@ -77,7 +77,7 @@ describe('a caller that leaves in the middle of its form', () => {
   ] as const) {
     it(`${when} ends the upstream request, and leaves one entry`, async () => {
       at.upstream.always(json(200, {}));
-      const before = await at.gateway.entries();
+      const before = await settledRows(at.gateway);
       const caller = await at.gateway.client();
       const headers = { ...bearer(at.gateway.key), ...formType, 'content-length': '1000000' };
       await caller.send({
@@ -88,7 +88,7 @@ describe('a caller that leaves in the middle of its form', () => {
       const seen = model === null ? null : await at.upstream.request();
       caller.destroy();
       await seen?.closed;
-      await waitFor('the entry', async () => (await at.gateway.entries()).length > before.length);
+      await waitFor('the entry', async () => (await at.gateway.entries()).length > before);
       const row = (await at.gateway.entries()).at(-1);
       assert.deepEqual([row?.status, row?.outcome], [499, 'aborted']);
     });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { GoogleGenAI } from '@google/genai';
 import { geminiStream } from '../support/answers-native.ts';
 import { bearer } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
@@ -95,6 +96,18 @@ describe('Google’s paths', () => {
     const one = (await get(`/v1beta/${model?.name}`)).json();
     assert.equal(one['name'], model?.name);
   });
+
+  for (const apiVersion of ['v1beta', 'v1'])
+    it(`list models for Google’s SDK, below ${apiVersion}, and tell of one`, async () => {
+      const httpOptions = { baseUrl: at.gateway.url, apiVersion };
+      const { models } = new GoogleGenAI({ apiKey: at.gateway.key, httpOptions });
+      const names: string[] = [];
+      for await (const { name } of await models.list()) names.push(name ?? '');
+      assert.ok(names.includes('models/demo/echo'), names.join());
+      const { displayName } = await models.get({ model: 'demo/echo' });
+      assert.equal(displayName, 'echo (built-in demo)');
+      await assert.rejects(models.get({ model: 'nowhere/x' }), { name: 'ApiError', status: 404 });
+    });
 
   it('understand a provider that streams a list where events were asked for', async () => {
     const chunks = geminiStream()

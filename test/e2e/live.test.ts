@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { OpenReply } from '../support/client.ts';
+import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 
 const at = managed({ config: { api: { token_ttl_seconds: 3 } } });
@@ -70,6 +71,36 @@ describe('GET /api/live', () => {
     const unknown = await at.call('GET', '/api/live?topics=secrets', { token: viewer.token });
     assert.equal(unknown.status, 400);
     assert.equal((await at.call('GET', '/api/live')).status, 401);
+  });
+
+  it('opens eight streams for a user, however they logged in, and more for others', async () => {
+    const viewer = await at.person('many', 'viewer');
+    const tokens = [viewer.token, await at.login('many')];
+    const open = await Promise.all(Array.from({ length: 8 }, (_, index) => watch(tokens[index % 2] ?? '')));
+    for (const { reply } of open) assert.equal(reply.status, 200);
+    const ninth = await at.call('GET', '/api/live', { token: viewer.token });
+    assert.equal(ninth.status, 429, ninth.text);
+    assert.ok(Number(ninth.header('retry-after')) > 0);
+    assert.match(ninth.text, /You have 8 live streams open, and may have 8: close one of them/);
+    const other = await watch(at.ownerKey());
+    assert.equal(other.reply.status, 200);
+    other.end();
+    open[0]?.end();
+    await waitFor('a stream that was closed to be free', async () => {
+      const again = await watch(viewer.token);
+      again.end();
+      return again.reply.status === 200;
+    });
+    for (const { end } of open) end();
+  });
+
+  it('sends its events as nothing that a browser could take for a page', async () => {
+    const { end, reply } = await watch(at.ownerKey());
+    assert.equal(reply.header('x-content-type-options'), 'nosniff');
+    assert.equal(reply.header('content-security-policy'), "default-src 'none'; frame-ancestors 'none'");
+    assert.equal(reply.header('x-frame-options'), 'DENY');
+    assert.equal(reply.header('cache-control'), 'no-store');
+    end();
   });
 
   it('ends with the login that opened it', async () => {

@@ -3,28 +3,33 @@ import { after, before, describe, it } from 'node:test';
 import type { OpenReply, RawClient } from '../support/client.ts';
 import { chat, messages } from '../support/formats.ts';
 import { bearer, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import { createMeter } from '../support/meter.ts';
 import { chunk, end, open, stall } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const MEGABYTE = 1024 * 1024;
-const STREAMS = 40;
+const STREAMS = 20;
 const BODY = 4 * MEGABYTE;
 
 describe('a stream that has begun', () => {
+  const meter = createMeter();
   const started: { upstream?: Upstream; gateway?: RunningGateway } = {};
   before(async () => {
     started.upstream = await startUpstream();
     const baseUrl = started.upstream.url;
     started.gateway = await startGateway({
+      env: meter.env,
       connections: [
         { provider: 'openai-compatible', name: 'up', baseUrl },
         { provider: 'anthropic-compatible', name: 'other', baseUrl },
       ],
     });
+    await meter.open();
     await started.gateway.cliJson('budgets', 'set', '--requests', '1000', '--per', 'day');
     await started.gateway.cliJson('combo', 'create', 'two', '--target', 'up/m-1', '--target', 'up/m-2');
   });
   after(async () => {
+    meter.close();
     await started.gateway?.stop();
     await started.upstream?.close();
   });
@@ -39,7 +44,13 @@ describe('a stream that has begun', () => {
       assert.ok(gateway && upstream);
       const { content, ending, preamble } = stream();
       const gate = Promise.withResolvers<void>();
-      upstream.always(open(), chunk(preamble + content[0]), stall(gate.promise), chunk(content.slice(1).join('') + ending), end());
+      upstream.always(
+        open(),
+        chunk(preamble + content[0]),
+        stall(gate.promise),
+        chunk(content.slice(1).join('') + ending),
+        end(),
+      );
       const turns = [
         { role: 'user', content: 'x'.repeat(BODY) },
         { role: 'assistant', content: 'yes' },
@@ -47,7 +58,7 @@ describe('a stream that has begun', () => {
       ];
       const body = JSON.stringify({ model, stream: true, messages: turns });
       const headers = { ...bearer(gateway.key), host: '127.0.0.1', 'content-type': 'application/json' };
-      const before = await gateway.residentBytes();
+      const before = await meter.heldBytes();
       const begun: { client: RawClient; reply: OpenReply }[] = [];
       for (let index = 0; index < STREAMS; index += 1) {
         const client = await gateway.client();
@@ -56,16 +67,15 @@ describe('a stream that has begun', () => {
         await reply.until('data:');
         begun.push({ client, reply });
       }
-      // What is let go of is collected when more comes.
-      await waitFor('the memory', async () => {
-        await gateway.ask('/v1/chat/completions', { model: 'demo/echo', messages: turns });
-        return (await gateway.residentBytes()) - before < (STREAMS * BODY) / 2;
-      });
+      await waitFor(
+        'the memory to be let go of',
+        async () => (await meter.heldBytes()) - before < (STREAMS * BODY) / 10,
+      );
       gate.resolve();
       for (const { client, reply } of begun) {
         assert.match((await reply.whole).text, /\[DONE\]/);
         client.destroy();
       }
-    }); // biome-ignore format: long lines
+    });
   }
 });

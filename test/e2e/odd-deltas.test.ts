@@ -22,7 +22,9 @@ const hi = [{ role: 'user', content: 'hi' }];
 const callers = {
   chat: (model) =>
     at.gateway.ask('/v1/chat/completions', {
-      ...{ model, messages: hi, stream: true },
+      model,
+      messages: hi,
+      stream: true,
       stream_options: { include_usage: true },
     }),
   responses: (model) => at.gateway.ask('/v1/responses', { model, input: 'hi', stream: true }),

@@ -2,20 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Reply } from '../support/client.ts';
 import { asAsked, chat, type Format, formats, messages, responses } from '../support/formats.ts';
-import { bearer, type LedgerLine, type RunningGateway, waitFor } from '../support/gateway.ts';
+import { bearer, rowsOf } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { chunk, cut, end, flood, head, json, open, type Step, stream } from '../support/steps.ts';
-
-/** The ledger's rows of these replies, in their order, read in one go. */
-async function rowsOf(gateway: RunningGateway, replies: readonly Reply[]): Promise<LedgerLine[]> {
-  let rows: (LedgerLine | undefined)[] = [];
-  await waitFor('the ledger rows', async () => {
-    const all = new Map((await gateway.entries()).map((row) => [row.id, row]));
-    rows = replies.map((reply) => all.get(reply.header('x-request-id') ?? ''));
-    return rows.every((row) => row !== undefined);
-  });
-  return rows.filter((row) => row !== undefined);
-}
 
 function messageOf(reply: Reply): string {
   return (reply.json()['error'] as { message: string }).message;
@@ -38,10 +27,11 @@ const framings: Record<string, (text: string) => string> = {
   comments: (text) => `: hello\n\n${text.replaceAll('\n\n', '\n\n: ping\n\n')}`,
   'comments inside records': (text) => text.replace(/^data: /gm, ': note\ndata: '),
   'unknown fields': (text) => `retry: 3000\n\n${text.replace(/^data: /gm, 'id: 7\nx-vendor: y\ndata: ')}`,
-  'several data lines': (text) => text.replace(/^data: \{/gm, 'data: {\ndata: ').replaceAll('}\n\n', '\ndata:}\n\n'),
+  'several data lines': (text) =>
+    text.replace(/^data: \{/gm, 'data: {\ndata: ').replaceAll('}\n\n', '\ndata:}\n\n'),
   'blank lines in between': (text) => `\n\n${text.replaceAll('\n\n', '\n\n\n\n')}`,
   'the data before the event': (text) => text.replace(/^(event: .*)\n(data: .*)$/gm, '$2\n$1'),
-}; // biome-ignore format: a table
+};
 
 describe('a stream in unusual framing', () => {
   const at = setting();
@@ -215,25 +205,55 @@ describe('the end of a stream', () => {
   const chatText = chat.stream().text;
   const cases: { format: Format; what: string; text: string; end: 'complete' | 'cut' }[] = [
     { format: chat, what: 'has two [DONE]', text: chatText + done, end: 'complete' },
-    { format: chat, what: 'has content after [DONE]', text: `${chatText}${chat.stream().content[0]}`, end: 'complete' },
-    { format: chat, what: 'has text after [DONE]', text: `${chatText}<!-- served in 3 ms -->\n`, end: 'complete' },
+    {
+      format: chat,
+      what: 'has content after [DONE]',
+      text: `${chatText}${chat.stream().content[0]}`,
+      end: 'complete',
+    },
+    {
+      format: chat,
+      what: 'has text after [DONE]',
+      text: `${chatText}<!-- served in 3 ms -->\n`,
+      end: 'complete',
+    },
     { format: chat, what: 'has an error after [DONE]', text: chatText + errorFrame.chat, end: 'complete' },
-    { format: chat, what: 'has comments after [DONE]', text: `${chatText}${': bye\n\n'.repeat(300)}`, end: 'complete' },
-    { format: chat, what: 'has no [DONE] but a finish reason', text: chatText.replace(done, ''), end: 'complete' },
+    {
+      format: chat,
+      what: 'has comments after [DONE]',
+      text: `${chatText}${': bye\n\n'.repeat(300)}`,
+      end: 'complete',
+    },
+    {
+      format: chat,
+      what: 'has no [DONE] but a finish reason',
+      text: chatText.replace(done, ''),
+      end: 'complete',
+    },
     {
       format: chat,
       what: 'has neither [DONE] nor a finish reason',
       text: chat.stream().preamble + chat.stream().content.join(''),
       end: 'cut',
     },
-    { format: responses, what: 'has [DONE] after its final event', text: responses.stream().text + done, end: 'complete' },
+    {
+      format: responses,
+      what: 'has [DONE] after its final event',
+      text: responses.stream().text + done,
+      end: 'complete',
+    },
     {
       format: responses,
       what: 'has its final event twice',
       text: responses.stream().text + responses.stream().ending,
       end: 'complete',
     },
-    { format: responses, what: 'has an error after its final event', text: responses.stream().text + errorFrame.responses, end: 'complete' },
+    {
+      format: responses,
+      what: 'has an error after its final event',
+      text: responses.stream().text + errorFrame.responses,
+      end: 'complete',
+    },
     {
       format: responses,
       what: 'has [DONE] but no final event',
@@ -246,21 +266,31 @@ describe('the end of a stream', () => {
       text: responses.stream().text.replaceAll('response.completed', 'response.incomplete'),
       end: 'complete',
     },
-    { format: messages, what: 'has [DONE] after its final event', text: messages.stream().text + done, end: 'complete' },
+    {
+      format: messages,
+      what: 'has [DONE] after its final event',
+      text: messages.stream().text + done,
+      end: 'complete',
+    },
     {
       format: messages,
       what: 'has a ping after its final event',
       text: `${messages.stream().text}event: ping\ndata: {"type": "ping"}\n\n`,
       end: 'complete',
     },
-    { format: messages, what: 'has an error after its final event', text: messages.stream().text + errorFrame.messages, end: 'complete' },
+    {
+      format: messages,
+      what: 'has an error after its final event',
+      text: messages.stream().text + errorFrame.messages,
+      end: 'complete',
+    },
     {
       format: messages,
       what: 'has [DONE] but no final event',
       text: messages.stream().preamble + messages.stream().content.join('') + done,
       end: 'cut',
     },
-  ]; // biome-ignore format: a table
+  ];
 
   for (const { format, what, text, end: expected } of cases) {
     it(`that ${what}, in ${format.name}, is ${expected}, and every byte is passed on`, async () => {

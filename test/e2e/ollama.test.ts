@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { Ollama } from 'ollama';
 import { chatStream } from '../support/answers.ts';
 import { ollamaStream } from '../support/answers-native.ts';
 import { type RunningGateway, startGateway } from '../support/gateway.ts';
@@ -24,9 +25,38 @@ after(async () => {
   await upstream?.close();
 });
 
+describe('Ollama’s API at the root', () => {
+  const client = (key = gateway.key) =>
+    new Ollama({ host: gateway.url, headers: { authorization: `Bearer ${key}` } });
+
+  it('serves its SDK with a key in the header', async () => {
+    upstream.always(stream(native, 'byte', ndjson));
+    const { models } = await client().list();
+    assert.ok(models.some(({ name }) => name === 'demo/echo'));
+    assert.ok((await client().show({ model: 'demo/echo' })).capabilities.includes('tools'));
+    assert.match((await client().version()).version, /^0\./);
+    const messages = [{ role: 'user', content: 'Hi' }];
+    let text = '';
+    for await (const { message } of await client().chat({ model: 'olla/m-1', messages, stream: true }))
+      text += message.content;
+    assert.equal(text, 'Sunny ☀');
+  });
+
+  it('asks for a key as Ollama would say it, and leaves the management API its paths', async () => {
+    await assert.rejects(client('sk-no').list(), { status_code: 401 });
+    const get = (path: string) => gateway.send({ method: 'GET', path });
+    assert.deepEqual(Object.keys((await get('/api/tags')).json()), ['error']);
+    for (const path of ['/api/keys', '/api/generate', '/api/tags/x'])
+      assert.ok((await get(path)).header('content-type')?.startsWith('application/'), path);
+    const { error } = (await get('/api/keys')).json() as { error?: unknown };
+    assert.notEqual(typeof error, 'string');
+  });
+});
+
 const ask = (model: string, rest: object = {}) =>
   gateway.ask(`/api/v1/editor/${gateway.key}/api/chat`, {
-    ...{ model, messages: [{ role: 'user', content: 'Hi' }] },
+    model,
+    messages: [{ role: 'user', content: 'Hi' }],
     ...rest,
   });
 const parsed = (text: string) =>
@@ -106,6 +136,15 @@ for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(s
       } = await gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([outcome, isStream], ['ok', false]);
       assert.deepEqual({ input: counted?.['input'], output: counted?.['output'] }, usage);
+    });
+
+    it('gets one object also where the server streams all the same (E-10)', async () => {
+      upstream.script(streamed);
+      const reply = await ask(model, { stream: false });
+      const answer = reply.json();
+      assert.deepEqual([reply.status, answer['done'], contentOf(answer)], [200, true, 'Sunny ☀']);
+      const { outcome, usage: counted } = await gateway.entry(reply.header('x-request-id'));
+      assert.deepEqual([outcome, counted?.['input']], ['ok', usage.input]);
     });
 
     it('learns of an error in its own way, with its status (R-06)', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import { listOf, objectOf } from '../../src/codecs/json/values.ts';
 import { chatStream, messagesStream } from '../support/answers.ts';
 import { geminiStream, ollamaStream } from '../support/answers-native.ts';
 import type { Reply } from '../support/client.ts';
+import { assertItems, assertOutput, assertResource } from '../support/open-responses.ts';
 import { setting } from '../support/setting.ts';
 import { stream } from '../support/steps.ts';
 import type { SeenRequest } from '../support/upstream.ts';
@@ -94,6 +96,13 @@ function eventsOf(reply: Reply): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line.slice(6)));
 }
 
+function assertConforms(response: unknown, told: readonly Record<string, unknown>[]): void {
+  assertResource(objectOf(response));
+  assertOutput(objectOf(response));
+  assertItems(told);
+  for (const event of told) if (event['response'] !== undefined) assertResource(objectOf(event['response']));
+}
+
 describe('the suite of Open Responses', () => {
   const at = setting();
   before(async () => {
@@ -127,6 +136,7 @@ describe('the suite of Open Responses', () => {
           status: string;
         };
         assert.equal(status, 'completed', what);
+        assertConforms(last['response'], streams ? eventsOf(reply) : []);
         if (tool) {
           const { arguments: args, call_id, name: called, type } = output.at(-1) ?? {};
           assert.deepEqual([type, called], ['function_call', 'get_weather'], what);
@@ -157,6 +167,20 @@ describe('the suite of Open Responses', () => {
       );
     });
   }
+
+  it('OR-11: is answered by the demo', async () => {
+    for (const [what, { body }] of Object.entries(core)) {
+      const reply = await at.gateway.ask('/v1/responses', { model: 'demo/tools', ...body });
+      assert.equal(reply.status, 200, `${what}: ${reply.text}`);
+      const told = what.startsWith('streaming') ? eventsOf(reply) : [];
+      const response = told.length === 0 ? reply.json() : told.at(-1)?.['response'];
+      assertConforms(response, told);
+      const { output, status } = objectOf(response);
+      assert.equal(status, 'completed', what);
+      const type = what.endsWith('tool') ? 'function_call' : 'message';
+      assert.equal(objectOf(listOf(output)[0])['type'], type, what);
+    }
+  });
 
   it('OR-10: is told of free text for a tool where such a tool was asked for', async () => {
     const patch = { type: 'custom', name: 'patch', description: 'Takes a patch' };

@@ -27,9 +27,11 @@ const failures: readonly ((request: SeenRequest) => readonly Step[])[] = [
   () => [resetNow()],
   (request) => [open(), chunk(preambleFor(request)), fin()],
   (request) => [
-    stream(`${preambleFor(request)}data: ${JSON.stringify({ error: { message: 'oh', type: 'server_error' } })}\n\n`),
+    stream(
+      `${preambleFor(request)}data: ${JSON.stringify({ error: { message: 'oh', type: 'server_error' } })}\n\n`,
+    ),
   ],
-]; // biome-ignore format: a list
+];
 
 /** How often the text of the healthy answer stands in a reply: once is right. */
 function timesAnswered({ text }: Reply): number {
@@ -68,10 +70,13 @@ describe('three upstreams of which each fails three times in ten', () => {
     const failed = replies.filter(({ status }) => status !== 200);
     assert.ok(failed.length <= REQUESTS / 1000, `${failed.length} failed: ${failed[0]?.text}`);
     const wrong = replies.filter((reply) => reply.status === 200 && timesAnswered(reply) !== 1);
-    assert.deepEqual(wrong.map(({ text }) => text), []);
+    assert.deepEqual(
+      wrong.map(({ text }) => text),
+      [],
+    );
     assert.ok(broken.count > REQUESTS / 10, `the upstreams did fail: ${broken.count} times`);
     test.diagnostic(`${failed.length} of ${REQUESTS} failed; ${broken.count} attempts did`);
     const attempts = replies.map((reply) => Number(reply.header('x-gateway-attempts')));
     assert.ok(attempts.some((count) => count > 1));
   });
-}); // biome-ignore format: a list
+});

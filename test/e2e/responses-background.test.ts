@@ -7,8 +7,11 @@ import { json, stream } from '../support/steps.ts';
 
 const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 100 } } } });
 const usage = {
-  ...{ input_tokens: 1_000, output_tokens: 2_000, total_tokens: 3_000 },
-  ...{ input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } },
+  input_tokens: 1_000,
+  output_tokens: 2_000,
+  total_tokens: 3_000,
+  input_tokens_details: { cached_tokens: 0 },
+  output_tokens_details: { reasoning_tokens: 0 },
 };
 const COST = 0.01 + 0.2;
 const state = (id: string, status: string, more: object = {}) =>

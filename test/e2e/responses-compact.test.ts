@@ -71,7 +71,11 @@ for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(p
       const trigger = { type: 'compaction_trigger' } as const;
       const { data, request_id } = await client()
         .responses.create({
-          ...{ model, tools, store: false, stream: true, tool_choice: 'auto' },
+          model,
+          tools,
+          store: false,
+          stream: true,
+          tool_choice: 'auto',
           input: [...history, trigger],
         })
         .withResponse();
@@ -97,6 +101,23 @@ for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(p
       assert.doesNotMatch(JSON.stringify(messages), /compaction_trigger/);
       const row = await gateway().entry(request_id ?? undefined);
       assert.deepEqual([row.outcome, row.streamed], ['ok', true]);
+      // The session goes on with any other vendor.
+      for (const [next, answered] of [
+        ['up/m-1', chatAnswer()],
+        ['anth/m-1', messagesAnswer()],
+        ['resp/m-1', responsesAnswer()],
+      ] as const) {
+        upstream().always(json(200, answered));
+        const input = [...last.response.output, { role: 'user', content: 'Go on.' }];
+        await client().responses.create({
+          model: next,
+          store: false,
+          input: input as OpenAI.Responses.ResponseInput,
+        });
+        const body = JSON.stringify(await sent(upstream().requests.length - 1));
+        assert.match(body, /It stands in a\.ts ☀\..*Go on\./);
+        assert.doesNotMatch(body, /mgc1|"compaction"/);
+      }
     });
 
     it('fails, and loses nothing, when the model does not finish its summary', async () => {
@@ -120,7 +141,8 @@ for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(p
       assert.match(JSON.stringify(whole.output[0]), /One\?/);
       await assert.rejects(client().responses.retrieve(whole.id), OpenAI.NotFoundError);
       const two = await client().responses.create({
-        ...{ model, previous_response_id: one.id },
+        model,
+        previous_response_id: one.id,
         input: [{ type: 'compaction_trigger' }],
       });
       await client().responses.create({ model, previous_response_id: two.id, input: 'Three?' });
@@ -134,7 +156,9 @@ for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(p
 describe('compaction with a provider that does it', () => {
   it('is left to it, at its own path and byte for byte', async () => {
     const answer = {
-      ...{ id: 'resp_1', object: 'response.compaction', created_at: 1 },
+      id: 'resp_1',
+      object: 'response.compaction',
+      created_at: 1,
       output: [{ id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAA' }],
       usage: { input_tokens: 9, output_tokens: 3, total_tokens: 12 },
     };
@@ -149,6 +173,24 @@ describe('compaction with a provider that does it', () => {
     );
     const row = await gateway().entry(reply.header('x-request-id'));
     assert.deepEqual([row.usage?.['input'], row.usage?.['output']], [9, 3]);
+  });
+
+  it('cannot be read by another vendor, and the refusal says what to do (M-15)', async () => {
+    const input = [
+      { role: 'user', content: 'Fix the test.' },
+      { id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAA' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    for (const model of ['up/m-1', 'anth/m-1']) {
+      const reply = await gateway().ask('/v1/responses', { model, input, store: false });
+      assert.equal(reply.status, 400, reply.text);
+      const { error } = reply.json() as { error: Record<string, string> };
+      assert.deepEqual([error['code'], error['param']], ['not_translatable', 'input']);
+      assert.match(
+        error['message'] ?? '',
+        /OpenAI compacted this conversation.*choose an OpenAI model again.*\/new/,
+      );
+    }
   });
 
   it('is left to it as an item too', async () => {

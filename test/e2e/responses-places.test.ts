@@ -39,7 +39,10 @@ const otherKey = async (name: string) => {
 describe('a response that its provider keeps', () => {
   before(() =>
     at.gateway.connect({
-      ...{ provider: 'openai', name: 'second', baseUrl: at.upstream.url, apiKey: 'second-secret' },
+      provider: 'openai',
+      name: 'second',
+      baseUrl: at.upstream.url,
+      apiKey: 'second-secret',
     }),
   );
 
@@ -78,7 +81,9 @@ describe('a response that its provider keeps', () => {
         'content-type': 'application/json',
       },
       body: JSON.stringify({
-        ...{ name: 'turns', strategy: 'round-robin', options: { affinity: false } },
+        name: 'turns',
+        strategy: 'round-robin',
+        options: { affinity: false },
         targets: [{ target: 'resp/m-1' }, { target: 'second/m-1' }],
       }),
     });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import OpenAI from 'openai';
 import {
   chatAnswer,
@@ -10,7 +11,7 @@ import {
   responsesAnswer,
   responsesStream,
 } from '../support/answers.ts';
-import { bearer } from '../support/gateway.ts';
+import { bearer, waitFor } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json, stream } from '../support/steps.ts';
 
@@ -77,7 +78,9 @@ for (const [name, provider] of Object.entries(providers)) {
         .finalResponse();
       const asked = first.output.find((item) => item.type === 'function_call');
       const last = await client().responses.create({
-        ...{ model, tools: [weather], previous_response_id: first.id },
+        model,
+        tools: [weather],
+        previous_response_id: first.id,
         input: [{ type: 'function_call_output', call_id: asked?.call_id ?? '', output: 'warm' }],
       });
       assert.equal(last.output_text, '21 °C');
@@ -178,14 +181,14 @@ describe('what is not stored', () => {
     const { id } = await client().responses.create({ model, input: 'One?' });
     const other = String((await gateway().cliJson('keys', 'add', 'other'))['key']);
     const theirs = () => client(other).responses;
-    const deadline = performance.now() + 5000;
-    for (let known = false; !known && performance.now() < deadline; )
-      known = await client(other)
+    await waitFor('the key', () =>
+      client(other)
         .models.list()
         .then(
           () => true,
           () => false,
-        );
+        ),
+    );
     await assert.rejects(theirs().retrieve(id), OpenAI.NotFoundError);
     await assert.rejects(theirs().delete(id), OpenAI.NotFoundError);
     await assert.rejects(
@@ -208,8 +211,12 @@ describe('what is not stored', () => {
   it('survives a restart of the gateway', async () => {
     upstream().always(json(200, chatAnswer({ text: ['Two.'] })));
     const { id } = await client().responses.create({ model, input: 'One?' });
-    // Answers are on the disk within a tenth of a second.
-    await delay(300);
+    await waitFor('the response on the disk', async () => {
+      const files = ['modelgate.db', 'modelgate.db-wal'].map((name) =>
+        readFile(join(gateway().dataDir, name)),
+      );
+      return Buffer.concat(await Promise.all(files)).includes(id);
+    });
     await gateway().kill();
     await gateway().restart();
     upstream().always(json(200, chatAnswer()));
@@ -286,5 +293,11 @@ describe('a provider of the same format that keeps nothing', () => {
       .finalResponse();
     const items = await client().responses.inputItems.list(two.id, { order: 'asc' });
     assert.deepEqual(items.data.flatMap(textsIn), ['One?', one.output_text, 'Two?']);
+    assert.ok('store' in one && one.store === true);
+    await assert.rejects(
+      client().responses.create({ model: 'demo/echo', input: 'x', previous_response_id: 'resp_none' }),
+      (error: unknown) =>
+        error instanceof OpenAI.BadRequestError && error.code === 'previous_response_not_found',
+    );
   });
 });

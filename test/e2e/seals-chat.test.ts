@@ -22,10 +22,14 @@ const frame = (delta: object, finish_reason: string | null = null) =>
   `data: ${JSON.stringify({ id: 'c-1', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
 const streamed = `${chunks.map((delta) => frame(delta)).join('')}${frame({}, 'tool_calls')}data: [DONE]\n\n`;
 const whole = {
-  ...{ id: 'c-1', object: 'chat.completion', created: 1, model: 'm-1' },
+  id: 'c-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm-1',
   choices: [
     {
-      ...{ index: 0, finish_reason: 'tool_calls' },
+      index: 0,
+      finish_reason: 'tool_calls',
       message: { ...message, tool_calls: [{ ...call, extra_content }] },
     },
   ],
@@ -111,7 +115,10 @@ describe('M-13: what Anthropic seals for a chat caller', () => {
   const usage = { input_tokens: 3, output_tokens: 5 };
   const started = event('message_start', { message: { ...answer, content: [], stop_reason: null, usage } });
   const thinks = [
-    event('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+    event('content_block_start', {
+      index: 0,
+      content_block: { type: 'thinking', thinking: '', signature: '' },
+    }),
     event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'A ' } }),
     event('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'file.' } }),
     event('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'EqQBsig' } }),
@@ -120,7 +127,7 @@ describe('M-13: what Anthropic seals for a chat caller', () => {
     event('content_block_stop', { index: 1 }),
     event('message_delta', { delta: { stop_reason: 'tool_use', stop_sequence: null }, usage }),
     event('message_stop', {}),
-  ]; // biome-ignore format: one line an event
+  ];
   const tool = { type: 'function', function: { name: 'list', parameters: { type: 'object' } } };
 
   /** The message that a client keeps which adds up what the pieces of a stream say. */
@@ -163,12 +170,26 @@ describe('M-13: what Anthropic seals for a chat caller', () => {
       }
     });
 
-  it('is left out, once, where a chat server does not know the member that bears it', async () => {
+  it('is left out of a request to another chat server before it is sent', async () => {
     at.upstream.script([json(200, answer)]);
     const asked = { model: messages.model, tools: [tool], messages: [question] };
     const first = await at.gateway.ask(chat.path, asked);
     const done = { role: 'tool', tool_call_id: 'call_a', content: 'a.txt' };
     const history = [question, messageOf(first.text), done];
+    at.upstream.script([json(200, chat.answer())]);
+    const next = await at.gateway.ask(chat.path, { ...asked, model: chat.model, messages: history });
+    assert.equal(next.status, 200, next.text);
+    assert.equal(next.header('x-gateway-dropped'), 'reasoning');
+    const [one] = at.upstream.requests.map(({ body }) => assistantIn(body));
+    assert.equal(one.reasoning_details, undefined);
+    assert.equal(one.tool_calls.length, 1);
+  });
+});
+
+describe('reasoning that a chat server sealed', () => {
+  it('is left out where another one does not know the member that bears it', async () => {
+    const reasoning_details = [{ type: 'reasoning.encrypted', data: 'gAAAA', id: 'rs_1', index: 0 }];
+    const history = [question, { role: 'assistant', content: 'Yes', reasoning_details }, question];
     const strict = {
       detail: [
         {
@@ -178,14 +199,19 @@ describe('M-13: what Anthropic seals for a chat caller', () => {
         },
       ],
     };
-    for (const refusal of [
-      json(400, { error: { message: "property 'messages.1.reasoning_details' is unsupported", type: 'x' } }),
-      json(422, strict),
-    ]) {
+    for (const [model, refusal] of [
+      [
+        'up/one',
+        json(400, {
+          error: { message: "property 'messages.1.reasoning_details' is unsupported", type: 'x' },
+        }),
+      ],
+      ['up/two', json(422, strict)],
+    ] as const) {
       at.upstream.script([refusal], [json(200, chat.answer())]);
-      const next = await at.gateway.ask(chat.path, { ...asked, model: chat.model, messages: history });
+      const next = await at.gateway.ask(chat.path, { model, messages: history });
       assert.equal(next.status, 200, next.text);
-      assert.equal(next.header('x-gateway-dropped'), 'reasoning');
+      assert.equal(next.header('x-gateway-dropped'), 'messages.reasoning_details');
       const [one, two] = at.upstream.requests.map(({ body }) => assistantIn(body));
       assert.equal(one.reasoning_details.length, 1);
       assert.equal(two.reasoning_details, undefined);

@@ -106,10 +106,30 @@ describe('the collection of services', () => {
 
   it('shows each role exactly its members', async () => {
     const everybody = [
-      ...['href', 'id', 'guid', 'name', 'description', 'kind', 'desired_state', 'state', 'power_state'],
-      ...['state_reason', 'state_changed_at', 'health', 'started_at', 'created_at', 'updated_at'],
-      ...['uptime_seconds', 'restarts', 'endpoints', 'depends_on', 'dependents', 'critical'],
-      ...['config_revision', 'labels', 'last_error'],
+      'href',
+      'id',
+      'guid',
+      'name',
+      'description',
+      'kind',
+      'desired_state',
+      'state',
+      'power_state',
+      'state_reason',
+      'state_changed_at',
+      'health',
+      'started_at',
+      'created_at',
+      'updated_at',
+      'uptime_seconds',
+      'restarts',
+      'endpoints',
+      'depends_on',
+      'dependents',
+      'critical',
+      'config_revision',
+      'labels',
+      'last_error',
     ];
     const more = { viewer: [], operator: ['version', 'actions'], admin: ['version', 'options', 'actions'] };
     for (const [role, members] of Object.entries(more)) {

@@ -5,10 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OpenReply, RawClient, Reply } from '../support/client.ts';
 import { chat, connectionsTo, type Format, formats, messages, responses } from '../support/formats.ts';
 import { bearer, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 import { chunk, end, flood, hang, json, open, type Step, stall } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 const DRAIN_MS = 1000;
+/** Longer than anything here waits. */
+const LONG_MS = 2 * PATIENCE_MS;
 
 let upstream: Upstream;
 let gateway: RunningGateway;
@@ -65,15 +68,12 @@ async function stopping(): Promise<void> {
   await waitFor('the gateway to say that it stops', () => gateway.output().stderr.includes('stopping'));
 }
 
-/** Milliseconds until the process has ended. */
-async function ended(withinMs = 20_000): Promise<number> {
-  const since = performance.now();
+/** Waits until the process has ended, which with `LONG_MS` it would not do while it waited for anything. */
+async function ended(): Promise<void> {
   await waitFor(
     'the end of the gateway',
-    async () => gateway.output().stderr.includes('stopped') && !existsSync(`/proc/${gateway.pid}/fd/1`),
-    withinMs,
+    () => gateway.output().stderr.includes('stopped') && !existsSync(`/proc/${gateway.pid}/fd/1`),
   );
-  return performance.now() - since;
 }
 
 /** Ledger outcomes by request id; readable after the end of the process too. */
@@ -82,7 +82,7 @@ async function outcomes(): Promise<Map<string, string>> {
 }
 
 describe('SIGTERM while requests are open that can finish', () => {
-  beforeEach(() => start(60_000));
+  beforeEach(() => start(LONG_MS));
 
   it('lets streams and whole answers of all formats finish', async () => {
     const gate = Promise.withResolvers<void>();
@@ -132,8 +132,7 @@ describe('SIGTERM while requests are open that can finish', () => {
     );
     gate.resolve();
     assert.equal((await reply.whole).end, 'complete');
-    const ms = await ended();
-    assert.ok(ms < 10_000, `the end came ${ms} ms after the last request`);
+    await ended();
   });
 });
 
@@ -206,8 +205,7 @@ describe('SIGTERM while requests are open that take too long', () => {
     await upstream.request();
     await delay(500);
     terminate();
-    const ms = await ended();
-    assert.ok(ms < DRAIN_MS + 5000, `${ms} ms`);
+    await ended();
     const rows = await gateway.entries();
     assert.deepEqual(
       rows.map(({ outcome }) => outcome),
@@ -223,14 +221,13 @@ describe('SIGTERM while requests are open that take too long', () => {
     await client.send({ path: chat.path, headers, body: '{"model":' });
     await delay(100);
     terminate();
-    const ms = await ended();
-    assert.ok(ms < DRAIN_MS + 5000, `${ms} ms`);
+    await ended();
     assert.equal(upstream.requests.length, 0);
   });
 });
 
 describe('a stopping gateway with time', () => {
-  beforeEach(() => start(60_000));
+  beforeEach(() => start(LONG_MS));
 
   it('does not wait for connections that carry nothing', async () => {
     upstream.always(json(200, chat.answer()));
@@ -238,8 +235,7 @@ describe('a stopping gateway with time', () => {
     assert.equal((await used.reply()).status, 200);
     clients.push(await gateway.client());
     terminate();
-    const ms = await ended();
-    assert.ok(ms < 10_000, `${ms} ms`);
+    await ended();
   });
 
   it('ends as soon as the last request has', async () => {
@@ -250,8 +246,7 @@ describe('a stopping gateway with time', () => {
     await stopping();
     gate.resolve();
     assert.equal((await reply.whole).end, 'complete');
-    const ms = await ended();
-    assert.ok(ms < 10_000, `${ms} ms`);
+    await ended();
   });
 
   it('ends as soon as the last client has left', async () => {
@@ -261,8 +256,7 @@ describe('a stopping gateway with time', () => {
     await stopping();
     reply.whole.catch(() => {});
     for (const client of clients) client.destroy();
-    const ms = await ended();
-    assert.ok(ms < 10_000, `${ms} ms`);
+    await ended();
     assert.equal((await outcomes()).get(reply.header('x-request-id') ?? ''), 'aborted client_closed');
   });
 
@@ -281,7 +275,7 @@ describe('a stopping gateway with time', () => {
 });
 
 describe('a second signal', () => {
-  beforeEach(() => start(60_000));
+  beforeEach(() => start(LONG_MS));
 
   it('ends the gateway at once, and it starts again on the same data', async () => {
     upstream.script(interrupted(chat, new Promise(() => {})));

@@ -42,8 +42,14 @@ function chatText(...deltas: object[]): string {
 }
 
 const fn = (index: number | undefined, id: string | undefined, func: object) => ({
-  tool_calls: [{ ...(index === undefined ? {} : { index }), ...(id === undefined ? {} : { id, type: 'function' }), function: func }],
-}); // biome-ignore format: a record
+  tool_calls: [
+    {
+      ...(index === undefined ? {} : { index }),
+      ...(id === undefined ? {} : { id, type: 'function' }),
+      function: func,
+    },
+  ],
+});
 const finished = { finish_reason: 'tool_calls' };
 
 const chatStreams: readonly Omit<ToolStream, 'format'>[] = [
@@ -150,9 +156,14 @@ const chatStreams: readonly Omit<ToolStream, 'format'>[] = [
 /** A responses stream of these items' events; its terminal event lists `items`, or nothing. */
 function responsesText(events: readonly string[], items: readonly object[]): string {
   const response = {
-    id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm-1', output: items,
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    status: 'completed',
+    model: 'm-1',
+    output: items,
     usage: { input_tokens: 12, output_tokens: 5, total_tokens: 17 },
-  }; // biome-ignore format: a record
+  };
   const created = { ...response, status: 'in_progress', output: [], usage: null };
   return [
     event('response.created', { response: created }),
@@ -162,8 +173,13 @@ function responsesText(events: readonly string[], items: readonly object[]): str
 }
 
 const item = (call: ToolCall, args: unknown = JSON.stringify(call.input)) => ({
-  id: `fc_${call.id}`, type: 'function_call', status: 'completed', call_id: call.id, name: call.name, arguments: args,
-}); // biome-ignore format: a record
+  id: `fc_${call.id}`,
+  type: 'function_call',
+  status: 'completed',
+  call_id: call.id,
+  name: call.name,
+  arguments: args,
+});
 const added = (index: number, call: ToolCall) =>
   event('response.output_item.added', {
     output_index: index,
@@ -256,9 +272,15 @@ const responsesStreams: readonly Omit<ToolStream, 'format'>[] = [
 /** A messages stream of these events; `late` stand after the stop reason. */
 function messagesText(events: readonly string[], late: readonly string[] = []): string {
   const message = {
-    id: 'msg_1', type: 'message', role: 'assistant', model: 'm-1', content: [], stop_reason: null, stop_sequence: null,
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm-1',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
     usage: { input_tokens: 12, output_tokens: 1 },
-  }; // biome-ignore format: a record
+  };
   return [
     event('message_start', { message }),
     ...events,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { carrySeal } from '../../src/codecs/carried-seal.ts';
+import { embedEncryptedReasoning } from '../../src/codecs/encrypted-reasoning/embed.ts';
 import { messages, responses } from '../support/formats.ts';
 import { setting } from '../support/setting.ts';
 import { json, stream } from '../support/steps.ts';
@@ -84,7 +84,7 @@ describe('sealed reasoning that its vendor refuses', () => {
 
   it('that was carried in another format is left out of the translated request', async () => {
     at.upstream.script([refused(badSignature)], [json(200, messages.answer())]);
-    const seal = carrySeal({ format: 'anthropic-messages', kind: 'signature', value: 'c2ln' });
+    const seal = embedEncryptedReasoning({ format: 'anthropic-messages', kind: 'signature', value: 'c2ln' });
     const input = [
       { role: 'user', content: 'hi' },
       {

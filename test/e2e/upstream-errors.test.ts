@@ -39,17 +39,31 @@ const oddities: readonly { what: string; answer: (status: number) => Step; says:
     answer: (status) => body(status, 'upstream connect error', { 'content-type': 'text/plain' }),
     says: /a body that is not JSON/,
   },
-  { what: '{"detail"}', answer: (status) => json(status, { detail: 'Not enough memory' }), says: /^Not enough memory$/ },
+  {
+    what: '{"detail"}',
+    answer: (status) => json(status, { detail: 'Not enough memory' }),
+    says: /^Not enough memory$/,
+  },
   {
     what: '{"detail"} of a validator',
-    answer: (status) => json(status, { detail: [{ loc: ['body', 'x'], msg: 'field required', type: 'missing' }] }),
+    answer: (status) =>
+      json(status, { detail: [{ loc: ['body', 'x'], msg: 'field required', type: 'missing' }] }),
     says: /^field required \(body\.x\)$/,
   },
-  { what: '{"error"} as a string', answer: (status) => json(status, { error: 'model is loading' }), says: /^model is loading$/ },
-  { what: '{"message"}', answer: (status) => json(status, { message: 'no such region' }), says: /^no such region$/ },
+  {
+    what: '{"error"} as a string',
+    answer: (status) => json(status, { error: 'model is loading' }),
+    says: /^model is loading$/,
+  },
+  {
+    what: '{"message"}',
+    answer: (status) => json(status, { message: 'no such region' }),
+    says: /^no such region$/,
+  },
   {
     what: 'an error inside a JSON string',
-    answer: (status) => json(status, { error: JSON.stringify({ error: { message: 'inner words', code: 7 } }) }),
+    answer: (status) =>
+      json(status, { error: JSON.stringify({ error: { message: 'inner words', code: 7 } }) }),
     says: /inner words/,
   },
   {
@@ -59,7 +73,11 @@ const oddities: readonly { what: string; answer: (status: number) => Step; says:
   },
   { what: 'a bare string', answer: (status) => json(status, '"just words"'), says: /^just words$/ },
   { what: 'null', answer: (status) => json(status, 'null'), says: /answered \d+/ },
-  { what: 'JSON that breaks off', answer: (status) => json(status, '{"error":{"message":"ha'), says: /answered \d+/ },
+  {
+    what: 'JSON that breaks off',
+    answer: (status) => json(status, '{"error":{"message":"ha'),
+    says: /answered \d+/,
+  },
   {
     what: 'an empty message',
     answer: (status) => json(status, { type: 'error', error: { type: 'x', message: '' } }),
@@ -67,7 +85,7 @@ const oddities: readonly { what: string; answer: (status: number) => Step; says:
   },
   { what: 'an empty string', answer: (status) => json(status, '""'), says: /JSON that gives no reason/ },
   { what: 'an error without words', answer: (status) => json(status, { error: {} }), says: /answered \d+/ },
-]; // biome-ignore format: a table
+];
 
 describe('an upstream that fails', () => {
   const at = setting();

@@ -176,16 +176,18 @@ describe('usage', () => {
       'in a chunk without choices': delta('a') + finish() + data({ ...base, choices: [], usage }) + done,
       'in the chunk that finishes': delta('a') + finish({ usage }) + done,
       'before the last chunk': delta('a') + data({ ...base, choices: [], usage }) + finish() + done,
-      'null until the end': delta('a', { usage: null }) + finish({ usage: null }) + data({ ...base, choices: [], usage }) + done,
+      'null until the end':
+        delta('a', { usage: null }) + finish({ usage: null }) + data({ ...base, choices: [], usage }) + done,
       'growing in every chunk':
         delta('a', { usage: { ...usage, completion_tokens: 1, total_tokens: 13 } }) +
         delta('b', { usage: { ...usage, completion_tokens: 3, total_tokens: 15 } }) +
-        finish({ usage }) + done,
+        finish({ usage }) +
+        done,
       'told twice': delta('a') + finish({ usage }) + data({ ...base, choices: [], usage }) + done,
       'after [DONE]': delta('a') + finish() + done + data({ ...base, choices: [], usage }),
       'without [DONE]': delta('a') + finish() + data({ ...base, choices: [], usage }),
       'of the root and of a vendor extension': delta('a') + finish({ x_groq: { id: 'r', usage } }) + done,
-    }; // biome-ignore format: streams
+    };
     for (const [place, text] of Object.entries(places)) {
       it(`${place} is found`, async () => {
         at.upstream.script([stream(text, 'byte')]);
@@ -201,14 +203,25 @@ describe('usage', () => {
   it('in a messages stream that restates it cumulatively is not added up', async () => {
     const start = { input_tokens: 10, cache_read_input_tokens: 90, output_tokens: 1 };
     const text = [
-      event({ type: 'message_start', message: { id: 'm', type: 'message', role: 'assistant', model: 'm-1', content: [], usage: start } } as { type: string }),
-      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as { type: string }),
-      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } } as { type: string }),
+      event({
+        type: 'message_start',
+        message: { id: 'm', type: 'message', role: 'assistant', model: 'm-1', content: [], usage: start },
+      } as { type: string }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } } as {
+        type: string;
+      }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'a' } } as {
+        type: string;
+      }),
       event({ type: 'message_delta', delta: {}, usage: { output_tokens: 4 } } as { type: string }),
       event({ type: 'content_block_stop', index: 0 } as { type: string }),
-      event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { input_tokens: 10, output_tokens: 7 } } as { type: string }),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: 'end_turn' },
+        usage: { input_tokens: 10, output_tokens: 7 },
+      } as { type: string }),
       event({ type: 'message_stop' }),
-    ].join(''); // biome-ignore format: a stream
+    ].join('');
     at.upstream.script([stream(text, 'byte')]);
     const entry = await entryOf(await streamed(messages));
     assertBuckets(entry, { input: 10, cache_read: 90, output: 7 });

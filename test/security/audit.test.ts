@@ -119,7 +119,10 @@ describe('the audit log', () => {
       token: at.ownerKey(),
     });
     const rows = reply.json()['resources'] as AuditRow[];
-    assert.deepEqual(rows.map(({ outcome, target }) => [target, outcome]), [['admin', 'success']]); // biome-ignore format: short
+    assert.deepEqual(
+      rows.map(({ outcome, target }) => [target, outcome]),
+      [['admin', 'success']],
+    );
   });
 
   it('AC-46 and SC-07 has no secret in it', async () => {

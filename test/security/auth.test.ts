@@ -73,14 +73,39 @@ describe('logging in', () => {
     const { token } = at.admin;
     const value = basicHeader(...right);
     const requests = [
-      { pairs: [['x-auth-token', token], ['x-auth-token', token]] },
-      { pairs: [['x-auth-token', token], ['X-AUTH-TOKEN', 'badtoken']] },
+      {
+        pairs: [
+          ['x-auth-token', token],
+          ['x-auth-token', token],
+        ],
+      },
+      {
+        pairs: [
+          ['x-auth-token', token],
+          ['X-AUTH-TOKEN', 'badtoken'],
+        ],
+      },
       { token: `${token}, ${token}` },
       { token: `${token},${token}` },
-      { pairs: [['authorization', value], ['authorization', value]] },
-      { pairs: [['authorization', value], ['Authorization', basicHeader('admin', 'wrong')]] },
-      { pairs: [['authorization', `Bearer ${token}`], ['authorization', value]] },
-    ]; // biome-ignore format: a table
+      {
+        pairs: [
+          ['authorization', value],
+          ['authorization', value],
+        ],
+      },
+      {
+        pairs: [
+          ['authorization', value],
+          ['Authorization', basicHeader('admin', 'wrong')],
+        ],
+      },
+      {
+        pairs: [
+          ['authorization', `Bearer ${token}`],
+          ['authorization', value],
+        ],
+      },
+    ];
     for (const request of requests) {
       const reply = await enter(request);
       assert.ok(reply.status === 400 || reply.status === 401, `${JSON.stringify(request)}: ${reply.status}`);

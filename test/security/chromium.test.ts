@@ -4,6 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { browser, closed, site, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed, passwordOf } from '../support/management.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 /** A form whose body reads as JSON: `{"name":"planted="}`. */
 const plantingForm = (action: string, type = 'text/plain') => `
@@ -46,6 +47,7 @@ describe('in a real browser whose user has logged in, pages of other origins', {
     context = await running.running.newContext({
       httpCredentials: { username: 'admin', password: passwordOf('admin') },
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const first = await context.newPage();
     for (const url of [`${gateway()}/api/docs`, `${gateway('gateway.lan')}/api/docs`]) {
       const answer = await first.goto(url);

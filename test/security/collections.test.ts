@@ -149,7 +149,10 @@ describe('collections', () => {
     });
     assert.equal(reply.status, 200, reply.text);
     const results = reply.json()['results'] as { success: boolean }[];
-    assert.deepEqual(results.map(({ success }) => success), [true, false]); // biome-ignore format: short
+    assert.deepEqual(
+      results.map(({ success }) => success),
+      [true, false],
+    );
     const many = Array.from({ length: 10_000 }, () => ({ id: made['id'] }));
     for (const action of ['query', 'disable', 'delete', 'edit']) {
       const bulk = await post('/api/keys', { action, resources: many });

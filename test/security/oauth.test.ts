@@ -15,9 +15,14 @@ async function connect(): Promise<void> {
   started.oidc = await startOidc();
   started.upstream = await startResourceServer(oidc().accepts);
   const body = {
-    ...{ provider: 'openai-compatible', name: 'ai', base_url: started.upstream.url, default_model: 'm-1' },
+    provider: 'openai-compatible',
+    name: 'ai',
+    base_url: started.upstream.url,
+    default_model: 'm-1',
     oauth: {
-      ...{ issuer: oidc().issuer, client_id: oidcClient.id, client_secret: oidcClient.secret },
+      issuer: oidc().issuer,
+      client_id: oidcClient.id,
+      client_secret: oidcClient.secret,
       scopes: ['openid', 'offline_access'],
     },
   };
@@ -45,14 +50,10 @@ async function begin(method: 'browser' | 'device'): Promise<Begun> {
 
 async function taskEnd(taskId: string): Promise<Record<string, unknown>> {
   let task: Record<string, unknown> = {};
-  await waitFor(
-    'the task',
-    async () => {
-      task = (await at.call('GET', `/api/tasks/${taskId}`, { token: at.ownerKey() })).json();
-      return task['state'] === 'Finished';
-    },
-    20_000,
-  );
+  await waitFor('the task', async () => {
+    task = (await at.call('GET', `/api/tasks/${taskId}`, { token: at.ownerKey() })).json();
+    return task['state'] === 'Finished';
+  });
   return task;
 }
 

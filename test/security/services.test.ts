@@ -124,7 +124,10 @@ describe('services', () => {
       operator.filter((name) => !viewer.includes(name) && name !== 'actions'),
       ['version'],
     );
-    assert.deepEqual(admin.filter((name) => !operator.includes(name)), ['options']); // biome-ignore format: short
+    assert.deepEqual(
+      admin.filter((name) => !operator.includes(name)),
+      ['options'],
+    );
   });
 
   it('AC-77 that are built in stay', async () => {

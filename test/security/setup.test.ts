@@ -11,7 +11,13 @@ describe('the first admin', () => {
   const setUp = (body: unknown) => at.call('POST', '/api/setup', { body });
 
   it('SC-59 has no default password', async () => {
-    const common = [['admin', 'admin'], ['admin', ''], ['admin', 'smartvm'], ['admin', 'password'], ['root', 'root']] as const; // biome-ignore format: a table
+    const common = [
+      ['admin', 'admin'],
+      ['admin', ''],
+      ['admin', 'smartvm'],
+      ['admin', 'password'],
+      ['root', 'root'],
+    ] as const;
     for (const basic of common) challenged(await at.call('GET', '/api', { basic }));
   });
 

@@ -10,23 +10,21 @@ const BODY_MS = 2000;
 describe('clients that take their time', () => {
   const at = managed({ config: { limits: { headers_timeout_ms: HEADERS_MS, body_timeout_ms: BODY_MS } } });
   /** Connects often, sends a beginning, and then a little now and again, until all have been closed. */
-  const closedAfter = async (count: number, beginning: string, little: string, ms: number) => {
+  const allClosed = async (count: number, beginning: string, little: string) => {
     const clients: RawClient[] = [];
     for (let index = 0; index < count; index++) clients.push(await openClient(at.gateway.port));
     try {
       await Promise.all(clients.map((client) => client.write(beginning)));
-      const start = performance.now();
       const open = () => clients.filter(({ socket }) => !socket.destroyed && !socket.readableEnded);
       for (const { socket } of clients) {
         socket.on('error', () => {});
         socket.resume();
       }
-      while (open().length > 0 && performance.now() - start < ms) {
+      while (open().length > 0) {
         assert.equal((await at.call('GET', '/api/ping')).status, 200, 'others are served meanwhile');
         await delay(200);
         await Promise.all(open().map((client) => client.write(little)));
       }
-      return open().length;
     } finally {
       for (const client of clients) client.destroy();
     }
@@ -34,13 +32,12 @@ describe('clients that take their time', () => {
   const own = () => `host: 127.0.0.1:${at.gateway.port}\r\n`;
 
   it('SC-48 over their headers are shut out', async () => {
-    const left = await closedAfter(100, `GET /api/ping HTTP/1.1\r\n${own()}`, 'x-a: b\r\n', 15_000);
-    assert.equal(left, 0, 'none is left open');
+    await allClosed(100, `GET /api/ping HTTP/1.1\r\n${own()}`, 'x-a: b\r\n');
   });
 
   it('SC-48 over their bodies are shut out', async () => {
     const head = `POST /api/keys HTTP/1.1\r\n${own()}x-auth-token: ${at.admin.token}\r\ncontent-length: 10000\r\n\r\n{`;
-    assert.equal(await closedAfter(100, head, ' ', 20_000), 0);
+    await allClosed(100, head, ' ');
   });
 
   it('SC-48 and SC-49 over reading hold nobody up, and cost little memory', async () => {

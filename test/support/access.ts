@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
 import { type Gatekeeper, openGatekeeper } from '../../src/access/gatekeeper.ts';
-import type { TokenSettings } from '../../src/access/login-tokens.ts';
+import type { TokenSettings } from '../../src/access/login/tokens.ts';
 import type { AuthFacts } from '../../src/access/manage-auth.ts';
-import { createPasswords } from '../../src/access/passwords.ts';
+import { createPasswords } from '../../src/access/passwords/passwords.ts';
 import type { Role } from '../../src/access/permissions.ts';
-import type { UserRecord } from '../../src/access/user-schema.ts';
+import type { UserRecord } from '../../src/access/users/schema.ts';
 import type { Caller } from '../../src/http/resource.ts';
 import { openStore, type Store } from '../../src/store/database.ts';
 import { temporaryFolder } from './folder.ts';
@@ -77,7 +77,11 @@ export async function openAccess(
   const open = async () => {
     const store = await openStore(dataDir, { now });
     const keeper = await openGatekeeper({
-      ...{ store, dataDir, ownerKey, now, passwords },
+      store,
+      dataDir,
+      ownerKey,
+      now,
+      passwords,
       settings: { ...usual, ...settings },
       onError: (error) => {
         throw error;
@@ -91,7 +95,8 @@ export async function openAccess(
     await access.store.close();
   };
   const facts = (rawHeaders: readonly string[], address: string): AuthFacts => ({
-    ...{ rawHeaders, address },
+    rawHeaders,
+    address,
     requestId: 'req_1',
   });
   return Object.assign(access, {

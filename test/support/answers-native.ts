@@ -40,8 +40,12 @@ export function ollamaStream(options: AnswerOptions = {}): string {
   const line = (message: object, rest: object = { done: false }) =>
     `${JSON.stringify({ ...base, message: { role: 'assistant', content: '', ...message }, ...rest })}\n`;
   const counts = {
-    ...{ total_duration: 5, load_duration: 1, prompt_eval_count: 100, prompt_eval_duration: 1 },
-    ...{ eval_count: 20, eval_duration: 3 },
+    total_duration: 5,
+    load_duration: 1,
+    prompt_eval_count: 100,
+    prompt_eval_duration: 1,
+    eval_count: 20,
+    eval_duration: 3,
   };
   return [
     ...reasoning.map((thinking) => line({ thinking })),
@@ -51,4 +55,15 @@ export function ollamaStream(options: AnswerOptions = {}): string {
     ),
     line({}, { done: true, done_reason: 'stop', ...counts }),
   ].join('');
+}
+
+/** The older completions: records with a `text`, the last with the usage, and the mark of the end. */
+export function completionsStream(options: AnswerOptions = {}): string {
+  const { model, text } = { ...parts, ...options };
+  const record = (value: object) =>
+    `data: ${JSON.stringify({ id: 'cmpl-1', object: 'text_completion', created: 1, model, ...value })}\n\n`;
+  const choice = (piece: string, finish: string | null = null) =>
+    record({ choices: [{ index: 0, text: piece, logprobs: null, finish_reason: finish }] });
+  const usage = options.usage ?? { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
+  return `${text.map((piece) => choice(piece)).join('')}${choice('', 'stop')}${record({ choices: [], usage })}data: [DONE]\n\n`;
 }

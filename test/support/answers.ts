@@ -94,9 +94,17 @@ export function responsesStream(options: AnswerOptions = {}): Healthy {
     return event({ type, sequence_number: sequence, ...value } as { type: string });
   };
   const response = (status: string, output: unknown[]) => ({
-    id: 'resp_1', object: 'response', created_at: 1, status, model, output, parallel_tool_calls: true,
-    tool_choice: 'auto', tools: [], usage: status === 'completed' ? usage : null,
-  }); // biome-ignore format: a record
+    id: 'resp_1',
+    object: 'response',
+    created_at: 1,
+    status,
+    model,
+    output,
+    parallel_tool_calls: true,
+    tool_choice: 'auto',
+    tools: [],
+    usage: status === 'completed' ? usage : null,
+  });
   const preamble =
     send('response.created', { response: response('in_progress', []) }) +
     send('response.in_progress', { response: response('in_progress', []) });
@@ -157,9 +165,13 @@ function toolFrames(
 ): string {
   const output_index = items.length;
   const item = {
-    id: `fc_${output_index}`, type: 'function_call', status: 'completed', call_id: tool.id, name: tool.name,
+    id: `fc_${output_index}`,
+    type: 'function_call',
+    status: 'completed',
+    call_id: tool.id,
+    name: tool.name,
     arguments: tool.arguments,
-  }; // biome-ignore format: a record
+  };
   items.push(item);
   const at = { item_id: item.id, output_index };
   return [
@@ -189,10 +201,16 @@ export function messagesStream(options: AnswerOptions = {}): Healthy {
     event({
       type: 'message_start',
       message: {
-        id: 'msg_1', type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null,
+        id: 'msg_1',
+        type: 'message',
+        role: 'assistant',
+        model,
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
         ...(none ? {} : { usage: { ...usage, output_tokens: 1 } }),
       },
-    } as { type: string }) + event({ type: 'ping' }); // biome-ignore format: a record
+    } as { type: string }) + event({ type: 'ping' });
   const content: string[] = [];
   let index = 0;
   const block = (start: object, deltas: object[]): string[] => {

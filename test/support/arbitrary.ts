@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../src/codecs/json/values.ts';
 import {
   type Conversation,
   emptyConversation,
@@ -12,10 +13,9 @@ import {
   type Tool,
   type ToolCallPart,
   type ToolResultPart,
-} from '../../src/codecs/conversation.ts';
-import type { Usage, WireFormat } from '../../src/codecs/model.ts';
-import type { EndReason, StreamPart } from '../../src/codecs/stream-part.ts';
-import type { JsonObject } from '../../src/codecs/values.ts';
+} from '../../src/codecs/model/conversation.ts';
+import type { EndReason, StreamPart } from '../../src/codecs/model/stream-part.ts';
+import type { Usage, WireFormat } from '../../src/codecs/wire-format.ts';
 import { fc } from './properties.ts';
 
 /**
@@ -32,6 +32,32 @@ export const jsonObject: fc.Arbitrary<JsonObject> = fc
   )
   // What JSON cannot keep apart (-0 and 0) is made one.
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
+
+const digits = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom(...'0123456789'), minLength, maxLength });
+const wholeDigits = fc.oneof(
+  fc.constant('0'),
+  fc.tuple(fc.constantFrom(...'123456789'), digits(0, 24)).map(([first, rest]) => first + rest),
+);
+
+/** A JSON number as a text, among them those that JavaScript writes with other characters. */
+export const numberText: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom('1234567890123456789', '1e400', '1.0', '-0', '0.1234567890123456789', '1E5', '7', '0.5'),
+  fc
+    .tuple(
+      fc.constantFrom('', '-'),
+      wholeDigits,
+      fc.oneof(
+        fc.constant(''),
+        digits(1, 24).map((all) => `.${all}`),
+      ),
+      fc.oneof(
+        fc.constant(''),
+        fc.tuple(fc.constantFrom('e', 'E', 'e+', 'E-'), digits(1, 3)).map((all) => all.join('')),
+      ),
+    )
+    .map((all) => all.join('')),
+);
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
 const text = words.map((value) => `a${value}z`);

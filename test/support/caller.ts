@@ -8,6 +8,7 @@ export const admin: Caller = {
   via: 'token',
   tokenId: 'tok_1',
   passwordAt: 0,
+  credentialVersion: 1,
   address: '127.0.0.1',
   requestId: 'req-1',
   can: () => true,

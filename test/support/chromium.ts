@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { after, before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Browser, chromium } from 'playwright-core';
+import { PATIENCE_MS } from './patience.ts';
 
 /** Where Debian's package `chromium` has it. */
 const executablePath = '/usr/bin/chromium';
@@ -31,13 +32,10 @@ export const withoutChromium =
 /** A real browser for all tests of one file. Every name ending in `.test` and `.lan` is this machine. */
 export function browser(): { readonly running: Browser } {
   let started: Browser | null = null;
-  before(
-    async () => {
-      assert.ok(existsSync(executablePath), `${executablePath} is missing: apt-get install chromium`);
-      started = await launched();
-    },
-    { timeout: 120_000 },
-  );
+  before(async () => {
+    assert.ok(existsSync(executablePath), `${executablePath} is missing: apt-get install chromium`);
+    started = await launched();
+  });
   after(() => (started === null ? undefined : closed(started)));
   return {
     get running() {
@@ -47,18 +45,21 @@ export function browser(): { readonly running: Browser } {
   };
 }
 
+/** What a page may take to open at the first try, in milliseconds; twice as long at each after it. */
+const OPENING_MS = 10_000;
+
 /** A browser that opens pages: on a busy machine one that has just been started may never do so. */
 async function launched(): Promise<Browser> {
   const names = '--host-resolver-rules=MAP *.test 127.0.0.1, MAP *.lan 127.0.0.1';
   for (let tries = 1; ; tries += 1) {
-    const browser = await chromium.launch({ executablePath, args: [...flags, names] });
-    const opened = await within(15_000, browser.newPage());
+    const browser = await chromium.launch({ executablePath, args: [...flags, names], timeout: PATIENCE_MS });
+    const opened = await within(OPENING_MS * 2 ** tries, browser.newPage());
     if (opened !== null) {
       await closed(opened);
       return browser;
     }
     await closed(browser);
-    assert.ok(tries < 3, 'Chromium opens no page');
+    assert.ok(tries < 4, 'Chromium opens no page');
   }
 }
 

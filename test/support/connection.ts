@@ -11,6 +11,7 @@ export function connectionWith(patch: Partial<OpenConnection>): OpenConnection {
     defaultModel: null,
     active: true,
     priority: 0,
+    cacheMarks: true,
     models: null,
     modelsAt: null,
     modelsTriedAt: null,

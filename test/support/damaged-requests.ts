@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Conversation } from '../../src/codecs/conversation.ts';
-import type { JsonObject } from '../../src/codecs/values.ts';
+import type { JsonObject } from '../../src/codecs/json/values.ts';
+import type { Conversation } from '../../src/codecs/model/conversation.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { fc } from './properties.ts';
 

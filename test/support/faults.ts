@@ -14,7 +14,12 @@ export interface FaultExample {
 const of =
   (provider: string) =>
   (status: number, type: string, message: string, kind: FaultKind, headers = {}): FaultExample => ({
-    ...{ provider, status, type, message, kind, headers },
+    provider,
+    status,
+    type,
+    message,
+    kind,
+    headers,
   });
 
 const any = of('openai-compatible');

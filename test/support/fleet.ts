@@ -69,6 +69,8 @@ export interface Fleet {
   manage(method: string, path: string, body?: unknown): Promise<Reply>;
   /** Adds a connection of the provider to each upstream, the first with the highest priority: `PROVIDER-0` and so on. */
   connectAll(provider: string): Promise<void>;
+  /** The same, and a combo of them in that order, named `c-PROVIDER`: the first has the model `m-1`, and so on. */
+  combineAll(provider: string): Promise<void>;
   connection(name: string): Promise<ShownConnection>;
   reset(name: string): Promise<void>;
 }
@@ -105,7 +107,9 @@ export function fleet(
       const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
       const headers = { host, 'x-auth-token': run.key, ...type };
       return own.gateway.send({
-        ...{ method, path, headers },
+        method,
+        path,
+        headers,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
     },
@@ -116,6 +120,12 @@ export function fleet(
         const reply = await own.manage('POST', '/api/connections', { ...input, priority: count - index });
         assert.equal(reply.status, 200, reply.text);
       }
+    },
+    async combineAll(provider) {
+      await own.connectAll(provider);
+      const targets = started.upstreams.map((_, index) => `${provider}-${index}/m-${index + 1}`);
+      const reply = await own.manage('POST', '/api/combos', { name: `c-${provider}`, targets });
+      assert.equal(reply.status, 200, reply.text);
     },
     async connection(name) {
       const reply = await own.manage('GET', `/api/connections/${name}`);

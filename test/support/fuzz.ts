@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codecs } from '../../src/codecs/index.ts';
-import type { WireFormat } from '../../src/codecs/model.ts';
-import { restoreTools } from '../../src/codecs/restore.ts';
-import type { StreamPart } from '../../src/codecs/stream-part.ts';
-import { nameTools } from '../../src/codecs/tool-names.ts';
-import { isObject, type JsonObject, parseObject } from '../../src/codecs/values.ts';
+import { isObject, type JsonObject, parseObject } from '../../src/codecs/json/values.ts';
+import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { providers } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';
-import { conversationCodec, translateRequest } from '../../src/proxy/translate-request.ts';
+import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
+import { type Asked, askedWith, partsOf, writtenFor } from './answer-chain.ts';
 import { type Chance, chanceOf, damagedBytes, mutated, oneOf } from './mutate.ts';
 
 const root = join(import.meta.dirname, '../..');
-const context = { id: 'req_fuzz', model: 'asked', startedAt: 1_790_000_000_000, includeUsage: true };
+/** Tools that some recorded answers call. */
+const functions = ['read_file', 'meter', 'exec', 'web.search'];
 
 /** The formats that take part in translation. */
 export const formats: readonly WireFormat[] = codecs.flatMap(({ conversation, format }) =>
@@ -186,27 +186,25 @@ function readFacts(format: WireFormat, bytes: Buffer): void {
 
 function readStream(from: WireFormat, bytes: Buffer, to: WireFormat): string {
   readFacts(from, bytes);
-  const { conversation, stream } = conversationCodec(from);
-  const reader = restoreTools(conversation.reader(), nameTools([], conversation.tools, false));
+  const { stream } = conversationCodec(from);
+  const asked = askedOf(from, to);
   const { frames } = stream.split(Buffer.concat([bytes, Buffer.from('\n\n')]));
-  const parts = [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
+  const parts = partsOf(asked, frames);
   const end = checkedEnd(parts);
-  const target = conversationCodec(to);
-  const writer = target.conversation.writer({ ...context, request: { model: 'asked' } });
-  const written = Buffer.from(parts.map((part) => writer.push(part)).join(''));
-  const whole = target.stream.assemble(target.stream.split(written).frames);
+  const { whole } = writtenFor(asked, parts);
   if (end === 'error') assert.equal(whole, null, `as ${to} a failed answer looks complete`);
-  else if (!hasBrokenCall(parts)) assert.notEqual(whole, null, `as ${to} a complete answer looks cut`);
+  else assert.notEqual(whole, null, `as ${to} a complete answer looks cut`);
   return end;
 }
 
-/** Whether arguments are no JSON object: formats that have them as objects cannot say such an answer whole. */
-function hasBrokenCall(parts: readonly StreamPart[]): boolean {
-  const inputs = new Map<number, string>();
-  for (const part of parts) {
-    if (part.type === 'tool-call-delta') inputs.set(part.block, (inputs.get(part.block) ?? '') + part.text);
-  }
-  return [...inputs.values()].some((input) => input !== '' && parseObject(input) === null);
+const asked = new Map<string, Asked>();
+
+/** A request that an answer may be to, made once for a pair. */
+function askedOf(from: WireFormat, to: WireFormat): Asked {
+  const name = `${from} ${to}`;
+  const known = asked.get(name) ?? askedWith(to, from, functions);
+  asked.set(name, known);
+  return known;
 }
 
 /** The one end of an answer: nothing follows it, and a message ends with all its blocks. */

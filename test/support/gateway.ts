@@ -8,6 +8,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnv } from './child-env.ts';
 import { exchange, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
+import { addConnections, addKey, ledgerLines } from './data-dir.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 const program = resolve(import.meta.dirname, '../../src/cli/main.ts');
 
@@ -22,10 +24,13 @@ export interface LedgerLine {
   format: string;
   requested_model: string | null;
   model: string | null;
+  dropped: string[];
   streamed: boolean;
   usage: Record<string, number> | null;
   estimated: boolean;
+  usage_capped: boolean;
   cost_usd: number | null;
+  cache_savings_usd: number | null;
   price_source: string | null;
   ttft_ms: number | null;
   duration_ms: number;
@@ -41,6 +46,10 @@ export interface GatewayOptions {
   env?: Readonly<Record<string, string>>;
   /** Connections to add before the start. */
   connections?: readonly ConnectionInput[];
+  /** Finds programs in `HOME/bin` alone. */
+  ownPrograms?: boolean;
+  /** How many files the gateway may have open. */
+  openFiles?: number;
 }
 
 export interface ConnectionInput {
@@ -81,7 +90,7 @@ export interface RunningGateway {
   client(): Promise<RawClient>;
   /** Waits for the ledger row of a request. */
   entry(requestId: string | undefined): Promise<LedgerLine>;
-  /** All rows, oldest first. */
+  /** All rows, oldest first. The last are written a moment after their answers. */
   entries(limit?: number): Promise<LedgerLine[]>;
   /** Clears what is held against all connections, so that an earlier test does not decide over a later one. */
   forgive(): Promise<void>;
@@ -95,6 +104,31 @@ export interface RunningGateway {
   restart(): Promise<void>;
 }
 
+/** The ledger's rows of these replies, in their order, read in one go. */
+export async function rowsOf(
+  gateway: RunningGateway,
+  replies: readonly Pick<Reply, 'header'>[],
+): Promise<LedgerLine[]> {
+  let rows: (LedgerLine | undefined)[] = [];
+  await waitFor('the ledger rows', async () => {
+    const all = new Map((await gateway.entries()).map((row) => [row.id, row]));
+    rows = replies.map((reply) => all.get(reply.header('x-request-id') ?? ''));
+    return rows.every((row) => row !== undefined);
+  });
+  return rows.filter((row) => row !== undefined);
+}
+
+/**
+ * How many rows the ledger has, once those of all answers that have ended are written: rows are written in the order in
+ * which the requests end, and the last of them is one that is made here.
+ */
+export async function settledRows(gateway: RunningGateway): Promise<number> {
+  const messages = [{ role: 'user', content: 'hi' }];
+  const last = await gateway.ask('/v1/chat/completions', { model: 'demo/echo', messages });
+  await gateway.entry(last.header('x-request-id'));
+  return (await gateway.entries()).length;
+}
+
 /** Starts the real program in its own process with its own, empty home and data directory. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const home = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
@@ -102,23 +136,21 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   await mkdir(dataDir, { mode: 0o700 });
   if (options.config !== undefined)
     await writeFile(join(dataDir, 'config.json'), JSON.stringify(options.config));
-  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...options.env });
+  const programs: Record<string, string> = options.ownPrograms === true ? { PATH: join(home, 'bin') } : {};
+  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...programs, ...options.env });
   const cli = (...args: string[]) => runCli(args, env);
   const cliJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await cli(...args, '--json');
     assert.equal(code, 0, `gateway ${args.join(' ')} failed: ${stderr}`);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
-  const added = await cliJson('keys', 'add', 'test');
-  for (const connection of options.connections ?? []) await cliJson(...addArguments(connection));
-  let running = await serve(env);
-  const logRows = async (...args: string[]): Promise<LedgerLine[]> => {
-    const { code, stdout, stderr } = await cli('logs', '--json', ...args);
-    assert.equal(code, 0, stderr);
-    return stdout
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as LedgerLine);
+  const place = { dataDir, secret: options.env?.['STORAGE_ENCRYPTION_KEY'] ?? null };
+  const key = await addKey(place, 'test');
+  if (options.connections !== undefined) await addConnections(place, options.connections);
+  let running = await serve(env, options.openFiles);
+  const ownerHeaders = async () => {
+    const { key } = JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8')) as { key: string };
+    return { host: `127.0.0.1:${running.port}`, 'x-auth-token': key };
   };
   const gateway: RunningGateway = {
     get url() {
@@ -130,14 +162,14 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     get pid() {
       return running.pid;
     },
-    key: String(added['key']),
+    key,
     dataDir,
     home,
     output: () => running.output(),
     cli,
     cliJson,
     async connect(connection) {
-      await cliJson(...addArguments(connection));
+      await addConnections(place, [connection]);
       await waitFor(`the connection ${connection.name}`, async () => {
         const list = await gateway.send({ method: 'GET', path: `/v1/models`, headers: bearer(gateway.key) });
         return list.text.includes(`"${connection.name}/`) || list.text.includes(`(${connection.name})`);
@@ -157,7 +189,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       assert.ok(requestId, 'the answer has no x-request-id');
       let found: LedgerLine | undefined;
       await waitFor(`the ledger entry of ${requestId}`, async () => {
-        const rows = await logRows('--search', requestId);
+        const rows = await ledgerLines(place, { search: requestId, limit: 2 });
         assert.ok(rows.length <= 1, 'a request is recorded once');
         found = rows[0];
         return found !== undefined;
@@ -165,13 +197,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       assert.ok(found);
       return found;
     },
-    entries: (limit = 1000) => logRows('--limit', String(limit)),
+    entries: (limit = 1000) => ledgerLines(place, { limit }),
     async forgive() {
-      const { key } = JSON.parse(await readFile(join(dataDir, 'run.json'), 'utf8')) as { key: string };
-      const [path, headers] = [
-        '/api/connections',
-        { host: `127.0.0.1:${running.port}`, 'x-auth-token': key },
-      ];
+      const [path, headers] = ['/api/connections', await ownerHeaders()];
       const list = await gateway.send({ method: 'GET', path: `${path}?expand=resources`, headers });
       assert.equal(list.status, 200, list.text);
       const { resources } = list.json() as { resources: { id: string; condition: { state: string } }[] };
@@ -196,7 +224,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       await running.end('SIGKILL');
     },
     async restart() {
-      running = await serve(env);
+      running = await serve(env, options.openFiles);
     },
   };
   return gateway;
@@ -207,23 +235,12 @@ export function bearer(key: string): Record<string, string> {
 }
 
 /** Asks until `check` is true. */
-export async function waitFor(
-  what: string,
-  check: () => Promise<boolean> | boolean,
-  ms = 30_000,
-): Promise<void> {
-  const deadline = performance.now() + ms;
+export async function waitFor(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
   while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`${what} did not come within ${ms} ms`);
-    await delay(50);
+    if (performance.now() > deadline) throw new Error(`${what} did not come within ${PATIENCE_MS} ms`);
+    await delay(20);
   }
-}
-
-function addArguments({ provider, name, baseUrl, apiKey = 'upstream-secret' }: ConnectionInput): string[] {
-  const credential = apiKey === null ? [] : ['--api-key', apiKey];
-  return [
-    'provider', 'add', provider, '--name', name, '--base-url', baseUrl, '--default-model', 'm-1', ...credential,
-  ]; // biome-ignore format: a command line
 }
 
 interface Served {
@@ -234,8 +251,11 @@ interface Served {
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-async function serve(env: Readonly<Record<string, string>>): Promise<Served> {
-  const child = spawn(process.execPath, [program, 'serve', '--port', '0'], {
+async function serve(env: Readonly<Record<string, string>>, openFiles?: number): Promise<Served> {
+  const command = [process.execPath, program, 'serve', '--port', '0'];
+  const limited = ['sh', '-c', `ulimit -n ${openFiles} && exec "$@"`, 'sh', ...command];
+  const [file = '', ...args] = openFiles === undefined ? command : limited;
+  const child = spawn(file, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -248,7 +268,7 @@ async function serve(env: Readonly<Record<string, string>>): Promise<Served> {
       if (match !== null) found(match);
     });
   });
-  const first = await Promise.race([ready, exited.then(() => null), delay(20_000, null, { ref: false })]);
+  const first = await Promise.race([ready, exited.then(() => null)]);
   if (first === null) {
     child.kill('SIGKILL');
     throw new Error(`the gateway did not start: ${output().stderr}${output().stdout}`);

@@ -70,7 +70,12 @@ export async function startOidc({
   const given: { destroy(): Promise<void> }[] = [];
   provider.on('refresh_token.saved', (token) => given.push(token as { destroy(): Promise<void> }));
   const server: OidcServer = {
-    ...{ issuer, refreshed: 0, reused: 0, failing: 0, tokenRequests: [], revoked: [] },
+    issuer,
+    refreshed: 0,
+    reused: 0,
+    failing: 0,
+    tokenRequests: [],
+    revoked: [],
     beforeToken: async () => {},
     accepts: async (token) => (await provider.AccessToken.find(token))?.isExpired === false,
     visit: (url) => browse(url, new Map()),

@@ -49,18 +49,25 @@ function operationsAt(method: string, path: string, documented: Documented): Api
   const { responses, security } = documented;
   const schema = responses['200']?.content?.['application/json']?.schema;
   const common = {
-    ...{ method, path, open: security?.length === 0 },
+    method,
+    path,
+    open: security?.length === 0,
     item: schema?.properties?.['resources']?.items?.$ref?.split('/').at(-1)?.replace(/Part$/, '') ?? null,
   };
   const actions = Object.entries(documented['x-actions'] ?? {});
   if (actions.length > 0)
     return actions.map(([action, permission]) => ({
-      ...{ ...common, action, permission, having: null },
+      ...common,
+      action,
+      permission,
+      having: null,
       title: `${method} ${path} ${action}`,
     }));
   return [
     {
-      ...{ ...common, action: null, title: `${method} ${path}` },
+      ...common,
+      action: null,
+      title: `${method} ${path}`,
       permission: documented['x-permission'] ?? null,
       having: documented['x-roles'] ?? null,
     },

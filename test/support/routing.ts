@@ -3,15 +3,16 @@ import type { Routes } from '../../src/combos/resolve.ts';
 import { createRouting, type Plan, type Question } from '../../src/combos/routing.ts';
 import { type ComboRecord, type ComboTarget, defaultOptions } from '../../src/combos/schema.ts';
 import type { OpenConnection } from '../../src/connections/schema.ts';
-import type { Outlook } from '../../src/health/outlook.ts';
+import type { HealthView } from '../../src/health/health-view.ts';
 import { buildSnapshot } from '../../src/snapshot.ts';
 
 /** Every account is ready, and nothing more is known of any. */
-export const nothingKnown: Outlook = {
+export const nothingKnown: HealthView = {
   conditionOf: () => ({ state: 'ready' }),
   inFlight: () => 0,
   recentUse: () => 0,
   latencyMs: () => null,
+  latencyAgeMs: () => null,
   headroom: () => null,
 };
 
@@ -22,25 +23,24 @@ export function connectionAt(
   patch: Partial<OpenConnection> = {},
 ): OpenConnection {
   return {
-    ...{
-      id: `id-${name}`,
-      provider,
-      name,
-      authType: 'none',
-      baseUrl: 'http://127.0.0.1:9',
-      defaultModel: null,
-    },
-    ...{
-      active: true,
-      priority: 0,
-      models: null,
-      modelsAt: null,
-      modelsTriedAt: null,
-      modelsError: null,
-      status: 'untested',
-      lastError: null,
-    },
-    ...{ lastTestedAt: null, createdAt: 0, credential: null },
+    id: `id-${name}`,
+    provider,
+    name,
+    authType: 'none',
+    baseUrl: 'http://127.0.0.1:9',
+    defaultModel: null,
+    active: true,
+    priority: 0,
+    cacheMarks: true,
+    models: null,
+    modelsAt: null,
+    modelsTriedAt: null,
+    modelsError: null,
+    status: 'untested',
+    lastError: null,
+    lastTestedAt: null,
+    createdAt: 0,
+    credential: null,
     ...patch,
   };
 }
@@ -52,8 +52,13 @@ export function comboOf(
   { options = {}, ...patch }: Partial<Omit<ComboRecord, 'options'>> & { options?: object } = {},
 ): ComboRecord {
   return {
-    ...{ id: `id-${name}`, name, strategy: 'priority', targets: targets.map(targetOf), active: false },
-    ...{ createdAt: 0, updatedAt: 0 },
+    id: `id-${name}`,
+    name,
+    strategy: 'priority',
+    targets: targets.map(targetOf),
+    active: false,
+    createdAt: 0,
+    updatedAt: 0,
     ...patch,
     options: { ...defaultOptions, ...options },
   };
@@ -74,7 +79,11 @@ export interface World {
 /** What requests see of a gateway with these connections, combos and aliases. */
 export function routesOf({ aliases = {}, combos = [], connections = [] }: World): Routes {
   return buildSnapshot({
-    ...{ keys: [], connections, combos, catalog: createCatalog({ overrides: {} }), revision: 1 },
+    keys: [],
+    connections,
+    combos,
+    catalog: createCatalog({ overrides: {} }),
+    revision: 1,
     aliases: Object.entries(aliases).map(([name, target]) => ({
       id: `id-${name}`,
       name,
@@ -91,12 +100,23 @@ export interface Asking extends Partial<Omit<Question, 'body'>> {
 }
 
 /** Plans requests for one world, with a clock that stands still. */
-export function planner(world: World, outlook: Partial<Outlook> = {}, random: () => number = () => 0.5) {
+export function planner(
+  world: World,
+  healthView: Partial<HealthView> = {},
+  random: () => number = () => 0.5,
+) {
   const routes = routesOf(world);
-  const routing = createRouting({ outlook: { ...nothingKnown, ...outlook }, random, now: () => 1_000_000 });
+  const routing = createRouting({
+    healthView: { ...nothingKnown, ...healthView },
+    random,
+    now: () => 1_000_000,
+  });
   return (requested: string, { body, ...asking }: Asking = {}): Plan =>
     routing.plan(routes, {
-      ...{ requested, format: 'openai-chat', principal: anyone, headers: {} },
+      requested,
+      format: 'openai-chat',
+      principal: anyone,
+      headers: {},
       ...asking,
       body: body === undefined ? [] : [Buffer.from(JSON.stringify(body))],
     });

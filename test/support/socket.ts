@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import { bearer, type RunningGateway } from './gateway.ts';
+import { PATIENCE_MS } from './patience.ts';
 
 /** A message of the gateway, read. */
 export interface Message {
@@ -58,7 +59,7 @@ export async function openSocket(
   ws.on('error', () => {});
   await Promise.race([once(ws, 'open'), closed]);
   const until = async (...types: string[]): Promise<Message> => {
-    const deadline = performance.now() + 10_000;
+    const deadline = performance.now() + PATIENCE_MS;
     for (;;) {
       const found = messages.findIndex(({ type }, index) => index >= taken && types.includes(type));
       const message = messages[found];

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readByPeer } from './kernel.ts';
 import type { SeenRequest } from './upstream.ts';
 
 /** What a step of a script may use. */
@@ -124,8 +125,8 @@ export function fin(): Step {
 /** RST, after what was written has left. */
 export function reset(): Step {
   return async ({ socket }) => {
-    // What was written must leave the kernel first: a reset throws away what the peer has not read.
-    await delay(30);
+    // A reset throws away what the peer has not read.
+    await readByPeer(socket);
     socket.resetAndDestroy();
   };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { StreamCodec, StreamFacts } from '../../src/codecs/codec.ts';
 import { codecOf, codecs } from '../../src/codecs/index.ts';
-import type { WireFormat } from '../../src/codecs/model.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Frame } from '../../src/lib/sse.ts';
 
 export function streamOf(format: WireFormat): StreamCodec {

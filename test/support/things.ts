@@ -4,19 +4,28 @@ import { type Permission, roleHas } from '../../src/access/permissions.ts';
 import type { Caller, Resource, Row } from '../../src/http/resource.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import type { Answer } from '../../src/management/answer.ts';
-import type { Change, CollectionRequest } from '../../src/management/collection.ts';
-import { serveResource } from '../../src/management/collection-routes.ts';
-import { createPace } from '../../src/management/pace.ts';
-import { createTurns } from '../../src/management/turns.ts';
+import type { Change, CollectionRequest } from '../../src/management/collection/collection.ts';
+import { serveResource } from '../../src/management/collection/routes.ts';
+import { createKeyedMutex } from '../../src/management/guard/keyed-mutex.ts';
+import { createRateLimiter } from '../../src/management/guard/rate-limiter.ts';
 
 export const now = Date.parse('2026-11-21T10:00:00Z');
 
 export function callerOf(role: 'viewer' | 'operator' | 'admin', passwordAt: number | null = now): Caller {
   return {
-    ...{ userId: role, name: role, role, via: 'token', tokenId: 't', passwordAt },
-    ...{ address: '127.0.0.1', requestId: 'r' },
+    userId: role,
+    name: role,
+    role,
+    via: 'token',
+    tokenId: 't',
+    passwordAt,
+    credentialVersion: 1,
+    address: '127.0.0.1',
+    requestId: 'r',
     can: (permission) => roleHas(role, permission),
-    ...{ ended: false, narrowed: () => false, reaches: () => true },
+    ended: false,
+    narrowed: () => false,
+    reaches: () => true,
   };
 }
 
@@ -45,7 +54,10 @@ export function things(rows: Map<string, Row>): Resource {
   const find = async (id: string) =>
     [...rows.values()].find((row) => row.id === id || row['guid'] === id) ?? null;
   return {
-    ...{ name: 'things', title: 'Things', summary: 'For this test', record },
+    name: 'things',
+    title: 'Things',
+    summary: 'For this test',
+    record,
     read: permission('services:read'),
     guarded: { process: permission('services:operate') },
     list: async () => [...rows.values()],
@@ -114,9 +126,9 @@ export function setUp(...ids: string[]) {
       (change.outcome === 'intended' ? intents : changes).push(change);
     },
     report: (error: unknown) => void reports.push(error),
-    turns: createTurns(),
+    mutex: createKeyedMutex(),
     once: { answer: (_: unknown, run: () => Promise<Answer>) => run(), sweep: async () => {} },
-    pace: createPace(() => now),
+    pace: createRateLimiter(() => now),
     now: () => now,
   };
   const ask = (
@@ -127,7 +139,13 @@ export function setUp(...ids: string[]) {
   ): Promise<Answer> => {
     const [rest = '', query = ''] = path.split('?');
     return serveResource(context, {
-      ...{ resource, method, body, headers: {}, prefix: '/api', dryRun: false, caller: callerOf('admin') },
+      resource,
+      method,
+      body,
+      headers: {},
+      prefix: '/api',
+      dryRun: false,
+      caller: callerOf('admin'),
       rest: rest === '' ? [] : rest.split('/'),
       params: new URLSearchParams(query),
       ...more,

@@ -4,6 +4,7 @@ import type { ConnectionsInput } from '../../src/connections/resource.ts';
 export const noTokens: ConnectionsInput['tokens'] = {
   current: () => null,
   fresh: () => Promise.reject(new Error('no token was expected to be asked for')),
+  issued: () => [],
 };
 
 const unexpected = () => Promise.reject(new Error('no login was expected'));

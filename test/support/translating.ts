@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { adapt } from '../../src/codecs/adapt.ts';
 import type { Codec, ConversationCodec, StreamCodec } from '../../src/codecs/codec.ts';
-import { plainDialect } from '../../src/codecs/dialect.ts';
 import { codecOf } from '../../src/codecs/index.ts';
-import type { WireFormat } from '../../src/codecs/model.ts';
-import type { JsonObject } from '../../src/codecs/values.ts';
+import type { JsonObject } from '../../src/codecs/json/values.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
+import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
+import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
+import { translateRequest } from '../../src/proxy/translate/request.ts';
 
 /** A codec of a format that takes part in translation. */
 export type Translating = Codec & { conversation: ConversationCodec; stream: StreamCodec };
@@ -16,12 +17,17 @@ export function translating(format: WireFormat): Translating {
   return { ...rest, conversation, stream };
 }
 
-/** A request of one format in another, and what the other cannot say. */
-export function translated(body: JsonObject, from: Translating, to: Translating) {
-  const asked = from.conversation.decodeRequest(body);
-  const route = { from, to, dialect: plainDialect, owner: null, model: 'm' };
-  const { conversation, dropped } = adapt(asked, route);
-  return { dropped, body: to.conversation.encodeRequest(conversation, plainDialect) };
+/** A request of one format in another, for a server that departs from it in nothing, and what the other cannot say. */
+export function translated(
+  request: JsonObject,
+  from: Translating,
+  to: Translating,
+): { dropped: string[]; body: JsonObject } {
+  const connection = { id: 'con_plain', name: 'plain' } as Target['connection'];
+  const target = { connection, provider: openaiCompatible, model: 'm', format: to.format };
+  const asked = { body: [Buffer.from(JSON.stringify(request))], named: null, target };
+  const { body, dropped } = translateRequest(asked, from.format);
+  return { dropped, body: JSON.parse(body.toString()) };
 }
 
 /** The code and the member that a refusal names; null when nothing is refused. */

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { PATIENCE_MS } from './patience.ts';
 import { json, type Step, type Turn } from './steps.ts';
 import {
   createWireReader,
@@ -17,6 +17,8 @@ export interface SeenRequest {
   /** Path and query. */
   path: string;
   headers: RawHeaders;
+  /** What it came on. */
+  socket: Socket;
   header(name: string): string | undefined;
   /** The head as sent. */
   rawHead: Buffer;
@@ -61,7 +63,8 @@ interface State {
   requests: SeenRequest[];
   sockets: Set<Socket>;
   connections: number;
-  onRequest: () => void;
+  /** Emits `request` for each one. */
+  arrivals: EventEmitter;
 }
 
 const unscripted: readonly Step[] = [
@@ -76,7 +79,7 @@ export async function startUpstream(): Promise<Upstream> {
     requests: [],
     sockets: new Set(),
     connections: 0,
-    onRequest: () => {},
+    arrivals: new EventEmitter().setMaxListeners(0),
   };
   const server = createServer({ noDelay: true }, (socket) => {
     void serve(state, socket);
@@ -105,14 +108,13 @@ export async function startUpstream(): Promise<Upstream> {
         return choose(request);
       }),
     async request(index = 0) {
-      const deadline = performance.now() + 10_000;
+      const signal = AbortSignal.timeout(PATIENCE_MS);
       for (;;) {
         const seen = state.requests[index];
         if (seen !== undefined) return seen;
-        if (performance.now() > deadline) throw new Error(`request ${index} never reached the upstream`);
-        const { promise, resolve } = Promise.withResolvers<void>();
-        state.onRequest = resolve;
-        await Promise.race([promise, delay(250)]);
+        await once(state.arrivals, 'request', { signal }).catch(() => {
+          throw new Error(`request ${index} never reached the upstream`);
+        });
       }
     },
     async dropConnections() {
@@ -149,7 +151,7 @@ async function serve(state: State, socket: Socket): Promise<void> {
     if (seen === null) break;
     state.requests.push(seen);
     const scripted = state.queue.shift();
-    state.onRequest();
+    state.arrivals.emit('request');
     const steps = scripted ?? (await state.fallback(seen));
     const turn: Turn = {
       request: seen,
@@ -194,6 +196,7 @@ async function readRequest(
     method,
     path,
     headers: head.headers,
+    socket,
     header: (name) => headerOf(head.headers, name),
     rawHead: head.raw,
     body: Buffer.alloc(0),

@@ -52,7 +52,7 @@ function modelThatReads(path: string): (request: SeenRequest) => readonly Step[]
   };
 }
 
-describe('Claude Code', { skip: tool.skip, timeout: 170_000 }, () => {
+describe('Claude Code', { skip: tool.skip }, () => {
   let upstream: Upstream;
   let gateway: RunningGateway;
   let desk: Desk;

@@ -38,7 +38,7 @@ function modelThatForgets({ body, method }: SeenRequest): readonly Step[] {
   return [stream(chatStream({ text: [], tools: [call], usage: long }).text)];
 }
 
-describe('Codex with a long conversation', { skip: tool.skip, timeout: 170_000 }, () => {
+describe('Codex with a long conversation', { skip: tool.skip }, () => {
   let upstream: Upstream;
   let gateway: RunningGateway;
   let desk: Desk;

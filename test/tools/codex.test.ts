@@ -3,7 +3,13 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { responsesStream } from '../support/answers.ts';
-import { type LedgerLine, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import {
+  type LedgerLine,
+  type RunningGateway,
+  settledRows,
+  startGateway,
+  waitFor,
+} from '../support/gateway.ts';
 import { json, type Step, stream } from '../support/steps.ts';
 import { type SeenRequest, startUpstream, type Upstream } from '../support/upstream.ts';
 import { modelThatReads, prompt, upstreams, word } from './model.ts';
@@ -62,7 +68,7 @@ function modelOfOpenAi(request: SeenRequest): readonly Step[] {
   return [stream(responsesStream({ model, ...answer, usage }).text, 'frame')];
 }
 
-describe('Codex', { skip: tool.skip, timeout: 170_000 }, () => {
+describe('Codex', { skip: tool.skip }, () => {
   let upstream: Upstream;
   let gateway: RunningGateway;
   let desk: Desk;
@@ -115,7 +121,7 @@ describe('Codex', { skip: tool.skip, timeout: 170_000 }, () => {
   }
 
   it('runs a command, answers, and is in the ledger with usage and cost', async () => {
-    const before = (await gateway.entries()).length;
+    const before = await settledRows(gateway);
     const ran = await ask();
     assert.equal(ran.code, 0, ran.stderr + ran.stdout);
     assert.match(ran.stdout, new RegExp(`The word is ${word}, and 🙂\\.`));
@@ -167,7 +173,7 @@ describe('Codex', { skip: tool.skip, timeout: 170_000 }, () => {
               : { command: ['cat', 'note.txt'] },
           ),
         );
-      const before = (await gateway.entries()).length;
+      const before = await settledRows(gateway);
       const ran = await ask({ model: named, provider: ['supports_websockets = true'] });
       assert.equal(ran.code, 0, ran.stderr + ran.stdout);
       assert.match(ran.stdout, new RegExp(word));

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { it } from 'node:test';
 import { startGateway, waitFor } from '../support/gateway.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { modelThatReads, prompt, said, upstreams, word } from './model.ts';
+import { connectionsToAll, modelThatReads, prompt, said, upstreams, word } from './model.ts';
 import { findTool, layDesk, runTool } from './tool.ts';
 
 /** GitHub Copilot's command line with a provider of its user's own, over a WebSocket. */
@@ -15,23 +15,26 @@ async function textIn(folder: string): Promise<string> {
   return (await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')))).join('\n');
 }
 
-describe('Copilot CLI', { skip: tool.skip, timeout: 120_000 }, () => {
-  it('goes through a tool over a WebSocket, with a provider of another format', async () => {
+const { responses: _, ...foreign } = upstreams;
+
+for (const [name, format] of Object.entries(foreign)) {
+  it(`Copilot CLI goes through a tool over a WebSocket, with a ${name} provider`, {
+    skip: tool.skip,
+  }, async () => {
     const upstream = await startUpstream();
-    const gateway = await startGateway({
-      connections: [{ provider: 'openai-compatible', name: 'up', baseUrl: upstream.url }],
-    });
+    const gateway = await startGateway({ connections: connectionsToAll(upstream.url) });
     const desk = await layDesk(word);
     try {
       upstream.respond(
-        modelThatReads(upstreams.chat, /^bash$/, () => ({
+        modelThatReads(format, /^bash$/, () => ({
           command: 'cat note.txt',
           description: 'reads it',
         })),
       );
       const logs = join(desk.home, 'logs');
       const ran = await runTool({
-        ...{ tool, desk },
+        tool,
+        desk,
         args: ['-p', prompt, '--allow-all-tools', '--no-color', '--log-level', 'debug', '--log-dir', logs],
         env: {
           COPILOT_PROVIDER_BASE_URL: `${gateway.url}/v1`,
@@ -39,7 +42,7 @@ describe('Copilot CLI', { skip: tool.skip, timeout: 120_000 }, () => {
           COPILOT_PROVIDER_WIRE_API: 'responses',
           COPILOT_PROVIDER_TRANSPORT: 'websockets',
           COPILOT_PROVIDER_API_KEY: gateway.key,
-          COPILOT_MODEL: 'up/m-1',
+          COPILOT_MODEL: format.model,
           COPILOT_OFFLINE: 'true',
         },
       });
@@ -61,4 +64,4 @@ describe('Copilot CLI', { skip: tool.skip, timeout: 120_000 }, () => {
       await desk.remove();
     }
   });
-});
+}

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -15,9 +15,22 @@ const packages = {
   gemini: '@google/gemini-cli@0.61.0',
   qwen: '@qwen-code/qwen-code@0.24.4',
   opencode: 'opencode-ai@1.18.33',
+  cline: 'cline@3.0.65',
+  'cline-2': 'cline@2.18.0',
+  kilo: '@kilocode/cli@7.7.7',
+  cn: '@continuedev/cli@1.5.47',
+  droid: 'droid@0.215.0',
+  grok: '@xai-official/grok@1.0.41',
+  pi: '@earendil-works/pi-coding-agent@0.87.1',
+  openclaw: 'openclaw@2026.9.6',
+  omp: '@oh-my-pi/pi-coding-agent@18.2.3 bun@1.4.5',
+  letta: '@letta-ai/letta-code@0.32.18',
 } as const;
 
 export type ToolName = keyof typeof packages;
+
+/** Programs of former versions, each installed in a folder of its own below the others. */
+const former: Partial<Record<ToolName, string>> = { 'cline-2': 'cline' };
 
 /** Where a tool is, or why its tests are skipped. */
 export interface Found {
@@ -29,10 +42,13 @@ export interface Found {
 /** Looks in `MODELGATE_TOOLS`, else in `.scratch/tools`, else along PATH. */
 export function findTool(name: ToolName): Found {
   const given = process.env['MODELGATE_TOOLS'];
-  const prefix = resolve(given ?? join(root, '.scratch/tools'));
-  const folders = [join(prefix, 'node_modules/.bin'), ...(given === undefined ? pathFolders() : [])];
-  const path = folders.map((folder) => join(folder, name)).find(isProgram) ?? null;
-  const install = `npm install --prefix ${given ?? '.scratch/tools'} ${packages[name]}`;
+  const program = former[name];
+  const own = program === undefined ? '' : `/${name}`;
+  const prefix = resolve((given ?? join(root, '.scratch/tools')) + own);
+  const elsewhere = given === undefined && program === undefined ? pathFolders() : [];
+  const folders = [join(prefix, 'node_modules/.bin'), ...elsewhere];
+  const path = folders.map((folder) => join(folder, program ?? name)).find(isProgram) ?? null;
+  const install = `npm install --prefix ${given ?? '.scratch/tools'}${own} ${packages[name]}`;
   return { path, skip: path === null ? `${name} is not installed: ${install}` : false };
 }
 
@@ -65,8 +81,26 @@ export async function layDesk(word: string): Promise<Desk> {
   await mkdir(home);
   await mkdir(work);
   await writeFile(join(work, 'note.txt'), `${word}\n`);
-  // Retried: what a tool started may still be writing its last words.
-  return { home, work, remove: () => rm(folder, { recursive: true, force: true, maxRetries: 5 }) };
+  const remove = async () => {
+    await endDaemons(folder);
+    // Retried: what a tool started may still be writing its last words.
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  return { home, work, remove };
+}
+
+/** Ends what a tool left behind outside its process group, such as Cline's daemon: its command line names the desk. */
+async function endDaemons(folder: string): Promise<void> {
+  const ids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  for (const id of ids) {
+    const command = await readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '');
+    if (!command.split('\0').some((word) => word.startsWith(`${folder}/`))) continue;
+    try {
+      process.kill(Number(id), 'SIGKILL');
+    } catch {
+      // It has just ended.
+    }
+  }
 }
 
 export interface Run {
@@ -95,7 +129,8 @@ export async function runTool({ tool, args, desk, env = {}, limit = 90_000 }: Ru
   const child = spawn(tool.path, args, {
     cwd: desk.work,
     env: {
-      PATH: process.env['PATH'] ?? '',
+      // The programs that a tool is run by, as it was installed: some ask for this very Node.js, or for Bun.
+      PATH: [dirname(tool.path), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter),
       HOME: desk.home,
       TMPDIR: desk.home,
       CLAUDE_CODE_TMPDIR: desk.home,

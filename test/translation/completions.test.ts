@@ -107,7 +107,10 @@ for (const [name, { model, streamed, whole }] of Object.entries(upstreams)) {
 }
 
 const completion = {
-  ...{ id: 'cmpl-1', object: 'text_completion', created: 1_790_000_000, model: 'm-1' },
+  id: 'cmpl-1',
+  object: 'text_completion',
+  created: 1_790_000_000,
+  model: 'm-1',
   choices: [{ text: 'Sunny ☀', index: 0, logprobs: null, finish_reason: 'stop' }],
   usage: { prompt_tokens: 30, completion_tokens: 4, total_tokens: 34 },
 };

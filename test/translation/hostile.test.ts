@@ -1,34 +1,29 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { encodeFrame } from '../../src/codecs/frames.ts';
-import type { WireFormat } from '../../src/codecs/model.ts';
-import type { StreamPart } from '../../src/codecs/stream-part.ts';
-import type { JsonObject } from '../../src/codecs/values.ts';
+import type { JsonObject } from '../../src/codecs/json/values.ts';
+import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
+import { encodeFrame } from '../../src/codecs/stream/frames.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
-import { conversationCodec, translateRequest } from '../../src/proxy/translate-request.ts';
+import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
+import { withinCpu } from '../support/cpu.ts';
 import { formats } from '../support/fuzz.ts';
 
 /**
  * Requests and answers that nobody sends by chance. Each must be translated or refused, in time that grows with its
- * size and no faster: one thread serves everybody. The bound is far above what it takes, for slow machines; what
- * grows with the square of the size takes longer.
+ * size and no faster: one thread serves everybody. The bound is above what it takes; what grows with the square of the
+ * size takes longer.
  */
 const BOUND_MS = 4_000;
 
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-function timed<T>(what: string, run: () => T): T {
-  const started = performance.now();
-  const result = run();
-  const took = performance.now() - started;
-  assert.ok(took < BOUND_MS, `${what} took ${Math.round(took)} ms`);
-  return result;
-}
+const timed = <T>(what: string, run: () => T): T => withinCpu(BOUND_MS, what, run);
 
 function translated(from: WireFormat, to: WireFormat, body: JsonObject): JsonObject | string {
   const connection = { id: 'c', name: 'c' } as Target['connection'];
@@ -173,6 +168,65 @@ function read(format: WireFormat, text: string): StreamPart[] {
 const ends = (parts: readonly StreamPart[]) =>
   parts.flatMap((part) => (part.type === 'message-end' || part.type === 'error' ? [part.type] : []));
 
+/** The recorded streams of a format, again and again: each time one number in them is another one. */
+function* renumbered(format: WireFormat): Generator<string> {
+  const folder = join(import.meta.dirname, '../../src/codecs', format, 'fixtures');
+  for (const name of readdirSync(folder).filter((file) => /\.(?:sse|ndjson)$/.test(file))) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    const seen = new Set<string>();
+    for (const { 0: member, 1: key = '', index } of text.matchAll(/"([a-zA-Z_]+)":-?\d+/g)) {
+      // The first and the second of a name: what is announced, and what grows.
+      const place = seen.has(key) ? `${key} again` : key;
+      if (seen.has(place)) continue;
+      seen.add(place);
+      for (const value of ['1790000000', '4294967294', '-7', '0.5', '1e308'])
+        yield `${text.slice(0, index)}"${key}":${value}${text.slice(index + member.length)}`;
+    }
+  }
+}
+
+/** Answers of one text with `count` sources. */
+function citedOften(count: number): Partial<Record<WireFormat, string>> {
+  const url = 'https://source.example';
+  const annotation = { type: 'url_citation', url, title: 't', start_index: 0, end_index: 1 };
+  const place = { item_id: 'm', output_index: 0, content_index: 0 };
+  const item = { id: 'm', type: 'message', role: 'assistant', content: [] };
+  const citation = { type: 'web_search_result_location', url, title: 't', cited_text: 'x' };
+  const delta = (value: JsonObject) => event({ type: 'content_block_delta', index: 0, delta: value });
+  return {
+    'openai-chat': [
+      chunk({ role: 'assistant', content: 'x' }),
+      ...many(count, () =>
+        chunk({ annotations: [{ type: 'url_citation', url_citation: { url, title: 't' } }] }),
+      ),
+      chunk({}, 'stop'),
+      'data: [DONE]\n\n',
+    ].join(''),
+    'openai-responses': [
+      event({ type: 'response.output_item.added', output_index: 0, item }),
+      event({ type: 'response.output_text.delta', ...place, delta: 'x' }),
+      ...many(count, (index) =>
+        event({
+          type: 'response.output_text.annotation.added',
+          ...place,
+          annotation_index: index,
+          annotation,
+        }),
+      ),
+      event({ type: 'response.completed', response: { id: 'r', status: 'completed', output: [] } }),
+    ].join(''),
+    'anthropic-messages': [
+      event({ type: 'message_start', message: { id: 'm', role: 'assistant', content: [] } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      delta({ type: 'text_delta', text: 'x' }),
+      ...many(count, () => delta({ type: 'citations_delta', citation })),
+      event({ type: 'content_block_stop', index: 0 }),
+      event({ type: 'message_delta', delta: { stop_reason: 'end_turn' } }),
+      event({ type: 'message_stop' }),
+    ].join(''),
+  };
+}
+
 describe('a hostile upstream', () => {
   it('may begin thousands of calls and finish none (3.3 item 10)', () => {
     const open = (args: string) =>
@@ -207,6 +261,29 @@ describe('a hostile upstream', () => {
       read('anthropic-messages', bare).map(({ type }) => type),
       ['message-start', 'text-start', 'text-delta', 'text-end', 'message-end'],
     );
+  });
+
+  for (const format of formats) {
+    it(`may number what it sends as it likes in ${format}`, () => {
+      const { stream } = conversationCodec(format);
+      timed('numbers', () => {
+        for (const text of renumbered(format)) {
+          const { frames } = stream.split(Buffer.from(text));
+          const whole = stream.assemble(frames);
+          if (whole !== null) stream.encodeFramesOf(whole);
+          read(format, text);
+        }
+      });
+    });
+  }
+
+  it('may cite a source with every word', () => {
+    for (const [format, text] of Object.entries(citedOften(40_000))) {
+      const { stream } = conversationCodec(format as WireFormat);
+      const whole = timed(format, () => stream.assemble(stream.split(Buffer.from(text)).frames));
+      assert.equal(JSON.stringify(whole).split('https://source.example').length - 1, 40_000, format);
+      timed(`${format}, read`, () => read(format as WireFormat, text));
+    }
   });
 
   for (const format of formats) {

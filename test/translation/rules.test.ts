@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { WireFormat } from '../../src/codecs/model.ts';
-import type { JsonObject } from '../../src/codecs/values.ts';
-import { objectOf } from '../../src/codecs/values.ts';
+import type { JsonObject } from '../../src/codecs/json/values.ts';
+import { objectOf } from '../../src/codecs/json/values.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openaiCompatible } from '../../src/providers/openai-compatible.ts';
-import { translateRequest } from '../../src/proxy/translate-request.ts';
+import { translateRequest } from '../../src/proxy/translate/request.ts';
+import { conversing } from '../support/formats-matrix.ts';
 
 /** The lines of the acceptance list (gateways' section 5) that are about one member of a request. */
 function asked(from: WireFormat, to: WireFormat, body: JsonObject) {
@@ -15,13 +16,14 @@ function asked(from: WireFormat, to: WireFormat, body: JsonObject) {
   const named = from === 'gemini' ? { model: 'asked', stream: true, array: false } : null;
   try {
     const bytes = Buffer.from(JSON.stringify(body));
-    const { body: encoded, dropped } = translateRequest({ body: [bytes], named, target }, from);
+    const sent = translateRequest({ body: [bytes], named, target }, from);
+    const { addsTurn, body: encoded, dropped } = sent;
     const request: JsonObject = JSON.parse(encoded.toString());
-    return { request, dropped, refused: null };
+    return { request, dropped, addsTurn, refused: null };
   } catch (error) {
     assert.ok(error instanceof GatewayError && error.status === 400);
     const request: JsonObject = {};
-    return { request, dropped: [], refused: error.param };
+    return { request, dropped: [], addsTurn: false, refused: error.param };
   }
 }
 
@@ -33,7 +35,39 @@ const gemini: JsonObject = { contents: [{ role: 'user', parts: [{ text: 'hi' }] 
 
 type Row = [rule: string, from: WireFormat, to: WireFormat, body: JsonObject, names: string[]];
 
+const cached = { type: 'text', text: 'hi', prompt_cache_breakpoint: { mode: 'explicit' } };
+const strict = { type: 'function', function: { name: 'f', parameters: { type: 'object' }, strict: true } };
+const grouped = { type: 'namespace', name: 'docs', description: 'All documents', tools: [] };
+
 const dropped: Row[] = [
+  ['Q-11', 'openai-chat', 'gemini', { ...chat, user: 'ann' }, ['user']],
+  ['Q-11', 'openai-responses', 'ollama', { ...responses, user: 'ann' }, ['user']],
+  ['X-02', 'openai-chat', 'gemini', { ...chat, messages: [{ ...messages[0], mood: 1 }] }, ['messages.mood']],
+  [
+    ...(['X-02', 'openai-responses', 'openai-chat'] as const),
+    { ...responses, reasoning: { effort: 'low', context: 'all_turns' } },
+    ['reasoning.context'],
+  ],
+  [
+    ...(['Q-12', 'openai-chat', 'gemini'] as const),
+    { ...chat, messages: [{ role: 'user', content: [cached] }] },
+    ['prompt_cache_breakpoint'],
+  ],
+  [
+    ...(['Q-12', 'openai-chat', 'gemini'] as const),
+    { ...chat, tools: [{ ...strict, cache_control: { type: 'ephemeral' } }] },
+    ['cache_control', 'tools.function.strict'],
+  ],
+  ['T-06', 'openai-chat', 'ollama', { ...chat, tools: [strict] }, ['tools.function.strict']],
+  ['T-08', 'openai-responses', 'gemini', { ...responses, tools: [grouped] }, ['tools.docs.description']],
+  ['Q-18', 'ollama', 'openai-chat', { ...chat, think: true }, ['think']],
+  [
+    'Q-05',
+    'ollama',
+    'openai-chat',
+    { ...chat, options: { stop: ['1', '2', '3', '4', '5'] } },
+    ['options.stop'],
+  ],
   ['Q-04', 'anthropic-messages', 'openai-chat', { ...anthropic, top_k: 5 }, ['top_k']],
   ['Q-05', 'openai-chat', 'openai-responses', { ...chat, stop: 'END' }, ['stop']],
   ['Q-07', 'openai-chat', 'anthropic-messages', { ...chat, seed: 7 }, ['seed']],
@@ -76,7 +110,14 @@ const dropped: Row[] = [
   ],
 ];
 
+const sound = { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } };
+
 const refused: Row[] = [
+  [
+    ...(['M-07', 'openai-chat', 'openai-responses'] as const),
+    { ...chat, messages: [{ role: 'user', content: [sound] }] },
+    ['input_audio'],
+  ],
   ['Q-06', 'openai-chat', 'anthropic-messages', { ...chat, n: 2 }, ['n']],
   ['Q-09', 'openai-chat', 'anthropic-messages', { ...chat, logprobs: true }, ['logprobs']],
   ['Q-15', 'openai-responses', 'openai-chat', { ...responses, background: true }, ['background']],
@@ -112,10 +153,30 @@ describe('a member that the target has another word for', () => {
     assert.equal(Object.hasOwn(asked('openai-chat', 'gemini', chat).request, 'model'), false);
   });
 
-  it('M-16: names of speakers are not sent to formats that have none', () => {
-    const named = { ...chat, messages: [{ role: 'user', name: 'ann', content: 'hi' }] };
-    for (const to of ['anthropic-messages', 'gemini'] as const)
-      assert.equal(JSON.stringify(asked('openai-chat', to, named).request).includes('ann'), false);
+  it('M-16: two users stay two: their names stand in the text where a format has no place for them', () => {
+    const messages = [
+      { role: 'user', name: 'ann', content: 'I like tea.' },
+      { role: 'user', name: 'ben', content: 'I do not.' },
+      { role: 'assistant', name: 'bot', content: 'Noted.' },
+      { role: 'user', content: 'Who likes tea?' },
+    ];
+    for (const to of conversing.filter((format) => format !== 'openai-chat')) {
+      const { dropped, request } = asked('openai-chat', to, { ...chat, messages });
+      const text = JSON.stringify(request);
+      assert.match(text, /Message from \\+"ann\\+":.*I like tea.*Message from \\+"ben\\+":.*I do not/, to);
+      // In its own words a model would go on to write the like.
+      assert.equal(text.includes('bot'), false);
+      assert.deepEqual(dropped, ['messages.name']);
+    }
+  });
+
+  it('M-02: a turn of the user that nobody wrote is told', () => {
+    const begins = [{ role: 'assistant', content: 'Hello.' }, ...messages];
+    for (const to of ['anthropic-messages', 'gemini'] as const) {
+      assert.equal(asked('openai-chat', to, { ...chat, messages: begins }).addsTurn, true);
+      const own = [{ role: 'user', content: 'Go on.' }];
+      assert.equal(asked('openai-chat', to, { ...chat, messages: own }).addsTurn, false);
+    }
   });
 
   it('Q-21: a search is the target’s own', () => {

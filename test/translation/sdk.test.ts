@@ -106,7 +106,9 @@ describe('@anthropic-ai/sdk with a chat provider', () => {
       stop_reason,
       usage: counted,
     } = await client().messages.create({
-      ...{ model: 'up/m-1', max_tokens: 9, tools },
+      model: 'up/m-1',
+      max_tokens: 9,
+      tools,
       messages: [{ role: 'user', content: 'Hi' }],
     });
     assert.deepEqual(
@@ -160,7 +162,9 @@ describe('openai chat with a messages provider', () => {
     assert.deepEqual([choice?.finish_reason, choice?.message.content], ['tool_calls', 'Let me see. ']);
     const [used] = choice?.message.tool_calls ?? [];
     assert.deepEqual(used?.type === 'function' && [used.id, used.function.name, used.function.arguments], [
-      ...['call_1', 'weather', '{"city":"Köln"}'],
+      'call_1',
+      'weather',
+      '{"city":"Köln"}',
     ]);
     assert.deepEqual(
       [first.usage?.prompt_tokens, first.usage?.prompt_tokens_details?.cached_tokens],
@@ -217,7 +221,10 @@ describe('openai responses', () => {
   it('says in a header what the provider was not told', async () => {
     upstream().always(stream(chatStream().text));
     const reply = await gateway().ask('/v1/responses', {
-      ...{ model: 'up/m-1', input: 'hi', stream: true, client_metadata: { a: 1 } },
+      model: 'up/m-1',
+      input: 'hi',
+      stream: true,
+      client_metadata: { a: 1 },
     });
     assert.equal(reply.header('x-gateway-dropped'), 'client_metadata');
     assert.match(reply.text, /response\.completed/);

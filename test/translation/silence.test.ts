@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { adapt } from '../../src/codecs/adapt.ts';
+import { adapt } from '../../src/codecs/adapt/adapt.ts';
 import type { Codec, ConversationCodec } from '../../src/codecs/codec.ts';
-import { type Concept, type ConceptNames, concepts } from '../../src/codecs/concept.ts';
-import type { Conversation, Part } from '../../src/codecs/conversation.ts';
-import { plainDialect } from '../../src/codecs/dialect.ts';
 import { codecs } from '../../src/codecs/index.ts';
-import type { WireFormat } from '../../src/codecs/model.ts';
+import { type Concept, type ConceptNames, concepts } from '../../src/codecs/model/concept.ts';
+import type { Conversation, Part } from '../../src/codecs/model/conversation.ts';
+import { plainDialect } from '../../src/codecs/model/dialect.ts';
 import { openaiChat } from '../../src/codecs/openai-chat/codec.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openai } from '../../src/providers/openai.ts';
 import { conversations } from '../support/arbitrary.ts';
@@ -52,17 +52,22 @@ function silent(whole: Conversation, to: Translating, model: string, dialect: ty
     (concept) =>
       concepts[concept].asked(whole) &&
       !concepts[concept].asked(read) &&
-      !isOtherwiseSaid(concept, { whole, read, body: JSON.stringify(body) }) &&
+      !isOtherwiseSaid(concept, { whole, read, dropped, to, body: JSON.stringify(body) }) &&
       !dropped.includes(concept) &&
       !unsaid.includes(concept),
   );
 }
 
+interface Sent {
+  to: Translating;
+  whole: Conversation;
+  read: Conversation;
+  body: string;
+  dropped: readonly string[];
+}
+
 /** What is asked for in other words than those of the concept. */
-function isOtherwiseSaid(
-  concept: Concept,
-  { body, read, whole }: { whole: Conversation; read: Conversation; body: string },
-): boolean {
+function isOtherwiseSaid(concept: Concept, { body, dropped, read, to, whole }: Sent): boolean {
   switch (concept) {
     case 'temperature':
       // The nearest that the format takes.
@@ -76,12 +81,24 @@ function isOtherwiseSaid(
       // An instruction.
       return body.includes('JSON object');
     case 'cacheKey':
-      return concepts.cacheMarks.asked(read);
+      // By marks, on prompts that are long enough (`cache-marks.ts`).
+      return to.conversation.markCache !== undefined;
+    case 'strictTools':
+      // Named by the tool; a tool that may not be called may be left out.
+      return dropped.some((word) => /^tools\..*\.strict$/.test(word)) || whole.toolChoice?.kind === 'allowed';
+    case 'fileNames':
+    case 'schemaDescription':
+    case 'participants':
+      // In the text, of which the format has a place for every piece.
+      return concepts[concept].without === 'tell';
     case 'fileInput':
       // A file that is text is sent as text.
       return !whole.messages.some(({ parts }) => parts.some(isBinaryFile));
     case 'parallelToolCalls':
-      // Not said, but held to: calls after the first are taken out of the answer (`codecs/one-call.ts`).
+      // Not said, but held to: calls after the first are taken out of the answer (`codecs/adapt/one-call.ts`).
+      return true;
+    case 'allowedTools':
+      // Likewise (`codecs/adapt/allowed-tools.ts`).
       return true;
     case 'tools':
       return whole.toolChoice?.kind === 'none';

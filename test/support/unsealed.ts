@@ -1,0 +1,14 @@
+import { unsealed as unsealedBytes } from '../../src/codecs/encrypted-reasoning/strip.ts';
+import type { JsonObject } from '../../src/codecs/json/values.ts';
+import type { WireFormat } from '../../src/codecs/wire-format.ts';
+
+/** `unsealed` of a request as a value. */
+export function unsealed(
+  format: WireFormat,
+  request: JsonObject,
+  message: string,
+): { request: JsonObject; name: string } | null {
+  const bytes = Buffer.from(JSON.stringify(request));
+  const without = unsealedBytes({ format, model: 'm' }, bytes, message);
+  return without === null ? null : { ...without, request: JSON.parse(without.request.toString()) };
+}
