@@ -25,18 +25,41 @@
       var fs = loaded[1];
       var os = loaded[2];
       var path = loaded[3];
-      // A folder of the user's own: the default is a well-known name below the temporary folder, which anybody can create first.
-      var caches = process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache');
-      if (module.enableCompileCache) {
-        module.enableCompileCache(
-          process.env.NODE_COMPILE_CACHE || path.join(caches, 'modelgate', 'compiled'),
-        );
-      }
+      var cache = process.env.NODE_COMPILE_CACHE || cacheFolder(fs, os, path);
+      if (module.enableCompileCache && cache !== null) module.enableCompileCache(cache);
       var here = path.dirname(fs.realpathSync(process.argv[1]));
       var inClone = fs.existsSync(path.join(here, '..', 'src', 'cli', 'main.ts'));
       return inClone ? import('../src/cli/main.ts') : import('../dist/cli/main.js');
     },
   );
+
+  /**
+   * A folder of the user's own: the default is a well-known name below the temporary folder, which anybody can create
+   * first. Null where there is none that can be written: a start without a cache is slower, and otherwise the same. It is
+   * made here, for Node.js never returns from making one in a place like /proc.
+   */
+  function cacheFolder(fs, os, path) {
+    var folder = null;
+    try {
+      folder = path.join(
+        process.env.XDG_CACHE_HOME || path.join(os.homedir(), '.cache'),
+        'modelgate',
+        'compiled',
+      );
+      if (!path.isAbsolute(folder)) return null;
+      makeFolder(fs, path, folder);
+      fs.accessSync(folder, fs.constants.W_OK);
+      return folder;
+    } catch (_) {
+      return null;
+    }
+  }
+
+  function makeFolder(fs, path, folder) {
+    if (fs.existsSync(folder)) return;
+    makeFolder(fs, path, path.dirname(folder));
+    fs.mkdirSync(folder, { mode: 448 });
+  }
 
   /** Node.js 22 calls node:sqlite experimental on every start; other warnings stay. */
   function hideWarning(start) {
