@@ -14,7 +14,7 @@ export interface Events {
  * Runs the configuration in `events.yaml` of the data directory. Without one, or when it is wrong, no events are emitted: the
  * log says why, and requests are served all the same.
  */
-export async function openEvents(input: Omit<EngineInput, 'config'>): Promise<Events> {
+export async function openEvents(input: EngineInput): Promise<Events> {
   const engine = await engineOf(input);
   return {
     requestFinished: engine === null ? () => {} : (request) => engine.emit(requestEvent(request)),
@@ -22,7 +22,7 @@ export async function openEvents(input: Omit<EngineInput, 'config'>): Promise<Ev
   };
 }
 
-async function engineOf(input: Omit<EngineInput, 'config'>): Promise<Engine | null> {
+async function engineOf(input: EngineInput): Promise<Engine | null> {
   const { dataDir, log } = input;
   const file = join(dataDir, 'events.yaml');
   const text = await textOf(file);
@@ -30,7 +30,7 @@ async function engineOf(input: Omit<EngineInput, 'config'>): Promise<Engine | nu
   // Most gateways have no such file, and need none of these.
   const { decodeConfig } = await import('./config/decode.ts');
   const { unsupported } = await import('./engine/supported.ts');
-  const { openEngine } = await import('./engine/engine.ts');
+  const { createEngine } = await import('./engine/engine.ts');
   const decoded = decodeConfig({ format: 'text', text });
   for (const { line, message, path, severity } of decoded.ok ? decoded.warnings : decoded.problems)
     log[severity === 'error' ? 'error' : 'warn']({ file, line, path }, message);
@@ -44,9 +44,12 @@ async function engineOf(input: Omit<EngineInput, 'config'>): Promise<Engine | nu
     log.error({ file }, 'events.yaml asks for more than this gateway does: no events are emitted');
     return null;
   }
+  const engine = createEngine(input);
   try {
-    return await openEngine({ ...input, config: decoded.config });
+    await engine.apply(decoded.config);
+    return engine;
   } catch (error) {
+    await engine.close();
     log.error({ file, error: describe(error) }, 'the event engine does not start: no events are emitted');
     return null;
   }

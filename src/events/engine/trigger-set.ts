@@ -1,0 +1,138 @@
+import { describe } from '../../lib/log.ts';
+import type { EventConfig } from '../config/config.ts';
+import type { EventProcessor } from '../processors/processor.ts';
+import { channelKey } from './channel-pool.ts';
+import {
+  definitionOf,
+  openConsumer,
+  openTrigger,
+  type RunningConsumer,
+  type RunningTrigger,
+  routesByChannel,
+  sameDefinition,
+  startConsumer,
+  type TriggerInput,
+} from './running-trigger.ts';
+
+type Triggers = ReadonlyMap<string, RunningTrigger>;
+
+/** The running triggers, which change as a whole. */
+export interface TriggerSet {
+  /**
+   * Opens what another configuration needs beyond what is running. Nothing changes until it is committed.
+   * @throws Error when a processor or a channel cannot be opened
+   */
+  prepare(config: EventConfig): TriggerChange;
+  current(): Triggers;
+  /** Takes no more events, and waits for those that are with their processors. */
+  close(): Promise<void>;
+}
+
+export interface TriggerChange {
+  /** The consumers that will start. */
+  readonly starting: readonly { readonly triggerId: string; readonly consumer: RunningConsumer }[];
+  /**
+   * From now on the other triggers run: what is the same goes on with its state, and what is not drains in the background before
+   * that which takes its place starts.
+   */
+  commit(): void;
+  discard(): Promise<void>;
+}
+
+export function createTriggerSet(input: TriggerInput): TriggerSet {
+  let current: Triggers = new Map();
+  /** What is left to do for triggers that changed, one thing after the other for each. */
+  const handovers = new Map<string, Promise<void>>();
+
+  const change = (next: Triggers) => {
+    const before = current;
+    current = next;
+    for (const id of new Set([...before.keys(), ...next.keys()])) {
+      const previous = handovers.get(id) ?? Promise.resolve();
+      // At once: the next event is for the next configuration.
+      const stopped = stopOld(before.get(id), next.get(id));
+      const done = Promise.all([previous, stopped])
+        .then(() => startNew(id, before.get(id), next.get(id)))
+        .catch((error: unknown) =>
+          input.log.error({ trigger: id, error: describe(error) }, 'a trigger did not end'),
+        )
+        .finally(() => {
+          if (handovers.get(id) === done) handovers.delete(id);
+        });
+      handovers.set(id, done);
+    }
+  };
+  const startNew = async (id: string, before?: RunningTrigger, next?: RunningTrigger) => {
+    const fresh = [...(next?.consumers ?? [])].filter(([key, one]) => before?.consumers.get(key) !== one);
+    const starts = fresh.map(([key, one]) =>
+      startConsumer(id, one, () => current.get(id)?.consumers.get(key) === one, input.log),
+    );
+    await Promise.all(starts);
+  };
+
+  return {
+    current: () => current,
+    prepare(config) {
+      const opened: EventProcessor[] = [];
+      const discard = async () => {
+        await Promise.all(opened.map((processor) => processor.close()));
+      };
+      try {
+        const next = new Map<string, RunningTrigger>();
+        const rerouted: (() => void)[] = [];
+        const starting: TriggerChange['starting'][number][] = [];
+        for (const [id, trigger] of config.triggers) {
+          const definition = definitionOf(trigger, config);
+          const before = current.get(id);
+          const same = before !== undefined && sameDefinition(before.definition, definition) ? before : null;
+          const running: RunningTrigger =
+            same === null ? openTrigger(definition, input) : { ...same, consumers: new Map() };
+          if (same === null) opened.push(running.processor);
+          next.set(id, running);
+          for (const [key, routes] of routesByChannel(id, config)) {
+            const kept = same?.consumers.get(key);
+            if (kept !== undefined) rerouted.push(() => (kept.routes = routes));
+            const consumer = kept ?? newConsumer(running, key, routes, config, input);
+            if (kept === undefined) starting.push({ triggerId: id, consumer });
+            running.consumers.set(key, consumer);
+          }
+        }
+        return {
+          starting,
+          discard,
+          commit() {
+            for (const reroute of rerouted) reroute();
+            change(next);
+          },
+        };
+      } catch (error) {
+        void discard();
+        throw error;
+      }
+    },
+    async close() {
+      change(new Map());
+      await Promise.all(handovers.values());
+    },
+  };
+}
+
+function newConsumer(
+  running: RunningTrigger,
+  key: string,
+  routes: Parameters<typeof openConsumer>[2],
+  config: EventConfig,
+  input: TriggerInput,
+): RunningConsumer {
+  const channel = [...config.channels.values()].find((one) => channelKey(one) === key);
+  if (channel === undefined) throw new Error(`There is no channel ${key}`);
+  return openConsumer(running, channel, routes, input);
+}
+
+/** Stops what the next version of a trigger does not have, and lets go of its processor. */
+async function stopOld(before?: RunningTrigger, next?: RunningTrigger): Promise<void> {
+  if (before === undefined) return;
+  const old = [...before.consumers].filter(([key, one]) => next?.consumers.get(key) !== one);
+  await Promise.all(old.map(([, { consumer }]) => consumer.stop()));
+  if (before.processor !== next?.processor) await before.processor.close();
+}
