@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import type { Delivery } from '../../src/events/channels/channel.ts';
 import type { CloudEvent, EventAttributes } from '../../src/events/cloudevents/event.ts';
 import { fc } from './properties.ts';
 
@@ -124,3 +126,9 @@ export const comparable = ({ attributes: values, data }: CloudEvent) => ({
   attributes: values,
   data: data === null ? null : Buffer.from(data).toString('latin1'),
 });
+
+/** The event of a delivery. */
+export function eventIn({ content }: Delivery): CloudEvent {
+  assert.ok(content.ok);
+  return content.event;
+}

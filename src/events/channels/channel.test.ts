@@ -1,220 +1,138 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { cloudEvent, comparable } from '../../../test/support/cloud-event.ts';
+import { describeChannel, receiveSome, testEvent } from '../../../test/support/channel-contract.ts';
+import { eventIn } from '../../../test/support/cloud-event.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
-import { fc } from '../../../test/support/properties.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import { type Channel, ChannelFull } from './channel.ts';
-import { createMemoryChannel } from './memory.ts';
-import { openEventDatabase } from './sqlite.ts';
+import { encodeJsonEvent } from '../cloudevents/json-format.ts';
+import { openEventDatabase } from '../database/event-database.ts';
+import { storedEvent } from '../database/stored-event.ts';
+import { ChannelFull } from './channel.ts';
+import { createMemoryChannel } from './memory/memory-channel.ts';
+import { createSqliteChannel } from './sqlite/sqlite-channel.ts';
 
-/** What every channel does. A member is one line more in `kinds`. */
-
-interface Opened {
-  channel: Channel;
-  /** Another topic of the same queue. */
-  other: Channel;
-  close(): Promise<void>;
-}
-
-interface Kind {
-  name: string;
-  open(folder: string, now: () => number): Opened;
-  durable: boolean;
-}
-
-const kinds: readonly Kind[] = [
-  {
-    name: 'memory',
-    durable: false,
-    open(_, now) {
-      const channel = createMemoryChannel({ now });
-      return { channel, other: createMemoryChannel({ now }), close: () => channel.close() };
-    },
+describeChannel({
+  name: 'memory',
+  durable: false,
+  async open() {
+    const clock = { now: 1_000_000 };
+    const make = () => createMemoryChannel({ now: () => clock.now });
+    return {
+      channel: make(),
+      other: make(),
+      async advance(ms) {
+        clock.now += ms;
+      },
+    };
   },
-  {
-    name: 'sqlite',
-    durable: true,
-    open(folder, now) {
-      const database = openEventDatabase(join(folder, 'events.db'), now);
-      return { channel: database.channel('a'), other: database.channel('b'), close: database.close };
-    },
-  },
-];
-
-const event = (id: string): CloudEvent => ({
-  attributes: { specversion: '1.0', id, source: '/test', type: 't' },
-  data: null,
 });
-const ids = async (received: ReturnType<Channel['receive']>) =>
-  (await received).map(({ event: { attributes }, attempt }) => `${attributes.id} ${attempt}`);
 
-for (const { durable, name, open } of kinds) {
-  describe(`a channel of the kind ${name}`, () => {
-    /** Runs with an open channel and a clock that stands still. */
-    const opened =
-      (work: (channel: Opened & { clock: { now: number }; folder: string }) => Promise<void>) =>
-      async (t: { after(fn: () => void): void }) => {
-        const folder = temporaryFolder(t);
-        const clock = { now: 1_000_000 };
-        const parts = open(folder, () => clock.now);
-        try {
-          await work({ ...parts, clock, folder });
-        } finally {
-          await parts.close();
-        }
-      };
-
-    it(
-      'gives every consumer every event, in order, as it was',
-      opened(async ({ channel }) => {
-        await channel.subscribe('x');
-        await channel.subscribe('y');
-        const events = fc.sample(cloudEvent, 50);
-        await Promise.all(events.map((one) => channel.publish(one)));
-        for (const consumer of ['x', 'y']) {
-          const received = await channel.receive(consumer, 100, 1_000);
-          assert.equal(received.length, events.length);
-          assert.deepEqual(
-            received.map((delivery) => comparable(delivery.event).attributes),
-            events.map((one) => comparable(one).attributes),
-          );
-        }
-      }),
-    );
-
-    it(
-      'gives an event again when its lease ends, and never after it is done',
-      opened(async ({ channel, clock }) => {
-        await channel.subscribe('x');
-        await channel.publish(event('1'));
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), ['1 1']);
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), []);
-        assert.equal(await channel.nextDueIn('x'), 1_000);
-        clock.now += 1_000;
-        const [again] = await channel.receive('x', 9, 1_000);
-        assert.equal(again?.attempt, 2);
-        await channel.ack('x', again.id);
-        clock.now += 5_000;
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), []);
-        assert.equal(await channel.nextDueIn('x'), null);
-      }),
-    );
-
-    it(
-      'gives an event again after the delay that was asked for',
-      opened(async ({ channel, clock }) => {
-        await channel.subscribe('x');
-        await channel.publish(event('1'));
-        const [first] = await channel.receive('x', 9, 1_000);
-        await channel.retry('x', first?.id ?? 0, 60_000);
-        clock.now += 59_999;
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), []);
-        assert.equal(await channel.nextDueIn('x'), 1);
-        clock.now += 1;
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), ['1 2']);
-      }),
-    );
-
-    it(
-      'does not count an attempt that was given back',
-      opened(async ({ channel }) => {
-        await channel.subscribe('x');
-        await channel.publish(event('1'));
-        const [first] = await channel.receive('x', 9, 1_000);
-        await channel.release('x', first?.id ?? 0);
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), ['1 1']);
-      }),
-    );
-
-    it(
-      'gives no more than asked, and one consumer’s ack is its own',
-      opened(async ({ channel }) => {
-        for (const consumer of ['x', 'y']) await channel.subscribe(consumer);
-        for (const id of ['1', '2', '3']) await channel.publish(event(id));
-        const two = await channel.receive('x', 2, 1_000);
-        assert.equal(two.length, 2);
-        for (const { id } of two) await channel.ack('x', id);
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), ['3 1']);
-        assert.deepEqual(await ids(channel.receive('y', 9, 1_000)), ['1 1', '2 1', '3 1']);
-      }),
-    );
-
-    it(
-      'keeps what nobody subscribed to for the first who does',
-      opened(async ({ channel }) => {
-        await channel.publish(event('1'));
-        await channel.subscribe('x');
-        await channel.subscribe('y');
-        await channel.publish(event('2'));
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), ['1 1', '2 1']);
-        assert.deepEqual(await ids(channel.receive('y', 9, 1_000)), ['2 1']);
-      }),
-    );
-
-    it(
-      'collects nothing more for those whose subscription ended, and keeps what waits for them',
-      opened(async ({ channel, other }) => {
-        for (const consumer of ['x', 'y']) await channel.subscribe(consumer);
-        await other.subscribe('y');
-        await channel.publish(event('1'));
-        await channel.endOtherSubscriptions(new Set(['x']));
-        await channel.publish(event('2'));
-        await other.publish(event('3'));
-        await channel.subscribe('y');
-        await channel.publish(event('4'));
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), ['1 1', '2 1', '4 1']);
-        assert.deepEqual(await ids(channel.receive('y', 9, 1_000)), ['1 1', '4 1']);
-        assert.deepEqual(await ids(other.receive('y', 9, 1_000)), ['3 1']);
-      }),
-    );
-
-    it(
-      'keeps topics apart, and tells of what is published',
-      opened(async ({ channel, other }) => {
-        let told = 0;
-        const end = channel.onPublish(() => {
-          told += 1;
-        });
-        await channel.subscribe('x');
-        await other.subscribe('x');
-        await other.publish(event('1'));
-        assert.equal(told, 0);
-        assert.deepEqual(await ids(channel.receive('x', 9, 1_000)), []);
-        await channel.publish(event('2'));
-        assert.equal(told, 1);
-        end();
-        await channel.publish(event('3'));
-        assert.equal(told, 1);
-      }),
-    );
-
-    if (durable)
-      it('has everything after it was closed, taken events too', async (t) => {
-        const folder = temporaryFolder(t);
-        const first = open(folder, () => 1_000);
-        await first.channel.subscribe('x');
-        for (const id of ['1', '2']) await first.channel.publish(event(id));
-        await first.channel.receive('x', 1, 60_000);
-        await first.close();
-        await assert.rejects(first.channel.publish(event('3')));
-        const second = open(folder, () => 1_001);
-        assert.deepEqual(await ids(second.channel.receive('x', 9, 1_000)), ['1 2', '2 1']);
-        await second.close();
-      });
-  });
-}
+describeChannel({
+  name: 'sqlite',
+  durable: true,
+  async open(t) {
+    const file = join(temporaryFolder(t), 'events.db');
+    const clock = { now: 1_000_000 };
+    const opened = { database: openEventDatabase(file) };
+    t.after(() => opened.database.close());
+    const channelOf = (topic: string) => createSqliteChannel(opened.database, topic, () => clock.now);
+    return {
+      channel: channelOf('a'),
+      other: channelOf('b'),
+      async advance(ms) {
+        clock.now += ms;
+      },
+      async publishBytes(bytes) {
+        await opened.database.ask('publish', { topic: 'a', event: bytes });
+      },
+      async restart() {
+        await opened.database.close();
+        opened.database = openEventDatabase(file);
+        return channelOf('a');
+      },
+    };
+  },
+});
 
 describe('a channel in memory', () => {
   it('takes no more than it may hold, and takes again when there is room', async () => {
-    const big = (id: string): CloudEvent => ({ ...event(id), data: Buffer.alloc(400) });
+    const big = (id: string): CloudEvent => ({ ...testEvent(id), data: Buffer.alloc(400) });
     const channel = createMemoryChannel({ now: () => 0, maxBytes: 1_000 });
     await channel.subscribe('x');
     for (const id of ['1', '2']) await channel.publish(big(id));
     await assert.rejects(channel.publish(big('3')), ChannelFull);
     const [first] = await channel.receive('x', 1, 1);
-    await channel.ack('x', first?.id ?? 0);
+    await channel.ack('x', first?.id ?? '');
     await channel.publish(big('3'));
+  });
+});
+
+describe('a database of events', () => {
+  it('takes over the events of the first release', async (t) => {
+    const file = join(temporaryFolder(t), 'events.db');
+    const before = new DatabaseSync(file);
+    before.exec(`
+      create table events (seq integer primary key autoincrement, topic text not null, event blob not null);
+      create table consumers (topic text not null, consumer text not null, primary key (topic, consumer)) without rowid;
+      create table deliveries (
+        topic text not null, consumer text not null, seq integer not null,
+        due integer not null, attempts integer not null, leased integer not null,
+        primary key (topic, consumer, seq)
+      ) without rowid;
+      insert into consumers values ('a', 'x');
+    `);
+    const addEvent = before.prepare('insert into events (topic, event) values (?, ?)');
+    const addDelivery = before.prepare('insert into deliveries values (?, ?, ?, ?, ?, ?)');
+    for (const [topic, consumer, due, attempts, leased] of [
+      ['a', 'x', 5, 1, 1],
+      ['a', 'x', 2_000, 2, 0],
+      ['a', 'ended', 5, 0, 0],
+      ['b', '', 5, 0, 0],
+    ] as const) {
+      const id = `${topic} ${consumer} ${attempts}`;
+      const bytes = encodeJsonEvent(testEvent(id));
+      addDelivery.run(topic, consumer, addEvent.run(topic, bytes).lastInsertRowid, due, attempts, leased);
+    }
+    before.close();
+
+    const database = openEventDatabase(file);
+    t.after(() => database.close());
+    const clock = { now: 1_000 };
+    const take = async (topic: string, consumer: string) => {
+      const channel = createSqliteChannel(database, topic, () => clock.now);
+      await channel.subscribe(consumer);
+      const [delivery] = await receiveSome(channel, consumer, 1);
+      assert.ok(delivery);
+      await channel.ack(consumer, delivery.id);
+      assert.equal((await channel.receive(consumer, 9, 1_000)).length, 0);
+      return [eventIn(delivery).attributes.id, delivery.attempt];
+    };
+    assert.deepEqual(await take('a', 'x'), ['a x 1', 1]);
+    clock.now = 2_000;
+    assert.deepEqual(await take('a', 'x'), ['a x 2', 3]);
+    assert.deepEqual(await take('a', 'ended'), ['a ended 0', 1]);
+    assert.deepEqual(await take('b', 'whoever'), ['b  0', 1]);
+  });
+
+  it('fails one call without failing those that were made with it', async (t) => {
+    const database = openEventDatabase(join(temporaryFolder(t), 'events.db'));
+    t.after(() => database.close());
+    const good = () => database.ask('publish', { topic: 'a', event: storedEvent(testEvent('1')) });
+    const bad = database.ask('publish', { topic: 'a', event: null as unknown as Uint8Array });
+    const [one, two, three] = await Promise.allSettled([good(), bad, good()]);
+    assert.deepEqual([one.status, two.status, three.status], ['fulfilled', 'rejected', 'fulfilled']);
+    const rows = await database.ask('receive', { topic: 'a', consumer: '', limit: 9, now: 1, until: 2 });
+    assert.equal(rows.length, 2);
+  });
+
+  it('refuses what is asked after it was closed', async (t) => {
+    const database = openEventDatabase(join(temporaryFolder(t), 'events.db'));
+    await database.close();
+    await assert.rejects(
+      database.ask('publish', { topic: 'a', event: storedEvent(testEvent('1')) }),
+      /is closed/,
+    );
   });
 });

@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Channel } from '../channels/channel.ts';
-import { createMemoryChannel } from '../channels/memory.ts';
-import { type EventDatabase, openEventDatabase } from '../channels/sqlite.ts';
+import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
+import { createSqliteChannel } from '../channels/sqlite/sqlite-channel.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
+import { type EventDatabase, openEventDatabase } from '../database/event-database.ts';
 
 export interface ChannelPoolInput {
   /** Where relative addresses of `sqlite:` lead. */
@@ -61,7 +62,7 @@ function openChannel(
   const name = url.replace(/^sqlite:(?:\/\/)?/i, '');
   const path = resolve(dataDir, name === '' ? 'events.db' : name);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const database = databases.get(path) ?? openEventDatabase(path, now);
+  const database = databases.get(path) ?? openEventDatabase(path);
   databases.set(path, database);
-  return database.channel(topic);
+  return createSqliteChannel(database, topic, now);
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventIn } from '../../../test/support/cloud-event.ts';
 import { createLog } from '../../lib/log.ts';
-import { createMemoryChannel } from '../channels/memory.ts';
+import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry, Trigger } from '../config/config.ts';
 import type { ProcessorOutcome } from '../processors/processor.ts';
@@ -143,9 +144,9 @@ describe('a consumer', () => {
       assert.equal(seen.length, attempts);
       const [letter, ...more] = await dead();
       assert.equal(more.length, 0);
-      assert.equal(letter?.event.attributes['dlreason'] ?? null, reason);
-      if (letter === undefined) return;
-      const { attributes, data } = letter.event;
+      if (letter === undefined) return assert.equal(reason, null);
+      const { attributes, data } = eventIn(letter);
+      assert.equal(attributes['dlreason'], reason);
       assert.equal(attributes['dlattempts'], attempts);
       assert.equal(attributes['dltrigger'], 'trigger');
       assert.equal(attributes['dlchannel'], 'main');
@@ -162,7 +163,7 @@ describe('a consumer', () => {
     assert.ok(seen.length <= 1);
     const kept = await channel.receive('trigger', 9, 1_000);
     assert.deepEqual(
-      kept.map(({ attempt, event: { attributes } }) => [attributes.id, attempt]),
+      kept.map((delivery) => [eventIn(delivery).attributes.id, delivery.attempt]),
       [
         ['1', 1],
         ['2', 1],

@@ -95,7 +95,7 @@ export function createConsumer(input: ConsumerInput): Consumer {
   return {
     async start() {
       await channel.subscribe(name);
-      unlisten = channel.onPublish(wake);
+      unlisten = channel.onArrival(wake);
       wake();
     },
     async stop() {
@@ -109,7 +109,9 @@ export function createConsumer(input: ConsumerInput): Consumer {
 /** Brings one event to the processor, and settles it by what came of that. */
 async function handle(input: ConsumerInput, delivery: Delivery, halt: () => void): Promise<void> {
   const { channel, channelId, log, trigger } = input;
-  const { attempt, event, id } = delivery;
+  const { attempt, content, id } = delivery;
+  if (!content.ok) throw new Error(content.problem);
+  const { event } = content;
   if (!input.wants(event)) return channel.ack(trigger.id, id);
   const outcome = await input.processor.process(event);
   switch (outcome.kind) {
@@ -125,20 +127,21 @@ async function handle(input: ConsumerInput, delivery: Delivery, halt: () => void
     case 'retry': {
       const { retry } = trigger.runtime;
       const most = Math.min(retry?.max ?? 0, trigger.deadLetters?.afterRetries ?? Number.POSITIVE_INFINITY);
-      if (retry === null || attempt > most) return giveUp(input, delivery, outcome, 'exhausted');
+      if (retry === null || attempt > most)
+        return giveUp(input, { attempt, event, id }, outcome, 'exhausted');
       const delay = retryDelay(retry, attempt, outcome.afterMs, input.random());
       log.debug({ trigger: trigger.id, channel: channelId, attempt, delay }, 'an event is tried again');
       return channel.retry(trigger.id, id, delay);
     }
     case 'failed':
-      return giveUp(input, delivery, outcome, 'nonretryable');
+      return giveUp(input, { attempt, event, id }, outcome, 'nonretryable');
   }
 }
 
 /** Keeps the event as a dead letter, and only then lets go of it. */
 async function giveUp(
   input: ConsumerInput,
-  { attempt, event, id }: Delivery,
+  { attempt, event, id }: { readonly attempt: number; readonly event: CloudEvent; readonly id: string },
   outcome: Extract<ProcessorOutcome, { kind: 'retry' | 'failed' }>,
   reason: Failure['reason'],
 ): Promise<void> {

@@ -1,0 +1,69 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { type Answer, type Call, type CallName, callsOf } from './calls.ts';
+import { prepareTables } from './tables.ts';
+
+/**
+ * The thread that a database of events lives in, for its writes wait for the disk. All that was asked while it waited goes into
+ * one transaction: waiting for the disk costs the same for one event and for hundreds.
+ */
+
+/** Calls that were made together. They are answered in their order, together with others. */
+export interface Asked {
+  readonly first: number;
+  readonly calls: readonly Call[];
+}
+
+export type Reply =
+  | { readonly id: number; readonly answer: Answer<CallName> }
+  | { readonly id: number; readonly error: string; readonly full: boolean };
+
+const MOST_AT_ONCE = 2_000;
+const SQLITE_FULL = 13;
+
+const port = parentPort;
+if (port === null) throw new Error('This is no thread of its own');
+const database = new DatabaseSync(String(workerData));
+prepareTables(database);
+let run = callsOf(database);
+
+interface Numbered {
+  readonly id: number;
+  readonly call: Call;
+}
+
+port.on('message', (first: Asked | 'close') => {
+  const asked: Numbered[] = [];
+  let closing = false;
+  let next: Asked | 'close' | undefined = first;
+  while (next !== undefined) {
+    if (next === 'close') closing = true;
+    else for (const [index, call] of next.calls.entries()) asked.push({ id: next.first + index, call });
+    next = asked.length < MOST_AT_ONCE ? receiveMessageOnPort(port)?.message : undefined;
+  }
+  if (asked.length > 0) port.postMessage(transaction(asked));
+  if (!closing) return;
+  database.close();
+  port.close();
+});
+
+/** One call that fails does not fail the others. */
+function transaction(asked: readonly Numbered[]): Reply[] {
+  try {
+    database.exec('begin immediate');
+    const replies = asked.map(({ call, id }) => ({ id, answer: run(call) }));
+    database.exec('commit');
+    return replies;
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback');
+    run = callsOf(database);
+    return asked.length === 1
+      ? asked.map(({ id }) => refusal(id, error))
+      : asked.flatMap((one) => transaction([one]));
+  }
+}
+
+function refusal(id: number, error: unknown): Reply {
+  const full = error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
+  return { id, error: error instanceof Error ? error.message : String(error), full };
+}
