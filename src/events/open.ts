@@ -29,19 +29,13 @@ async function engineOf(input: EngineInput): Promise<Engine | null> {
   if (text === null) return null;
   // Most gateways have no such file, and need none of these.
   const { decodeConfig } = await import('./config/decode.ts');
-  const { unsupported } = await import('./engine/supported.ts');
+  const { reportUnsupported } = await import('./engine/supported.ts');
   const { createEngine } = await import('./engine/engine.ts');
-  const decoded = decodeConfig({ format: 'text', text });
+  const decoded = decodeConfig({ format: 'text', text }, { alsoCheck: reportUnsupported });
   for (const { line, message, path, severity } of decoded.ok ? decoded.warnings : decoded.problems)
     log[severity === 'error' ? 'error' : 'warn']({ file, line, path }, message);
   if (!decoded.ok) {
     log.error({ file }, 'events.yaml is not valid: no events are emitted');
-    return null;
-  }
-  const missing = unsupported(decoded.config);
-  for (const what of missing) log.error({ file }, what);
-  if (missing.length > 0) {
-    log.error({ file }, 'events.yaml asks for more than this gateway does: no events are emitted');
     return null;
   }
   const engine = createEngine(input);

@@ -168,7 +168,7 @@ describe('the event engine', () => {
     const asksForMore = yaml(receiver.url).replace('PT0.02S}}', 'PT0.02S}}\n      enable_idempotence: true');
     for (const [text, complaint] of [
       ['components: [', /events\.yaml is not valid: no events are emitted/],
-      [asksForMore, /trigger hook: enable_idempotence is not supported/],
+      [asksForMore, /strategy\.trigger_strategies\[0\]\.enable_idempotence/],
       [yaml(receiver.url).replace('HOOK_TOKEN', 'NOT_SET'), /environment variable NOT_SET is not set/],
     ] as const) {
       await write(text);

@@ -18,6 +18,8 @@ export type ConfigSource =
 export interface DecodeOptions {
   /** Take what other implementations write wrong and nothing else can be meant by, with a warning. */
   readonly lenient?: boolean;
+  /** Reports more about a configuration, of which what is wrong is missing. */
+  readonly alsoCheck?: (config: EventConfig, report: Report) => void;
 }
 
 export type DecodedConfig =
@@ -32,20 +34,26 @@ const maxConfigBytes = 4_194_304;
  * Reads and checks a configuration whole.
  * @returns the configuration with its warnings, or everything that is wrong with it
  */
-export function decodeConfig(source: ConfigSource, { lenient = false }: DecodeOptions = {}): DecodedConfig {
+export function decodeConfig(
+  source: ConfigSource,
+  { alsoCheck = () => {}, lenient = false }: DecodeOptions = {},
+): DecodedConfig {
   const size = source.format === 'text' ? Buffer.byteLength(source.text) : source.bytes.byteLength;
   if (size > maxConfigBytes) return failed(`The configuration is larger than ${maxConfigBytes} bytes`);
   if (source.format === 'protobuf') {
     const message = messageOfBytes(source.bytes);
     if (message === null) return failed('The bytes are not a message io.opensergo.proto.event.v1.Event');
     const { problems, report } = collector();
-    return result(checkedConfig(message, { report, lenient }), problems);
+    const config = checkedConfig(message, { report, lenient });
+    alsoCheck(config, report);
+    return result(config, problems);
   }
   const parsed = parseText(source.text);
   if (!parsed.ok) return failed(parsed.message, parsed.place ?? {});
   const { problems, report } = collector();
   const read = readMessage(EventSchema, parsed.text.value ?? {}, report);
   const config = checkedConfig(fromJson(EventSchema, read.json), { report, lenient });
+  alsoCheck(config, report);
   return result(config, placed(problems, read, parsed.text));
 }
 

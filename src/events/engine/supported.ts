@@ -1,56 +1,81 @@
 import type { EventConfig, RuntimeStrategy, Source, Trigger } from '../config/config.ts';
+import type { FieldPath, Report } from '../config/problem.ts';
 
 /**
- * What a valid configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not be
- * treated in another way than was asked for.
- * @returns sentences; none when it can run all of it
+ * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
+ * be treated in another way than was asked for.
  */
-export function unsupported(config: EventConfig): string[] {
-  const channels = [...config.channels.values()].flatMap(({ id, scheme }) =>
-    scheme === 'memory' || scheme === 'sqlite' ? [] : [`channel ${id}: ${scheme} is not supported`],
-  );
-  return [
-    ...channels,
-    ...[...config.sources.values()].flatMap(ofSource),
-    ...[...config.triggers.values()].flatMap(ofTrigger),
-  ];
+export function reportUnsupported(config: EventConfig, report: Report): void {
+  const { components, strategy } = config.message;
+  for (const [index, { uniqueId }] of (components?.channels ?? []).entries()) {
+    const scheme = config.channels.get(uniqueId)?.scheme;
+    if (scheme !== undefined && !isSupportedScheme(scheme))
+      report.error(
+        `components.channels[${index}].url`,
+        `Channels of the kind ${scheme} are not supported yet`,
+      );
+  }
+  for (const [index, { ref }] of (components?.sources ?? []).entries()) {
+    const source = config.sources.get(ref?.uniqueId ?? '');
+    if (source !== undefined) ofSource(source, `components.sources[${index}].ref`, report);
+  }
+  for (const [index, { ref }] of (components?.triggers ?? []).entries()) {
+    const trigger = config.triggers.get(ref?.uniqueId ?? '');
+    if (trigger !== undefined) ofTrigger(trigger, `components.triggers[${index}].ref`, report);
+  }
+  for (const [index, { eventSourceId }] of (strategy?.sourceStrategies ?? []).entries()) {
+    const source = config.sources.get(eventSourceId);
+    if (source !== undefined) ofSourceStrategy(source, `strategy.source_strategies[${index}]`, report);
+  }
+  for (const [index, { eventTriggerId }] of (strategy?.triggerStrategies ?? []).entries()) {
+    const trigger = config.triggers.get(eventTriggerId);
+    if (trigger !== undefined) ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, report);
+  }
 }
 
-function ofSource({ id, processor, runtime, storage }: Source): string[] {
-  const who = `source ${id}`;
-  return [
-    ...(processor.kind === 'gateway' ? [] : [`${who}: the kind ${processor.kind} is not supported`]),
-    ...(storage === null ? [] : [`${who}: fault_tolerant_storage is not supported`]),
-    ...(runtime.retry === null ? [] : [`${who}: retry_rule is not supported`]),
-    ...limitsOf(who, runtime),
-  ];
+const isSupportedScheme = (scheme: string): boolean => scheme === 'memory' || scheme === 'sqlite';
+
+function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
+  if (processor.kind !== 'gateway')
+    report.error(`${path}.kind`, `Sources of the kind ${processor.kind} are not supported yet`);
 }
 
-function ofTrigger({ deadLetters, id, idempotent, processor, runtime }: Trigger): string[] {
-  const who = `trigger ${id}`;
-  const { kind, name } = processor;
-  const { kind: store, ...rest } = deadLetters?.store ?? { kind: null };
-  const scheme = 'channel' in rest ? rest.channel.scheme : 'memory';
-  return [
-    ...(kind === 'log' || kind === 'http' ? [] : [`${who}: the kind ${kind} is not supported`]),
-    ...(kind === 'http' && !name.includes('://') ? [`${who}: the name must be the URL of a webhook`] : []),
-    ...(idempotent ? [`${who}: enable_idempotence is not supported`] : []),
-    ...(store === 'storage' ? [`${who}: dead letters need a channel`] : []),
-    ...(scheme === 'memory' || scheme === 'sqlite'
-      ? []
-      : [`${who}: dead letters to ${scheme} are not supported`]),
-    ...limitsOf(who, runtime),
-  ];
+function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, report: Report): void {
+  if (kind !== 'log' && kind !== 'http')
+    report.error(`${path}.kind`, `Triggers of the kind ${kind} are not supported yet`);
+  if (kind === 'http' && !name.includes('://'))
+    report.error(`${path}.name`, 'The name must be the URL of a webhook');
 }
 
-function limitsOf(who: string, runtime: RuntimeStrategy): string[] {
+function ofSourceStrategy({ runtime, storage }: Source, path: FieldPath, report: Report): void {
+  const runtimePath = `${path}.runtime_strategy`;
+  if (storage !== null) report.error(`${path}.fault_tolerant_storage`, 'This is not supported yet');
+  if (runtime.retry !== null)
+    report.error(`${runtimePath}.retry_rule`, 'Retries of sources are not supported yet');
+  ofLimits(runtime, runtimePath, report);
+}
+
+function ofTriggerStrategy(
+  { deadLetters, idempotent, runtime }: Trigger,
+  path: FieldPath,
+  report: Report,
+): void {
+  if (idempotent) report.error(`${path}.enable_idempotence`, 'This is not supported yet');
+  const { store } = deadLetters ?? { store: null };
+  const storePath = `${path}.dead_letter_strategy`;
+  if (store?.kind === 'storage') report.error(storePath, 'Dead letters need a channel');
+  if (store?.kind === 'channel' && !isSupportedScheme(store.channel.scheme))
+    report.error(`${storePath}.channel.url`, `Dead letters to ${store.channel.scheme} are not supported yet`);
+  ofLimits(runtime, `${path}.runtime_strategy`, report);
+}
+
+function ofLimits(runtime: RuntimeStrategy, path: FieldPath, report: Report): void {
   const limits = {
     rate_limit_strategy: runtime.rateLimit,
     circuit_breaker_strategy: runtime.circuitBreaker,
     concurrency_limit_strateg: runtime.concurrency,
     fault_tolerance_rule: runtime.faultTolerance,
   };
-  return Object.entries(limits).flatMap(([name, limit]) =>
-    limit === null ? [] : [`${who}: ${name} is not supported`],
-  );
+  for (const [name, limit] of Object.entries(limits))
+    if (limit !== null) report.error(`${path}.${name}`, 'This is not supported yet');
 }
