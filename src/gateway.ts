@@ -260,6 +260,7 @@ async function openContext(
     log,
     now: Date.now,
     random: Math.random,
+    redis: config.redis,
     variable: readVariable,
   });
   onClose(() => events.close());

@@ -31,7 +31,11 @@ async function engineOf(input: EngineInput): Promise<Engine | null> {
   const { decodeConfig } = await import('./config/decode.ts');
   const { reportUnsupported } = await import('./engine/supported.ts');
   const { createEngine } = await import('./engine/engine.ts');
-  const decoded = decodeConfig({ format: 'text', text }, { alsoCheck: reportUnsupported });
+  const redis = input.redis !== null;
+  const decoded = decodeConfig(
+    { format: 'text', text },
+    { alsoCheck: (config, report) => reportUnsupported(config, report, { redis }) },
+  );
   for (const { line, message, path, severity } of decoded.ok ? decoded.warnings : decoded.problems)
     log[severity === 'error' ? 'error' : 'warn']({ file, line, path }, message);
   if (!decoded.ok) {

@@ -6,6 +6,8 @@ import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry, Trigger } from '../config/config.ts';
 import type { ProcessorOutcome } from '../processors/processor.ts';
+import { monotonicClock } from '../strategies/clock.ts';
+import { createGate } from '../strategies/gate.ts';
 import { retryDelay } from './backoff.ts';
 import { createConsumer } from './consumer.ts';
 
@@ -67,6 +69,7 @@ function setUp({
       },
       close: async () => {},
     },
+    gate: createGate(monotonicClock),
     deadLetters: deadLetters ? letters : null,
     log,
     now: () => 0,

@@ -3,6 +3,7 @@ import type { Channel, Delivery } from '../channels/channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Trigger } from '../config/config.ts';
 import type { EventProcessor, ProcessorOutcome } from '../processors/processor.ts';
+import type { Admitted, Gate } from '../strategies/gate.ts';
 import { retryDelay } from './backoff.ts';
 import { deadLetterOf, type Failure } from './dead-letter.ts';
 
@@ -21,6 +22,8 @@ export interface ConsumerInput {
   /** Whether a router leads the event to the trigger. */
   wants(event: CloudEvent): boolean;
   processor: EventProcessor;
+  /** The limits on the trigger. */
+  gate: Gate;
   /** Null: what fails for the last time is discarded. */
   deadLetters: Channel | null;
   log: Log;
@@ -44,6 +47,7 @@ export function createConsumer(input: ConsumerInput): Consumer {
   let pumping: Promise<void> | null = null;
   let again = false;
   let stopped = false;
+  const stopping = new AbortController();
   let unlisten = () => {};
 
   const wake = () => {
@@ -75,7 +79,7 @@ export function createConsumer(input: ConsumerInput): Consumer {
     }
   };
   const take = (delivery: Delivery) => {
-    const settled = (stopped ? channel.release(name, delivery.id) : handle(input, delivery, halt))
+    const settled = handle(input, delivery, stopping.signal, halt)
       .catch((error: unknown) => {
         // It comes again when its lease ends.
         log.error({ trigger: name, channel: channelId, error: describe(error) }, 'an event was not settled');
@@ -88,6 +92,7 @@ export function createConsumer(input: ConsumerInput): Consumer {
   };
   const halt = () => {
     stopped = true;
+    stopping.abort();
     clearTimeout(timer);
     unlisten();
   };
@@ -107,13 +112,20 @@ export function createConsumer(input: ConsumerInput): Consumer {
 }
 
 /** Brings one event to the processor, and settles it by what came of that. */
-async function handle(input: ConsumerInput, delivery: Delivery, halt: () => void): Promise<void> {
+async function handle(
+  input: ConsumerInput,
+  delivery: Delivery,
+  stopping: AbortSignal,
+  halt: () => void,
+): Promise<void> {
   const { channel, channelId, log, trigger } = input;
   const { attempt, content, id } = delivery;
   if (!content.ok) throw new Error(content.problem);
   const { event } = content;
   if (!input.wants(event)) return channel.ack(trigger.id, id);
-  const outcome = await input.processor.process(event);
+  const admitted = await input.gate.wait(stopping);
+  if (admitted === null) return channel.release(trigger.id, id);
+  const outcome = await processed(input, event, admitted);
   switch (outcome.kind) {
     case 'done':
       return channel.ack(trigger.id, id);
@@ -136,6 +148,18 @@ async function handle(input: ConsumerInput, delivery: Delivery, halt: () => void
     case 'failed':
       return giveUp(input, { attempt, event, id }, outcome, 'nonretryable');
   }
+}
+
+async function processed(
+  { processor }: ConsumerInput,
+  event: CloudEvent,
+  admitted: Admitted,
+): Promise<ProcessorOutcome> {
+  const begun = performance.now();
+  const outcome = await processor.process(event);
+  const ok = outcome.kind === 'done' ? 'ok' : 'ignored';
+  admitted.done(outcome.kind === 'retry' ? 'error' : ok, performance.now() - begun);
+  return outcome;
 }
 
 /** Keeps the event as a dead letter, and only then lets go of it. */

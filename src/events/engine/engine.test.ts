@@ -70,6 +70,7 @@ function setUp(test: TestContext, input: Partial<EngineInput> = {}) {
     },
   });
   const engine = createEngine({
+    redis: null,
     dataDir: temporaryFolder(test),
     listening: () => null,
     log,

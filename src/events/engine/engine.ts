@@ -1,6 +1,7 @@
 import { describe, type Log } from '../../lib/log.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts';
+import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
 import type { ProcessorInput } from './open-processor.ts';
 import { createOwnEvents } from './own-events.ts';
@@ -14,6 +15,8 @@ export interface EngineInput extends ProcessorInput {
   /** Where relative addresses of `sqlite:` lead. */
   dataDir: string;
   random: () => number;
+  /** Where limits of MODE_GLOBAL are held; null: there is no such place. */
+  redis: OpenGatesInput['redis'];
   /** For how long a removed trigger's events are still collected, in milliseconds. */
   removedMs?: number;
 }
@@ -35,7 +38,12 @@ export interface Engine {
 export function createEngine(input: EngineInput): Engine {
   const { log, now, removedMs = REMOVED_TRIGGER_MS } = input;
   const channels = createChannelPool(input);
-  const triggers = createTriggerSet({ ...input, channels });
+  const gates = openGates({
+    redis: input.redis,
+    log,
+    onBreaker: (resource, state) => log.info({ resource, state }, 'a circuit breaker changed'),
+  });
+  const triggers = createTriggerSet({ ...input, channels, gates });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
@@ -61,6 +69,7 @@ export function createEngine(input: EngineInput): Engine {
       throw error;
     });
     await subscribed(change, log);
+    gates.apply(config);
     change.commit();
     ownEvents.replaceOutlets(outletsOf(config, channels));
     subscriptions.update(subscribersOf(config));
@@ -75,6 +84,7 @@ export function createEngine(input: EngineInput): Engine {
       subscriptions.close();
       await ownEvents.close();
       await triggers.close();
+      await gates.disconnect();
       await channels.close();
     },
   };

@@ -4,6 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Route, Trigger } from '../config/config.ts';
 import type { EventProcessor } from '../processors/processor.ts';
+import type { Gates } from '../strategies/gates.ts';
 import { type ChannelPool, channelKey } from './channel-pool.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
 import { openProcessor, type ProcessorInput } from './open-processor.ts';
@@ -22,6 +23,7 @@ export interface TriggerDefinition {
 
 export interface TriggerInput extends ProcessorInput {
   channels: ChannelPool;
+  gates: Pick<Gates, 'of'>;
   random: () => number;
 }
 
@@ -71,7 +73,7 @@ export function openConsumer(
   { definition, processor }: RunningTrigger,
   config: ChannelConfig,
   routes: readonly Route[],
-  { channels, log, now, random }: TriggerInput,
+  { channels, gates, log, now, random }: TriggerInput,
 ): RunningConsumer {
   const { trigger } = definition;
   const channel = channels.open(config);
@@ -87,6 +89,7 @@ export function openConsumer(
       channel,
       wants: (event) => selected(event, running.routes),
       processor,
+      gate: gates.of(`trigger:${trigger.id}`),
       deadLetters,
       log,
       now,

@@ -4,8 +4,9 @@ import type { FieldPath, Report } from '../config/problem.ts';
 /**
  * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
  * be treated in another way than was asked for.
+ * @param redis whether there is a Redis to hold global limits in
  */
-export function reportUnsupported(config: EventConfig, report: Report): void {
+export function reportUnsupported(config: EventConfig, report: Report, { redis }: { redis: boolean }): void {
   const { components, strategy } = config.message;
   for (const [index, { uniqueId }] of (components?.channels ?? []).entries()) {
     const scheme = config.channels.get(uniqueId)?.scheme;
@@ -29,7 +30,8 @@ export function reportUnsupported(config: EventConfig, report: Report): void {
   }
   for (const [index, { eventTriggerId }] of (strategy?.triggerStrategies ?? []).entries()) {
     const trigger = config.triggers.get(eventTriggerId);
-    if (trigger !== undefined) ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, report);
+    if (trigger !== undefined)
+      ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, redis, report);
   }
 }
 
@@ -58,6 +60,7 @@ function ofSourceStrategy({ runtime, storage }: Source, path: FieldPath, report:
 function ofTriggerStrategy(
   { deadLetters, idempotent, runtime }: Trigger,
   path: FieldPath,
+  redis: boolean,
   report: Report,
 ): void {
   if (idempotent) report.error(`${path}.enable_idempotence`, 'This is not supported yet');
@@ -66,7 +69,21 @@ function ofTriggerStrategy(
   if (store?.kind === 'storage') report.error(storePath, 'Dead letters need a channel');
   if (store?.kind === 'channel' && !isSupportedScheme(store.channel.scheme))
     report.error(`${storePath}.channel.url`, `Dead letters to ${store.channel.scheme} are not supported yet`);
-  ofLimits(runtime, `${path}.runtime_strategy`, report);
+  const runtimePath = `${path}.runtime_strategy`;
+  if (!redis) ofGlobalLimits(runtime, runtimePath, report);
+  for (const [index, target] of (runtime.faultTolerance?.targets ?? []).entries())
+    if (!target.startsWith('trigger:'))
+      report.error(
+        `${runtimePath}.fault_tolerance_rule.targets[${index}].target_resource_name`,
+        'Only triggers can be limited yet',
+      );
+}
+
+/** Held by each gateway alone, such a limit would let more pass than it says. */
+function ofGlobalLimits({ concurrency, rateLimit }: RuntimeStrategy, path: FieldPath, report: Report): void {
+  const message = 'MODE_GLOBAL needs Redis to share the limit with other gateways: set REDIS_URL';
+  if (rateLimit?.scope === 'global') report.error(`${path}.rate_limit_strategy.limit_mode`, message);
+  if (concurrency?.scope === 'global') report.error(`${path}.concurrency_limit_strateg.limit_mode`, message);
 }
 
 function ofLimits(runtime: RuntimeStrategy, path: FieldPath, report: Report): void {

@@ -1,0 +1,154 @@
+import type { StrategyKind } from '../config/config.ts';
+import type { Clock } from './clock.ts';
+import type { CallOutcome, Limit, LimitStatus, Permit } from './limit.ts';
+
+export interface Admitted {
+  readonly kind: 'admitted';
+  /**
+   * To be called once, when the call is over.
+   * @param ms how long it took; infinite where it ran out of time
+   */
+  done(outcome: CallOutcome, ms: number): void;
+}
+
+export interface Refused {
+  readonly kind: 'refused';
+  readonly by: StrategyKind;
+  readonly retryAfterMs: number;
+}
+
+export type Admission = Admitted | Refused;
+
+export interface GateStatus {
+  readonly limits: readonly LimitStatus[];
+  /** Calls that wait their turn. */
+  readonly waiting: number;
+  /** What the first of them waits for; null when nobody waits. */
+  readonly blockedBy: StrategyKind | null;
+}
+
+/** All limits on the calls of one resource. A call passes all of them or none. */
+export interface Gate {
+  /** Lets a call pass, or refuses it, at once where no limit is global. */
+  admit(): Admission | Promise<Admission>;
+  /** Waits until the call may pass, first come, first served. @returns null when the signal ends the wait */
+  wait(signal: AbortSignal): Promise<Admitted | null>;
+  status(): GateStatus;
+}
+
+/** A gate whose limits can be exchanged. */
+export interface OpenGate extends Gate {
+  /** Who waits asks the new limits. Calls under way are still reported to the old ones. */
+  use(limits: readonly Limit[]): void;
+  /** Call it when a limit that refused a call may let one pass. */
+  roomMade(): void;
+}
+
+/** Without limits everything passes. */
+export function createGate(clock: Clock): OpenGate {
+  let limits: readonly Limit[] = [];
+  const queue: Waiter[] = [];
+  let blockedBy: StrategyKind | null = null;
+  let serving = false;
+  let cancelTimer = () => {};
+  /** Grows with every chance that a refused call may pass. */
+  let chances = 0;
+
+  const admit = () => askFrom(limits, 0, []);
+  const serve = async () => {
+    if (serving) return;
+    serving = true;
+    cancelTimer();
+    for (let [first] = queue; first !== undefined; [first] = queue) {
+      const before = chances;
+      const answer = admit();
+      const admission = answer instanceof Promise ? await answer : answer;
+      if (admission.kind === 'refused') {
+        blockedBy = admission.by;
+        if (chances !== before) continue;
+        cancelTimer = clock.after(admission.retryAfterMs, serveAgain);
+        break;
+      }
+      if (queue[0] === first) queue.shift();
+      first.take(admission);
+    }
+    if (queue.length === 0) blockedBy = null;
+    serving = false;
+  };
+  const serveAgain = () => {
+    chances += 1;
+    void serve();
+  };
+  return {
+    admit,
+    wait(signal) {
+      return new Promise((resolve) => {
+        if (signal.aborted) return resolve(null);
+        const leave = () => {
+          queue.splice(queue.indexOf(waiter), 1);
+          if (queue.length === 0) cancelTimer();
+          resolve(null);
+        };
+        const waiter: Waiter = {
+          take(admitted) {
+            // It left while a global limit was being asked.
+            if (signal.aborted) return admitted.done('ignored', 0);
+            signal.removeEventListener('abort', leave);
+            resolve(admitted);
+          },
+        };
+        signal.addEventListener('abort', leave, { once: true });
+        queue.push(waiter);
+        if (queue.length === 1) void serve();
+      });
+    },
+    status: () => ({
+      limits: limits.map((limit) => limit.status()),
+      waiting: queue.length,
+      blockedBy: queue.length === 0 ? null : blockedBy,
+    }),
+    use(next) {
+      limits = next;
+      serveAgain();
+    },
+    roomMade: serveAgain,
+  };
+}
+
+interface Waiter {
+  take(admitted: Admitted): void;
+}
+
+/** Asks one limit after the other. What was given before a refusal goes back. */
+function askFrom(
+  limits: readonly Limit[],
+  from: number,
+  permits: readonly Permit[],
+): Admission | Promise<Admission> {
+  let given = permits;
+  for (let index = from; index < limits.length; index += 1) {
+    const limit = limits[index];
+    if (limit === undefined) break;
+    const answer = limit.ask();
+    if (answer instanceof Promise) {
+      const before = given;
+      return answer.then((later) => {
+        if (later.kind === 'permit') return askFrom(limits, index + 1, [...before, later.permit]);
+        return refuse(limit, later.retryAfterMs, before);
+      });
+    }
+    if (answer.kind === 'refused') return refuse(limit, answer.retryAfterMs, given);
+    given = [...given, answer.permit];
+  }
+  return {
+    kind: 'admitted',
+    done(outcome, ms) {
+      for (const permit of given) permit.done(outcome, ms);
+    },
+  };
+}
+
+function refuse({ kind: by }: Limit, retryAfterMs: number, permits: readonly Permit[]): Refused {
+  for (const permit of permits) permit.cancel();
+  return { kind: 'refused', by, retryAfterMs };
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+
+export interface RedisConnection {
+  /** Whether there is a connection. */
+  ready(): boolean;
+  /** Runs a Lua script; Redis is sent its text only when it does not know it. @throws when there is no connection */
+  run(script: RedisScript, keys: readonly string[], values: readonly string[]): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export interface RedisScript {
+  readonly text: string;
+  readonly sha: string;
+}
+
+export interface RedisConnectionInput {
+  url: string;
+  /** Called with each error of the connection, which is made again and again for ever. */
+  onError(error: Error): void;
+  /** Called each time when there is a connection. */
+  onReady(): void;
+}
+
+const CONNECT_MS = 2_000;
+const MAX_PAUSE_MS = 500;
+/** A connection on which nothing comes for so long is given up. */
+const SILENCE_MS = 10_000;
+
+export function redisScript(text: string): RedisScript {
+  return { text, sha: createHash('sha1').update(text).digest('hex') };
+}
+
+/** Connects to Redis, waiting 2 seconds at most, and again whenever the connection is lost. The package is loaded only here. */
+export async function connectRedis({
+  onError,
+  onReady,
+  url,
+}: RedisConnectionInput): Promise<RedisConnection> {
+  const { createClient } = await import('@redis/client');
+  const client = createClient({
+    url,
+    // Who has to wait for a connection decides by what is at hand.
+    disableOfflineQueue: true,
+    socket: {
+      connectTimeout: CONNECT_MS,
+      socketTimeout: SILENCE_MS,
+      reconnectStrategy: (tries) => Math.min(MAX_PAUSE_MS, 50 * 2 ** Math.min(tries, 10)),
+    },
+  });
+  client.on('error', onError);
+  client.on('ready', onReady);
+  const first = client.connect().catch(() => {});
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, CONNECT_MS).unref())]);
+  return {
+    ready: () => client.isReady,
+    async run({ sha, text }, keys, values) {
+      const rest = [String(keys.length), ...keys, ...values];
+      try {
+        return await client.sendCommand(['EVALSHA', sha, ...rest]);
+      } catch (error) {
+        if (!String(error).includes('NOSCRIPT')) throw error;
+        return client.sendCommand(['EVAL', text, ...rest]);
+      }
+    },
+    async close() {
+      if (client.isOpen) client.destroy();
+    },
+  };
+}
