@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { auditResource } from './access/audit/resource.ts';
 import { openToAll } from './access/bootstrap.ts';
@@ -13,7 +14,9 @@ import { type Config, isLoopback, readVariable } from './config.ts';
 import { type Balances, openBalances } from './connections/accounts/balances.ts';
 import type { StorageKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
+import { createGatewayEvents, type GatewayEvents } from './events/emitters/gateway.ts';
 import { openEvents } from './events/open.ts';
+import { instanceName } from './events/types/own-event.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { sendJson } from './http/send.ts';
 import { allowedHosts } from './http/server/allowed-hosts.ts';
@@ -202,20 +205,39 @@ async function openContext(
   onClose(() => store.close());
   const schedule = createSchedule();
   const sealing = await sealingKey(store, config, log);
-  const { accounts, ledger, responses, traces } = await openRecords({
+  const gatewayEvents = createGatewayEvents({
+    log,
+    instance: instanceName(hostname()),
+    now: Date.now,
+    connectionOf: (id) => connectionIn(snapshots.current(), id),
+  });
+  const { accounts, kept, ledger, responses, traces } = await openRecords({
     store,
     config,
     log,
     schedule,
     onClose,
     key: sealing.responses,
+    onHealth: gatewayEvents.healthChanged,
   });
+  gatewayEvents.rememberHealth(kept);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const stored = storedSettings(store, sealing.key, log);
   const known = accounts.adopt;
   const shared = await sharedLimits(config, store, schedule, log);
   onClose(() => shared?.close());
-  const snapshots = await openSnapshots({ ...stored, store, ledger, config, shared, schedule, log, known });
+  const snapshots = await openSnapshots({
+    ...stored,
+    store,
+    ledger,
+    config,
+    shared,
+    schedule,
+    log,
+    known,
+    onBudget: gatewayEvents.budgetReached,
+    onChange: gatewayEvents.settingsChanged,
+  });
   onClose(snapshots.close);
   const pools = createPools(config.timeouts.connectMs, listening);
   onClose(() => pools.close());
@@ -264,6 +286,8 @@ async function openContext(
     variable: readVariable,
   });
   onClose(() => events.close());
+  gatewayEvents.attach(events);
+  await gatewayEvents.followAudit(config.dataDir, schedule);
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
@@ -275,12 +299,12 @@ async function openContext(
     limits: snapshots.limits,
     tokens,
     accounts,
-    record(entry, trace) {
+    record(entry, trace, traceparent) {
       const text = trace === null ? null : traceText(trace);
       if (text !== null) traces.record(entry.id, text);
       ledger.record(entry);
       live.publish('requests', () => rowOfEntry(entry));
-      events.requestFinished(entry);
+      gatewayEvents.requestFinished(entry, traceparent);
     },
     replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
@@ -293,7 +317,20 @@ async function openContext(
   };
   const { management, setupCode } = await openManagementApi(
     { config, log, version, onClose },
-    { store, schedule, stored, sealing, snapshots, live, services, context, balances, report, listening },
+    {
+      store,
+      schedule,
+      stored,
+      sealing,
+      snapshots,
+      live,
+      services,
+      context,
+      balances,
+      report,
+      listening,
+      gatewayEvents,
+    },
   );
   return { context, management, services, setupCode };
 }
@@ -309,6 +346,7 @@ interface DoorParts {
   context: SurfaceContext;
   balances: Balances;
   listening: ListeningAt;
+  gatewayEvents: GatewayEvents;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -318,7 +356,8 @@ async function openManagementApi(
   { config, log, onClose, version }: Omit<OpenInput, 'onLive'>,
   parts: DoorParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
-  const { context, live, report, schedule, sealing, services, snapshots, store, stored } = parts;
+  const { context, gatewayEvents, live, report, schedule, sealing, services, snapshots, store, stored } =
+    parts;
   const audit = openAuditLog(config, log);
   onClose(audit.close);
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
@@ -350,6 +389,7 @@ async function openManagementApi(
           input: null,
         },
       }),
+    ended: gatewayEvents.backupEnded,
     tasks: services.tasks,
     report,
     now: context.now,
@@ -376,6 +416,7 @@ async function openManagementApi(
     schedule,
     log,
     now: context.now,
+    found: gatewayEvents.toolsFound,
   });
   const management = openManagement({
     cliTools,
@@ -410,6 +451,12 @@ async function openManagementApi(
     audit: noted,
   });
   return { management, setupCode: gatekeeper.offer()?.code ?? null };
+}
+
+/** A connection in use, as it is named to people. */
+function connectionIn({ routes }: Snapshot, id: string): { name: string; provider: string } | null {
+  const route = routes.byName.get(id);
+  return route === undefined ? null : { name: route.connection.name, provider: route.provider.id };
 }
 
 /** Connections in use, beside the demo. */

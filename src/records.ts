@@ -1,5 +1,6 @@
 import type { Config } from './config.ts';
 import type { NamedKey } from './connections/credentials/seal.ts';
+import type { KeptStanding } from './health/account.ts';
 import { openAccounts } from './health/store.ts';
 import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
 import { createLedger } from './ledger/record.ts';
@@ -75,10 +76,13 @@ export interface RecordsInput {
   store: Store;
   key: NamedKey;
   schedule: Schedule;
+  /** Told of each change of the health of a connection, or of a model at it. */
+  onHealth(changed: KeptStanding): void;
 }
 
 /** Opens what requests leave behind: the ledger, answers to continue, the state of the accounts. All are written in the background. */
-export async function openRecords({ config, key, log, onClose, schedule, store }: RecordsInput) {
+export async function openRecords(input: RecordsInput) {
+  const { config, key, log, onClose, schedule, store } = input;
   onClose(watchFile(store, schedule, log));
   const traces = openTraces(store, schedule, (error, lost) =>
     log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
@@ -94,9 +98,12 @@ export async function openRecords({ config, key, log, onClose, schedule, store }
     onError: (error, lost) => log.error({ error: describe(error), lost }, 'responses cannot be stored'),
   });
   onClose(() => responses.close());
-  const { accounts, close } = await openAccounts(store, Date.now, (error, lost) =>
-    log.error({ error: describe(error), lost }, 'the state of accounts cannot be stored'),
+  const { accounts, close, kept } = await openAccounts(
+    store,
+    Date.now,
+    (error, lost) => log.error({ error: describe(error), lost }, 'the state of accounts cannot be stored'),
+    input.onHealth,
   );
   onClose(close);
-  return { accounts, ledger, responses, traces };
+  return { accounts, kept, ledger, responses, traces };
 }

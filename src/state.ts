@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { keyStore } from './access/store.ts';
 import type { LimitsInput } from './budgets/limits.ts';
 import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
+import type { BudgetEvent } from './budgets/reservation.ts';
 import { leaseStore } from './budgets/shared/lease-store.ts';
 import { createCatalog } from './catalog/price.ts';
 import { aliasStore } from './combos/alias-store.ts';
@@ -64,6 +65,10 @@ interface SnapshotsInput extends ReturnType<typeof storedSettings> {
   log: Log;
   /** Told of the connections that there are, whenever they may have changed. */
   known?(connections: readonly OpenConnection[]): void;
+  /** Told of a threshold that a budget has reached. */
+  onBudget(event: BudgetEvent): void;
+  /** Told when requests see another snapshot. */
+  onChange(before: Snapshot, after: Snapshot): void;
 }
 
 /** Rebuilds the snapshot soon after any process changed what it holds. A failed rebuild keeps the old one. */
@@ -90,7 +95,9 @@ export async function openSnapshots(input: SnapshotsInput) {
   // One after the other, so that none puts an older state in a newer one's place.
   const reload = (): Promise<number> => {
     const loaded = turn.then(load).then((next) => {
+      const before = snapshot;
       snapshot = next;
+      input.onChange(before, next);
       return next.revision;
     });
     turn = loaded.catch(() => {});
@@ -132,12 +139,16 @@ export async function sharedLimits(
 }
 
 /** The budgets and limits of a store; the ledger says what was used before. */
-function limitsOf({ ledger, log, shared, store }: SnapshotsInput, snapshot: () => Snapshot): OpenLimits {
+function limitsOf(
+  { ledger, log, onBudget, shared, store }: SnapshotsInput,
+  snapshot: () => Snapshot,
+): OpenLimits {
   const used = usedBy(store);
   return openLimits({
     log,
     store,
     shared,
+    onEvent: onBudget,
     now: Date.now,
     nameOf(scope, subject) {
       const { keys, routes } = snapshot();

@@ -25,11 +25,19 @@ export interface FailedWork {
   reason: string;
 }
 
+/** Work on a backup that has ended. */
+export interface EndedWork extends Omit<FailedWork, 'reason'> {
+  /** The error's code; null for a success. */
+  reason: string | null;
+}
+
 export interface WorkInput {
   dataDir: string;
   tasks: BackupTasks;
   /** Records a failure that no answer told of. */
   failed(work: FailedWork): Promise<void>;
+  /** Told of each piece of work when it has ended. */
+  ended?(work: EndedWork): void;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -80,9 +88,11 @@ export function createBackupWork(input: WorkInput): BackupWork {
 
   /** Does it, and keeps its task up to date. Never rejects. */
   const carryOut = async (taskId: string, work: NewWork): Promise<Ended> => {
+    const { action, caller, id: target } = work;
     try {
       const { message, result } = await work.run(noting(input, taskId));
       await tasks.finish(taskId, 'Ok', message, result);
+      input.ended?.({ action, caller, target, reason: null });
       return { success: true, message, reason: null };
     } catch (error) {
       const known = error instanceof GatewayError;
@@ -91,7 +101,9 @@ export function createBackupWork(input: WorkInput): BackupWork {
         ? error.message.replaceAll(`${dataDir}/`, '')
         : 'It failed; the log has the cause';
       await tasks.finish(taskId, 'Error', message).catch(report);
-      return { success: false, message, reason: known ? error.code : 'internal_error' };
+      const reason = known ? error.code : 'internal_error';
+      input.ended?.({ action, caller, target, reason });
+      return { success: false, message, reason };
     }
   };
 

@@ -15,6 +15,8 @@ interface OpenInput extends Omit<LimitsInput, 'notify' | 'shared'> {
   store: Pick<Store, 'db'>;
   log: Pick<Log, 'warn'>;
   shared: OpenShared | null;
+  /** Told of a threshold that a budget has reached, beside the log. */
+  onEvent?(event: BudgetEvent): void;
 }
 
 /** The budgets of a store in force: `reload` takes over what is stored. */
@@ -22,12 +24,15 @@ export interface OpenLimits extends Limits {
   reload(): Promise<void>;
 }
 
-export function openLimits({ log, shared, store, ...input }: OpenInput): OpenLimits {
+export function openLimits({ log, onEvent, shared, store, ...input }: OpenInput): OpenLimits {
   const budgets = budgetStore(store, input.now);
   const limits = createLimits({
     ...input,
     shared: shared?.budgets ?? null,
-    notify: (event) => tell(log, event),
+    notify(event) {
+      tell(log, event);
+      onEvent?.(event);
+    },
   });
   return { ...limits, reload: async () => limits.configure(await budgets.list()) };
 }

@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe } from '../lib/log.ts';
+import type { CloudEvent } from './cloudevents/event.ts';
 import type { Engine, EngineInput } from './engine/engine.ts';
-import { type FinishedRequest, requestEvent } from './request-event.ts';
 
 export interface Events {
-  /** Tells of a finished request. Returns at once, and never throws. */
-  requestFinished(request: FinishedRequest): void;
+  /** Whether any router leads the gateway's own events anywhere. */
+  wanted(): boolean;
+  /** Publishes an event of the gateway itself. Returns at once, and never throws. */
+  emit(event: CloudEvent): void;
   close(): Promise<void>;
 }
 
@@ -17,7 +19,8 @@ export interface Events {
 export async function openEvents(input: EngineInput): Promise<Events> {
   const engine = await engineOf(input);
   return {
-    requestFinished: engine === null ? () => {} : (request) => engine.emit(requestEvent(request)),
+    wanted: () => engine?.wantsOwnEvents() === true,
+    emit: (event) => engine?.emit(event),
     close: async () => engine?.close(),
   };
 }

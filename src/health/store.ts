@@ -23,6 +23,8 @@ const columns: readonly (keyof Row)[] = [
 
 export interface AccountsStore {
   accounts: Accounts;
+  /** What was kept when it was opened. */
+  kept: readonly KeptStanding[];
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -35,6 +37,7 @@ export async function openAccounts(
   store: Pick<Store, 'db' | 'insertMany'>,
   now: () => number,
   onError: (error: unknown, lost: number) => void,
+  onChange: (changed: KeptStanding) => void = () => {},
 ): Promise<AccountsStore> {
   await store.db
     .deleteFrom('standings')
@@ -42,11 +45,13 @@ export async function openAccounts(
     .execute();
   const rows = await store.db.selectFrom('standings').selectAll().execute();
   const writer = createWriter(store, { onError });
+  const kept = rows.map(keptOf);
   const accounts = createAccounts({
     now,
-    kept: rows.map(keptOf),
-    changed(kept) {
-      const row = rowOf(kept, now());
+    kept,
+    changed(changed) {
+      onChange(changed);
+      const row = rowOf(changed, now());
       writer.push(
         'standings',
         columns,
@@ -54,7 +59,7 @@ export async function openAccounts(
       );
     },
   });
-  return { accounts, close: writer.stop };
+  return { accounts, kept, close: writer.stop };
 }
 
 function rowOf({ connectionId, fingerprint, model, standing }: KeptStanding, now: number): Row {

@@ -20,3 +20,13 @@ export function randomText(length: number): string {
   }
   return text;
 }
+
+/** A UUID of version 7 (RFC 9562): it begins with the millisecond, so that it sorts by time, and has 74 random bits. */
+export function newUuid(now: number = Date.now()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now, 0, 6);
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  const hex = bytes.toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -10,6 +10,7 @@ import { type ApiPath, apiPath, apiVersion } from './api-path.ts';
 import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
 import { endedLogin, serveResource } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
+import { serveEventSchemas } from './events/schemas.ts';
 import { checkAccept, checkFormOfBasic, checkOrigin } from './guard/origin.ts';
 import { securityHeaders } from './guard/security-headers.ts';
 import { withinTokenScope } from './guard/token-scope.ts';
@@ -197,14 +198,16 @@ async function dispatch(
   }
 }
 
-/** The tools of this machine, and the collections. */
-function member(
+/** The tools of this machine, the types of events, and the collections. */
+async function member(
   context: ManagementContext,
   exchange: Exchange,
   path: ApiPath,
   caller: Caller,
 ): Promise<Answer> {
   if (path.collection === 'cli-tools') return serveCliTools(context, exchange, path, caller);
+  if (path.collection === 'events' && path.rest[0] === 'schemas')
+    return serveEventSchemas(exchange, path, caller);
   return collection(context, exchange, path, caller);
 }
 

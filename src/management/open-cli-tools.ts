@@ -5,6 +5,7 @@ import type { Listening } from '../http/outbound/outbound.ts';
 import { describe, type Log } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
+import type { ToolStatus } from '../tools/all-statuses.ts';
 import { rootAt } from '../tools/configuring/base-url.ts';
 import { createDriftWatch } from '../tools/drift/watch.ts';
 import { machineOf, machineVariables } from '../tools/machine.ts';
@@ -18,6 +19,8 @@ export interface CliToolsInput extends Pick<ManagementContext, 'hosts' | 'now'> 
   listening: Listening;
   schedule: Schedule;
   log: Log;
+  /** Told of what was found whenever all programs are asked. */
+  found(statuses: readonly ToolStatus[]): void;
 }
 
 /** How often the files of tools that were set up are looked at. */
@@ -64,5 +67,15 @@ export function openCliTools(input: CliToolsInput): CliTools {
     onError: (error) =>
       log.error({ error: describe(error) }, 'the files of coding tools cannot be looked at'),
   });
-  return { service, remoteDetection: config.remoteDetection };
+  return {
+    service: {
+      ...service,
+      async statuses(refresh) {
+        const statuses = await service.statuses(refresh);
+        input.found(statuses);
+        return statuses;
+      },
+    },
+    remoteDetection: config.remoteDetection,
+  };
 }

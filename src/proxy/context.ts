@@ -33,8 +33,11 @@ export interface ProxyContext {
   tokens: Pick<AccessTokens, 'current' | 'fresh' | 'issued'>;
   limits: Pick<Limits, 'hold' | 'isPriced' | 'countMore'>;
   answers: AnswerCache;
-  /** @param trace why the request went where it went; null where it had no target */
-  record(entry: LedgerEntry, trace: Trace | null): void;
+  /**
+   * @param trace why the request went where it went; null where it had no target
+   * @param traceparent what the client sent (W3C Trace Context), as it came
+   */
+  record(entry: LedgerEntry, trace: Trace | null, traceparent: string | null): void;
   /** Puts what a recorded request really used in the place of an estimate, once; null where none waits for that. */
   replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse): Promise<LedgerEntry | null>;
   /**

@@ -76,18 +76,19 @@ describe('gateway backup and restore', () => {
       records.map(({ action, actor, outcome }) => [action, actor.via, outcome]),
       [
         ['backups.create', 'cli', 'failure'],
-        ['backups.create', 'cli', 'success'],
+        ['backups.create', 'cli', 'intended'],
         ['backups.restore', 'cli', 'success'],
         ['backups.create', 'cli', 'success'],
+        ['backups.create', 'cli', 'intended'],
       ],
     );
     const verified = await sandbox.run(['audit', 'verify', '--json']);
-    assert.deepEqual([verified.code, verified.json()['ok'], verified.json()['records']], [0, true, 6]);
+    assert.deepEqual([verified.code, verified.json()['ok'], verified.json()['records']], [0, true, 7]);
     const file = join(sandbox.dataDir, 'audit', `${new Date().toISOString().slice(0, 7)}.jsonl`);
     writeFileSync(file, readFileSync(file, 'utf8').replace('backups.restore', 'backups.created'));
     const found = await sandbox.run(['audit', 'verify']);
     assert.equal(found.code, 1);
-    assert.match(found.stdout, /line 4: its hash does not fit what it says/);
+    assert.match(found.stdout, /line 5: its hash does not fit what it says/);
   });
 });
 

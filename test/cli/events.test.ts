@@ -80,3 +80,16 @@ describe('gateway events validate', () => {
     assert.match(ran.stderr, /none\.yaml cannot be read: ENOENT/);
   });
 });
+
+describe('gateway events types', () => {
+  it('lists the types, and shows the schema of one by name or type', async () => {
+    const { types } = JSON.parse((await runHere(['events', 'types', '--json'])).stdout);
+    assert.ok(types.some(({ type }: { type: string }) => type === 'io.modelgate.budget.exceeded.v1'));
+    for (const name of ['budget.exceeded', 'io.modelgate.budget.exceeded.v1']) {
+      const schema = JSON.parse((await runHere(['events', 'types', name])).stdout);
+      assert.equal(schema['$id'], 'urn:modelgate:schema:io.modelgate.budget.exceeded.v1');
+    }
+    const wrong = await runHere(['events', 'types', 'nothing']);
+    assert.deepEqual([wrong.code, /gateway events types/.test(wrong.stderr)], [2, true]);
+  });
+});

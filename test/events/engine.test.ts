@@ -91,7 +91,7 @@ describe('the event engine', () => {
     const reply = await gateway.ask('/v1/chat/completions', body);
     return reply.header('x-request-id') ?? '';
   };
-  const of = (id: string) => receiver.received.filter(({ event }) => event.attributes.id === id);
+  const of = (id: string) => receiver.received.filter(({ event }) => event.attributes.subject === id);
   const arrived = (id: string, path: string) =>
     waitFor(`the event at ${path}`, () => of(id).some((one) => one.path === path));
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createBackup, type Progress } from '../../backup/create.ts';
 import { databasePath } from '../../store/database.ts';
-import { audited } from '../audit.ts';
+import { audited, recordCommand } from '../audit.ts';
 import type { Command } from '../command.ts';
 import { failure } from '../terminal/failure.ts';
 import type { Io } from '../terminal/io.ts';
@@ -42,7 +42,8 @@ export const backupCommand: Command = {
       target: output === undefined ? null : resolve(output),
       input: { include_key: includeKey },
     };
-    const { bytes, manifest, path } = await audited(context, entry, () =>
+    const intended = { ...entry, outcome: 'intended' } as const;
+    const { bytes, manifest, path } = await audited(context, intended, () =>
       createBackup({
         dataDir,
         output: entry.target,
@@ -53,6 +54,7 @@ export const backupCommand: Command = {
         progress: progressNotes(io),
       }),
     );
+    await recordCommand(context, entry);
     io.note(keyNote(manifest.key));
     const members = manifest.members.map(({ name }) => name);
     const { created_at, key, schema } = manifest;

@@ -250,6 +250,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./events-validate.ts')).eventsValidateCommand,
   },
   {
+    name: 'events types',
+    summary: 'List the types of events that the gateway itself emits',
+    load: async () => (await import('./events-types.ts')).eventsTypesCommand,
+  },
+  {
     name: 'tools list',
     summary: 'List the coding tools that can be set up',
     load: async () => (await import('./tools-list.ts')).toolsListCommand,

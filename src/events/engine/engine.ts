@@ -1,10 +1,11 @@
 import { describe, type Log } from '../../lib/log.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts';
+import type { Channel as ChannelConfig, EventConfig, Route } from '../config/config.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
 import type { ProcessorInput } from './open-processor.ts';
-import { createOwnEvents } from './own-events.ts';
+import { createOwnEvents, type Outlets } from './own-events.ts';
 import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
 import { createTriggerSet, type TriggerChange } from './trigger-set.ts';
 
@@ -31,6 +32,8 @@ export interface Engine {
   apply(config: EventConfig): Promise<void>;
   /** Publishes an event of the gateway itself. Returns at once, and never throws. */
   emit(event: CloudEvent): void;
+  /** Whether any router leads the gateway's own events anywhere. */
+  wantsOwnEvents(): boolean;
   /** Stops taking events, waits for those under way, and closes the channels. */
   close(): Promise<void>;
 }
@@ -78,6 +81,7 @@ export function createEngine(input: EngineInput): Engine {
   return {
     apply: (config) => inTurn(() => applyNow(config)),
     emit: ownEvents.emit,
+    wantsOwnEvents: ownEvents.wanted,
     async close() {
       closed = true;
       await turn;
@@ -135,13 +139,16 @@ function subscribersOf(config: EventConfig): Subscribers {
   return subscribers;
 }
 
-/** The channels of each source of the gateway's own events: each once, however many routers lead through it. */
-function outletsOf(config: EventConfig, channels: ChannelPool) {
-  const outlets = new Map<string, Set<ReturnType<ChannelPool['open']>>>();
-  for (const { channelId, sourceId } of config.routes) {
+/** The channels of each source of the gateway's own events: each once, with the routers that lead through it. */
+function outletsOf(config: EventConfig, channels: ChannelPool): Outlets {
+  const outlets = new Map<string, Map<Channel, Route[]>>();
+  for (const route of config.routes) {
+    const { channelId, sourceId } = route;
     const channel = config.channels.get(channelId);
     if (channel === undefined || config.sources.get(sourceId)?.processor.kind !== 'gateway') continue;
-    outlets.set(sourceId, (outlets.get(sourceId) ?? new Set()).add(channels.open(channel)));
+    const ofSource = outlets.get(sourceId) ?? new Map<Channel, Route[]>();
+    const opened = channels.open(channel);
+    outlets.set(sourceId, ofSource.set(opened, [...(ofSource.get(opened) ?? []), route]));
   }
   return outlets;
 }

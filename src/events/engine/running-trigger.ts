@@ -99,7 +99,8 @@ export function openConsumer(
   return running;
 }
 
-function selected({ attributes }: CloudEvent, routes: readonly Route[]): boolean {
+/** Whether any of the routers leads the event on. */
+export function selected({ attributes }: CloudEvent, routes: readonly Route[]): boolean {
   return routes.some(
     ({ filter, sourceId }) =>
       attributes[sourceExtension] === sourceId && (filter === null || filter.matches(attributes)),

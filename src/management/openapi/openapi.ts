@@ -1,5 +1,6 @@
 import type { Resource } from '../../http/resource.ts';
 import { apiVersion } from '../api-path.ts';
+import { eventSchemaPaths } from '../events/schemas.ts';
 import { cliToolsPaths, cliToolsTag } from '../openapi-cli-tools.ts';
 import { fixedPaths, ref, text } from './fixed.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -28,9 +29,15 @@ export function openApiDocument(resources: readonly Resource[], version: string)
       { name: 'auth', description: 'Logging in and out' },
       { name: 'api', description: 'What there is' },
       cliToolsTag,
+      { name: 'events', description: 'The event engine, and the types of the gateway’s own events' },
       ...sorted.map(({ name, summary }) => ({ name, description: summary })),
     ],
-    paths: { ...fixedPaths(), ...cliToolsPaths(), ...Object.fromEntries(sorted.flatMap(pathsOf)) },
+    paths: {
+      ...fixedPaths(),
+      ...cliToolsPaths(),
+      ...eventSchemaPaths(),
+      ...Object.fromEntries(sorted.flatMap(pathsOf)),
+    },
     components: {
       securitySchemes: {
         token: { type: 'apiKey', in: 'header', name: 'X-Auth-Token', description: 'From GET /api/auth' },

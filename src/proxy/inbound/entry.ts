@@ -74,6 +74,12 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
   };
 }
 
+/** What the client sent to tie its traces to the gateway's (W3C Trace Context), as it came. */
+export function traceparentOf({ exchange }: Pick<LedgerFacts, 'exchange'>): string | null {
+  const { traceparent } = exchange.request.headers;
+  return typeof traceparent === 'string' ? traceparent : null;
+}
+
 /** What is kept of a request's words, which are the client's and may be many and long. */
 const MAX_WORDS = 50;
 const MAX_WORD = 100;

@@ -1,0 +1,83 @@
+import type { KeptStanding } from '../../health/account.ts';
+import type { HealthState } from '../../health/health-state.ts';
+import type { EventData } from '../types/catalogue.ts';
+import type { Emitter } from '../types/emitter.ts';
+
+/** A connection as events name it; null when it is gone. */
+export type NamedConnection = (id: string) => { name: string; provider: string } | null;
+
+type Trouble = 'down' | 'ratelimited' | 'circuit';
+
+/** Reasons of `health/faults.ts` that say: come back later. */
+const limits: ReadonlySet<string> = new Set(['rate limit', 'quota used up', 'no credit left']);
+
+export interface HealthEvents {
+  changed(one: KeptStanding): void;
+  /** Takes note of what was in trouble when the gateway last ran, and was told of then. */
+  remember(kept: readonly KeptStanding[]): void;
+}
+
+/**
+ * Tells of changes of the health of connections and their models: one event for each change, however many requests fail
+ * meanwhile. A pause that is over is no change; the first answer after it is.
+ */
+export function createHealthEvents(emitter: Emitter, connectionOf: NamedConnection): HealthEvents {
+  const troubles = new Map<string, Trouble>();
+
+  const tell = (trouble: Trouble, begins: boolean, one: KeptStanding) => {
+    if (!emitter.wants('provider.down')) return;
+    const { connectionId, model, standing } = one;
+    const connection = connectionOf(connectionId);
+    const reason = standing?.reason ?? null;
+    const until = standing !== null && 'until' in standing ? new Date(standing.until).toISOString() : null;
+    if (trouble === 'circuit') {
+      const name = `${connection?.name ?? connectionId}/${model ?? ''}`;
+      const data: EventData<'circuit.opened'> = { kind: 'model', name, reason, until };
+      emitter.emit(begins ? 'circuit.opened' : 'circuit.closed', { subject: name, data });
+      return;
+    }
+    const name = trouble === 'down' ? 'provider.down' : 'provider.ratelimited';
+    emitter.emit(begins ? name : 'provider.recovered', {
+      subject: connectionId,
+      data: {
+        connection_id: connectionId,
+        connection: connection?.name ?? null,
+        provider: connection?.provider ?? null,
+        model,
+        reason,
+        until,
+      },
+    });
+  };
+
+  const changed = (one: KeptStanding) => {
+    const key = keyOf(one);
+    const before = troubles.get(key) ?? null;
+    // A request finds out whether it is over.
+    if (one.standing?.state === 'probing') return;
+    const after = one.standing === null ? null : troubleOf(one, one.standing);
+    if (before === after) return;
+    if (after === null) troubles.delete(key);
+    else troubles.set(key, after);
+    // From one trouble of a connection to another nothing recovers.
+    if (before !== null && (after === null || before === 'circuit'))
+      tell(before, false, { ...one, standing: null });
+    if (after !== null) tell(after, true, one);
+  };
+  return {
+    changed,
+    remember(kept) {
+      for (const one of kept)
+        if (one.standing !== null) troubles.set(keyOf(one), troubleOf(one, one.standing));
+    },
+  };
+}
+
+function keyOf({ connectionId, model }: KeptStanding): string {
+  return JSON.stringify([connectionId, model]);
+}
+
+function troubleOf({ model }: KeptStanding, { reason, state }: HealthState): Trouble {
+  if (state === 'exhausted' || limits.has(reason)) return 'ratelimited';
+  return model === null ? 'down' : 'circuit';
+}

@@ -1,0 +1,196 @@
+import type { z } from 'zod';
+import {
+  backupData,
+  budgetData,
+  circuitData,
+  comboData,
+  configData,
+  deadLetterData,
+  detectedToolData,
+  digestData,
+  droppedData,
+  exportData,
+  keyData,
+  providerData,
+  refusalData,
+  requestData,
+  revokedKeyData,
+  testData,
+  toolData,
+  triggerData,
+} from './schema.ts';
+
+/** A kind of event that the gateway itself emits. */
+export interface EventType {
+  /** The last part of the event's `source`. */
+  readonly area: string;
+  readonly when: string;
+  /** What `subject` names, for the documentation. */
+  readonly subject: string;
+  /** What `partitionkey` names. */
+  readonly partitionKey: string;
+  /** One for every request: emitted only where somebody wants it. All else is rare and worth a place on the disk. */
+  readonly telemetry: boolean;
+  readonly data: z.ZodObject;
+}
+
+interface Row<Data extends z.ZodObject> extends Omit<EventType, 'telemetry' | 'data'> {
+  readonly telemetry?: boolean;
+  readonly data: Data;
+}
+
+const type = <Data extends z.ZodObject>({ telemetry = false, ...row }: Row<Data>) => ({ telemetry, ...row });
+
+const ofRequest = {
+  area: 'requests',
+  subject: 'the id of the request',
+  partitionKey: 'the id of the key',
+  telemetry: true,
+  data: requestData,
+};
+const ofBudget = {
+  area: 'budgets',
+  subject: 'the id of the budget',
+  partitionKey: 'the id of the budget',
+  data: budgetData,
+};
+const ofProvider = {
+  area: 'providers',
+  subject: 'the id of the connection',
+  partitionKey: 'the id of the connection',
+  data: providerData,
+};
+const ofCircuit = {
+  area: 'circuits',
+  subject: 'what the breaker stands before',
+  partitionKey: 'the same',
+  data: circuitData,
+};
+const ofKey = { area: 'keys', subject: 'the id of the key', partitionKey: 'the id of the key' };
+const ofBackup = {
+  area: 'backups',
+  subject: 'the name of the backup',
+  partitionKey: 'the same',
+  data: backupData,
+};
+const ofConfig = { area: 'events', subject: 'none', partitionKey: 'none', data: configData };
+const ofTrigger = { area: 'events', subject: 'the id of the trigger', partitionKey: 'the same' };
+const ofAlert = { area: 'alerts', subject: 'the id of the alert', partitionKey: 'the same' };
+
+/** Every event of the gateway itself, by its name. The type of an event is `io.modelgate.NAME.v1`. */
+export const eventTypes = {
+  'request.completed': type({ ...ofRequest, when: 'A model request was answered' }),
+  'request.failed': type({ ...ofRequest, when: 'A model request failed, or its client left' }),
+  'budget.threshold': type({
+    ...ofBudget,
+    when: 'The warning threshold of a budget is reached, once in a window',
+  }),
+  'budget.exceeded': type({ ...ofBudget, when: 'A budget is used up, once in a window' }),
+  'provider.down': type({
+    ...ofProvider,
+    when: 'No request gets through to a connection any more',
+  }),
+  'provider.ratelimited': type({
+    ...ofProvider,
+    when: 'A connection, or one model at it, is over its rate limit or out of quota',
+  }),
+  'provider.recovered': type({
+    ...ofProvider,
+    when: 'A connection that was down or rate-limited answers again',
+  }),
+  'circuit.opened': type({
+    ...ofCircuit,
+    when: 'Requests to a model at a connection pause after failures, or a circuit breaker of a source or trigger opened',
+  }),
+  'circuit.closed': type({ ...ofCircuit, when: 'They pass again' }),
+  'key.created': type({ ...ofKey, data: keyData, when: 'A gateway key was made, or enabled again' }),
+  'key.revoked': type({ ...ofKey, data: revokedKeyData, when: 'A gateway key was removed or disabled' }),
+  'key.rotated': type({ ...ofKey, data: keyData, when: 'A gateway key got another text' }),
+  'combo.switched': type({
+    area: 'combos',
+    subject: 'the id of the combo',
+    partitionKey: 'the same',
+    data: comboData,
+    when: 'Another combo is the one that the model `auto` stands for',
+  }),
+  'tool.detected': type({
+    area: 'tools',
+    subject: 'the id of the tool',
+    partitionKey: 'the same',
+    data: detectedToolData,
+    when: 'A coding tool was found on this machine for the first time since the gateway started',
+  }),
+  'tool.configured': type({
+    area: 'tools',
+    subject: 'the id of the tool',
+    partitionKey: 'the same',
+    data: toolData,
+    when: 'A coding tool was pointed at this gateway',
+  }),
+  'auth.exported': type({
+    area: 'auth',
+    subject: 'none',
+    partitionKey: 'none',
+    data: exportData,
+    when: 'The credentials of the providers are about to be printed in plain text (`gateway auth export`)',
+  }),
+  'auth.refused': type({
+    area: 'auth',
+    subject: 'the address of the client',
+    partitionKey: 'the same',
+    data: refusalData,
+    when: 'The management API refused a login or a token',
+  }),
+  'backup.completed': type({ ...ofBackup, when: 'A backup was made' }),
+  'backup.failed': type({ ...ofBackup, when: 'A backup could not be made' }),
+  'config.applied': type({ ...ofConfig, when: 'Another configuration of events is in force' }),
+  'config.rejected': type({
+    ...ofConfig,
+    when: 'A configuration of events is not valid, and the one before stays in force',
+  }),
+  'event.dropped': type({
+    area: 'events',
+    subject: 'the id of the source or trigger',
+    partitionKey: 'the same',
+    data: droppedData,
+    when: 'Events were dropped because what was to hold them is full; at most once a minute for each source or trigger',
+  }),
+  'event.deadlettered': type({ ...ofTrigger, data: deadLetterData, when: 'An event became a dead letter' }),
+  'trigger.paused': type({ ...ofTrigger, data: triggerData, when: 'A trigger takes no events for now' }),
+  'trigger.resumed': type({ ...ofTrigger, data: triggerData, when: 'A paused trigger takes events again' }),
+  'alert.digest': type({
+    ...ofAlert,
+    data: digestData,
+    when: 'The time of a digest is over, and more events came meanwhile than the first',
+  }),
+  'alert.test': type({ ...ofAlert, data: testData, when: 'Somebody tests an alert' }),
+} as const satisfies Record<string, EventType>;
+
+export type EventName = keyof typeof eventTypes;
+
+/** The data of an event of a name. */
+export type EventData<Name extends EventName> = z.infer<(typeof eventTypes)[Name]['data']>;
+
+export function isEventName(text: string): text is EventName {
+  return Object.hasOwn(eventTypes, text);
+}
+
+const PREFIX = 'io.modelgate.';
+const VERSION = '.v1';
+
+/** The `type` of events of a name. */
+export function typeOf(name: EventName): string {
+  return `${PREFIX}${name}${VERSION}`;
+}
+
+/** The name that a `type` stands for; null when it is none of the gateway's own. */
+export function nameOfType(type: string): EventName | null {
+  const name =
+    type.startsWith(PREFIX) && type.endsWith(VERSION) ? type.slice(PREFIX.length, -VERSION.length) : '';
+  return isEventName(name) ? name : null;
+}
+
+/** The `dataschema` of events of a name: the `$id` of the schema that `GET /api/events/schemas/TYPE` gives. */
+export function schemaId(name: EventName): string {
+  return `urn:modelgate:schema:${typeOf(name)}`;
+}
