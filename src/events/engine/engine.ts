@@ -1,16 +1,19 @@
 import { describe, type Log } from '../../lib/log.ts';
-import type { Channel } from '../channels/channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import type { Channel as ChannelConfig, EventConfig, Route } from '../config/config.ts';
+import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
 import type { ProcessorInput } from './open-processor.ts';
-import { createOwnEvents, type Outlets } from './own-events.ts';
+import { createOwnEvents } from './own-events.ts';
+import type { PublishResult } from './publisher.ts';
+import { createSourceSet } from './source-set.ts';
 import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
 import { createTriggerSet, type TriggerChange } from './trigger-set.ts';
 
 /** For how long applying a configuration waits for channels to know their new triggers. A message queue may be down. */
 const SUBSCRIBE_MS = 5_000;
+/** How long closing waits for own events that are not published yet. */
+const OWN_EVENTS_MS = 5_000;
 
 export interface EngineInput extends ProcessorInput {
   /** Where relative addresses of `sqlite:` lead. */
@@ -34,6 +37,12 @@ export interface Engine {
   emit(event: CloudEvent): void;
   /** Whether any router leads the gateway's own events anywhere. */
   wantsOwnEvents(): boolean;
+  /**
+   * Publishes an event that comes in by a source. Never throws.
+   * @param waitMs how long to wait for room in a storage that blocks when it is full
+   * @returns null when there is no source with this id
+   */
+  publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
   /** Stops taking events, waits for those under way, and closes the channels. */
   close(): Promise<void>;
 }
@@ -47,6 +56,7 @@ export function createEngine(input: EngineInput): Engine {
     onBreaker: (resource, state) => log.info({ resource, state }, 'a circuit breaker changed'),
   });
   const triggers = createTriggerSet({ ...input, channels, gates });
+  const sources = createSourceSet({ ...input, channels, gates });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
@@ -71,10 +81,16 @@ export function createEngine(input: EngineInput): Engine {
       await channels.closeOthers(before);
       throw error;
     });
+    const sourceChange = await sources.prepare(config).catch(async (error: unknown) => {
+      await change.discard();
+      await channels.closeOthers(before);
+      throw error;
+    });
     await subscribed(change, log);
     gates.apply(config);
     change.commit();
-    ownEvents.replaceOutlets(outletsOf(config, channels));
+    sourceChange.commit();
+    ownEvents.replacePublishers(sourceChange.own);
     subscriptions.update(subscribersOf(config));
   };
 
@@ -82,11 +98,13 @@ export function createEngine(input: EngineInput): Engine {
     apply: (config) => inTurn(() => applyNow(config)),
     emit: ownEvents.emit,
     wantsOwnEvents: ownEvents.wanted,
+    publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
     async close() {
       closed = true;
       await turn;
       subscriptions.close();
-      await ownEvents.close();
+      await ownEvents.close(OWN_EVENTS_MS);
+      await sources.close();
       await triggers.close();
       await gates.disconnect();
       await channels.close();
@@ -137,18 +155,4 @@ function subscribersOf(config: EventConfig): Subscribers {
     if (channel !== undefined) subscribers.get(channelKey(channel))?.add(triggerId);
   }
   return subscribers;
-}
-
-/** The channels of each source of the gateway's own events: each once, with the routers that lead through it. */
-function outletsOf(config: EventConfig, channels: ChannelPool): Outlets {
-  const outlets = new Map<string, Map<Channel, Route[]>>();
-  for (const route of config.routes) {
-    const { channelId, sourceId } = route;
-    const channel = config.channels.get(channelId);
-    if (channel === undefined || config.sources.get(sourceId)?.processor.kind !== 'gateway') continue;
-    const ofSource = outlets.get(sourceId) ?? new Map<Channel, Route[]>();
-    const opened = channels.open(channel);
-    outlets.set(sourceId, ofSource.set(opened, [...(ofSource.get(opened) ?? []), route]));
-  }
-  return outlets;
 }

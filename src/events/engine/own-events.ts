@@ -1,71 +1,100 @@
-import { describe, type Log } from '../../lib/log.ts';
-import type { Channel } from '../channels/channel.ts';
-import type { CloudEvent } from '../cloudevents/event.ts';
-import type { Route } from '../config/config.ts';
-import { selected, sourceExtension } from './running-trigger.ts';
+import type { Log } from '../../lib/log.ts';
+import { type CloudEvent, eventSize } from '../cloudevents/event.ts';
+import type { Publisher, PublishResult } from './publisher.ts';
 
-/** Events that wait to be published, beyond which new ones are dropped: a full disk must not fill the memory. */
-const MOST_PUBLISHING = 10_000;
+/** What may wait to be published, beyond which new events are dropped: a full disk must not fill the memory. */
+const MOST_EVENTS = 10_000;
+const MOST_BYTES = 16 * 1_048_576;
 /** How often dropped events are told of in the log. */
 const DROPPED_TOLD_MS = 60_000;
 
-/** The channels of each source, with the routers that lead through them. */
-export type Outlets = ReadonlyMap<string, ReadonlyMap<Channel, readonly Route[]>>;
-
-/**
- * Publishes what the gateway itself tells of, for each of its sources. A channel gets only what some router selects: there is an
- * event for every request, and most gateways want few of them.
- */
+/** Publishes what the gateway itself tells of, by each of its sources of the kind `gateway`. */
 export interface OwnEvents {
   /** Whether there is any router for them. */
   wanted(): boolean;
-  /** Returns at once, and never throws. */
+  /** Returns at once, without work that takes time, and never throws. */
   emit(event: CloudEvent): void;
-  replaceOutlets(outlets: Outlets): void;
-  /** Takes no more events, and waits for those that are being published. */
-  close(): Promise<void>;
+  replacePublishers(publishers: readonly Publisher[]): void;
+  status(): OwnEventsStatus;
+  /** Drops new events, and waits so many milliseconds for those that were emitted. */
+  close(graceMs: number): Promise<void>;
 }
 
-export function createOwnEvents({ log, now }: { log: Log; now: () => number }): OwnEvents {
-  const publishing = new Set<Promise<void>>();
-  let outlets: Outlets = new Map();
+/** Counters of events and sources since it was made: an event that one of two sources loses counts once. */
+export interface OwnEventsStatus {
+  readonly emitted: number;
+  readonly dropped: number;
+  /** Emitted and not published yet. */
+  readonly waiting: number;
+}
+
+export interface OwnEventsInput {
+  log: Log;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+export function createOwnEvents({ log, now }: OwnEventsInput): OwnEvents {
+  let publishers: readonly Publisher[] = [];
+  const queue: CloudEvent[] = [];
+  let publishing = 0;
+  let bytes = 0;
+  let emitted = 0;
   let dropped = 0;
+  let untold = 0;
   let toldAt = Number.NEGATIVE_INFINITY;
-  const drop = (error: unknown) => {
+  let closing: (() => void) | null = null;
+
+  const drop = (reason: string) => {
     dropped += 1;
+    untold += 1;
     if (now() - toldAt < DROPPED_TOLD_MS) return;
     toldAt = now();
-    log.error({ dropped, error: describe(error) }, 'events are dropped');
-    dropped = 0;
+    log.error({ dropped: untold, reason }, 'events are dropped');
+    untold = 0;
+  };
+  const publish = async (publisher: Publisher, event: CloudEvent): Promise<void> => {
+    const result = await publisher.publish(event);
+    if (lost(result)) drop(result.kind === 'rejected' ? result.reason : 'the storage is full');
+  };
+  const flush = () => {
+    for (const event of queue.splice(0)) {
+      publishing += 1;
+      void Promise.all(publishers.map((publisher) => publish(publisher, event))).finally(() => {
+        publishing -= 1;
+        bytes -= eventSize(event);
+        if (publishing + queue.length === 0) closing?.();
+      });
+    }
   };
   return {
-    wanted: () => outlets.size > 0,
+    wanted: () => publishers.length > 0,
     emit(event) {
-      for (const [sourceId, channels] of outlets) {
-        const sent: CloudEvent = {
-          attributes: { ...event.attributes, [sourceExtension]: sourceId },
-          data: event.data,
+      if (publishers.length === 0) return;
+      emitted += 1;
+      const size = eventSize(event);
+      if (closing !== null) return drop('the engine is closing');
+      if (queue.length + publishing >= MOST_EVENTS || bytes + size > MOST_BYTES)
+        return drop(`${queue.length + publishing} events wait to be published`);
+      bytes += size;
+      queue.push(event);
+      // Whoever emits is answering a request, and goes on first.
+      if (queue.length === 1) setImmediate(flush);
+    },
+    replacePublishers(next) {
+      publishers = next;
+    },
+    status: () => ({ emitted, dropped, waiting: queue.length + publishing }),
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(resolve, graceMs);
+        closing = () => {
+          clearTimeout(timer);
+          resolve();
         };
-        for (const [channel, routes] of channels) {
-          if (!selected(sent, routes)) continue;
-          if (publishing.size >= MOST_PUBLISHING) {
-            drop(new Error(`${MOST_PUBLISHING} events wait to be published`));
-            continue;
-          }
-          const published = channel
-            .publish(sent)
-            .catch(drop)
-            .finally(() => publishing.delete(published));
-          publishing.add(published);
-        }
-      }
-    },
-    replaceOutlets(next) {
-      outlets = next;
-    },
-    async close() {
-      outlets = new Map();
-      await Promise.all(publishing);
-    },
+        if (publishing + queue.length === 0) closing();
+      }),
   };
 }
+
+const lost = ({ kind }: PublishResult): boolean => kind === 'dropped' || kind === 'rejected';

@@ -8,9 +8,8 @@ import type { Gates } from '../strategies/gates.ts';
 import { type ChannelPool, channelKey } from './channel-pool.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
 import { openProcessor, type ProcessorInput } from './open-processor.ts';
+import { sourceExtension } from './source-extension.ts';
 
-/** The extension that tells which source an event came in by. */
-export const sourceExtension = 'eventsourceid';
 /** How soon a channel is asked again that does not take a subscription. */
 const START_AGAIN_MS = 1_000;
 

@@ -26,7 +26,7 @@ export function reportUnsupported(config: EventConfig, report: Report, { redis }
   }
   for (const [index, { eventSourceId }] of (strategy?.sourceStrategies ?? []).entries()) {
     const source = config.sources.get(eventSourceId);
-    if (source !== undefined) ofSourceStrategy(source, `strategy.source_strategies[${index}]`, report);
+    if (source !== undefined) ofSourceStrategy(source, `strategy.source_strategies[${index}]`, redis, report);
   }
   for (const [index, { eventTriggerId }] of (strategy?.triggerStrategies ?? []).entries()) {
     const trigger = config.triggers.get(eventTriggerId);
@@ -49,12 +49,18 @@ function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, repo
     report.error(`${path}.name`, 'The name must be the URL of a webhook');
 }
 
-function ofSourceStrategy({ runtime, storage }: Source, path: FieldPath, report: Report): void {
-  const runtimePath = `${path}.runtime_strategy`;
-  if (storage !== null) report.error(`${path}.fault_tolerant_storage`, 'This is not supported yet');
-  if (runtime.retry !== null)
-    report.error(`${runtimePath}.retry_rule`, 'Retries of sources are not supported yet');
-  ofLimits(runtime, runtimePath, report);
+function ofSourceStrategy(
+  { runtime, storage }: Source,
+  path: FieldPath,
+  redis: boolean,
+  report: Report,
+): void {
+  if (storage !== null && storage.type !== 'memory')
+    report.error(
+      `${path}.fault_tolerant_storage.persistence_type`,
+      'Only storage in memory is supported yet',
+    );
+  ofRuntime(runtime, `${path}.runtime_strategy`, redis, report);
 }
 
 function ofTriggerStrategy(
@@ -69,13 +75,16 @@ function ofTriggerStrategy(
   if (store?.kind === 'storage') report.error(storePath, 'Dead letters need a channel');
   if (store?.kind === 'channel' && !isSupportedScheme(store.channel.scheme))
     report.error(`${storePath}.channel.url`, `Dead letters to ${store.channel.scheme} are not supported yet`);
-  const runtimePath = `${path}.runtime_strategy`;
-  if (!redis) ofGlobalLimits(runtime, runtimePath, report);
+  ofRuntime(runtime, `${path}.runtime_strategy`, redis, report);
+}
+
+function ofRuntime(runtime: RuntimeStrategy, path: FieldPath, redis: boolean, report: Report): void {
+  if (!redis) ofGlobalLimits(runtime, path, report);
   for (const [index, target] of (runtime.faultTolerance?.targets ?? []).entries())
-    if (!target.startsWith('trigger:'))
+    if (!/^(?:source|trigger|channel):/.test(target))
       report.error(
-        `${runtimePath}.fault_tolerance_rule.targets[${index}].target_resource_name`,
-        'Only triggers can be limited yet',
+        `${path}.fault_tolerance_rule.targets[${index}].target_resource_name`,
+        'Only sources, triggers and channels can be limited yet',
       );
 }
 
@@ -84,15 +93,4 @@ function ofGlobalLimits({ concurrency, rateLimit }: RuntimeStrategy, path: Field
   const message = 'MODE_GLOBAL needs Redis to share the limit with other gateways: set REDIS_URL';
   if (rateLimit?.scope === 'global') report.error(`${path}.rate_limit_strategy.limit_mode`, message);
   if (concurrency?.scope === 'global') report.error(`${path}.concurrency_limit_strateg.limit_mode`, message);
-}
-
-function ofLimits(runtime: RuntimeStrategy, path: FieldPath, report: Report): void {
-  const limits = {
-    rate_limit_strategy: runtime.rateLimit,
-    circuit_breaker_strategy: runtime.circuitBreaker,
-    concurrency_limit_strateg: runtime.concurrency,
-    fault_tolerance_rule: runtime.faultTolerance,
-  };
-  for (const [name, limit] of Object.entries(limits))
-    if (limit !== null) report.error(`${path}.${name}`, 'This is not supported yet');
 }

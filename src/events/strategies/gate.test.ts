@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createFakeClock } from '../../../test/support/fake-clock.ts';
 import type { RuntimeStrategy, Trigger } from '../config/config.ts';
-import type { Admission, Admitted } from './gate.ts';
+import { type Admission, type Admitted, admitToBoth } from './gate.ts';
 import { createGates } from './gates.ts';
 
 const none: RuntimeStrategy = {
@@ -193,5 +193,39 @@ describe('a gate', () => {
     const pass = (resource: string) => (gates.of(resource).admit() as Admission).kind;
     assert.deepEqual([pass('trigger:a1'), pass('trigger:a1')], ['admitted', 'refused']);
     assert.equal(pass('trigger:a2'), 'admitted');
+  });
+
+  it('counts each part of a resource by itself', () => {
+    const gates = createGates({ clock: createFakeClock(), global: null, onBreaker() {} });
+    gates.apply(configOf(trigger('t', { rateLimit: rate(1) })));
+    const pass = (part: string) => (gates.of('trigger:t', part).admit() as Admission).kind;
+    assert.deepEqual([pass('a'), pass('a'), pass('b')], ['admitted', 'refused', 'admitted']);
+  });
+
+  it('is passed together with another one, or neither is', async () => {
+    const clock = createFakeClock();
+    const gates = createGates({ clock, global: null, onBreaker() {} });
+    gates.apply(
+      configOf(
+        trigger('outer', { concurrency: atOnce(2), rateLimit: rate(9) }),
+        trigger('inner', { concurrency: atOnce(1) }),
+      ),
+    );
+    const [outer, inner] = [gates.of('trigger:outer'), gates.of('trigger:inner')];
+    const first = await admitToBoth(outer, inner);
+    const second = await admitToBoth(outer, inner);
+    assert.deepEqual([first.kind, second.kind], ['admitted', 'refused']);
+    const inFlight = () =>
+      [outer, inner].map((gate) =>
+        gate.status().limits.flatMap((limit) => ('inFlight' in limit ? limit.inFlight : [])),
+      );
+    assert.deepEqual(inFlight(), [[1], [1]]);
+    assert.ok(first.kind === 'admitted');
+    first.done('ok', 1);
+    assert.deepEqual(inFlight(), [[0], [0]]);
+    const third = await admitToBoth(outer, inner);
+    assert.ok(third.kind === 'admitted');
+    third.cancel();
+    assert.deepEqual(inFlight(), [[0], [0]]);
   });
 });

@@ -9,6 +9,8 @@ export interface Admitted {
    * @param ms how long it took; infinite where it ran out of time
    */
   done(outcome: CallOutcome, ms: number): void;
+  /** To be called instead, when the call was not made, because something else refused it. */
+  cancel(): void;
 }
 
 export interface Refused {
@@ -92,7 +94,7 @@ export function createGate(clock: Clock): OpenGate {
         const waiter: Waiter = {
           take(admitted) {
             // It left while a global limit was being asked.
-            if (signal.aborted) return admitted.done('ignored', 0);
+            if (signal.aborted) return admitted.cancel();
             signal.removeEventListener('abort', leave);
             resolve(admitted);
           },
@@ -145,10 +147,35 @@ function askFrom(
     done(outcome, ms) {
       for (const permit of given) permit.done(outcome, ms);
     },
+    cancel() {
+      for (const permit of given) permit.cancel();
+    },
   };
 }
 
 function refuse({ kind: by }: Limit, retryAfterMs: number, permits: readonly Permit[]): Refused {
   for (const permit of permits) permit.cancel();
   return { kind: 'refused', by, retryAfterMs };
+}
+
+/** A call that has to pass two gates. */
+export async function admitToBoth(outer: Gate, inner: Gate): Promise<Admission> {
+  const first = await outer.admit();
+  if (first.kind === 'refused') return first;
+  const second = await inner.admit();
+  if (second.kind === 'refused') {
+    first.cancel();
+    return second;
+  }
+  return {
+    kind: 'admitted',
+    done(outcome, ms) {
+      second.done(outcome, ms);
+      first.done(outcome, ms);
+    },
+    cancel() {
+      second.cancel();
+      first.cancel();
+    },
+  };
 }

@@ -22,11 +22,15 @@ export interface Gates {
   apply(config: Pick<EventConfig, 'sources' | 'triggers'>): void;
   /**
    * The gate of a resource, the same one for as long as this lives: `source:ID`, `trigger:ID`, `channel:ID` or `POST:/path`.
+   * @param part of the resource, which is counted by itself: one of the channels of a source
    */
-  of(resource: string): Gate;
+  of(resource: string, part?: string): Gate;
 }
 
 interface Entry {
+  readonly resource: string;
+  /** The resource, and the part of it. */
+  readonly name: string;
   readonly gate: OpenGate;
   /** By what the configuration says. */
   limits: ReadonlyMap<string, Limit>;
@@ -36,31 +40,31 @@ export function createGates({ clock, global, onBreaker }: GatesInput): Gates {
   const entries = new Map<string, Entry>();
   let config: Pick<EventConfig, 'sources' | 'triggers'> = { sources: new Map(), triggers: new Map() };
 
-  const limitFor = (resource: string, { kind, limit, owner }: ResourceLimit, gate: OpenGate): Limit => {
+  const limitFor = ({ gate, name }: Entry, { kind, limit, owner }: ResourceLimit): Limit => {
     const onRoom = gate.roomMade;
     switch (kind) {
       case 'rate-limit':
         return limit.scope === 'global' && global !== null
-          ? global.rateLimit(limit, sharedName(limit.name, owner, resource))
+          ? global.rateLimit(limit, sharedName(limit.name, owner, name))
           : createRateLimit(limit, clock.now);
       case 'concurrency-limit':
         return limit.scope === 'global' && global !== null
-          ? global.concurrencyLimit(limit, sharedName(limit.name, owner, resource), onRoom)
+          ? global.concurrencyLimit(limit, sharedName(limit.name, owner, name), onRoom)
           : createConcurrencyLimit(limit, onRoom);
       case 'circuit-breaker':
         return createCircuitBreaker({
           breaker: limit,
           now: clock.now,
           onRoom,
-          onChange: (state) => onBreaker(resource, state),
+          onChange: (state) => onBreaker(name, state),
         });
     }
   };
-  const configure = (resource: string, entry: Entry) => {
+  const configure = (entry: Entry) => {
     const limits = new Map<string, Limit>();
-    for (const wanted of limitsOn(resource, config)) {
+    for (const wanted of limitsOn(entry.resource, config)) {
       const key = JSON.stringify(wanted);
-      limits.set(key, entry.limits.get(key) ?? limitFor(resource, wanted, entry.gate));
+      limits.set(key, entry.limits.get(key) ?? limitFor(entry, wanted));
     }
     entry.limits = limits;
     entry.gate.use([...limits.values()]);
@@ -68,14 +72,15 @@ export function createGates({ clock, global, onBreaker }: GatesInput): Gates {
   return {
     apply(next) {
       config = next;
-      for (const [resource, entry] of entries) configure(resource, entry);
+      for (const entry of entries.values()) configure(entry);
     },
-    of(resource) {
-      const known = entries.get(resource);
+    of(resource, part) {
+      const name = part === undefined ? resource : `${resource} to channel ${part}`;
+      const known = entries.get(name);
       if (known !== undefined) return known.gate;
-      const entry: Entry = { gate: createGate(clock), limits: new Map() };
-      entries.set(resource, entry);
-      configure(resource, entry);
+      const entry: Entry = { resource, name, gate: createGate(clock), limits: new Map() };
+      entries.set(name, entry);
+      configure(entry);
       return entry.gate;
     },
   };

@@ -1,0 +1,2 @@
+/** The extension that tells which source an event came in by. */
+export const sourceExtension = 'eventsourceid';

@@ -1,0 +1,144 @@
+import { describe, type Log } from '../../lib/log.ts';
+import type { Channel } from '../channels/channel.ts';
+import type { EventConfig, Route, Source } from '../config/config.ts';
+import { openSpool } from '../spool/open.ts';
+import { storageOf } from '../spool/storage.ts';
+import { monotonicClock } from '../strategies/clock.ts';
+import { admitToBoth } from '../strategies/gate.ts';
+import type { Gates } from '../strategies/gates.ts';
+import type { ChannelPool } from './channel-pool.ts';
+import { createPublisher, type Publisher, type PublisherSettings } from './publisher.ts';
+import { selected } from './running-trigger.ts';
+
+/** How long what waits in memory may be sent when the engine closes. */
+const DRAIN_MS = 5_000;
+
+interface RunningSource {
+  readonly source: Source;
+  readonly publisher: Publisher;
+}
+
+type Sources = ReadonlyMap<string, RunningSource>;
+
+/** The running sources, which change as a whole. */
+export interface SourceSet {
+  /** Opens what another configuration needs. Nothing changes until it is committed. @throws Error when a storage cannot be opened */
+  prepare(config: EventConfig): Promise<SourceChange>;
+  /** Null when there is no source with this id. */
+  publisher(sourceId: string): Publisher | null;
+  current(): Sources;
+  /** Takes no more events, and sends what waits in memory for some seconds. */
+  close(): Promise<void>;
+}
+
+export interface SourceChange {
+  /** The publishers of the sources of the gateway's own events. */
+  readonly own: readonly Publisher[];
+  /**
+   * From now on the other sources run. A source keeps its storage and the state of its limits where those are the same; what waits
+   * in a storage that it has no more is sent in the background.
+   */
+  commit(): void;
+  discard(): Promise<void>;
+}
+
+export interface SourceSetInput {
+  channels: ChannelPool;
+  gates: Pick<Gates, 'of'>;
+  log: Log;
+  random: () => number;
+}
+
+export function createSourceSet({ channels, gates, log, random }: SourceSetInput): SourceSet {
+  let current: Sources = new Map();
+  const retired = new Set<Publisher>();
+
+  const retire = (publisher: Publisher) => {
+    retired.add(publisher);
+    void publisher
+      .retire()
+      .catch((error: unknown) => log.error({ error: describe(error) }, 'a source did not end'))
+      .finally(() => retired.delete(publisher));
+  };
+  const open = async (settings: PublisherSettings): Promise<RunningSource> => {
+    const { source } = settings;
+    const spool = await openSpool(source);
+    const gateOf = (channelId: string) => {
+      const outer = gates.of(`source:${source.id}`, channelId);
+      const inner = gates.of(`channel:${channelId}`);
+      return { admit: () => admitToBoth(outer, inner) };
+    };
+    const input = { gateOf, spool, clock: monotonicClock, random, log };
+    return { source, publisher: createPublisher(settings, input) };
+  };
+  return {
+    current: () => current,
+    publisher: (sourceId) => current.get(sourceId)?.publisher ?? null,
+    async prepare(config) {
+      const next = new Map<string, RunningSource>();
+      const opened: Publisher[] = [];
+      const updates: (() => void)[] = [];
+      const discard = async () => {
+        await Promise.all(opened.map((publisher) => publisher.close(0)));
+      };
+      try {
+        for (const source of config.sources.values()) {
+          const before = current.get(source.id);
+          const settings = settingsOf(source, config, channels);
+          if (before !== undefined && storageOf(before.source)?.type === storageOf(source)?.type) {
+            next.set(source.id, { source, publisher: before.publisher });
+            updates.push(() => before.publisher.update(settings));
+          } else {
+            const running = await open(settings);
+            opened.push(running.publisher);
+            next.set(source.id, running);
+          }
+        }
+      } catch (error) {
+        await discard();
+        throw error;
+      }
+      return {
+        own: [...next.values()].flatMap(({ publisher, source }) =>
+          isOwn(source) && config.routes.some(({ sourceId }) => sourceId === source.id) ? [publisher] : [],
+        ),
+        commit() {
+          for (const update of updates) update();
+          for (const [id, { publisher }] of current)
+            if (next.get(id)?.publisher !== publisher) retire(publisher);
+          current = next;
+        },
+        discard,
+      };
+    },
+    async close() {
+      const all = [...current.values()].map(({ publisher }) => publisher);
+      current = new Map();
+      await Promise.all([...all, ...retired].map((publisher) => publisher.close(DRAIN_MS)));
+    },
+  };
+}
+
+const isOwn = ({ processor }: Source): boolean => processor.kind === 'gateway';
+
+/**
+ * The channels of a source: each once, however many routers lead through it. A channel gets only those of the gateway's own events
+ * that some router selects: there is one for every request, and most gateways want few of them.
+ */
+function settingsOf(source: Source, { channels, routes }: EventConfig, pool: ChannelPool): PublisherSettings {
+  const outlets = new Map<Channel, { id: string; routes: Route[] }>();
+  for (const route of routes) {
+    const config = channels.get(route.channelId);
+    if (route.sourceId !== source.id || config === undefined) continue;
+    const channel = pool.open(config);
+    const outlet = outlets.get(channel) ?? { id: config.id, routes: [] };
+    outlet.routes.push(route);
+    outlets.set(channel, outlet);
+  }
+  const routesOf = new Map([...outlets.values()].map((outlet) => [outlet.id, outlet.routes]));
+  return {
+    source,
+    channels: new Map([...outlets].map(([channel, { id }]) => [id, channel])),
+    takes: isOwn(source) ? (id, event) => selected(event, routesOf.get(id) ?? []) : () => true,
+  };
+}
