@@ -277,6 +277,8 @@ async function openContext(
   });
   onClose(() => services.close());
   const events = await openEvents({
+    store,
+    schedule,
     dataDir: config.dataDir,
     listening,
     log,

@@ -1,67 +1,101 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { describe } from '../lib/log.ts';
+import type { Schedule } from '../lib/schedule.ts';
+import type { Store } from '../store/database.ts';
 import type { CloudEvent } from './cloudevents/event.ts';
+import type { ConfigControl } from './control/config-control.ts';
+import { configFile } from './control/config-file.ts';
 import type { Engine, EngineInput } from './engine/engine.ts';
+
+/** How often `events.yaml` is looked at. */
+const LOOK_MS = 1_000;
+/** What runs while there is no `events.yaml`: nothing. */
+const BUILT_IN = '';
+
+export interface EventsInput extends EngineInput {
+  store: Pick<Store, 'db'>;
+  schedule: Schedule;
+}
+
+/** The engine, and the configuration that it runs. */
+export interface EventControl {
+  readonly engine: Engine;
+  readonly config: ConfigControl;
+}
 
 export interface Events {
   /** Whether any router leads the gateway's own events anywhere. */
   wanted(): boolean;
   /** Publishes an event of the gateway itself. Returns at once, and never throws. */
   emit(event: CloudEvent): void;
+  /** Opens the engine where nothing needed it yet. @throws Error when it cannot be opened */
+  control(): Promise<EventControl>;
+  /** What `control` returned, when the engine is open. */
+  opened(): EventControl | null;
   close(): Promise<void>;
 }
 
 /**
- * Runs the configuration in `events.yaml` of the data directory. Without one, or when it is wrong, no events are emitted: the
- * log says why, and requests are served all the same.
+ * Runs the configuration in `events.yaml` of the data directory, also when it changes. A wrong one changes nothing: the log says
+ * why, and requests are served all the same.
  */
-export async function openEvents(input: EngineInput): Promise<Events> {
-  const engine = await engineOf(input);
+export async function openEvents(input: EventsInput): Promise<Events> {
+  const { dataDir, log, schedule } = input;
+  const file = configFile(dataDir);
+  let opening: Promise<EventControl> | null = null;
+  let opened: EventControl | null = null;
+  const control = (): Promise<EventControl> => {
+    opening ??= openControl(input).then(
+      (value) => (opened = value),
+      (error: unknown) => {
+        opening = null;
+        throw error;
+      },
+    );
+    return opening;
+  };
+  const look = async () => {
+    if (opened !== null) await opened.config.lookAtFile();
+    // Most gateways have no such file, and need none of all this.
+    else if (existsSync(file.path)) await control();
+  };
+  const failed = (error: unknown) =>
+    log.error({ file: file.path, error: describe(error) }, 'the event engine does not start');
+  await look().catch(failed);
+  const stopLooking = schedule.every({ name: 'events.yaml', everyMs: LOOK_MS, run: look, onError: failed });
   return {
-    wanted: () => engine?.wantsOwnEvents() === true,
-    emit: (event) => engine?.emit(event),
-    close: async () => engine?.close(),
+    wanted: () => opened?.engine.wantsOwnEvents() === true,
+    emit: (event) => opened?.engine.emit(event),
+    control,
+    opened: () => opened,
+    async close() {
+      stopLooking();
+      await opening?.catch(() => {});
+      await opened?.engine.close();
+    },
   };
 }
 
-async function engineOf(input: EngineInput): Promise<Engine | null> {
-  const { dataDir, log } = input;
-  const file = join(dataDir, 'events.yaml');
-  const text = await textOf(file);
-  if (text === null) return null;
-  // Most gateways have no such file, and need none of these.
-  const { decodeConfig } = await import('./config/decode.ts');
-  const { reportUnsupported } = await import('./engine/supported.ts');
+async function openControl(input: EventsInput): Promise<EventControl> {
   const { createEngine } = await import('./engine/engine.ts');
-  const redis = input.redis !== null;
-  const decoded = decodeConfig(
-    { format: 'text', text },
-    { alsoCheck: (config, report) => reportUnsupported(config, report, { redis }) },
-  );
-  for (const { line, message, path, severity } of decoded.ok ? decoded.warnings : decoded.problems)
-    log[severity === 'error' ? 'error' : 'warn']({ file, line, path }, message);
-  if (!decoded.ok) {
-    log.error({ file }, 'events.yaml is not valid: no events are emitted');
-    return null;
-  }
+  const { openConfigControl } = await import('./control/config-control.ts');
+  const { reportUnsupported } = await import('./engine/supported.ts');
+  const { configVersions } = await import('./control/config-versions.ts');
   const engine = createEngine(input);
   try {
-    await engine.apply(decoded.config);
-    return engine;
+    const config = await openConfigControl({
+      file: configFile(input.dataDir),
+      versions: configVersions(input.store),
+      engine,
+      log: input.log,
+      now: input.now,
+      builtIn: BUILT_IN,
+      alsoCheck: (config, report) => reportUnsupported(config, report, { redis: input.redis !== null }),
+      extend: (written) => written,
+    });
+    return { engine, config };
   } catch (error) {
     await engine.close();
-    log.error({ file, error: describe(error) }, 'the event engine does not start: no events are emitted');
-    return null;
-  }
-}
-
-/** @returns null when there is no such file */
-async function textOf(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;
   }
 }

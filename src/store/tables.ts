@@ -23,6 +23,7 @@ export interface Tables {
   budget_tallies: { key: string; own: string; tally: string };
   traces: { id: string; trace: string };
   revision: { id: number; value: number };
+  event_configs: EventConfigTable;
 }
 
 const known: Readonly<Record<keyof Tables, true>> = {
@@ -46,6 +47,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   traces: true,
   revision: true,
   budget_tallies: true,
+  event_configs: true,
 };
 
 /** Every table, to tell a whole database from one that lacks some. */
@@ -328,4 +330,15 @@ export interface LeaseTable {
   owner: string;
   /** Milliseconds since the epoch. */
   until: number;
+}
+
+/** The configurations of events that were put into force. */
+export interface EventConfigTable {
+  number: Generated<number>;
+  /** YAML or JSON, as it stood in the file. */
+  text: string;
+  created_at: number;
+  /** The name of whoever changed it. */
+  author: string;
+  via: 'file' | 'api' | 'rollback';
 }

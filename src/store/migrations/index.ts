@@ -21,6 +21,7 @@ import { budgetTallies } from './0019-budget-tallies.ts';
 import { pricedBudgets } from './0020-priced-budgets.ts';
 import { droppedMembers } from './0021-dropped-members.ts';
 import { promptCache } from './0022-prompt-cache.ts';
+import { eventConfigs } from './0023-event-configs.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -46,4 +47,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0020-priced-budgets': pricedBudgets,
   '0021-dropped-members': droppedMembers,
   '0022-prompt-cache': promptCache,
+  '0023-event-configs': eventConfigs,
 };
