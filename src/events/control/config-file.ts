@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writeFileWhole } from '../../tools/configuring/write-file.ts';
 
-export const CONFIG_FILE = 'events.yaml';
+const CONFIG_FILE = 'events.yaml';
 /** A file that changed must stay the same for so long: editors and copies write in several steps. */
 const SETTLED_MS = 200;
 
