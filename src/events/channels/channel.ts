@@ -32,7 +32,8 @@ export interface Depth {
 export interface Channel {
   /** Resolves when the channel has the event: a durable one, on the disk. @throws when it cannot take it, e.g. `ChannelFull` */
   publish(event: CloudEvent): Promise<void>;
-  subscribe(consumer: string): Promise<void>;
+  /** @param bufferSize what the consumer has in hand at most: what a message queue may hand over ahead of `receive` */
+  subscribe(consumer: string, bufferSize?: number): Promise<void>;
   /**
    * Ends the subscriptions of all other consumers of this gateway, who would collect events that nobody takes. What waits for
    * them stays, for when they subscribe again.
@@ -53,6 +54,8 @@ export interface Channel {
   /** Calls the listener when a message has come. @returns what ends that */
   onArrival(listener: () => void): () => void;
   depth(consumer: string): Promise<Depth>;
+  /** Why the message queue cannot be reached at the moment; null when it can. */
+  problem(): string | null;
   close(): Promise<void>;
 }
 

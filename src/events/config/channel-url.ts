@@ -16,6 +16,7 @@ const schemes: Readonly<Record<string, SchemeRule>> = {
   postgres: remote('postgres'),
   postgresql: remote('postgres'),
   nats: remote('nats'),
+  tls: remote('nats'),
   redis: remote('redis'),
   rediss: remote('redis'),
   amqp: remote('amqp'),

@@ -1,16 +1,9 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
 import type { Channel } from '../channels/channel.ts';
-import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
-import { createSqliteChannel } from '../channels/sqlite/sqlite-channel.ts';
+import { type OpenChannelInput, openChannel } from '../channels/open-channel.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
 import { type EventDatabase, openEventDatabase } from '../database/event-database.ts';
 
-export interface ChannelPoolInput {
-  /** Where relative addresses of `sqlite:` lead. */
-  dataDir: string;
-  now: () => number;
-}
+export type ChannelPoolInput = Omit<OpenChannelInput, 'database'>;
 
 /** The open channels. Two configurations of the same topic share one. */
 export interface ChannelPool {
@@ -31,6 +24,11 @@ export function channelKey({ id, scheme, topic, url }: ChannelConfig): string {
 export function createChannelPool(input: ChannelPoolInput): ChannelPool {
   const channels = new Map<string, Channel>();
   const databases = new Map<string, EventDatabase>();
+  const database = (path: string): EventDatabase => {
+    const opened = databases.get(path) ?? openEventDatabase(path);
+    databases.set(path, opened);
+    return opened;
+  };
   const closeOthers = async (keys: ReadonlySet<string>) => {
     const others = [...channels].filter(([key]) => !keys.has(key));
     for (const [key] of others) channels.delete(key);
@@ -39,7 +37,7 @@ export function createChannelPool(input: ChannelPoolInput): ChannelPool {
   return {
     open(config) {
       const key = channelKey(config);
-      const channel = channels.get(key) ?? openChannel(config, databases, input);
+      const channel = channels.get(key) ?? openChannel(config, { ...input, database });
       channels.set(key, channel);
       return channel;
     },
@@ -50,19 +48,4 @@ export function createChannelPool(input: ChannelPoolInput): ChannelPool {
       await Promise.all([...databases.values()].map((database) => database.close()));
     },
   };
-}
-
-/** `sqlite:` is the data directory's `events.db`, `sqlite:NAME` another file there, `sqlite:///PATH` any file. */
-function openChannel(
-  { scheme, topic, url }: ChannelConfig,
-  databases: Map<string, EventDatabase>,
-  { dataDir, now }: ChannelPoolInput,
-): Channel {
-  if (scheme === 'memory') return createMemoryChannel({ now });
-  const name = url.replace(/^sqlite:(?:\/\/)?/i, '');
-  const path = resolve(dataDir, name === '' ? 'events.db' : name);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const database = databases.get(path) ?? openEventDatabase(path);
-  databases.set(path, database);
-  return createSqliteChannel(database, topic, now);
 }

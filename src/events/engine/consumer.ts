@@ -99,7 +99,7 @@ export function createConsumer(input: ConsumerInput): Consumer {
 
   return {
     async start() {
-      await channel.subscribe(name);
+      await channel.subscribe(name, trigger.bufferSize);
       unlisten = channel.onArrival(wake);
       wake();
     },

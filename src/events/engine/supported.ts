@@ -1,4 +1,4 @@
-import type { EventConfig, RuntimeStrategy, Source, Trigger } from '../config/config.ts';
+import type { ChannelScheme, EventConfig, RuntimeStrategy, Source, Trigger } from '../config/config.ts';
 import type { FieldPath, Report } from '../config/problem.ts';
 
 /**
@@ -35,7 +35,8 @@ export function reportUnsupported(config: EventConfig, report: Report, { redis }
   }
 }
 
-const isSupportedScheme = (scheme: string): boolean => scheme === 'memory' || scheme === 'sqlite';
+const schemes: readonly string[] = ['memory', 'sqlite', 'nats'] satisfies ChannelScheme[];
+const isSupportedScheme = (scheme: string): boolean => schemes.includes(scheme);
 
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
   if (processor.kind !== 'gateway')

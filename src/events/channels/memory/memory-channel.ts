@@ -109,6 +109,7 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
       for (const { leased } of queueOf(consumer).values()) held += leased ? 1 : 0;
       return { waiting: queueOf(consumer).size - held, held };
     },
+    problem: () => null,
     async close() {
       listeners.clear();
     },

@@ -21,7 +21,10 @@ export interface Received {
 /** What channels ask of the thread of their database. Times in milliseconds since the epoch. */
 export interface ChannelCalls {
   publish(input: { readonly topic: string; readonly event: Uint8Array }): null;
+  /** A message for one consumer alone, who gets it as a later attempt. */
+  put(input: Reader & { readonly event: Uint8Array; readonly attempt: number; readonly due: number }): null;
   subscribe(input: Reader): null;
+  otherSubscribers(input: { readonly topic: string; readonly consumers: readonly string[] }): string[];
   endOtherSubscriptions(input: { readonly topic: string; readonly consumers: readonly string[] }): null;
   receive(
     input: Reader & { readonly limit: number; readonly now: number; readonly until: number },
@@ -42,7 +45,7 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const sql = (text: string) => database.prepare(text);
   const addEvent = sql('insert into events (topic, event, checksum) values (?, ?, ?)');
   const deleteEvent = sql('delete from events where seq = ?');
-  const addDelivery = sql('insert into deliveries values (?, ?, 0, 0, 1, 0)');
+  const addDelivery = sql('insert into deliveries values (?, ?, ?, 0, ?, 0)');
   const deleteDelivery = sql('delete from deliveries where consumer = ? and seq = ? and leased = 1');
   const isAwaited =
     sql(`select 1 from consumers join deliveries on deliveries.consumer = consumers.id and seq = ?
@@ -50,8 +53,9 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const addConsumer = sql('insert or ignore into consumers (topic, name, subscribed) values (?, ?, 0)');
   const consumerId = sql('select id from consumers where topic = ? and name = ?');
   const startSubscription = sql('update consumers set subscribed = 1 where id = ? and subscribed = 0');
-  const endSubscriptions = sql(`update consumers set subscribed = 0
-    where topic = ? and name not in (select value from json_each(?))`);
+  const others = 'topic = ? and subscribed = 1 and name not in (select value from json_each(?))';
+  const otherSubscribers = sql(`select name from consumers where ${others}`);
+  const endSubscriptions = sql(`update consumers set subscribed = 0 where ${others}`);
   const subscribers = sql('select id from consumers where topic = ? and subscribed = 1');
   const reassign = sql('update deliveries set consumer = ? where consumer = ?');
   const columns = 'select seq, leased, attempt, crashes from deliveries where consumer = ?';
@@ -88,7 +92,12 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   return {
     publish({ event, topic }) {
       const { lastInsertRowid: seq } = addEvent.run(topic, event, crc32(event));
-      for (const consumer of subscribersOf(topic)) addDelivery.run(consumer, seq);
+      for (const consumer of subscribersOf(topic)) addDelivery.run(consumer, seq, 0, 1);
+      return null;
+    },
+    put({ attempt, due, event, ...reader }) {
+      const { lastInsertRowid: seq } = addEvent.run(reader.topic, event, crc32(event));
+      addDelivery.run(idOf(reader), seq, due, attempt);
       return null;
     },
     subscribe(reader) {
@@ -98,6 +107,8 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
       subscribed.delete(reader.topic);
       return null;
     },
+    otherSubscribers: ({ consumers, topic }) =>
+      otherSubscribers.all(topic, JSON.stringify(consumers)).map(({ name }) => String(name)),
     endOtherSubscriptions({ consumers, topic }) {
       endSubscriptions.run(topic, JSON.stringify(consumers));
       subscribed.delete(topic);

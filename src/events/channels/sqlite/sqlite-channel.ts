@@ -46,6 +46,7 @@ export function createSqliteChannel(database: EventDatabase, topic: string, now:
       return () => listeners.delete(listener);
     },
     depth: (consumer) => database.ask('depth', { topic, consumer }),
+    problem: () => null,
     async close() {
       listeners.clear();
     },

@@ -1,0 +1,216 @@
+import type { Log } from '../../../lib/log.ts';
+import type { EventDatabase } from '../../database/event-database.ts';
+import type { Channel, Delivery } from '../channel.ts';
+import type { Broker, BrokerConnection, BrokerMessage, Consumption } from './broker.ts';
+import { createInbox, type Inbox } from './inbox.ts';
+import { createLastingConnection } from './lasting-connection.ts';
+import { createShelf } from './shelf.ts';
+
+const DEFAULT_PREFETCH = 256;
+/** How soon a consumption that ended begins again. */
+const CONSUME_AGAIN_MS = 1_000;
+const MAX_CALLS = 20_000;
+/** Deliveries of the shelf have ids that begin so. */
+const SHELF = 'shelf:';
+
+export interface BrokerChannelInput {
+  broker: Broker;
+  /** What the configuration calls the channel. */
+  channelId: string;
+  /** Of the shelf, where messages wait for their next attempt. */
+  database: EventDatabase;
+  /** What tells the messages of this topic on the shelf from those of others. */
+  shelfKey: string;
+  log: Log;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+}
+
+interface Consumer {
+  readonly inbox: Inbox;
+  prefetch: number;
+  /** Whether somebody receives: until then its messages stay with the broker. */
+  wanted: boolean;
+  consumption: Consumption | null;
+  again: NodeJS.Timeout | undefined;
+  /** Before this time no message of the shelf is due. */
+  shelfDue: number;
+}
+
+/** A channel whose messages are with a broker, but for those that wait for another attempt. */
+export function createBrokerChannel(input: BrokerChannelInput): Channel {
+  const { broker, channelId, database, log, now, shelfKey } = input;
+  const shelf = createShelf(database, shelfKey, now);
+  const listeners = new Set<() => void>();
+  const consumers = new Map<string, Consumer>();
+  const consumerOf = (name: string): Consumer => {
+    const known = consumers.get(name) ?? {
+      inbox: createInbox(now),
+      prefetch: DEFAULT_PREFETCH,
+      wanted: false,
+      consumption: null,
+      again: undefined,
+      shelfDue: 0,
+    };
+    consumers.set(name, known);
+    return known;
+  };
+  const connection = createLastingConnection({
+    broker,
+    maxCalls: MAX_CALLS,
+    onConnected(made) {
+      log.info({ channel: channelId }, 'a message queue is connected');
+      for (const [name, consumer] of consumers) if (consumer.wanted) begin(name, consumer, made);
+    },
+    onLost(error) {
+      log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached');
+      for (const consumer of consumers.values()) {
+        clearTimeout(consumer.again);
+        consumer.consumption = null;
+        consumer.inbox.disconnected();
+      }
+    },
+  });
+
+  /** Subscribes again first: a broker may have lost what it knew. */
+  const begin = (name: string, consumer: Consumer, made: BrokerConnection) => {
+    let ended = false;
+    const end = (error: Error) => {
+      if (ended) return;
+      ended = true;
+      consumer.consumption = null;
+      consumer.inbox.disconnected();
+      if (connection.problem() !== null || !consumer.wanted) return;
+      log.warn({ channel: channelId, trigger: name, error: error.message }, 'a consumer begins again');
+      consumer.again = setTimeout(() => start(name, consumer), CONSUME_AGAIN_MS);
+    };
+    const receiver = {
+      ended: end,
+      message(message: BrokerMessage) {
+        if (consumer.inbox.add(message)) for (const listener of listeners) listener();
+      },
+    };
+    consumer.consumption = { stop: async () => {} };
+    made
+      .subscribe(name)
+      .then(() => made.consume(name, consumer.prefetch, receiver))
+      .then((consumption) => {
+        if (!ended) consumer.consumption = consumption;
+      }, end);
+  };
+  const start = (name: string, consumer: Consumer) => {
+    connection.run(async (made) => begin(name, consumer, made)).catch(() => {});
+  };
+  const stop = async (consumer: Consumer) => {
+    consumer.wanted = false;
+    clearTimeout(consumer.again);
+    await consumer.consumption?.stop().catch(() => {});
+    consumer.consumption = null;
+    await Promise.allSettled(consumer.inbox.clear().map((message) => message.giveBack()));
+  };
+
+  const fromShelf = async (name: string, consumer: Consumer, limit: number, leaseMs: number) => {
+    if (now() < consumer.shelfDue) return [];
+    const deliveries = await shelf.receive(name, limit, leaseMs);
+    const due = await shelf.nextDueIn(name);
+    consumer.shelfDue = due === null ? Number.POSITIVE_INFINITY : now() + due;
+    return deliveries.map((delivery) => ({ ...delivery, id: `${SHELF}${delivery.id}` }));
+  };
+  const settle = async ({ inbox }: Consumer, message: BrokerMessage) => {
+    try {
+      await connection.run(() => message.ack());
+    } catch (error) {
+      // It comes once more, and is acknowledged then.
+      if (message.position === null) throw error;
+      inbox.settled(message);
+    }
+  };
+  const shelfId = (id: string): string | null => (id.startsWith(SHELF) ? id.slice(SHELF.length) : null);
+
+  return {
+    publish: (event) => connection.run((made) => made.publish(event)),
+    async subscribe(name, bufferSize) {
+      const consumer = consumerOf(name);
+      const prefetch = bufferSize ?? consumer.prefetch;
+      await shelf.subscribe(name);
+      await connection.run((made) => made.subscribe(name));
+      if (prefetch === consumer.prefetch) return;
+      consumer.prefetch = prefetch;
+      if (consumer.consumption === null) return;
+      await consumer.consumption.stop();
+      start(name, consumer);
+    },
+    async endOtherSubscriptions(names) {
+      for (const [name, consumer] of consumers) if (!names.has(name)) await stop(consumer);
+      for (const name of await shelf.otherSubscribers(names))
+        await connection.run((made) => made.unsubscribe(name));
+      await shelf.endOtherSubscriptions(names);
+    },
+    async receive(name, limit, leaseMs) {
+      const consumer = consumerOf(name);
+      if (!consumer.wanted) {
+        consumer.wanted = true;
+        start(name, consumer);
+      }
+      const deliveries: Delivery[] = await fromShelf(name, consumer, limit, leaseMs);
+      return [...deliveries, ...consumer.inbox.receive(limit - deliveries.length, leaseMs)];
+    },
+    async renew(name, ids, leaseMs) {
+      consumerOf(name).inbox.renew(ids, leaseMs);
+      const shelved = ids.map(shelfId).filter((id) => id !== null);
+      if (shelved.length > 0) await shelf.renew(name, shelved, leaseMs);
+    },
+    async ack(name, id) {
+      const shelved = shelfId(id);
+      if (shelved !== null) return shelf.ack(name, shelved);
+      const consumer = consumerOf(name);
+      const message = consumer.inbox.held(id);
+      consumer.inbox.remove(id);
+      if (message !== null) await settle(consumer, message);
+    },
+    async retry(name, id, delayMs) {
+      const consumer = consumerOf(name);
+      const shelved = shelfId(id);
+      if (shelved !== null) await shelf.retry(name, shelved, delayMs);
+      else {
+        const message = consumer.inbox.held(id);
+        if (message === null) return;
+        await shelf.put(name, message.content, 2, delayMs);
+        consumer.inbox.remove(id);
+        await settle(consumer, message);
+      }
+      consumer.shelfDue = Math.min(consumer.shelfDue, now() + delayMs);
+    },
+    async release(name, id) {
+      const consumer = consumerOf(name);
+      const shelved = shelfId(id);
+      if (shelved === null) return consumer.inbox.release(id);
+      await shelf.release(name, shelved);
+      consumer.shelfDue = 0;
+    },
+    async nextDueIn(name) {
+      const { inbox, shelfDue } = consumerOf(name);
+      const dues = [inbox.nextDueIn(), shelfDue === Number.POSITIVE_INFINITY ? null : shelfDue - now()];
+      const known = dues.filter((due) => due !== null);
+      return known.length === 0 ? null : Math.max(0, Math.min(...known));
+    },
+    onArrival(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async depth(name) {
+      const inbox = consumerOf(name).inbox.depth();
+      const shelved = await shelf.depth(name);
+      const held = inbox.held + shelved.held;
+      if (connection.problem() !== null) return { waiting: null, held };
+      const waiting = await connection.run((made) => made.waiting(name)).catch(() => null);
+      return { waiting: waiting === null ? null : waiting + inbox.waiting + (shelved.waiting ?? 0), held };
+    },
+    problem: connection.problem,
+    async close() {
+      listeners.clear();
+      await Promise.all([...consumers.values()].map(stop));
+      await connection.close();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Delivery } from '../channel.ts';
+import type { BrokerMessage } from './broker.ts';
+
+/** Messages that were settled while the broker could not be told, the oldest of which are forgotten. */
+const MOST_SETTLED = 100_000;
+
+/** A message that waits to be received, or is held by the consumer. */
+interface Entry {
+  /** The handle to settle it with: that of its latest delivery. */
+  message: BrokerMessage;
+  crashes: number;
+  /** When its lease ends. */
+  until: number;
+}
+
+/** What a broker has handed over for one consumer: in order, and leased to the consumer. All of it is gone with the process. */
+export interface Inbox {
+  /** @returns false when the message is there already, or the consumer is done with it */
+  add(message: BrokerMessage): boolean;
+  receive(limit: number, leaseMs: number): Delivery[];
+  renew(ids: readonly string[], leaseMs: number): void;
+  /** What the consumer has in hand by this id, or null. */
+  held(id: string): BrokerMessage | null;
+  remove(id: string): void;
+  release(id: string): void;
+  /** The message is done with, but the broker was not told. */
+  settled(message: BrokerMessage): void;
+  /** Milliseconds until a message may be due; null when none waits. */
+  nextDueIn(): number | null;
+  depth(): { readonly waiting: number; readonly held: number };
+  /** The connection was lost: the broker delivers again what it does not know to be settled. */
+  disconnected(): void;
+  /** Everything that is not settled. */
+  clear(): BrokerMessage[];
+}
+
+/** @param now milliseconds of any clock that only goes forward */
+export function createInbox(now: () => number): Inbox {
+  const waiting: Entry[] = [];
+  const held = new Map<string, Entry>();
+  const settled = new Set<string>();
+  let number = 0;
+
+  /** What waits or is held, by position. */
+  const present = new Map<string, Entry>();
+  /** What the consumer was too slow with waits again, before all others. */
+  const reclaim = () => {
+    const late = [...held].filter(([, { until }]) => until <= now());
+    for (const [id] of late) held.delete(id);
+    for (const [, entry] of late) entry.crashes += 1;
+    waiting.unshift(...late.map(([, entry]) => entry));
+  };
+  return {
+    add(message) {
+      const { position, redelivered } = message;
+      if (redelivered && position !== null) {
+        const entry = present.get(position);
+        if (entry !== undefined) {
+          entry.message = message;
+          return false;
+        }
+        if (settled.delete(position)) {
+          void message.ack().catch(() => settled.add(position));
+          return false;
+        }
+      }
+      const entry: Entry = { message, crashes: 0, until: 0 };
+      if (position !== null) present.set(position, entry);
+      waiting.push(entry);
+      return true;
+    },
+    receive(limit, leaseMs) {
+      reclaim();
+      return waiting.splice(0, limit).map((entry) => {
+        number += 1;
+        const id = String(number);
+        entry.until = now() + leaseMs;
+        held.set(id, entry);
+        return { id, content: entry.message.content, attempt: 1, crashes: entry.crashes };
+      });
+    },
+    renew(ids, leaseMs) {
+      for (const id of ids) {
+        const entry = held.get(id);
+        if (entry !== undefined) entry.until = now() + leaseMs;
+      }
+    },
+    held: (id) => held.get(id)?.message ?? null,
+    remove(id) {
+      const entry = held.get(id);
+      held.delete(id);
+      if (entry?.message.position != null) present.delete(entry.message.position);
+    },
+    release(id) {
+      const entry = held.get(id);
+      if (entry === undefined) return;
+      held.delete(id);
+      waiting.unshift(entry);
+    },
+    settled({ position }) {
+      if (position === null) return;
+      settled.add(position);
+      const [oldest] = settled;
+      if (settled.size > MOST_SETTLED && oldest !== undefined) settled.delete(oldest);
+    },
+    nextDueIn() {
+      if (waiting.length > 0) return 0;
+      let next = Number.POSITIVE_INFINITY;
+      for (const { until } of held.values()) next = Math.min(next, until);
+      return next === Number.POSITIVE_INFINITY ? null : Math.max(0, next - now());
+    },
+    depth: () => ({ waiting: waiting.length, held: held.size }),
+    disconnected() {
+      for (const { message } of waiting.splice(0))
+        if (message.position !== null) present.delete(message.position);
+    },
+    clear() {
+      const all = [...held.values(), ...waiting].map(({ message }) => message);
+      held.clear();
+      present.clear();
+      waiting.length = 0;
+      return all;
+    },
+  };
+}

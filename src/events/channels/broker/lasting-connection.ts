@@ -1,0 +1,175 @@
+import type { Broker, BrokerConnection } from './broker.ts';
+
+/** For how long an operation waits for a connection. */
+const UNREACHABLE_MS = 5_000;
+/** How long a broker may take for one operation, before its connection counts as lost. */
+const SILENT_MS = 15_000;
+const CONNECT_MS = 10_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2_000;
+
+/** Operations that did not happen, or of which nobody knows whether they did, because the broker is not there. */
+class ChannelUnreachable extends Error {}
+
+export interface LastingConnectionInput {
+  readonly broker: Broker;
+  /** Calls that are not settled at a time. More are refused, so that a broker that hangs does not fill the memory. */
+  readonly maxCalls: number;
+  onConnected(connection: BrokerConnection): void;
+  /** Is called once for each time that the broker cannot be reached. */
+  onLost(error: Error): void;
+}
+
+/** A connection that is made again whenever it is lost, until it is closed. */
+export interface LastingConnection {
+  /** @throws ChannelUnreachable when there is no connection, or it was lost meanwhile */
+  run<T>(work: (connection: BrokerConnection) => Promise<T>): Promise<T>;
+  /** Why there is no connection; null when there is one. */
+  problem(): string | null;
+  close(): Promise<void>;
+}
+
+export function createLastingConnection(input: LastingConnectionInput): LastingConnection {
+  const { broker, maxCalls, onConnected, onLost } = input;
+  let current: BrokerConnection | null = null;
+  let problem: string | null = 'There is no connection yet';
+  let closed = false;
+  let pause: NodeJS.Timeout | undefined;
+  let told = false;
+  /** Those who wait for a connection. */
+  const waiting = new Set<(connection: BrokerConnection) => void>();
+  /** Ends the calls that are under way. */
+  const underWay = new Set<(error: Error) => void>();
+
+  const failed = (error: Error) => {
+    problem = error.message;
+    if (!told) onLost(error);
+    told = true;
+  };
+  const lose = (connection: BrokerConnection, error: Error) => {
+    if (connection !== current) return;
+    current = null;
+    failed(error);
+    for (const end of underWay) end(new ChannelUnreachable(`The connection was lost: ${error.message}`));
+    void connection.close();
+    connectAfter(FIRST_PAUSE_MS);
+  };
+  const connect = async (pauseMs: number) => {
+    try {
+      const connection = await connected(broker, lose);
+      if (closed) return void connection.close();
+      current = connection;
+      problem = null;
+      told = false;
+      onConnected(connection);
+      for (const proceed of waiting) proceed(connection);
+    } catch (error) {
+      failed(error instanceof Error ? error : new Error(String(error)));
+      connectAfter(Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
+    }
+  };
+  const connectAfter = (pauseMs: number) => {
+    if (!closed) pause = setTimeout(() => void connect(pauseMs), pauseMs);
+  };
+  void connect(FIRST_PAUSE_MS / 2);
+
+  const connection = (): Promise<BrokerConnection> => {
+    if (current !== null) return Promise.resolve(current);
+    return new Promise((resolve, reject) => {
+      const end = (error: Error) => {
+        clearTimeout(timer);
+        waiting.delete(proceed);
+        reject(error);
+      };
+      const proceed = (made: BrokerConnection) => {
+        clearTimeout(timer);
+        waiting.delete(proceed);
+        ends.delete(end);
+        resolve(made);
+      };
+      const timer = setTimeout(() => {
+        ends.delete(end);
+        end(new ChannelUnreachable(`The message queue cannot be reached: ${problem}`));
+      }, UNREACHABLE_MS);
+      waiting.add(proceed);
+      ends.add(end);
+    });
+  };
+  /** Ends those who wait, at the close. */
+  const ends = new Set<(error: Error) => void>();
+
+  return {
+    async run(work) {
+      if (closed) throw new ChannelUnreachable('The channel is closed');
+      if (underWay.size + waiting.size >= maxCalls)
+        throw new ChannelUnreachable(`${maxCalls} calls wait for the message queue`);
+      const used = await connection();
+      return new Promise((resolve, reject) => {
+        const settle = () => {
+          clearTimeout(timer);
+          underWay.delete(end);
+        };
+        const end = (error: Error) => {
+          settle();
+          reject(error);
+        };
+        const timer = setTimeout(
+          () => lose(used, new Error(`The message queue did not answer within ${SILENT_MS / 1_000} s`)),
+          SILENT_MS,
+        );
+        underWay.add(end);
+        work(used).then(
+          (result) => {
+            settle();
+            resolve(result);
+          },
+          (error: unknown) => end(error instanceof Error ? error : new Error(String(error))),
+        );
+      });
+    },
+    problem: () => problem,
+    async close() {
+      closed = true;
+      clearTimeout(pause);
+      const error = new ChannelUnreachable('The channel is closed');
+      for (const end of [...ends, ...underWay]) end(error);
+      await current?.close();
+      current = null;
+    },
+  };
+}
+
+/** @throws when that takes too long; a connection that comes later is closed */
+async function connected(
+  broker: Broker,
+  lose: (connection: BrokerConnection, error: Error) => void,
+): Promise<BrokerConnection> {
+  let made: BrokerConnection | null = null;
+  let lost: Error | null = null;
+  let late = false;
+  let timer: NodeJS.Timeout | undefined;
+  const connecting = broker.connect((error) => {
+    lost = error;
+    if (made !== null) lose(made, error);
+  });
+  connecting.then(
+    (connection) => {
+      if (late) void connection.close();
+    },
+    () => {},
+  );
+  const tooLong = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      late = true;
+      reject(new Error(`There was no connection within ${CONNECT_MS / 1_000} s`));
+    }, CONNECT_MS);
+  });
+  try {
+    made = await Promise.race([connecting, tooLong]);
+  } finally {
+    clearTimeout(timer);
+  }
+  if (lost === null) return made;
+  void made.close();
+  throw lost;
+}

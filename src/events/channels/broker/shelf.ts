@@ -1,0 +1,31 @@
+import type { EventDatabase } from '../../database/event-database.ts';
+import { storedEvent } from '../../database/stored-event.ts';
+import type { Channel, Content } from '../channel.ts';
+import { createSqliteChannel } from '../sqlite/sqlite-channel.ts';
+
+/**
+ * Where messages of a broker wait for their next attempt: in the database of this gateway, for brokers cannot delay a message,
+ * or not for long, or not many. From the first retry on, a message is no longer the broker's.
+ */
+export interface Shelf
+  extends Pick<Channel, 'receive' | 'renew' | 'ack' | 'retry' | 'release' | 'nextDueIn' | 'depth'>,
+    Pick<Channel, 'subscribe' | 'endOtherSubscriptions'> {
+  /** Resolves when the message is on the disk. It comes after `delayMs`, as the attempt. */
+  put(consumer: string, content: Content, attempt: number, delayMs: number): Promise<void>;
+  /** Consumers that this gateway subscribed, of which the shelf keeps a list, but for those given. */
+  otherSubscribers(consumers: ReadonlySet<string>): Promise<readonly string[]>;
+}
+
+/** @param channel what tells this channel's messages from those of others */
+export function createShelf(database: EventDatabase, channel: string, now: () => number): Shelf {
+  const topic = `shelf ${channel}`;
+  const rows = createSqliteChannel(database, topic, now);
+  return {
+    ...rows,
+    async put(consumer, content, attempt, delayMs) {
+      const event = content.ok ? storedEvent(content.event) : content.bytes;
+      await database.ask('put', { topic, consumer, event, attempt, due: now() + delayMs });
+    },
+    otherSubscribers: (consumers) => database.ask('otherSubscribers', { topic, consumers: [...consumers] }),
+  };
+}

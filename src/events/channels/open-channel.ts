@@ -1,0 +1,77 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Log } from '../../lib/log.ts';
+import type { Channel as ChannelConfig } from '../config/config.ts';
+import type { EventDatabase } from '../database/event-database.ts';
+import { type Address, resolveAddress, withoutSecrets } from './broker/address.ts';
+import type { BrokerConnection } from './broker/broker.ts';
+import { createBrokerChannel } from './broker/broker-channel.ts';
+import type { Channel } from './channel.ts';
+import { createMemoryChannel } from './memory/memory-channel.ts';
+import { createSqliteChannel } from './sqlite/sqlite-channel.ts';
+
+export interface OpenChannelInput {
+  /** Where relative addresses of `sqlite:` lead, and where messages of brokers wait for their next attempt. */
+  dataDir: string;
+  /** The database in a file, which is opened once. */
+  database(path: string): EventDatabase;
+  log: Log;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** The value of an environment variable that the configuration names. */
+  variable(name: string): string | undefined;
+}
+
+type Connect = (address: Address, topic: string, onLost: (error: Error) => void) => Promise<BrokerConnection>;
+
+/** Libraries are loaded by those who use them. */
+const brokers = {
+  nats: async (): Promise<Connect> => (await import('./nats/connect-nats.ts')).connectNats,
+};
+
+/**
+ * Opens a channel. A broker is connected to in the background, again and again until it is there.
+ * @throws Error for a variable that is not set, and for a kind of channel that is not supported
+ */
+export function openChannel(config: ChannelConfig, input: OpenChannelInput): Channel {
+  const { id, scheme, topic, url } = config;
+  const { database, dataDir, log, now, variable } = input;
+  switch (scheme) {
+    case 'memory':
+      return createMemoryChannel({ now });
+    case 'sqlite':
+      return createSqliteChannel(database(sqliteFile(url, dataDir)), topic, now);
+    case 'nats': {
+      const address = resolveAddress(url, variable);
+      const broker = {
+        async connect(onLost: (error: Error) => void) {
+          const connect = await brokers[scheme]();
+          try {
+            return await connect(address, topic, (error) => onLost(withoutSecrets(error, address)));
+          } catch (error) {
+            throw withoutSecrets(error, address);
+          }
+        },
+      };
+      const shelf = database(sqliteFile('sqlite:', dataDir));
+      return createBrokerChannel({
+        broker,
+        channelId: id,
+        database: shelf,
+        shelfKey: `${url} ${topic}`,
+        log,
+        now,
+      });
+    }
+    default:
+      throw new Error(`Channels of the kind ${scheme} are not supported yet`);
+  }
+}
+
+/** `sqlite:` is the data directory's `events.db`, `sqlite:NAME` another file there, `sqlite:///PATH` any file. */
+function sqliteFile(url: string, dataDir: string): string {
+  const name = url.replace(/^sqlite:(?:\/\/)?/i, '');
+  const path = resolve(dataDir, name === '' ? 'events.db' : name);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return path;
+}
