@@ -38,6 +38,7 @@ const permissive = new Set([
   'BSD-3-Clause',
   '0BSD',
   'BlueOak-1.0.0',
+  'Unlicense',
 ]);
 
 /** Of a package under several licences at once, each has to be permissive. */
