@@ -90,6 +90,16 @@ export function limitedKeys({ db }: Pick<Store, 'db'>, now: () => number) {
     return { ...rowOfKey(record, now()), ...shownKeyLimits(await budgets.list(), id) };
   };
   return {
+    /** A key and its limits as they are shown; null when there is none of that id or name. */
+    async find(idOrName: string): Promise<Row | null> {
+      const record = await keyStore({ db }, now).find(idOrName);
+      if (record === null) return null;
+      return {
+        ...rowOfKey(record, now()),
+        ...shownKeyLimits(await budgetStore({ db }, now).list(), record.id),
+      };
+    },
+
     /**
      * Makes a key. Its text is in the answer and nowhere else.
      * @throws GatewayError for a name that is taken or a time that is past, ZodError for other input that is not valid

@@ -6,7 +6,8 @@ import { connectionStore } from '../../connections/store.ts';
 import { recordCommand } from '../audit.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
-import { failure, usageError } from '../terminal/failure.ts';
+import { noConnection } from '../setup/connect.ts';
+import { usageError } from '../terminal/failure.ts';
 import { count } from '../terminal/text.ts';
 
 const banner = `!! WARNING !!
@@ -76,12 +77,7 @@ async function readAll(options: Options, { config, existingStore }: Context): Pr
   const all = store === null ? [] : await connectionStore(store, key).listOpen();
   const id = options.text('id');
   const wanted = id === undefined ? all : all.filter((connection) => connection.id === id);
-  if (id !== undefined && wanted.length === 0)
-    throw failure(
-      1,
-      'not_found',
-      `There is no connection with the id "${id}": see \`gateway providers list\``,
-    );
+  if (id !== undefined && wanted.length === 0) throw noConnection(id);
   return wanted.map(({ credential, id, name, provider, status }) => ({
     id,
     provider,

@@ -25,6 +25,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).serveCommand,
   },
   {
+    name: 'stop',
+    summary: 'Stop the running gateway; open requests may finish',
+    load: async () => (await import('./stop.ts')).stopCommand,
+  },
+  {
     name: 'setup',
     summary: 'Set up a password, a provider and a key',
     load: async () => (await import('./setup.ts')).setupCommand,
@@ -43,6 +48,26 @@ export const commandList: readonly CommandEntry[] = [
     name: 'keys list',
     summary: 'List the gateway keys',
     load: async () => (await import('./keys-list.ts')).keysListCommand,
+  },
+  {
+    name: 'keys edit',
+    summary: 'Change the name or the limits of a gateway key',
+    load: async () => (await import('./keys-edit.ts')).keysEditCommand,
+  },
+  {
+    name: 'keys rotate',
+    summary: 'Replace the text of a gateway key and show it once',
+    load: async () => (await import('./keys-rotate.ts')).keysRotateCommand,
+  },
+  {
+    name: 'keys disable',
+    summary: 'Refuse a gateway key until it is enabled again',
+    load: async () => (await import('./keys-switch.ts')).keysDisableCommand,
+  },
+  {
+    name: 'keys enable',
+    summary: 'Accept a disabled gateway key again',
+    load: async () => (await import('./keys-switch.ts')).keysEnableCommand,
   },
   {
     name: 'keys remove',
@@ -68,6 +93,26 @@ export const commandList: readonly CommandEntry[] = [
     name: 'provider add',
     summary: 'Connect a provider',
     load: async () => (await import('./provider-add.ts')).providerAddCommand,
+  },
+  {
+    name: 'provider edit',
+    summary: 'Change the address, the key or the settings of a connection',
+    load: async () => (await import('./provider-edit.ts')).providerEditCommand,
+  },
+  {
+    name: 'provider rename',
+    summary: 'Rename a connection, also where combos and keys name it',
+    load: async () => (await import('./provider-rename.ts')).providerRenameCommand,
+  },
+  {
+    name: 'provider pause',
+    summary: 'Send no more requests to a connection',
+    load: async () => (await import('./provider-switch.ts')).providerPauseCommand,
+  },
+  {
+    name: 'provider resume',
+    summary: 'Send requests to a paused connection again',
+    load: async () => (await import('./provider-switch.ts')).providerResumeCommand,
   },
   {
     name: 'provider login',
@@ -168,6 +213,11 @@ export const commandList: readonly CommandEntry[] = [
     name: 'status',
     summary: 'Show whether the gateway is running, and the totals of 24 hours',
     load: async () => (await import('./status.ts')).statusCommand,
+  },
+  {
+    name: 'version',
+    summary: 'Show the version, and that of the running gateway',
+    load: async () => (await import('./version.ts')).versionCommand,
   },
   {
     name: 'logs',

@@ -1,10 +1,9 @@
 import { loggingOut, logoutMessage } from '../../connections/accounts/logout.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
-import { connectionRecords, connections } from '../setup/connect.ts';
+import { connections, namedConnection } from '../setup/connect.ts';
 import { confirmDestruction } from '../terminal/confirm.ts';
 import { failure } from '../terminal/failure.ts';
-import { printable } from '../terminal/text.ts';
 
 export const providerRemoveCommand: Command = {
   arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
@@ -17,13 +16,7 @@ export const providerRemoveCommand: Command = {
   ],
   run: async (options, context) => {
     const { io } = context;
-    const selector = options.argument('connection') ?? '';
-    const records = await connectionRecords(context);
-    const record = records.find(({ id }) => id === selector) ?? records.find(({ name }) => name === selector);
-    if (record === undefined) {
-      const hint = '`gateway providers list` shows what there is';
-      throw failure(1, 'not_found', `There is no connection "${printable(selector)}": ${hint}`);
-    }
+    const record = await namedConnection(options, context);
     await confirmDestruction(`Remove the connection "${record.name}" (${record.provider})?`, options, io);
     const stored = loggingOut(await connections(context), (left) => io.note(logoutMessage(left)));
     const entry = { action: 'connections.delete', target: record.id, before: { name: record.name } };

@@ -1,3 +1,4 @@
+import { keyStore } from '../../access/store.ts';
 import { createGateway, type Gateway } from '../../gateway.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
@@ -45,7 +46,11 @@ export const serveCommand: Command = {
 };
 
 /** What a newcomer does next, said only while there is nobody who could use the gateway. */
-async function greet({ config, io }: Context, url: string, setupCode: string | null): Promise<void> {
+async function greet(
+  { config, existingStore, io }: Context,
+  url: string,
+  setupCode: string | null,
+): Promise<void> {
   const { authRequired, dataDir } = await config();
   if (io.json) return;
   io.record({}, () => `Data directory ${dataDir}`);
@@ -56,6 +61,8 @@ async function greet({ config, io }: Context, url: string, setupCode: string | n
       () =>
         `No admin yet: \`gateway setup\`, or POST ${url}/api/setup with the code ${setupCode} (valid for an hour)`,
     );
+  const store = await existingStore();
+  if (store !== null && (await keyStore(store).list()).length > 0) return;
   io.record({}, () => `First steps: \`gateway keys add NAME\`, then point a tool at ${url} (or ${url}/v1)`);
 }
 

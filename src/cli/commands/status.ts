@@ -1,10 +1,14 @@
+import { z } from 'zod';
 import { isExpired } from '../../access/keys/row.ts';
 import { keyStore } from '../../access/store.ts';
+import type { ConnectionRecord } from '../../connections/schema.ts';
 import { totals } from '../../ledger/report.ts';
+import { collection } from '../api.ts';
+import type { RunningGateway } from '../client.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { connectionRecords } from '../setup/connect.ts';
-import { count, dollars, duration, iso } from '../terminal/text.ts';
+import { count, dollars, duration, iso, printable } from '../terminal/text.ts';
 import { version } from '../version.ts';
 
 const dayMs = 86_400_000;
@@ -25,6 +29,7 @@ export const statusCommand: Command = {
     const running = await context.findGateway();
     const keys = await keyCounts(context);
     const records = await connectionRecords(context);
+    const problems = records.flatMap(problemOf);
     const document = {
       running: running !== null,
       url: running?.url ?? null,
@@ -34,11 +39,13 @@ export const statusCommand: Command = {
       uptime_seconds: running === null ? null : Math.round((context.now() - running.startedAt) / 1000),
       data_dir: config.dataDir,
       auth_required: config.authRequired,
+      data_plane: running === null ? null : await dataPlane(running),
       keys,
       connections: {
         total: records.length,
         active: records.filter(({ active }) => active).length,
-        failed: records.filter(({ status }) => status === 'failed' || status === 'needs-re-entry').length,
+        failed: problems.length,
+        problems,
       },
       last_24_hours: await lastDay(context),
     };
@@ -46,6 +53,27 @@ export const statusCommand: Command = {
     return 0;
   },
 };
+
+interface Problem {
+  name: string;
+  status: string;
+  error: string | null;
+}
+
+/** What the last test of a connection, or the opening of its credential, found wrong. */
+function problemOf({ lastError, name, status }: ConnectionRecord): Problem[] {
+  if (status === 'failed') return [{ name, status, error: lastError }];
+  if (status !== 'needs-re-entry') return [];
+  const error = 'its credential cannot be decrypted: enter it again with `gateway provider edit`';
+  return [{ name, status, error }];
+}
+
+/** `running`, or why model requests are refused. */
+async function dataPlane(gateway: RunningGateway): Promise<string> {
+  const services = z.array(z.object({ id: z.string(), state: z.string() }));
+  const all = services.parse(await collection(gateway, 'services'));
+  return all.find(({ id }) => id === 'data-plane')?.state ?? 'unknown';
+}
 
 async function keyCounts(context: Context): Promise<{ total: number; usable: number }> {
   const store = await context.existingStore();
@@ -62,7 +90,8 @@ interface StatusDocument {
   uptime_seconds: number | null;
   data_dir: string;
   keys: { total: number; usable: number };
-  connections: { total: number; active: number; failed: number };
+  data_plane: string | null;
+  connections: { total: number; active: number; failed: number; problems: readonly Problem[] };
   last_24_hours: {
     requests: number;
     failed: number;
@@ -84,11 +113,14 @@ function people(status: StatusDocument): string {
   const head = status.running
     ? `Running at ${status.url}, version ${status.version}, pid ${status.pid}, up ${duration((status.uptime_seconds ?? 0) * 1000)}`
     : 'Not running: start it with `gateway serve`';
+  const stopped = status.data_plane !== null && status.data_plane !== 'running';
   return [
     head,
+    ...(stopped ? [`Model requests are refused: the data plane is ${status.data_plane}`] : []),
     `Data directory   ${status.data_dir}`,
     `Gateway keys     ${keys.total} (${keys.usable} usable)`,
     `Connections      ${connections.total} (${connections.active} active, ${connections.failed} with a problem)`,
+    ...connections.problems.map(({ error, name }) => `  ${printable(name)}: ${printable(error ?? 'failed')}`),
     `Last 24 hours    ${count(day.requests, 'request')}, ${day.failed} failed, ${spent(day)}`,
   ].join('\n');
 }

@@ -5,9 +5,10 @@ import type { ConnectionTest } from '../../connections/testing/test-connection.t
 import { testConnection } from '../../connections/testing/test-connection.ts';
 import type { Listening } from '../../http/outbound/outbound.ts';
 import { readRunFile } from '../../run-file.ts';
+import type { Options } from '../command.ts';
 import type { Context } from '../context.ts';
 import { failure } from '../terminal/failure.ts';
-import { count } from '../terminal/text.ts';
+import { count, printable } from '../terminal/text.ts';
 import { providerOf } from './provider-choice.ts';
 
 /** How long a provider may take to answer a test. */
@@ -33,6 +34,20 @@ export async function listeningAt(context: Context): Promise<Listening> {
 /** The records, without opening any credential and without creating anything. */
 export async function connectionRecords(context: Context): Promise<ConnectionRecord[]> {
   return (await context.existingStore()) === null ? [] : (await connections(context)).list();
+}
+
+/** The connection that a command names. @throws a failure when there is none of that id or name */
+export async function namedConnection(options: Options, context: Context): Promise<ConnectionRecord> {
+  const selector = options.argument('connection') ?? '';
+  const records = await connectionRecords(context);
+  const record = records.find(({ id }) => id === selector) ?? records.find(({ name }) => name === selector);
+  if (record === undefined) throw noConnection(selector);
+  return record;
+}
+
+export function noConnection(selector: string): Error {
+  const hint = '`gateway providers list` shows what there is';
+  return failure(1, 'not_found', `There is no connection "${printable(selector)}": ${hint}`);
 }
 
 /** Sends a test to the provider of a stored connection and writes down how it went. */

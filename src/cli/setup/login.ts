@@ -8,7 +8,7 @@ import { browserLogin, deviceLogin, type LoginTarget } from '../../connections/o
 import type { Context } from '../context.ts';
 import { failure, usageError } from '../terminal/failure.ts';
 import type { Io } from '../terminal/io.ts';
-import { connectionRecords, connections } from './connect.ts';
+import { connectionRecords, connections, noConnection } from './connect.ts';
 
 export interface LoginOptions {
   io: Io;
@@ -24,12 +24,7 @@ export interface LoginOptions {
 export async function loginTargetOf(selector: string, context: Context): Promise<LoginTarget> {
   const any = (await connectionRecords(context)).length > 0;
   const open = any ? await (await connections(context)).findOpen(selector) : null;
-  if (open === null)
-    throw failure(
-      1,
-      'not_found',
-      `There is no connection "${selector}": \`gateway providers list\` shows what there is`,
-    );
+  if (open === null) throw noConnection(selector);
   if (open.account?.kind !== 'oauth')
     throw failure(1, 'conflict', `The connection "${open.name}" has no login: add it with --auth oauth`);
   const { account, id, name, provider } = open;
