@@ -38,6 +38,7 @@ import { type Live, openLive } from './management/live/live.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
 import { gatewayResources } from './management/resources.ts';
+import { isMcpPath, type Mcp, openMcp } from './mcp/open.ts';
 import { renderError } from './proxy/answer/error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { traceText } from './proxy/dispatch/attempt-failures.ts';
@@ -129,7 +130,8 @@ async function open(input: OpenInput): Promise<Listening> {
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   let address: Address | null = null;
-  const { context, management, services, setupCode } = await openContext(input, () => address);
+  const { setupCode, ...opened } = await openContext(input, () => address);
+  const { context } = opened;
   let draining = false;
   const onError = (error: unknown, exchange: AnyExchange | null) => {
     const path = exchange === null ? null : safePath(exchange.path);
@@ -144,7 +146,7 @@ async function open(input: OpenInput): Promise<Listening> {
         ? refusalWithHeaders(error, id)
         : renderError(error, path, id, received),
     connections: { ...configuredLimit(config, input.log), isProbe: (path) => probes.has(path) },
-    onRequest: (exchange) => serve({ context, management, services }, exchange, draining),
+    onRequest: (exchange) => serve(opened, exchange, draining),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
     onError,
@@ -188,6 +190,7 @@ interface Address {
 interface Opened {
   context: SurfaceContext;
   management: Management;
+  mcp: Mcp;
   services: Services;
   setupCode: string | null;
 }
@@ -257,8 +260,15 @@ async function openContext(
     onClose,
   });
   const balances = openBalances({ schedule, inUse, tokens, listening, onClose, now: Date.now });
+  const mcp = openMcp({
+    version,
+    now: Date.now,
+    gate: (exchange) => services.admitMcp(exchange),
+    report: (error) => log.error({ error: describe(error) }, 'the MCP server has a fault'),
+  });
   const services = await openServices({
     store,
+    mcp,
     config,
     version,
     tokens,
@@ -334,7 +344,7 @@ async function openContext(
       gatewayEvents,
     },
   );
-  return { context, management, services, setupCode };
+  return { context, management, mcp, services, setupCode };
 }
 
 interface DoorParts {
@@ -487,7 +497,7 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
 
 /** Every path of the gateway. */
 function serve(
-  { context, management, services }: Pick<Opened, 'context' | 'management' | 'services'>,
+  { context, management, mcp, services }: Omit<Opened, 'setupCode'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {
@@ -512,6 +522,7 @@ function serve(
     }
     default:
       if (isManagementPath(exchange.path)) return management.serve(exchange);
+      if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);
       throw new GatewayError(
         'not_found',
         `Nothing is served at ${safePath(exchange.path).slice(0, 200)}: model endpoints are below /v1`,

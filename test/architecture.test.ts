@@ -29,6 +29,7 @@ const rows: Readonly<Record<string, number>> = {
   health: 2,
   tools: 2,
   management: 6,
+  mcp: 6,
   'state.ts': 5,
   services: 6,
   providers: 1,
@@ -48,6 +49,7 @@ const memberFolders = [
   'tools/catalogue',
   'tools/catalogue/agents',
   'tools/catalogue/code',
+  'mcp/tools',
 ];
 const cesql = 'events/cesql/';
 const codecsMayImport = ['lib/error.ts', 'lib/sse.ts'];

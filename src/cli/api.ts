@@ -37,7 +37,7 @@ function isNamed(action: unknown, name: string): boolean {
   return typeof action === 'object' && action !== null && 'name' in action && action.name === name;
 }
 
-async function textOf({ body }: Answer): Promise<string> {
+export async function textOf({ body }: Answer): Promise<string> {
   const pieces: Uint8Array[] = [];
   for await (const piece of body) pieces.push(piece);
   return Buffer.concat(pieces).toString('utf8');

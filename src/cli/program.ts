@@ -59,7 +59,7 @@ function createProgram(io: Io, printed: (text: string) => void): Commander {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nWithout a command, `gateway` is `gateway serve`. `gateway COMMAND --help` shows examples.',
+      '\nWithout a command, `gateway` is `gateway serve`, and `gateway --mcp` serves MCP over stdio. `gateway COMMAND --help` shows examples.',
     );
   for (const flag of commonFlags) program.addOption(optionOf(flag));
   return program;

@@ -71,6 +71,7 @@ export const errorRows = {
   too_many_connections: { status: 503, kind: 'overloaded' },
   shutting_down: { status: 503, kind: 'overloaded' },
   data_plane_stopped: { status: 503, kind: 'overloaded' },
+  service_stopped: { status: 503, kind: 'overloaded' },
   upstream_unreachable: { status: 502, kind: 'server' },
   upstream_redirect: { status: 502, kind: 'server' },
   upstream_protocol: { status: 502, kind: 'server' },

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { AuthRefusal } from '../access/manage-auth.ts';
-import type { Caller } from '../http/resource.ts';
+import type { Caller, Resource } from '../http/resource.ts';
 import { sendWhole } from '../http/send.ts';
 import { checkHost } from '../http/server/allowed-hosts.ts';
 import type { Exchange } from '../http/server/server.ts';
@@ -8,6 +8,7 @@ import { GatewayError } from '../lib/error.ts';
 import type { Answer } from './answer.ts';
 import { type ApiPath, apiPath, apiVersion } from './api-path.ts';
 import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
+import type { CollectionContext } from './collection/collection.ts';
 import { endedLogin, serveResource } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
 import { serveEventSchemas } from './events/schemas.ts';
@@ -36,10 +37,32 @@ export async function serveManagement(context: ManagementContext, exchange: Exch
     const answer = await respond(context, exchange);
     if (answer !== null) send(exchange, answer);
   } catch (error) {
-    if (!(error instanceof GatewayError)) context.report(error);
-    const known = error instanceof GatewayError ? error : ownFault(error);
-    if (!exchange.response.headersSent) send(exchange, refusal(known, exchange.id));
+    refuse(context, exchange, error);
   }
+}
+
+/** Answers with an error in the API's own shape, where nothing was answered yet. */
+export function refuse(context: ManagementContext, exchange: Exchange, error: unknown): void {
+  if (!(error instanceof GatewayError)) context.report(error);
+  const known = error instanceof GatewayError ? error : ownFault(error);
+  if (!exchange.response.headersSent) send(exchange, refusal(known, exchange.id));
+}
+
+/**
+ * Who makes a request to another surface of the gateway that the users of this API may use: the same hosts, origins and
+ * logins, and the same records of refusals.
+ * @throws GatewayError
+ */
+export async function admit(context: ManagementContext, exchange: Exchange): Promise<Caller> {
+  const { request } = exchange;
+  await guarded(context, exchange, () => {
+    checkHost(request, context.hosts);
+    checkOrigin(request, context.hosts, true);
+  });
+  const caller = await authenticated(context, exchange);
+  if (caller.ended) throw await recordedEnd(context, exchange, caller);
+  if (caller.via === 'basic') checkFormOfBasic(request);
+  return caller;
 }
 
 /**
@@ -157,15 +180,23 @@ async function refusalOfEnded(
   );
   if (!(error instanceof GatewayError)) throw error;
   if (error.code === 'forbidden') return error;
+  return recordedEnd(context, exchange, caller);
+}
+
+async function recordedEnd(
+  context: ManagementContext,
+  exchange: Exchange,
+  { userId }: Caller,
+): Promise<GatewayError> {
   await context.audit({
     kind: 'refused',
     ...facts(context, exchange),
     target: null,
     outcome: 'denied',
     reason: 'role_changed',
-    userId: caller.userId,
+    userId,
   });
-  return ended;
+  return endedLogin();
 }
 
 function isRefusal(result: Caller | AuthRefusal): result is AuthRefusal {
@@ -218,32 +249,70 @@ async function collection(
   caller: Caller,
 ): Promise<Answer> {
   const { request } = exchange;
-  const resource = context.resources.find(({ name }) => name === path.collection);
-  if (resource === undefined)
-    throw new GatewayError('not_found', `There is no collection "${path.collection}"`);
+  const resource = resourceOf(context, path);
   const params = new URLSearchParams(exchange.query);
-  return serveResource(
-    {
-      record: (change) => context.audit({ kind: 'change', change }),
-      report: context.report,
-      mutex: context.mutex,
-      once: context.once,
-      pace: context.pace,
-      now: context.now,
-    },
-    {
-      resource: withinTokenScope(resource, caller),
-      params,
-      caller,
-      rest: path.rest,
-      prefix: path.prefix,
-      method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
-      headers: request.headers,
-      body: await jsonBody(exchange, caller),
-      dryRun: params.get('dry_run') === 'true',
-      checkAccept: () => checkAccept(request),
-    },
-  );
+  return serveResource(collectionContext(context), {
+    resource: withinTokenScope(resource, caller),
+    params,
+    caller,
+    rest: path.rest,
+    prefix: path.prefix,
+    method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
+    headers: request.headers,
+    body: await jsonBody(exchange, caller),
+    dryRun: params.get('dry_run') === 'true',
+    checkAccept: () => checkAccept(request),
+  });
+}
+
+/** A request to a collection that comes from within the process, in the name of somebody who was let in. */
+export interface ApiCall {
+  method: 'GET' | 'POST';
+  /** Below `/api`, escaped: `/keys`, `/combos/smart`. */
+  path: string;
+  params: URLSearchParams;
+  /** What would be sent as JSON. */
+  body?: object;
+}
+
+/**
+ * Carries out a request to a collection as if it had come over HTTP: the same permissions, limits and records.
+ * @throws GatewayError
+ */
+export async function callApi(
+  context: ManagementContext,
+  caller: Caller,
+  { body, method, params, path: below }: ApiCall,
+): Promise<Answer> {
+  const path = apiPath(`/api${below}`);
+  return serveResource(collectionContext(context), {
+    resource: withinTokenScope(resourceOf(context, path), caller),
+    params,
+    caller,
+    rest: path.rest,
+    prefix: path.prefix,
+    method,
+    headers: {},
+    body,
+    dryRun: params.get('dry_run') === 'true',
+  });
+}
+
+function resourceOf({ resources }: ManagementContext, { collection: name }: ApiPath): Resource {
+  const resource = resources.find((one) => one.name === name);
+  if (resource === undefined) throw new GatewayError('not_found', `There is no collection "${name}"`);
+  return resource;
+}
+
+function collectionContext(context: ManagementContext): CollectionContext {
+  return {
+    record: (change) => context.audit({ kind: 'change', change }),
+    report: context.report,
+    mutex: context.mutex,
+    once: context.once,
+    pace: context.pace,
+    now: context.now,
+  };
 }
 
 function preflight({ resources }: ManagementContext, path: ApiPath): Answer {

@@ -1,14 +1,16 @@
 import type { Gatekeeper } from '../access/gatekeeper.ts';
 import { tokensResource } from '../access/tokens/resource.ts';
 import { usersResource } from '../access/users/resource.ts';
-import type { Resource } from '../http/resource.ts';
+import type { Caller, Resource } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { createSteadyClock } from '../lib/clock.ts';
-import { serveManagement } from './app.ts';
+import type { Answer } from './answer.ts';
+import { type ApiCall, admit, callApi, refuse, serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
 import { createKeyedMutex } from './guard/keyed-mutex.ts';
 import { createRateLimiter } from './guard/rate-limiter.ts';
 import { openApiDocument } from './openapi/openapi.ts';
+import { jsonBody } from './request-body.ts';
 
 export interface ManagementInput
   extends Pick<
@@ -31,6 +33,14 @@ export interface ManagementInput
 
 export interface Management {
   serve(exchange: Exchange): Promise<void>;
+  /** Who makes a request to another surface for the users of this API. @throws GatewayError */
+  admit(exchange: Exchange): Promise<Caller>;
+  /** The body of such a request as JSON. @throws GatewayError */
+  body(exchange: Exchange, caller: Caller): Promise<unknown>;
+  /** Answers such a request with an error, in the shape of this API. */
+  refuse(exchange: Exchange, error: unknown): void;
+  /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
+  call(caller: Caller, call: ApiCall): Promise<Answer>;
 }
 
 /** Puts the management API together. */
@@ -57,5 +67,11 @@ export function openManagement(input: ManagementInput): Management {
     resources,
     version,
   };
-  return { serve: (exchange) => serveManagement(context, exchange) };
+  return {
+    serve: (exchange) => serveManagement(context, exchange),
+    admit: (exchange) => admit(context, exchange),
+    body: jsonBody,
+    refuse: (exchange, error) => refuse(context, exchange, error),
+    call: (caller, call) => callApi(context, caller, call),
+  };
 }

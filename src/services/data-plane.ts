@@ -1,125 +1,37 @@
-import { resetConnection } from '../http/server/reset.ts';
 import type { AnyExchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import { createIndexedSet, type Slotted } from '../lib/indexed-set.ts';
 import type { OpenCall } from '../proxy/context.ts';
-import type { PartStatus } from './part.ts';
+import { createGate, type Gate, type GateInput } from './gate.ts';
 
-interface InFlight extends Slotted {
-  exchange: Pick<AnyExchange, 'response'>;
-}
-
-export interface DataPlaneInput {
-  /** Whether it is to run at first. */
-  running: boolean;
+export interface DataPlaneInput extends Pick<GateInput, 'changed' | 'now' | 'running'> {
   /** Calls in flight. */
   calls(): readonly OpenCall[];
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** Told of each change of state. */
-  changed(): void;
 }
 
 /** The door in front of the model endpoints. */
-export interface DataPlane {
+export interface DataPlane extends Omit<Gate, 'admit'> {
   /** Lets a model request in, and counts it until it is answered. @throws GatewayError `data_plane_stopped` */
   gate(exchange: Pick<AnyExchange, 'response'>): void;
-  openRequests(): number;
-  status(): PartStatus;
-  start(): void;
-  /**
-   * Lets nobody in any more, waits for the open requests, and ends what is left after `ms` milliseconds in its dialect.
-   * @param again whether it is started again right after
-   * @returns how many requests were ended before they were done
-   */
-  stop(ms: number, again: boolean): Promise<{ interrupted: number }>;
 }
 
 /** What callers are told to wait, in seconds. */
 const BACK_SOON_S = 5;
 const BACK_LATER_S = 30;
-/** For the last bytes of interrupted answers to leave. */
-const LAST_BYTES_MS = 250;
 
-/** Drains and refuses within the process: the socket stays open, for the management API is behind it as well. */
-export function createDataPlane({ calls, changed, now, running }: DataPlaneInput): DataPlane {
-  const guests = createIndexedSet<InFlight>();
-  let state: 'running' | 'draining' | 'stopped' = running ? 'running' : 'stopped';
-  let again = false;
-  let changedAt = now();
-  let startedAt: number | null = running ? now() : null;
-  let onEmpty = () => {};
-  const become = (next: typeof state) => {
-    state = next;
-    changedAt = now();
-    changed();
-  };
-  const refusal = () =>
-    new GatewayError(
-      'data_plane_stopped',
-      again
-        ? 'The model endpoints are being restarted: send the request again in a moment'
-        : 'The model endpoints were stopped by an operator of this gateway: try again later',
-      { retryAfter: again ? BACK_SOON_S : BACK_LATER_S },
-    );
-  return {
-    gate(exchange) {
-      if (state !== 'running') throw refusal();
-      const guest: InFlight = { slot: -1, exchange };
-      guests.add(guest);
-      exchange.response.on('close', () => {
-        guests.remove(guest);
-        if (guests.size === 0) onEmpty();
-      });
+export function createDataPlane({ calls, ...input }: DataPlaneInput): DataPlane {
+  const { admit, ...gate } = createGate({
+    ...input,
+    refusal: (again) =>
+      new GatewayError(
+        'data_plane_stopped',
+        again
+          ? 'The model endpoints are being restarted: send the request again in a moment'
+          : 'The model endpoints were stopped by an operator of this gateway: try again later',
+        { retryAfter: again ? BACK_SOON_S : BACK_LATER_S },
+      ),
+    interrupt(error) {
+      for (const call of calls()) call.interrupt(error);
     },
-    openRequests: () => guests.size,
-    status: () => ({
-      desired: state === 'running' || again ? 'running' : 'stopped',
-      state,
-      reason: state === 'running' ? null : reasons[state],
-      changedAt,
-      startedAt,
-      error: null,
-    }),
-    start() {
-      again = false;
-      if (state === 'running') return;
-      startedAt = now();
-      become('running');
-    },
-    async stop(ms, thenStarts) {
-      again = thenStarts;
-      if (state === 'stopped') return { interrupted: 0 };
-      become('draining');
-      await emptied(ms);
-      const interrupted = guests.size;
-      if (interrupted > 0) await interruptAll();
-      startedAt = null;
-      become('stopped');
-      return { interrupted };
-    },
-  };
-
-  function emptied(ms: number): Promise<void> {
-    if (guests.size === 0 || ms === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      onEmpty = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-
-  /** Those that have no upstream yet, e.g. because their body is still coming, can only be cut. */
-  async function interruptAll(): Promise<void> {
-    for (const call of calls()) call.interrupt(refusal());
-    await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
-    for (const { exchange } of guests.members()) resetConnection(exchange.response);
-  }
+  });
+  return { ...gate, gate: admit };
 }
-
-const reasons = {
-  draining: { code: 'draining', message: 'Open requests may finish; new ones are refused' },
-  stopped: { code: 'stopped_by_operator', message: 'Stopped through the management API' },
-} as const;

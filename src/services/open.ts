@@ -11,10 +11,12 @@ import type { Store } from '../store/database.ts';
 import { connectionPart } from './connection-part.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { dataPlanePart } from './data-plane-part.ts';
+import type { Gate } from './gate.ts';
 import { createHealthBoard } from './health.ts';
 import { createLifeCycles } from './life-cycle.ts';
 import { managementPart } from './management-part.ts';
 import type { Part } from './part.ts';
+import { createProtocolGate, type ProtocolServer, protocolPart } from './protocol-part.ts';
 import { servicesResource } from './resource.ts';
 import { schedulerPart } from './scheduler-part.ts';
 import type { Endpoint } from './schema.ts';
@@ -46,6 +48,7 @@ export interface ServicesInput {
   standingsOf: Accounts['standingsOf'];
   /** Tells who watches what happened. */
   publish(event: object): void;
+  mcp: ProtocolServer;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
   /** Milliseconds since the epoch. */
@@ -54,6 +57,8 @@ export interface ServicesInput {
 
 export interface Services {
   gate: DataPlane['gate'];
+  /** Lets a request to the MCP server in. @throws GatewayError `service_stopped` */
+  admitMcp: Gate['admit'];
   resources: Resource[];
   tasks: Tasks;
   /** The parts without which the gateway is not ready and that fail, by id, with the checks that say so; none when it is ready. */
@@ -80,7 +85,13 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     const seconds = records.known('data-plane')?.options.drain_seconds ?? null;
     return seconds === null ? input.config.drainMs : seconds * 1000;
   };
-  const fixed = fixedParts(input, plane, drainMs);
+  const mcpGate = createProtocolGate({
+    name: 'MCP server',
+    running: (await records.of('mcp')).desired === 'running',
+    now,
+    changed: () => publish({ id: 'mcp', state: mcpGate.status().state }),
+  });
+  const fixed = fixedParts(input, { plane, mcpGate }, drainMs);
   const parts = async () => [...fixed(), ...(await connectionParts(input))];
   const health = createHealthBoard(now);
   const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
@@ -89,6 +100,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   await tasks.sweep();
   return {
     gate: plane.gate,
+    admitMcp: mcpGate.admit,
     tasks,
     resources: [servicesResource({ parts, records, health, cycles, now }), tasksResource({ tasks })],
     readiness() {
@@ -111,7 +123,11 @@ export async function openServices(input: ServicesInput): Promise<Services> {
 }
 
 /** The parts of every gateway. Made anew each time, for they carry the options of the moment. */
-function fixedParts(input: ServicesInput, plane: DataPlane, drainMs: () => number): () => Part[] {
+function fixedParts(
+  input: ServicesInput,
+  { mcpGate, plane }: { plane: DataPlane; mcpGate: Gate },
+  drainMs: () => number,
+): () => Part[] {
   const { ledger, now, schedule, store, version } = input;
   const since = now();
   const at = (path: string) => () => endpointsAt(input.listening(), path);
@@ -129,6 +145,18 @@ function fixedParts(input: ServicesInput, plane: DataPlane, drainMs: () => numbe
       fault: ledger.fault,
     }),
     schedulerPart({ schedule, version, since, now }),
+    protocolPart({
+      id: 'mcp',
+      kind: 'mcp_server',
+      name: 'MCP server',
+      description: 'The gateway as tools of the Model Context Protocol, over Streamable HTTP.',
+      version,
+      gate: mcpGate,
+      endpoints: at('/mcp'),
+      counts: input.mcp.counts,
+      selfTest: input.mcp.selfTest,
+      now,
+    }),
     ...unbuiltParts(),
   ];
   return () => [

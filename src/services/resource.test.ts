@@ -48,6 +48,10 @@ async function gateway(store: Store, dataDir: string, world: World) {
     ledger: { pending: () => world.pending, backlog: 10, fault: () => world.fault },
     listening: () => world.listening,
     publish: (event) => world.told.push(event),
+    mcp: {
+      counts: () => ({ calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null }),
+      selfTest: async () => 'It answers itself',
+    },
     standingsOf: () => [],
     report: (error) => {
       throw error;
@@ -122,7 +126,7 @@ describe('the resource of services', () => {
       scheduler: 'running',
       dashboard: 'disabled',
       events: 'disabled',
-      mcp: 'disabled',
+      mcp: 'running',
       a2a: 'disabled',
       'connection-Home.1': 'running',
     });
@@ -291,7 +295,7 @@ describe('the resource of services', () => {
       ...['stop', 'restart'].flatMap((action) =>
         ['management', 'store', 'scheduler'].map((id) => [action, id]),
       ),
-      ...['start', 'stop', 'restart', 'reload', 'test'].flatMap((action) => [[action, 'mcp']]),
+      ...['start', 'stop', 'restart', 'reload', 'test'].flatMap((action) => [[action, 'dashboard']]),
     ];
     for (const [action = '', id = ''] of refused)
       await assert.rejects(act(action, id, { confirm: id }), { code: 'conflict' }, `${action} ${id}`);
@@ -301,7 +305,8 @@ describe('the resource of services', () => {
         .filter(([, action]) => action.possible?.(one) ?? true)
         .map(([name]) => name);
     };
-    assert.deepEqual(await possible('mcp'), []);
+    assert.deepEqual(await possible('dashboard'), []);
+    assert.deepEqual(await possible('mcp'), ['stop', 'restart', 'test']);
     assert.deepEqual(await possible('management'), ['test']);
     assert.deepEqual(await possible('data-plane'), ['stop', 'restart', 'reload', 'test']);
     await act('stop', 'data-plane', { confirm });

@@ -65,7 +65,7 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
       restart: order(deps, {
         summary: 'Stops it and starts it again, as one task',
         input: stopInput,
-        possible: ({ kind, state }) => kind === 'data_plane' && state === 'running',
+        possible: ({ kind, state }) => restartableKinds.has(String(kind)) && state === 'running',
         orderOf: (input) => ({ action: 'restart', input: stopInput.parse(input) }),
       }),
       reload: reload(deps),
@@ -76,7 +76,8 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
   };
 }
 
-const movableKinds: ReadonlySet<string> = new Set(['data_plane', 'provider_connection']);
+const restartableKinds: ReadonlySet<string> = new Set(['data_plane', 'mcp_server']);
+const movableKinds: ReadonlySet<string> = new Set([...restartableKinds, 'provider_connection']);
 
 async function visibleParts({ parts }: Deps, caller: Pick<Caller, 'can'>): Promise<Part[]> {
   return (await parts()).filter(({ domain }) => domain === undefined || caller.can(`${domain}:read`));

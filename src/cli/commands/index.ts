@@ -14,6 +14,7 @@ export const groups: Readonly<Record<string, string>> = {
   config: 'The configuration in effect',
   events: 'Events: their configuration, and the filters that choose among them',
   tools: 'Coding tools: find them, point them at this gateway, restore them',
+  mcp: 'The MCP server: this gateway as tools for assistants',
   storage: 'The encryption key of stored credentials',
 };
 
@@ -364,6 +365,21 @@ export const commandList: readonly CommandEntry[] = [
     name: 'run',
     summary: 'Run a tool through the gateway, without writing its configuration',
     load: async () => (await import('./run.ts')).runToolCommand,
+  },
+  {
+    name: 'mcp serve',
+    summary: 'Serve MCP over stdio (also: `gateway --mcp`)',
+    load: async () => (await import('./mcp-serve.ts')).mcpServeCommand,
+  },
+  {
+    name: 'mcp status',
+    summary: 'Show whether the MCP server of the gateway works',
+    load: async () => (await import('./mcp-status.ts')).mcpStatusCommand,
+  },
+  {
+    name: 'mcp restart',
+    summary: 'Restart the MCP server of the gateway',
+    load: async () => (await import('./mcp-status.ts')).mcpRestartCommand,
   },
   {
     name: 'test',

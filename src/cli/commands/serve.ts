@@ -9,6 +9,7 @@ export const serveCommand: Command = {
   arguments: [],
   flags: [
     { name: 'host', value: 'ADDRESS', summary: 'address to listen on (env GATEWAY_HOST, default 127.0.0.1)' },
+    { name: 'mcp', summary: 'run as MCP server over stdio instead, as `gateway mcp serve` does' },
   ],
   needs: 'nothing',
   about:
@@ -17,7 +18,11 @@ export const serveCommand: Command = {
     { command: 'gateway', does: 'start on http://127.0.0.1:20128' },
     { command: 'gateway serve --port 0', does: 'start on a free port, which the last line printed names' },
   ],
-  run: async (_, context) => {
+  run: async (options, context) => {
+    if (options.on('mcp')) {
+      const { serveMcp } = await import('./mcp-serve.ts');
+      return serveMcp(context, { readOnly: false });
+    }
     const config = await context.config();
     const { io } = context;
     let gateway: Gateway | null = null;

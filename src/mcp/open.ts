@@ -1,0 +1,114 @@
+import type { Caller } from '../http/resource.ts';
+import type { Exchange } from '../http/server/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { Api, Body } from './api.ts';
+
+/** What is asked of the management API: who may come in, and what is done in their name. */
+export interface Door {
+  /** @throws GatewayError for who may not come in */
+  admit(exchange: Exchange): Promise<Caller>;
+  /** The body as JSON. @throws GatewayError */
+  body(exchange: Exchange, caller: Caller): Promise<unknown>;
+  refuse(exchange: Exchange, error: unknown): void;
+  call(
+    caller: Caller,
+    call: { method: 'GET' | 'POST'; path: string; params: URLSearchParams; body?: object },
+  ): Promise<{ status: number; body: object | null }>;
+}
+
+export interface McpInput {
+  version: string;
+  /** Lets a request in while the service runs. @throws GatewayError `service_stopped` */
+  gate(exchange: Exchange): void;
+  /** A fault of the gateway's own, for the log. */
+  report(error: unknown): void;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export interface Mcp {
+  /** Answers a request at `/mcp`. Never throws. */
+  serve(exchange: Exchange, door: Door): Promise<void>;
+  /** What was counted since the start; times in milliseconds since the epoch. */
+  counts(): { calls: number; faults: number; lastCallAt: number | null; lastFaultAt: number | null };
+  /** Speaks the protocol with itself. @throws what went wrong */
+  selfTest(): Promise<string>;
+}
+
+export function isMcpPath(path: string): boolean {
+  return path === '/mcp' || path === '/mcp/';
+}
+
+/** The MCP server of a gateway, over Streamable HTTP. The protocol's library is loaded with the first request. */
+export function openMcp({ gate, now, report, version }: McpInput): Mcp {
+  const counts = {
+    calls: 0,
+    faults: 0,
+    lastCallAt: null as number | null,
+    lastFaultAt: null as number | null,
+  };
+  const called = (fault: unknown) => {
+    counts.calls += 1;
+    counts.lastCallAt = now();
+    if (fault === null) return;
+    counts.faults += 1;
+    counts.lastFaultAt = now();
+    report(fault);
+  };
+  return {
+    async serve(exchange, door) {
+      try {
+        const caller = await door.admit(exchange);
+        gate(exchange);
+        const { answerMcp, sendRefusal } = await import('./http.ts');
+        try {
+          if (exchange.request.method !== 'POST') throw notAllowed(exchange);
+          const body = await door.body(exchange, caller);
+          await answerMcp(exchange, body, { version, api: apiOf(door, caller), called });
+        } catch (error) {
+          if (!(error instanceof GatewayError)) throw error;
+          sendRefusal(exchange, error);
+        }
+      } catch (error) {
+        door.refuse(exchange, error);
+      }
+    },
+    counts: () => counts,
+    async selfTest() {
+      const { countTools } = await import('./http.ts');
+      const count = await countTools({ version, api: forNobody, called() {} });
+      return `It answers itself, with ${count} tools`;
+    },
+  };
+}
+
+/** The management API in the name of a caller. */
+function apiOf(door: Door, caller: Caller): Api {
+  return {
+    can: caller.can,
+    get: async (path, params = new URLSearchParams()) =>
+      contentOf(await door.call(caller, { method: 'GET', path, params })),
+    post: async (path, body) =>
+      contentOf(await door.call(caller, { method: 'POST', path, params: new URLSearchParams(), body })),
+  };
+}
+
+/** What is offered is all that is asked of the server that tests itself. */
+const forNobody: Api = {
+  can: () => true,
+  get: () => Promise.reject(new GatewayError('forbidden', 'This is a test')),
+  post: () => Promise.reject(new GatewayError('forbidden', 'This is a test')),
+};
+
+/** @throws GatewayError where an action said that it failed */
+function contentOf({ body, status }: { status: number; body: object | null }): Body {
+  const content: Body = { ...body };
+  if (status >= 400)
+    throw new GatewayError('conflict', String(content['message'] ?? `The answer was ${status}`));
+  return content;
+}
+
+function notAllowed({ request, response }: Exchange): GatewayError {
+  response.setHeader('allow', 'POST');
+  return new GatewayError('method_not_allowed', `${request.method} is not served here: send POST`);
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { type Body, pageOf, withoutLinks } from '../api.ts';
+import { tool } from '../tool.ts';
+
+export const listBudgets = tool({
+  name: 'list_budgets',
+  title: 'List budgets',
+  description:
+    'Limits on money, tokens, requests and concurrency, with what is used of them and when they begin anew.',
+  input: z.object({}),
+  permission: 'budgets:read',
+  effect: 'reads',
+  async run(_, api) {
+    const { rows, total } = await pageOf(api, '/budgets', { limit: 500 });
+    return { total, budgets: rows };
+  },
+});
+
+export const setBudget = tool({
+  name: 'set_budget',
+  title: 'Set a budget',
+  description:
+    'Limits what everybody, one key, one combo or one connection may use in a period. A limit of the same kind is replaced.',
+  input: z.object({
+    scope: z.enum(['global', 'key', 'combo', 'connection']).default('global'),
+    subject: z.string().max(300).optional().describe('id or name of the key, combo or connection'),
+    metric: z.enum(['usd', 'tokens', 'requests', 'concurrency']).default('usd'),
+    limit: z.number().positive(),
+    period: z.enum(['minute', 'hour', 'day', 'week', 'month']).optional().describe('not for concurrency'),
+  }),
+  permission: 'budgets:update',
+  effect: 'replaces',
+  async run(input, api) {
+    const { rows } = await pageOf(api, '/budgets', { limit: 1000 });
+    const known = rows.find((row) => isSame(row, input));
+    if (known !== undefined) {
+      const body = { action: 'edit', limit: input.limit };
+      return withoutLinks(await api.post(`/budgets/${encodeURIComponent(String(known['id']))}`, body));
+    }
+    const { results } = await api.post('/budgets', input);
+    const [made] = Array.isArray(results) ? (results as Body[]) : [];
+    return withoutLinks(made ?? {});
+  },
+});
+
+interface Wanted {
+  scope: string;
+  subject?: string | undefined;
+  metric: string;
+  period?: string | undefined;
+}
+
+function isSame(row: Body, { metric, period, scope, subject }: Wanted): boolean {
+  return (
+    row['scope'] === scope &&
+    row['metric'] === metric &&
+    row['period'] === (period ?? null) &&
+    (subject === undefined
+      ? row['subject'] === null
+      : [row['subject'], row['subject_name']].includes(subject))
+  );
+}
