@@ -1,5 +1,3 @@
-import type { GatewayError } from '../lib/error.ts';
-
 /** A JSON object, as the management API answers. */
 export type Body = Record<string, unknown>;
 
@@ -13,7 +11,7 @@ export interface Api {
   post(path: string, body: Body): Promise<Body>;
 }
 
-/** What a gateway in another process refused. */
+/** What a gateway in another process refused: its own word for it, and its sentence. */
 export class ApiError extends Error {
   readonly code: string;
 
@@ -22,9 +20,6 @@ export class ApiError extends Error {
     this.code = code;
   }
 }
-
-/** An error that the person may read: the API's own word, and its sentence. */
-export type Refusal = ApiError | GatewayError;
 
 interface PageQuery {
   /** Conditions as the API takes them: `outcome='failed'`. */
