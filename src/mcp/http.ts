@@ -45,8 +45,8 @@ export async function countTools(input: McpServerInput): Promise<number> {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   const response = await send(new Headers(headers), body, input, AbortSignal.timeout(SELF_TEST_MS));
   const text = await response.text();
-  const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
-  const { result } = JSON.parse(data) as { result?: { tools?: unknown[] } };
+  const line = text.split('\n').find((one) => one.startsWith('data: '));
+  const { result } = JSON.parse(line?.slice('data: '.length) ?? text) as { result?: { tools?: unknown[] } };
   if (response.status !== 200 || !Array.isArray(result?.tools))
     throw new GatewayError('internal_error', `it answered ${response.status}`);
   return result.tools.length;
