@@ -12,7 +12,7 @@ import {
   type Rule,
   type Seller,
 } from '../src/catalog/schema.ts';
-import { providers } from '../src/providers/index.ts';
+import { ownProviders } from '../src/providers/index.ts';
 
 /**
  * Writes src/catalog/prices.gen.json from the price data of the npm package @pydantic/genai-prices.
@@ -80,7 +80,7 @@ const spelledLike: Record<string, (id: string) => string> = {
 const prefixes: Record<string, string> = { google: 'models/' };
 
 function build(): PriceTable {
-  const ids = providers.flatMap((provider) => (provider.prices === null ? [] : [provider.prices])).sort();
+  const ids = ownProviders.flatMap((provider) => (provider.prices === null ? [] : [provider.prices])).sort();
   const sellers: Record<string, Seller> = {};
   for (const id of ids) sellers[id] = seller(id, ids);
   return priceTable.parse({ source: `genai-prices ${packageVersion()}`, notice: notice(), sellers });

@@ -1,6 +1,6 @@
 import type { Resource, Row } from '../http/resource.ts';
-import { findProvider, providers } from '../providers/index.ts';
-import type { Provider } from '../providers/provider.ts';
+import { allProviders, findProvider } from '../providers/index.ts';
+import type { Provider, ProviderAuth } from '../providers/provider.ts';
 import { providerRow } from './row-schema.ts';
 
 /** What is looked at of a connection. */
@@ -24,7 +24,7 @@ export function providersResource({ connections }: ProvidersInput): Resource {
     read: 'providers:read',
     async list() {
       const existing = await connections();
-      return providers.map((provider) => rowOf(provider, existing));
+      return allProviders().map((provider) => rowOf(provider, existing));
     },
     async find(id) {
       const provider = findProvider(id);
@@ -43,14 +43,30 @@ function rowOf(provider: Provider, connections: readonly ConnectionOfProvider[])
     formats: Object.keys(provider.formats),
     base_url: isDemo ? null : provider.baseUrl,
     needs_base_url: provider.baseUrl === null,
+    base_url_of: provider.baseUrlOf ?? null,
+    auth: authRow(provider.auth),
     needs_key: provider.auth.kind !== 'none' && provider.auth.optional !== true,
     key_variables: provider.keyVariables,
     local_port: provider.localPort ?? null,
     free: provider.unpriced === 'free',
+    free_tier: provider.freeTier ?? null,
     suggested_model: provider.suggestedModel,
     website: provider.website,
+    documentation: provider.documentation,
     // The demo is built in.
     connected: isDemo || own.some(({ active }) => active),
     connections: own.map(({ name }) => name),
   };
+}
+
+/** How a key travels there, as it is shown. */
+export function authRow(auth: ProviderAuth): { kind: ProviderAuth['kind']; header: string | null } {
+  switch (auth.kind) {
+    case 'bearer':
+      return { kind: 'bearer', header: 'authorization' };
+    case 'header':
+      return { kind: 'header', header: auth.name };
+    case 'none':
+      return { kind: 'none', header: null };
+  }
 }

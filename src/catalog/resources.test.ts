@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
-import { findProvider, providers } from '../providers/index.ts';
+import { allProviders, findProvider } from '../providers/index.ts';
 import { modelsResource, type Offer, type OfferedName } from './models-resource.ts';
 import { createCatalog } from './price.ts';
 import { providersResource } from './providers-resource.ts';
@@ -21,7 +21,7 @@ describe('the resource of providers', () => {
     const rows = (await resource.list?.(admin)) ?? [];
     assert.deepEqual(
       rows.map(({ id }) => id),
-      providers.map(({ id }) => id),
+      allProviders().map(({ id }) => id),
     );
     for (const row of rows) assert.deepEqual(providerRow.strict().parse(row), row, row.id);
     const state = async (id: string) => {

@@ -4,12 +4,16 @@ import { z } from 'zod';
 export const providerRow = z.object({
   id: z.string(),
   name: z.string(),
-  category: z.enum(['api-key', 'local', 'generic', 'demo']),
+  category: z.enum(['api-key', 'cloud', 'local', 'generic', 'demo']),
   /** Wire formats that it speaks itself; the others are translated. */
   formats: z.array(z.string()),
   /** Root of its API; null when each connection names its own. */
   base_url: z.string().nullable(),
   needs_base_url: z.boolean(),
+  /** The root with `{name}` for each of `base_url_parameters` of a connection; null where it has none. */
+  base_url_of: z.string().nullable(),
+  /** How a key travels, unless the format has another way. */
+  auth: z.object({ kind: z.enum(['bearer', 'header', 'none']), header: z.string().nullable() }),
   needs_key: z.boolean(),
   /** Environment variables that commonly hold a key for it. */
   key_variables: z.array(z.string()),
@@ -17,8 +21,13 @@ export const providerRow = z.object({
   local_port: z.int().nullable(),
   /** Its models cost nothing. */
   free: z.boolean(),
+  /** Page that says what may be used there without paying. */
+  free_tier: z.string().nullable(),
   suggested_model: z.string().nullable(),
+  /** Where accounts and keys are made. */
   website: z.string(),
+  /** The reference of its API. */
+  documentation: z.string(),
   /** Whether requests can go there now. */
   connected: z.boolean(),
   /** Names of its connections, disabled ones included. */

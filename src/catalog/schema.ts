@@ -7,7 +7,7 @@ const rate = z.union([z.number().nonnegative(), z.array(z.number().nonnegative()
  * What one model costs during one period, USD per million tokens. The keys are one letter because the table is large.
  * The first period is the price before any other applies; the last one that applies wins.
  */
-const period = z.strictObject({
+export const period = z.strictObject({
   /** First day (UTC, `YYYY-MM-DD`) on which it applies. */
   from: z
     .string()

@@ -5,6 +5,7 @@ import type { Provider } from '../providers/provider.ts';
 import { upstreamUrl } from '../providers/url.ts';
 import { accountOf, accountText } from './accounts/account.ts';
 import type { Account, OAuthAccount } from './accounts/schema.ts';
+import { baseUrlFromParameters, baseUrlWith, parametersOf } from './base-url.ts';
 import { oauthClientOf } from './oauth/client.ts';
 import type { ConnectionChange, ConnectionRecord, NewConnectionInput } from './schema.ts';
 import type { ConnectionPatch, NewConnection } from './store.ts';
@@ -13,10 +14,9 @@ import type { ConnectionPatch, NewConnection } from './store.ts';
 export function newConnectionOf(input: NewConnectionInput, listening: Listening): NewConnection {
   const provider = connectable(input.provider);
   const given = credentialOf(provider, input);
-  const baseUrl = input.base_url ?? baseUrlOf(provider, given.account);
+  const baseUrl = baseUrlOf(provider, input, given.account);
   if (baseUrl !== null) checkBaseUrl(baseUrl, listening);
-  else if (provider.baseUrl === null)
-    throw invalid('base_url', `${provider.name} has no address of its own: name it with base_url`);
+  else if (provider.baseUrl === null) throw invalid('base_url', missingAddress(provider));
   return {
     provider: provider.id,
     name: input.name ?? provider.id,
@@ -121,17 +121,25 @@ function credentialOf(
   return { text: null, account: null };
 }
 
-/** The address that a credential names by itself; null where it does not. */
-function baseUrlOf({ baseUrlOf: pattern }: Provider, account: Account | null): string | null {
-  if (pattern === undefined || account === null || account.kind === 'oauth') return null;
-  const members: Readonly<Record<string, unknown>> = account.given;
-  let missing = false;
-  const url = pattern.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = members[name];
-    missing ||= typeof value !== 'string';
-    return encodeURIComponent(String(value));
-  });
-  return missing ? null : url;
+/** The address that was given, whole or by its parameters, or that a credential names by itself; null for none. */
+function baseUrlOf(
+  provider: Provider,
+  { base_url: whole, base_url_parameters: parameters }: NewConnectionInput,
+  account: Account | null,
+): string | null {
+  if (parameters !== undefined) {
+    if (whole !== undefined && whole !== null)
+      throw invalid('base_url_parameters', 'Give base_url or base_url_parameters, not both');
+    return baseUrlFromParameters(provider, parameters);
+  }
+  if (whole !== undefined && whole !== null) return whole;
+  return account === null || account.kind === 'oauth' ? null : baseUrlWith(provider, account.given);
+}
+
+function missingAddress(provider: Provider): string {
+  const parameters = parametersOf(provider);
+  const either = parameters.length === 0 ? '' : `, or ${parameters.join(' and ')} with base_url_parameters`;
+  return `${provider.name} has no address of its own: name it with base_url${either}`;
 }
 
 /**

@@ -126,7 +126,11 @@ const connection = {
 export const newConnectionInput = z
   .strictObject(connection)
   .partial()
-  .extend({ provider: z.string().trim().min(1).max(100) });
+  .extend({
+    provider: z.string().trim().min(1).max(100),
+    /** Instead of `base_url`: what stands in braces in the address of the provider, e.g. an account's id. */
+    base_url_parameters: z.record(z.string().max(50), z.string().max(300)).optional(),
+  });
 
 export type NewConnectionInput = z.infer<typeof newConnectionInput>;
 

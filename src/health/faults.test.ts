@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { faultExamples } from '../../test/support/faults.ts';
-import { findProvider, providers } from '../providers/index.ts';
+import { findProvider, ownProviders } from '../providers/index.ts';
 import { faults, kindOf, rowOf, usualFaults } from './faults.ts';
 
 const saidOf = ({ message, type }: { message: string; type: string }) => `${type} ${message}`;
@@ -19,7 +19,7 @@ describe('what failures mean', () => {
   }
 
   it('has an example for every row', () => {
-    const rows = [...usualFaults, ...providers.flatMap(({ faults: own = [] }) => own)];
+    const rows = [...usualFaults, ...ownProviders.flatMap(({ faults: own = [] }) => own)];
     const shown = new Set(
       faultExamples.map((example) => {
         const provider = findProvider(example.provider);

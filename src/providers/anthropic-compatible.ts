@@ -6,6 +6,7 @@ export const anthropicCompatible: Provider = {
   name: 'Anthropic-compatible server',
   category: 'generic',
   website: 'https://platform.claude.com/docs/en/api/messages',
+  documentation: 'https://platform.claude.com/docs/en/api/messages',
   baseUrl: null,
   auth: { kind: 'header', name: 'x-api-key', optional: true },
   formats: { 'anthropic-messages': '/v1/messages' },

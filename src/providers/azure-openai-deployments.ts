@@ -15,6 +15,7 @@ export const azureOpenaiDeployments: Provider = {
   ...azure,
   id: 'azure-openai-deployments',
   name: 'Azure OpenAI (deployment paths)',
+  documentation: 'https://learn.microsoft.com/azure/ai-foundry/openai/reference',
   formats: {
     'openai-chat': '/openai/deployments',
     'openai-completions': '/openai/deployments',
@@ -27,4 +28,5 @@ export const azureOpenaiDeployments: Provider = {
   },
   query: 'api-version=2024-10-21',
   keyVariables: [],
+  modelsDev: 'azure',
 };

@@ -8,6 +8,7 @@ export const azureOpenai: Provider = {
   ...azure,
   id: 'azure-openai',
   name: 'Azure OpenAI',
+  documentation: 'https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle',
   formats: {
     'openai-chat': '/openai/v1/chat/completions',
     'openai-responses': '/openai/v1/responses',
@@ -27,4 +28,5 @@ export const azureOpenai: Provider = {
   faults: [{ statuses: [404], says: /DeploymentNotFound|OperationNotSupported/i, kind: 'model' }],
   limitsPerModel: true,
   keyVariables: ['AZURE_OPENAI_API_KEY'],
+  modelsDev: 'azure',
 };

@@ -4,9 +4,10 @@ const scope = 'https://cognitiveservices.azure.com/.default';
 
 /** What both APIs of Azure OpenAI have in common. Each connection names its resource, https://NAME.openai.azure.com. */
 export const azure = {
-  category: 'api-key',
+  category: 'cloud',
   website: 'https://ai.azure.com',
   baseUrl: null,
+  baseUrlOf: 'https://{resource}.openai.azure.com',
   auth: { kind: 'header', name: 'api-key' },
   // https://learn.microsoft.com/azure/ai-foundry/openai/how-to/managed-identity
   accounts: {

@@ -4,8 +4,9 @@ import type { Provider } from './provider.ts';
 export const bedrockOpenai: Provider = {
   id: 'bedrock-openai',
   name: 'Amazon Bedrock (chat completions)',
-  category: 'api-key',
+  category: 'cloud',
   website: 'https://aws.amazon.com/bedrock',
+  documentation: 'https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions.html',
   baseUrl: null,
   baseUrlOf: 'https://bedrock-runtime.{region}.amazonaws.com',
   auth: { kind: 'bearer' },
@@ -14,6 +15,7 @@ export const bedrockOpenai: Provider = {
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],
+  modelsDev: 'amazon-bedrock',
   prices: 'aws',
   unpriced: 'unknown',
   suggestedModel: null,

@@ -8,8 +8,10 @@ import type { Provider } from './provider.ts';
 export const bedrock: Provider = {
   id: 'bedrock',
   name: 'Amazon Bedrock',
-  category: 'api-key',
+  category: 'cloud',
   website: 'https://aws.amazon.com/bedrock',
+  documentation:
+    'https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html',
   baseUrl: null,
   baseUrlOf: 'https://bedrock-runtime.{region}.amazonaws.com',
   auth: { kind: 'bearer' },
@@ -45,6 +47,7 @@ export const bedrock: Provider = {
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
+  modelsDev: 'amazon-bedrock',
   prices: 'aws',
   unpriced: 'unknown',
   suggestedModel: null,

@@ -6,6 +6,7 @@ export const cerebras: Provider = {
   name: 'Cerebras',
   category: 'api-key',
   website: 'https://cloud.cerebras.ai',
+  documentation: 'https://inference-docs.cerebras.ai/api-reference/chat-completions',
   baseUrl: 'https://api.cerebras.ai',
   auth: { kind: 'bearer' },
   formats: {
@@ -22,6 +23,8 @@ export const cerebras: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['CEREBRAS_API_KEY'],
+  freeTier: 'https://inference-docs.cerebras.ai/support/rate-limits',
+  modelsDev: 'cerebras',
   prices: 'cerebras',
   unpriced: 'unknown',
   suggestedModel: 'gpt-oss-120b',

@@ -6,6 +6,7 @@ export const completionsCompatible: Provider = {
   name: 'Completions-compatible server',
   category: 'generic',
   website: 'https://platform.openai.com/docs/api-reference/completions',
+  documentation: 'https://platform.openai.com/docs/api-reference/completions',
   baseUrl: null,
   auth: { kind: 'bearer', optional: true },
   formats: { 'openai-completions': '/v1/completions' },

@@ -6,6 +6,7 @@ export const demo: Provider = {
   name: 'Demo (built in)',
   category: 'demo',
   website: 'https://www.rfc-editor.org/rfc/rfc2606',
+  documentation: 'https://github.com/openai/openai-openapi',
   baseUrl: 'http://demo.invalid',
   auth: { kind: 'none' },
   formats: {

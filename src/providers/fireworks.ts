@@ -6,6 +6,7 @@ export const fireworks: Provider = {
   name: 'Fireworks AI',
   category: 'api-key',
   website: 'https://app.fireworks.ai',
+  documentation: 'https://docs.fireworks.ai/nexus/apis-and-sdks',
   baseUrl: 'https://api.fireworks.ai/inference',
   auth: { kind: 'bearer' },
   formats: {
@@ -21,6 +22,7 @@ export const fireworks: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['FIREWORKS_API_KEY'],
+  modelsDev: 'fireworks-ai',
   prices: 'fireworks',
   unpriced: 'unknown',
   suggestedModel: 'accounts/fireworks/models/glm-5p2',

@@ -6,6 +6,7 @@ export const geminiCompatible: Provider = {
   name: 'Gemini-compatible server',
   category: 'generic',
   website: 'https://ai.google.dev/api/generate-content',
+  documentation: 'https://ai.google.dev/api',
   baseUrl: null,
   auth: { kind: 'header', name: 'x-goog-api-key', optional: true },
   formats: { gemini: '/v1beta/models' },

@@ -6,6 +6,7 @@ export const groq: Provider = {
   name: 'Groq',
   category: 'api-key',
   website: 'https://console.groq.com',
+  documentation: 'https://console.groq.com/docs/openai',
   baseUrl: 'https://api.groq.com/openai',
   auth: { kind: 'bearer' },
   formats: {
@@ -25,6 +26,8 @@ export const groq: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['GROQ_API_KEY'],
+  freeTier: 'https://console.groq.com/docs/rate-limits',
+  modelsDev: 'groq',
   prices: 'groq',
   unpriced: 'unknown',
   suggestedModel: 'openai/gpt-oss-120b',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { findProvider, providers } from './index.ts';
+import { allProviders, findProvider, ownProviders } from './index.ts';
 import type { Provider, ProviderAuth } from './provider.ts';
 import { upstreamUrl } from './url.ts';
 
@@ -252,10 +252,13 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
 };
 
 function root(provider: Provider): string {
-  const base = provider.baseUrl ?? examples[provider.id];
+  const base =
+    provider.baseUrl ?? examples[provider.id] ?? provider.baseUrlOf?.replace(/\{(\w+)\}/g, 'example');
   assert.ok(base, `${provider.id} needs an example base URL`);
   return base;
 }
+
+const providers = allProviders();
 
 test('every provider has an id of its own, by which it is found', () => {
   assert.equal(new Set(providers.map(({ id }) => id)).size, providers.length);
@@ -269,7 +272,7 @@ test('every provider has an id of its own, by which it is found', () => {
 
 test('the addresses are the ones listed', () => {
   const actual = Object.fromEntries(
-    providers.map((provider) => [
+    ownProviders.map((provider) => [
       provider.id,
       {
         ...Object.fromEntries(
@@ -286,9 +289,10 @@ test('the addresses are the ones listed', () => {
 });
 
 test('base URLs parse and have no trailing slash, paths start with one slash', () => {
-  for (const { id, baseUrl, formats, modelsPath, website } of providers) {
+  for (const { id, baseUrl, documentation, formats, freeTier, modelsPath, website } of providers) {
     if (baseUrl !== null) assert.ok(URL.canParse(baseUrl) && !baseUrl.endsWith('/'), id);
-    assert.ok(URL.canParse(website) && website.startsWith('https://'), id);
+    for (const link of [website, documentation, freeTier ?? website])
+      assert.ok(URL.canParse(link) && link.startsWith('https://'), `${id}: ${link}`);
     const paths = [...Object.values(formats), ...(modelsPath === null ? [] : [modelsPath])];
     assert.ok(paths.length > 0, id);
     for (const path of paths) assert.match(path, /^\/[^/].*[^/]$/, id);
@@ -296,8 +300,10 @@ test('base URLs parse and have no trailing slash, paths start with one slash', (
 });
 
 test('keys travel to remote providers over TLS only', () => {
-  for (const { id, baseUrl, category } of providers) {
-    if (baseUrl !== null && category === 'api-key') assert.ok(baseUrl.startsWith('https://'), id);
+  for (const { id, baseUrl, baseUrlOf, category } of providers) {
+    if (baseUrlOf !== undefined) assert.ok(baseUrlOf.startsWith('https://'), id);
+    if (baseUrl !== null && (category === 'api-key' || category === 'cloud'))
+      assert.match(baseUrl, /^(https:\/\/|http:\/\/127\.0\.0\.1:)/, id);
   }
 });
 
@@ -324,11 +330,10 @@ test('what stands in a path instead of the body belongs to a format that the pro
     }
 });
 
-test('a credential that is a document names the address only where a connection need not', () => {
-  for (const { id, accounts, baseUrl, baseUrlOf } of providers) {
+test('an address that is made of parameters belongs to a provider without one', () => {
+  for (const { id, baseUrl, baseUrlOf } of providers) {
     if (baseUrlOf === undefined) continue;
     assert.equal(baseUrl, null, id);
-    assert.ok(Object.keys(accounts ?? {}).length > 0, id);
     assert.match(baseUrlOf, /^https:\/\/[^{]*(\{\w+\}[^{]*)+$/, id);
   }
 });
@@ -361,9 +366,9 @@ test('Anthropic always gets a version of its API', () => {
   assert.equal(findProvider('anthropic')?.headers?.['anthropic-version'], '2023-06-01');
 });
 
-test('key variables are upper case, and no variable belongs to two providers', () => {
+test('key variables are upper case, and no variable belongs to two providers with a file of their own', () => {
   const seen = new Set<string>();
-  for (const { id, keyVariables } of providers) {
+  for (const { id, keyVariables } of ownProviders) {
     for (const variable of keyVariables) {
       assert.match(variable, /^[A-Z][A-Z0-9_]*$/, id);
       assert.ok(!seen.has(variable), variable);
@@ -383,7 +388,7 @@ test('local servers listen on loopback at their well-known port, ask for no key 
 });
 
 test('a provider that must be told its base URL is a generic one or a cloud', () => {
-  const without = providers.filter(({ baseUrl }) => baseUrl === null).map(({ id }) => id);
+  const without = ownProviders.filter(({ baseUrl }) => baseUrl === null).map(({ id }) => id);
   assert.deepEqual(without, Object.keys(examples));
 });
 

@@ -8,6 +8,7 @@ import { cerebras } from './cerebras.ts';
 import { completionsCompatible } from './completions-compatible.ts';
 import { deepseek } from './deepseek.ts';
 import { demo } from './demo.ts';
+import { directoryEntries, providerOfEntry } from './directory.ts';
 import { fireworks } from './fireworks.ts';
 import { gemini } from './gemini.ts';
 import { geminiCompatible } from './gemini-compatible.ts';
@@ -33,8 +34,8 @@ import { vllm } from './vllm.ts';
 import { xai } from './xai.ts';
 import { zai } from './zai.ts';
 
-/** Every provider, in the order in which they are shown. */
-export const providers: readonly Provider[] = [
+/** Those with a file of their own, in the order in which they are shown. */
+export const ownProviders: readonly Provider[] = [
   openai,
   anthropic,
   gemini,
@@ -70,9 +71,24 @@ export const providers: readonly Provider[] = [
   demo,
 ];
 
-const byId: ReadonlyMap<string, Provider> = new Map(providers.map((provider) => [provider.id, provider]));
+const byId: ReadonlyMap<string, Provider> = new Map(ownProviders.map((provider) => [provider.id, provider]));
+
+let directory: ReadonlyMap<string, Provider> | null = null;
+
+/** The providers of the data set models.dev that have no file of their own; read when they are first asked for. */
+function listedProviders(): ReadonlyMap<string, Provider> {
+  directory ??= new Map(
+    directoryEntries().map((entry) => [entry.id, providerOfEntry(entry, byId.get(entry.like ?? ''))]),
+  );
+  return directory;
+}
+
+/** Every provider, those with a file of their own first. */
+export function allProviders(): readonly Provider[] {
+  return [...ownProviders, ...listedProviders().values()];
+}
 
 /** The provider with this id, or undefined. Ids are lower case and compared exactly. */
 export function findProvider(id: string): Provider | undefined {
-  return byId.get(id);
+  return byId.get(id) ?? listedProviders().get(id);
 }

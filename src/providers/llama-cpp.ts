@@ -6,6 +6,7 @@ export const llamaCpp: Provider = {
   name: 'llama.cpp',
   category: 'local',
   website: 'https://github.com/ggml-org/llama.cpp',
+  documentation: 'https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md',
   baseUrl: 'http://127.0.0.1:8080',
   auth: { kind: 'bearer', optional: true },
   formats: {

@@ -6,6 +6,7 @@ export const lmStudio: Provider = {
   name: 'LM Studio',
   category: 'local',
   website: 'https://lmstudio.ai',
+  documentation: 'https://lmstudio.ai/docs/developer/openai-compat',
   baseUrl: 'http://127.0.0.1:1234',
   auth: { kind: 'bearer', optional: true },
   formats: {
@@ -22,6 +23,7 @@ export const lmStudio: Provider = {
   forwardHeaders: 'standard',
   keyVariables: ['LM_API_TOKEN'],
   localPort: 1234,
+  modelsDev: 'lmstudio',
   prices: null,
   unpriced: 'free',
   suggestedModel: null,

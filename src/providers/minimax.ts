@@ -6,6 +6,7 @@ export const minimax: Provider = {
   name: 'MiniMax',
   category: 'api-key',
   website: 'https://platform.minimax.io',
+  documentation: 'https://platform.minimax.io/docs/api-reference/text-anthropic-api',
   baseUrl: 'https://api.minimax.io',
   auth: { kind: 'bearer' },
   formats: {
@@ -17,6 +18,7 @@ export const minimax: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MINIMAX_API_KEY'],
+  modelsDev: 'minimax',
   prices: 'minimax',
   unpriced: 'unknown',
   suggestedModel: 'MiniMax-M3',

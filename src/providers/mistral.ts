@@ -6,6 +6,7 @@ export const mistral: Provider = {
   name: 'Mistral AI',
   category: 'api-key',
   website: 'https://console.mistral.ai',
+  documentation: 'https://docs.mistral.ai/api',
   baseUrl: 'https://api.mistral.ai',
   auth: { kind: 'bearer' },
   formats: {
@@ -28,6 +29,8 @@ export const mistral: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MISTRAL_API_KEY'],
+  freeTier: 'https://docs.mistral.ai/deployment/laplateforme/tier/',
+  modelsDev: 'mistral',
   prices: 'mistral',
   unpriced: 'unknown',
   suggestedModel: 'mistral-medium-latest',

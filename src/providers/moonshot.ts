@@ -6,6 +6,7 @@ export const moonshot: Provider = {
   name: 'Moonshot AI (Kimi)',
   category: 'api-key',
   website: 'https://platform.kimi.ai',
+  documentation: 'https://platform.kimi.ai/docs/api/overview',
   baseUrl: 'https://api.moonshot.ai',
   auth: { kind: 'bearer' },
   formats: {
@@ -26,6 +27,7 @@ export const moonshot: Provider = {
   balance: { path: '/v1/users/me/balance', remaining: '/data/available_balance', currency: 'USD' },
   forwardHeaders: 'standard',
   keyVariables: ['MOONSHOT_API_KEY'],
+  modelsDev: 'moonshotai',
   prices: 'moonshotai',
   unpriced: 'unknown',
   suggestedModel: 'kimi-k3',

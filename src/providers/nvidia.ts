@@ -6,6 +6,7 @@ export const nvidia: Provider = {
   name: 'NVIDIA NIM',
   category: 'api-key',
   website: 'https://build.nvidia.com',
+  documentation: 'https://docs.api.nvidia.com/nim/reference/llm-apis',
   baseUrl: 'https://integrate.api.nvidia.com',
   auth: { kind: 'bearer' },
   formats: {
@@ -16,6 +17,8 @@ export const nvidia: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['NVIDIA_API_KEY', 'NVIDIA_NIM_API_KEY'],
+  freeTier: 'https://docs.api.nvidia.com/nim/docs/product',
+  modelsDev: 'nvidia',
   prices: null,
   unpriced: 'unknown',
   suggestedModel: 'openai/gpt-oss-120b',

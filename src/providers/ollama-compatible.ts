@@ -6,6 +6,7 @@ export const ollamaCompatible: Provider = {
   name: 'Ollama-compatible server',
   category: 'generic',
   website: 'https://docs.ollama.com/api/chat',
+  documentation: 'https://docs.ollama.com/api/chat',
   baseUrl: null,
   auth: { kind: 'bearer', optional: true },
   formats: { ollama: '/api/chat' },

@@ -6,6 +6,7 @@ export const ollama: Provider = {
   name: 'Ollama',
   category: 'local',
   website: 'https://ollama.com',
+  documentation: 'https://docs.ollama.com/api',
   baseUrl: 'http://127.0.0.1:11434',
   auth: { kind: 'bearer', optional: true },
   formats: {

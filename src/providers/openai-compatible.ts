@@ -9,6 +9,7 @@ export const openaiCompatible: Provider = {
   name: 'OpenAI-compatible server',
   category: 'generic',
   website: 'https://github.com/openai/openai-openapi',
+  documentation: 'https://platform.openai.com/docs/api-reference/chat',
   baseUrl: null,
   auth: { kind: 'bearer', optional: true },
   formats: {

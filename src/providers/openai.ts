@@ -6,6 +6,7 @@ export const openai: Provider = {
   name: 'OpenAI',
   category: 'api-key',
   website: 'https://platform.openai.com',
+  documentation: 'https://developers.openai.com/api/reference/overview',
   baseUrl: 'https://api.openai.com',
   auth: { kind: 'bearer' },
   formats: {
@@ -47,6 +48,7 @@ export const openai: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'all',
   keyVariables: ['OPENAI_API_KEY'],
+  modelsDev: 'openai',
   prices: 'openai',
   unpriced: 'unknown',
   suggestedModel: 'gpt-6-luna',

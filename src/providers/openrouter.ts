@@ -9,6 +9,7 @@ export const openrouter: Provider = {
   name: 'OpenRouter',
   category: 'api-key',
   website: 'https://openrouter.ai',
+  documentation: 'https://openrouter.ai/docs/api-reference/overview',
   baseUrl: 'https://openrouter.ai/api',
   auth: { kind: 'bearer' },
   formats: {
@@ -40,6 +41,8 @@ export const openrouter: Provider = {
   balance: { path: '/v1/key', remaining: '/data/limit_remaining', limit: '/data/limit', currency: 'USD' },
   forwardHeaders: 'standard',
   keyVariables: ['OPENROUTER_API_KEY'],
+  freeTier: 'https://openrouter.ai/docs/api-reference/limits',
+  modelsDev: 'openrouter',
   prices: 'openrouter',
   unpriced: 'unknown',
   suggestedModel: 'anthropic/claude-sonnet-5',

@@ -3,7 +3,7 @@ import type { WireFormat } from '../codecs/wire-format.ts';
 import type { FaultRow } from './fault.ts';
 
 /** Where a provider belongs in `providers available --category`. */
-export type ProviderCategory = 'api-key' | 'local' | 'generic' | 'demo';
+export type ProviderCategory = 'api-key' | 'cloud' | 'local' | 'generic' | 'demo';
 
 /** How the upstream credential travels. `none` means that the provider asks for no key. */
 export type ProviderAuth =
@@ -68,7 +68,10 @@ export interface Provider {
   id: string;
   name: string;
   category: ProviderCategory;
+  /** Where accounts and keys are made. */
   website: string;
+  /** The reference of its API. */
+  documentation: string;
   /** Root of the API, without a trailing slash; null when each connection must name its own. */
   baseUrl: string | null;
   auth: ProviderAuth;
@@ -76,7 +79,10 @@ export interface Provider {
   formatAuth?: Partial<Record<WireFormat, ProviderAuth>>;
   accounts?: Accounts;
   login?: LoginDefaults;
-  /** The base URL where the connection names none, with `{member}` of a credential that is a JSON document. */
+  /**
+   * The base URL where the connection names none, with `{name}` for a field of a credential that is a JSON document, or
+   * for a parameter that is given when the connection is made.
+   */
   baseUrlOf?: string;
   /** Path below `baseUrl` for each wire format that the provider speaks, `/v1` included. */
   formats: Partial<Record<WireFormat, string>>;
@@ -111,6 +117,10 @@ export interface Provider {
   keyVariables: readonly string[];
   /** Well-known port on loopback of a local server. */
   localPort?: number;
+  /** Page that says what may be used there without paying. */
+  freeTier?: string;
+  /** Its id in the data set models.dev; absent where that does not have it. */
+  modelsDev?: string;
   /** Id of its rows in the price table; null when its models cost nothing here (local servers, demo). */
   prices: string | null;
   /** `free`: known to cost nothing. `unknown`: no price is known unless the table or an override has one. */

@@ -9,6 +9,7 @@ export const qwen: Provider = {
   name: 'Alibaba Model Studio (Qwen)',
   category: 'api-key',
   website: 'https://modelstudio.console.alibabacloud.com',
+  documentation: 'https://help.aliyun.com/en/model-studio/use-qwen-by-calling-api',
   baseUrl: 'https://dashscope-intl.aliyuncs.com',
   auth: { kind: 'bearer' },
   formats: {
@@ -27,6 +28,7 @@ export const qwen: Provider = {
   modelsPath: '/compatible-mode/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['DASHSCOPE_API_KEY', 'QWEN_API_KEY'],
+  modelsDev: 'alibaba',
   prices: null,
   unpriced: 'unknown',
   suggestedModel: 'qwen3.7-plus',

@@ -6,6 +6,7 @@ export const responsesCompatible: Provider = {
   name: 'Responses-compatible server',
   category: 'generic',
   website: 'https://www.openresponses.org',
+  documentation: 'https://platform.openai.com/docs/api-reference/responses',
   baseUrl: null,
   auth: { kind: 'bearer', optional: true },
   formats: { 'openai-responses': '/v1/responses' },

@@ -6,6 +6,7 @@ export const together: Provider = {
   name: 'Together AI',
   category: 'api-key',
   website: 'https://api.together.ai',
+  documentation: 'https://docs.together.ai/docs/inference/openai-compatibility',
   baseUrl: 'https://api.together.ai',
   auth: { kind: 'bearer' },
   formats: {
@@ -23,6 +24,7 @@ export const together: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
+  modelsDev: 'togetherai',
   prices: 'together',
   unpriced: 'unknown',
   suggestedModel: 'openai/gpt-oss-20b',

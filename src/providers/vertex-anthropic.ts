@@ -4,8 +4,9 @@ import type { Provider } from './provider.ts';
 export const vertexAnthropic: Provider = {
   id: 'vertex-anthropic',
   name: 'Anthropic on Google Vertex AI',
-  category: 'api-key',
+  category: 'cloud',
   website: 'https://cloud.google.com/vertex-ai',
+  documentation: 'https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai',
   baseUrl: null,
   baseUrlOf: 'https://aiplatform.googleapis.com/v1/projects/{project_id}/locations/global',
   auth: { kind: 'bearer' },
@@ -29,6 +30,7 @@ export const vertexAnthropic: Provider = {
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],
+  modelsDev: 'google-vertex-anthropic',
   prices: 'google',
   unpriced: 'unknown',
   suggestedModel: null,

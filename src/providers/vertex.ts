@@ -8,8 +8,9 @@ import type { Provider } from './provider.ts';
 export const vertex: Provider = {
   id: 'vertex',
   name: 'Google Vertex AI',
-  category: 'api-key',
+  category: 'cloud',
   website: 'https://cloud.google.com/vertex-ai',
+  documentation: 'https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference',
   baseUrl: null,
   baseUrlOf: 'https://aiplatform.googleapis.com/v1/projects/{project_id}/locations/global',
   auth: { kind: 'header', name: 'x-goog-api-key' },
@@ -25,6 +26,7 @@ export const vertex: Provider = {
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],
+  modelsDev: 'google-vertex',
   prices: 'google',
   unpriced: 'unknown',
   suggestedModel: null,

@@ -6,6 +6,7 @@ export const vllm: Provider = {
   name: 'vLLM',
   category: 'local',
   website: 'https://docs.vllm.ai',
+  documentation: 'https://docs.vllm.ai/en/latest/serving/online_serving/',
   baseUrl: 'http://127.0.0.1:8000',
   auth: { kind: 'bearer', optional: true },
   formats: {

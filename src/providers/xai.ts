@@ -9,6 +9,7 @@ export const xai: Provider = {
   name: 'xAI',
   category: 'api-key',
   website: 'https://console.x.ai',
+  documentation: 'https://docs.x.ai/developers/rest-api-reference/inference',
   baseUrl: 'https://api.x.ai',
   auth: { kind: 'bearer' },
   formats: {
@@ -42,6 +43,7 @@ export const xai: Provider = {
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['XAI_API_KEY'],
+  modelsDev: 'xai',
   prices: 'x-ai',
   unpriced: 'unknown',
   suggestedModel: 'grok-4.6',

@@ -9,6 +9,7 @@ export const zai: Provider = {
   name: 'Z.ai (GLM)',
   category: 'api-key',
   website: 'https://z.ai',
+  documentation: 'https://docs.z.ai/guides/develop/openai/python',
   baseUrl: 'https://api.z.ai/api',
   auth: { kind: 'bearer' },
   formats: {
@@ -19,6 +20,8 @@ export const zai: Provider = {
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['ZAI_API_KEY', 'Z_AI_API_KEY'],
+  freeTier: 'https://docs.z.ai/guides/overview/pricing',
+  modelsDev: 'zai',
   prices: 'zai',
   unpriced: 'unknown',
   suggestedModel: 'glm-5.3',

@@ -34,8 +34,15 @@ export function addConnections(place: DataDir, inputs: readonly ConnectionInput[
   return withStore(place.dataDir, async (store) => {
     const { key } = await usableStorageKey(store, place);
     const stored = connectionStore(store, key);
-    for (const { apiKey = 'upstream-secret', baseUrl, name, provider } of inputs) {
-      const input = { provider, name, base_url: baseUrl, api_key: apiKey, default_model: 'm-1' };
+    for (const { apiKey = 'upstream-secret', baseUrl, name, parameters, provider } of inputs) {
+      const input = {
+        provider,
+        name,
+        api_key: apiKey,
+        default_model: 'm-1',
+        ...(baseUrl !== undefined && { base_url: baseUrl }),
+        ...(parameters !== undefined && { base_url_parameters: parameters }),
+      };
       await stored.add(newConnectionOf(input, () => readRunFile(place.dataDir)));
     }
   });

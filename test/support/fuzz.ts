@@ -7,7 +7,7 @@ import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';
-import { providers } from '../../src/providers/index.ts';
+import { ownProviders } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';
 import { conversationCodec, translateRequest } from '../../src/proxy/translate/request.ts';
 import { type Asked, askedWith, partsOf, writtenFor } from './answer-chain.ts';
@@ -71,7 +71,7 @@ function requestsOf(format: WireFormat): unknown[] {
 
 function targetsOf(format: WireFormat): Target[] {
   const connection = { id: 'c', name: 'fuzz' } as Target['connection'];
-  return providers
+  return ownProviders
     .filter((provider: Provider) => provider.formats[format] !== undefined)
     .map((provider) => ({ connection, provider, model: 'target-model', format }));
 }

@@ -55,7 +55,10 @@ export interface GatewayOptions {
 export interface ConnectionInput {
   provider: string;
   name: string;
-  baseUrl: string;
+  /** Absent: the provider's own. */
+  baseUrl?: string;
+  /** Parts of the provider's address. */
+  parameters?: Readonly<Record<string, string>>;
   /** Default `upstream-secret`; null adds none. */
   apiKey?: string | null;
 }

@@ -1,5 +1,5 @@
 import type { ConfigSource } from '../../config.ts';
-import { providers } from '../../providers/index.ts';
+import { allProviders } from '../../providers/index.ts';
 import { readSettings, settingsPath } from '../../settings/file.ts';
 import { settings, sourceOf } from '../../settings/list.ts';
 import type { Command } from '../command.ts';
@@ -25,7 +25,7 @@ export const configShowCommand: Command = {
       value: setting.read(config),
       source: sourceOf(setting, config, file),
     }));
-    const variables = await context.setVariables(providers.flatMap(({ keyVariables }) => keyVariables));
+    const variables = await context.setVariables(allProviders().flatMap(({ keyVariables }) => keyVariables));
     const document = {
       settings: shown,
       file: settingsPath(config.dataDir),

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { changeableConnections, listeningAt, testDocument, testLine, testStored } from '../setup/connect.ts';
 import { credentialFlags, readCredential } from '../setup/credential.ts';
 import { oauthFlags, readOAuth } from '../setup/oauth-flags.ts';
-import { baseUrlFor, connectable, needsKey } from '../setup/provider-choice.ts';
+import { baseUrlFor, baseUrlWithParameters, connectable, needsKey } from '../setup/provider-choice.ts';
 import { usageError } from '../terminal/failure.ts';
 
 export const providerAddCommand: Command = {
@@ -22,6 +22,12 @@ export const providerAddCommand: Command = {
       summary: "the connection's name, first part of its model ids (default: the provider's id)",
     },
     { name: 'base-url', value: 'URL', summary: 'root of the API, where it is not the provider’s usual one' },
+    {
+      name: 'parameter',
+      value: 'NAME=VALUE',
+      kind: 'list',
+      summary: 'part of the address of your account there, e.g. account_id=… or region=… (may be repeated)',
+    },
     ...credentialFlags,
     ...oauthFlags,
     { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },
@@ -47,6 +53,11 @@ export const providerAddCommand: Command = {
       does: 'people log in; next `gateway provider login`',
     },
     {
+      command:
+        'gateway provider add cloudflare-workers-ai --parameter account_id=ACCOUNT --api-key-env CLOUDFLARE_API_KEY',
+      does: 'an address with a part of its own',
+    },
+    {
       command: 'gateway provider add openai-compatible --name gpu --base-url http://gpu.local:8000/v1',
       does: 'your own server',
     },
@@ -55,7 +66,7 @@ export const providerAddCommand: Command = {
     const provider = connectable(options.argument('provider') ?? '');
     const oauth = await readOAuth(options, context);
     const apiKey = oauth === null ? await keyFor(provider, options, context) : null;
-    const baseUrl = baseUrlFor(provider, options.text('base-url'), '--base-url', apiKey);
+    const baseUrl = addressOf(provider, options, apiKey);
     const stored = await changeableConnections(context);
     const wanted = newConnectionOf(
       {
@@ -80,6 +91,14 @@ export const providerAddCommand: Command = {
     return result.valid ? 0 : 1;
   },
 };
+
+function addressOf(provider: Provider, options: Options, apiKey: string | null): string | null {
+  const whole = options.text('base-url');
+  const parameters = options.texts('parameter');
+  if (parameters.length === 0) return baseUrlFor(provider, whole, '--base-url', apiKey);
+  if (whole !== undefined) throw usageError('Give --base-url or --parameter, not both');
+  return baseUrlWithParameters(provider, parameters);
+}
 
 function added(record: ConnectionRecord, provider: Provider, { io }: Context): 0 {
   io.result(rowOfConnection(record), () => `Connected ${provider.name} as "${record.name}".`);

@@ -1,8 +1,13 @@
-import { providers } from '../../providers/index.ts';
+import { authRow } from '../../catalog/providers-resource.ts';
+import { parametersOf } from '../../connections/base-url.ts';
+import { allProviders } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Command } from '../command.ts';
 import { needsKey } from '../setup/provider-choice.ts';
+import { usageError } from '../terminal/failure.ts';
 import type { Io } from '../terminal/io.ts';
+
+const categories = ['api-key', 'oauth', 'free', 'local', 'cloud', 'generic', 'demo'];
 
 export const providersAvailableCommand: Command = {
   arguments: [],
@@ -12,7 +17,7 @@ export const providersAvailableCommand: Command = {
       name: 'category',
       value: 'NAME',
       summary:
-        'only this category: api-key, local, generic, demo, oauth (a login is predefined), or free (cost nothing)',
+        'only this category: api-key, oauth (people can log in), free (something costs nothing), local, cloud, generic, demo',
     },
   ],
   needs: 'nothing',
@@ -25,9 +30,12 @@ export const providersAvailableCommand: Command = {
       .text('category')
       ?.toLowerCase()
       .replace(/^apikey$/, 'api-key');
+    if (category !== undefined && !categories.includes(category))
+      throw usageError(`There is no category "${category}": choose ${categories.join(', ')}`);
     const search = options.text('search')?.toLowerCase() ?? '';
-    const found = providers.filter((provider) => inCategory(provider, category) && matches(provider, search));
-    const categories = [...new Set(providers.map((provider) => provider.category))];
+    const found = allProviders().filter(
+      (provider) => inCategory(provider, category) && matches(provider, search),
+    );
     const document = { count: found.length, categories, providers: found.map(providerDocument) };
     io.result(document, () => (found.length === 0 ? 'No provider matches.' : providerTable(found, io)));
     return 0;
@@ -37,7 +45,8 @@ export const providersAvailableCommand: Command = {
 function inCategory(provider: Provider, category: string | undefined): boolean {
   if (category === undefined) return true;
   if (category === 'oauth') return provider.login !== undefined;
-  return category === 'free' ? provider.unpriced === 'free' : provider.category === category;
+  if (category === 'free') return provider.unpriced === 'free' || provider.freeTier !== undefined;
+  return provider.category === category;
 }
 
 function matches({ id, name, category }: Provider, search: string): boolean {
@@ -52,12 +61,17 @@ function providerDocument(provider: Provider) {
     dialects: Object.keys(provider.formats),
     base_url: provider.category === 'demo' ? null : provider.baseUrl,
     needs_base_url: provider.baseUrl === null,
+    base_url_of: provider.baseUrlOf ?? null,
+    base_url_parameters: parametersOf(provider),
     needs_key: needsKey(provider),
     key_variables: provider.keyVariables,
     local_port: provider.localPort ?? null,
+    auth: authRow(provider.auth),
     free: provider.unpriced === 'free',
+    free_tier: provider.freeTier ?? null,
     suggested_model: provider.suggestedModel,
     website: provider.website,
+    documentation: provider.documentation,
   };
 }
 

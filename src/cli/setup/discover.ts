@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { providers } from '../../providers/index.ts';
+import { allProviders } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { upstreamUrl } from '../../providers/url.ts';
 import type { Context } from '../context.ts';
@@ -15,11 +15,19 @@ const probeTimeoutMs = 700;
 /** Providers with a key in the environment, and local model servers that answer on their well-known ports. */
 export async function discover(context: Context): Promise<Discovery[]> {
   const fromEnvironment: Discovery[] = [];
-  for (const provider of providers) {
+  const offered = new Set<string>();
+  for (const provider of allProviders()) {
     const [variable] = await context.setVariables(provider.keyVariables);
-    if (variable !== undefined) fromEnvironment.push({ kind: 'environment', provider, variable });
+    // Several plans of one vendor name the same variable; the first of them stands for all.
+    if (variable === undefined || offered.has(variable)) continue;
+    offered.add(variable);
+    fromEnvironment.push({ kind: 'environment', provider, variable });
   }
-  const local = await Promise.all(providers.filter(({ localPort }) => localPort !== undefined).map(probe));
+  const local = await Promise.all(
+    allProviders()
+      .filter(({ localPort }) => localPort !== undefined)
+      .map(probe),
+  );
   return [...fromEnvironment, ...local.filter((found) => found !== null)];
 }
 

@@ -1,5 +1,6 @@
+import { baseUrlFromParameters, parametersOf } from '../../connections/base-url.ts';
 import { checkBaseUrl } from '../../connections/checked-input.ts';
-import { findProvider, providers } from '../../providers/index.ts';
+import { allProviders, findProvider } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { usageError } from '../terminal/failure.ts';
 
@@ -7,7 +8,7 @@ import { usageError } from '../terminal/failure.ts';
 export function providerOf(id: string): Provider {
   const provider = findProvider(id) ?? findProvider(id.toLowerCase());
   if (provider !== undefined) return provider;
-  const near = providers
+  const near = allProviders()
     .filter((known) => known.id.includes(id) || id.includes(known.id))
     .map((known) => known.id);
   const hint =
@@ -43,9 +44,21 @@ export function baseUrlFor(
     if (provider.baseUrl !== null) return null;
     // A document may name its address itself, which is seen when it is read.
     if (provider.baseUrlOf !== undefined && credential?.startsWith('{')) return null;
-    throw usageError(`${provider.name} has no address of its own: name it with ${flag}`);
+    const parameters = parametersOf(provider).map((name) => `--parameter ${name}=…`);
+    const either = parameters.length === 0 ? '' : `${parameters.join(' ')}, or `;
+    throw usageError(`${provider.name} has no address of its own: give ${either}${flag}`);
   }
   // What a running gateway of this machine is found to be, it finds itself.
   checkBaseUrl(given, () => null);
   return given.trim();
+}
+
+/** The parameters of an address from `NAME=VALUE` texts. @throws a usage error for what is none */
+export function baseUrlWithParameters(provider: Provider, texts: readonly string[]): string {
+  const given = texts.map((text): [string, string] => {
+    const at = text.indexOf('=');
+    if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+    throw usageError(`--parameter takes NAME=VALUE, not ${text}`);
+  });
+  return baseUrlFromParameters(provider, Object.fromEntries(given));
 }

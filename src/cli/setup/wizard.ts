@@ -1,6 +1,6 @@
 import { keyStore } from '../../access/store.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
-import { providers } from '../../providers/index.ts';
+import { allProviders } from '../../providers/index.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Context } from '../context.ts';
 import type { ExitCode } from '../terminal/exit-code.ts';
@@ -102,11 +102,11 @@ async function connectionOf(found: Discovery, context: Context): Promise<NewConn
 async function moreStep(context: Context): Promise<void> {
   const { ask } = context.io;
   while (answered(await ask.confirm('Connect a provider by entering its details?', false))) {
-    const choices = providers
+    const choices = allProviders()
       .filter(({ category }) => category !== 'demo')
       .map(({ id, name, category }) => ({ value: id, label: name, hint: category }));
     const id = answered(await ask.choose('Which provider?', choices));
-    const provider = providers.find((known) => known.id === id);
+    const provider = allProviders().find((known) => known.id === id);
     if (provider === undefined) continue;
     const name = answered(await ask.text('Name of the connection', { initial: id, check: required }));
     const baseUrl = provider.baseUrl === null ? await askBaseUrl(provider, context) : null;
@@ -128,7 +128,8 @@ async function askBaseUrl(provider: Provider, { io }: Context): Promise<string> 
       return reportOf(error).message;
     }
   };
-  return answered(await io.ask.text(`Base URL of ${provider.name}`, { check })).trim();
+  const pattern = provider.baseUrlOf === undefined ? '' : `, e.g. ${provider.baseUrlOf}`;
+  return answered(await io.ask.text(`Base URL of ${provider.name}${pattern}`, { check })).trim();
 }
 
 async function askKey(provider: Provider, { io }: Context): Promise<string | null> {

@@ -1,0 +1,37 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { convertDataSet } from '../src/catalog/data-set/convert.ts';
+import { builtInDataSet, parseDataSet, renderDataSet } from '../src/catalog/data-set/file.ts';
+import { modelTable } from '../src/catalog/data-set/schema.ts';
+
+import { readCheckout } from './catalog/checkout.ts';
+import { directoryOf } from './catalog/directory.ts';
+
+/**
+ * `build-catalog.ts CHECKOUT DATE` writes src/catalog/models.gen.json and src/providers/directory.gen.json from a
+ * checkout of the repository anomalyco/models.dev, whose last commit is of that date.
+ * `--check` needs no checkout: it says whether the committed files have their shape, order and digest.
+ */
+const directory = fileURLToPath(new URL('../src/providers/directory.gen.json', import.meta.url));
+const [checkout = '--check', date = ''] = process.argv.slice(2);
+if (checkout === '--check') check();
+else build(checkout, date);
+
+function build(folder: string, taken: string): void {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(taken)) throw new Error('name the day of the checkout: YYYY-MM-DD');
+  const providers = readCheckout(folder);
+  const { models, refused, table } = convertDataSet(providers);
+  for (const each of refused) console.error(`left out: ${each}`);
+  const notice =
+    'https://github.com/anomalyco/models.dev, MIT License, Copyright (c) 2025 models.dev; see NOTICE';
+  const text = renderDataSet(table, { source: `models.dev ${taken}`, notice, taken });
+  writeFileSync(builtInDataSet, text);
+  const entries = directoryOf(providers);
+  writeFileSync(directory, `[\n${entries.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`);
+  console.log(`${Object.keys(table).length} providers, ${models} models, ${text.length} bytes`);
+}
+
+function check(): void {
+  const { table } = parseDataSet(readFileSync(fileURLToPath(builtInDataSet), 'utf8'));
+  modelTable.parse(table);
+}

@@ -1,0 +1,64 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { WireFormat } from '../src/codecs/wire-format.ts';
+import { allProviders } from '../src/providers/index.ts';
+import type { Provider } from '../src/providers/provider.ts';
+
+/**
+ * Writes the tables of docs/providers.md, each between `<!-- providers: CATEGORY -->` and `<!-- end -->`.
+ * `--check` writes nothing and exits 1 when the page is out of date.
+ */
+const page = fileURLToPath(new URL('../docs/providers.md', import.meta.url));
+
+const shortName: Readonly<Record<WireFormat, string>> = {
+  'openai-chat': 'chat',
+  'openai-responses': 'responses',
+  'openai-completions': 'completions',
+  'openai-embeddings': 'embeddings',
+  'openai-images': 'images',
+  'openai-image-edits': 'image edits',
+  'openai-speech': 'speech',
+  'openai-transcriptions': 'transcriptions',
+  'openai-translations': 'translations',
+  'openai-moderations': 'moderations',
+  'anthropic-messages': 'messages',
+  gemini: 'gemini',
+  ollama: 'ollama',
+  rerank: 'rerank',
+};
+
+function table(category: string): string {
+  const rows = allProviders().filter((provider) => provider.category === category);
+  const head = [
+    '| id | provider | key variables | formats | documentation | free tier |',
+    '|---|---|---|---|---|---|',
+  ];
+  return [...head, ...rows.map(row)].join('\n');
+}
+
+function row(provider: Provider): string {
+  const { documentation, formats, freeTier, id, keyVariables, localPort, name, unpriced, website } = provider;
+  const port = localPort === undefined ? '' : `, port ${localPort}`;
+  const cells = [
+    `\`${id}\``,
+    `[${name}](${website})${port}`,
+    keyVariables.length === 0 ? 'none' : keyVariables.map((each) => `\`${each}\``).join(', '),
+    Object.keys(formats)
+      .map((format) => shortName[format as WireFormat])
+      .join(', '),
+    `[reference](${documentation})`,
+    unpriced === 'free' ? 'free' : freeTier === undefined ? '' : `[yes](${freeTier})`,
+  ];
+  return `| ${cells.join(' | ')} |`;
+}
+
+const current = readFileSync(page, 'utf8');
+const next = current.replace(
+  /(<!-- providers: ([\w-]+) -->\n)[\s\S]*?(<!-- end -->)/g,
+  (_, start: string, category: string, end: string) => `${start}\n${table(category)}\n\n${end}`,
+);
+if (!process.argv.includes('--check')) writeFileSync(page, next);
+else if (next !== current) {
+  process.stderr.write('docs/providers.md is out of date: run `node scripts/build-provider-list.ts`\n');
+  process.exitCode = 1;
+}

@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import type { Provider, ProviderAuth, ProviderCategory } from './provider.ts';
+
+/** A provider of the data set models.dev, as `scripts/build-catalog.ts` writes it. What is usual is left out. */
+export interface DirectoryEntry {
+  id: string;
+  name: string;
+  /** Absent: `api-key`. */
+  category?: ProviderCategory;
+  website: string;
+  documentation: string;
+  /** Absent where `baseUrlOf` says how it is made of parameters. */
+  baseUrl?: string;
+  baseUrlOf?: string;
+  /** Id of a provider with a file of its own whose API this is, at another address. */
+  like?: string;
+  /** Absent: a bearer token. */
+  auth?: ProviderAuth;
+  formatAuth?: Partial<Record<WireFormat, ProviderAuth>>;
+  formats?: Partial<Record<WireFormat, string>>;
+  modelsPath?: string | null;
+  keyVariables: string[];
+  localPort?: number;
+  unpriced?: 'free';
+  freeTier?: string;
+  /** Its id in the data set, where that is another. */
+  modelsDev?: string;
+}
+
+let read: readonly DirectoryEntry[] | null = null;
+
+/** The entries of `directory.gen.json`, read when the first is needed: about 35 KB. */
+export function directoryEntries(): readonly DirectoryEntry[] {
+  read ??= JSON.parse(
+    readFileSync(new URL('./directory.gen.json', import.meta.url), 'utf8'),
+  ) as DirectoryEntry[];
+  return read;
+}
+
+/**
+ * A provider of the directory with all its fields.
+ * @param like the provider whose API it has, where the entry names one
+ */
+export function providerOfEntry(entry: DirectoryEntry, like: Provider | undefined): Provider {
+  const { id, name, baseUrl = null, baseUrlOf, website, documentation, keyVariables } = entry;
+  const identity = {
+    id,
+    name,
+    website,
+    documentation,
+    baseUrl,
+    keyVariables,
+    modelsDev: entry.modelsDev ?? id,
+    ...(entry.freeTier !== undefined && { freeTier: entry.freeTier }),
+  };
+  if (like !== undefined) {
+    // Prices and free tiers belong to the account, which is another one here.
+    const { freeTier: _, suggestedModel: __, ...api } = like;
+    return { ...api, ...identity, prices: null, suggestedModel: null };
+  }
+  const { formats = {}, modelsPath = null } = entry;
+  return {
+    ...identity,
+    category: entry.category ?? 'api-key',
+    auth: entry.auth ?? { kind: 'bearer' },
+    formats,
+    modelsPath,
+    ...(baseUrlOf !== undefined && { baseUrlOf }),
+    ...(entry.formatAuth !== undefined && { formatAuth: entry.formatAuth }),
+    ...(entry.localPort !== undefined && { localPort: entry.localPort }),
+    ...(formats['anthropic-messages'] !== undefined && { headers: { 'anthropic-version': '2023-06-01' } }),
+    // As for any other server of the chat format: what is refused is learned.
+    dialect: { reasoningField: 'reasoning_content', cacheMembers: true },
+    forwardHeaders: 'standard',
+    prices: null,
+    unpriced: entry.unpriced ?? 'unknown',
+    suggestedModel: null,
+  };
+}
