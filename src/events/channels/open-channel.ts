@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { Log } from '../../lib/log.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
 import type { EventDatabase } from '../database/event-database.ts';
-import { type Address, resolveAddress, withoutSecrets } from './broker/address.ts';
-import type { BrokerConnection } from './broker/broker.ts';
+import { resolveAddress, withoutSecrets } from './broker/address.ts';
+import type { Broker, Connect } from './broker/broker.ts';
 import { createBrokerChannel } from './broker/broker-channel.ts';
 import type { Channel } from './channel.ts';
 import { createMemoryChannel } from './memory/memory-channel.ts';
@@ -22,11 +22,10 @@ export interface OpenChannelInput {
   variable(name: string): string | undefined;
 }
 
-type Connect = (address: Address, topic: string, onLost: (error: Error) => void) => Promise<BrokerConnection>;
-
 /** Libraries are loaded by those who use them. */
-const brokers = {
+const drivers = {
   nats: async (): Promise<Connect> => (await import('./nats/connect-nats.ts')).connectNats,
+  redis: async (): Promise<Connect> => (await import('./redis/connect-redis.ts')).connectRedis,
 };
 
 /**
@@ -41,19 +40,10 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
       return createMemoryChannel({ now });
     case 'sqlite':
       return createSqliteChannel(database(sqliteFile(url, dataDir)), topic, now);
-    case 'nats': {
-      const address = resolveAddress(url, variable);
-      const broker = {
-        async connect(onLost: (error: Error) => void) {
-          const connect = await brokers[scheme]();
-          try {
-            return await connect(address, topic, (error) => onLost(withoutSecrets(error, address)));
-          } catch (error) {
-            throw withoutSecrets(error, address);
-          }
-        },
-      };
+    case 'nats':
+    case 'redis': {
       const shelf = database(sqliteFile('sqlite:', dataDir));
+      const broker = brokerOf(config, drivers[scheme], shelf, variable);
       return createBrokerChannel({
         broker,
         channelId: id,
@@ -66,6 +56,27 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
     default:
       throw new Error(`Channels of the kind ${scheme} are not supported yet`);
   }
+}
+
+/** Its errors tell no secret. @throws Error for a variable that is not set */
+function brokerOf(
+  { topic, url }: ChannelConfig,
+  driver: () => Promise<Connect>,
+  database: EventDatabase,
+  variable: OpenChannelInput['variable'],
+): Broker {
+  const address = resolveAddress(url, variable);
+  return {
+    async connect(onLost) {
+      const connect = await driver();
+      const instance = await database.ask('instance', null);
+      try {
+        return await connect({ address, topic, instance }, (error) => onLost(withoutSecrets(error, address)));
+      } catch (error) {
+        throw withoutSecrets(error, address);
+      }
+    },
+  };
 }
 
 /** `sqlite:` is the data directory's `events.db`, `sqlite:NAME` another file there, `sqlite:///PATH` any file. */

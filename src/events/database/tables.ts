@@ -45,6 +45,7 @@ const channelTables = `
     primary key (consumer, seq)
   ) without rowid;
   create index deliveries_by_due on deliveries (consumer, due, seq);
+  create table instance (name text not null);
 `;
 
 function versionOf(database: DatabaseSync): number {

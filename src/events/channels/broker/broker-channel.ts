@@ -29,6 +29,8 @@ export interface BrokerChannelInput {
 interface Consumer {
   readonly inbox: Inbox;
   prefetch: number;
+  /** Whether the broker knew it once. */
+  subscribed: boolean;
   /** Whether somebody receives: until then its messages stay with the broker. */
   wanted: boolean;
   consumption: Consumption | null;
@@ -47,6 +49,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     const known = consumers.get(name) ?? {
       inbox: createInbox(now),
       prefetch: DEFAULT_PREFETCH,
+      subscribed: false,
       wanted: false,
       consumption: null,
       again: undefined,
@@ -60,6 +63,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     maxCalls: MAX_CALLS,
     onConnected(made) {
       log.info({ channel: channelId }, 'a message queue is connected');
+      if (made.warning !== null) log.warn({ channel: channelId }, made.warning);
       for (const [name, consumer] of consumers) if (consumer.wanted) begin(name, consumer, made);
     },
     onLost(error) {
@@ -92,7 +96,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     };
     consumer.consumption = { stop: async () => {} };
     made
-      .subscribe(name)
+      .subscribe(name, consumer.subscribed)
       .then(() => made.consume(name, consumer.prefetch, receiver))
       .then((consumption) => {
         if (!ended) consumer.consumption = consumption;
@@ -132,8 +136,10 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     async subscribe(name, bufferSize) {
       const consumer = consumerOf(name);
       const prefetch = bufferSize ?? consumer.prefetch;
+      const again = await shelf.isSubscribed(name);
+      await connection.run((made) => made.subscribe(name, again));
       await shelf.subscribe(name);
-      await connection.run((made) => made.subscribe(name));
+      consumer.subscribed = true;
       if (prefetch === consumer.prefetch) return;
       consumer.prefetch = prefetch;
       if (consumer.consumption === null) return;

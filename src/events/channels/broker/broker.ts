@@ -1,5 +1,6 @@
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import type { Content } from '../channel.ts';
+import type { Address } from './address.ts';
 
 /**
  * What is different from message queue to message queue. `broker-channel.ts` makes a channel of it: it reconnects, delays
@@ -13,15 +14,28 @@ export interface Broker {
   connect(onLost: (error: Error) => void): Promise<BrokerConnection>;
 }
 
+/** What a driver connects with. */
+export interface ConnectInput {
+  readonly address: Address;
+  readonly topic: string;
+  /** Names this gateway, and no other, now and after it was started again. */
+  readonly instance: string;
+}
+
+export type Connect = (input: ConnectInput, onLost: (error: Error) => void) => Promise<BrokerConnection>;
+
 /** A connection for one topic. Every method rejects once it is lost. */
 export interface BrokerConnection {
+  /** What whoever runs the broker should know, e.g. that it keeps nothing on the disk; null for nothing. */
+  readonly warning: string | null;
   /** Resolves when the broker has the event, as durably as it can. May be called many times at once, and keeps their order. */
   publish(event: CloudEvent): Promise<void>;
   /**
    * Makes a durable subscription, unless there is one. The first of a topic gets what was published before too. It lasts until
    * `unsubscribe`, whether anybody consumes or not.
+   * @param again there was one: if the broker has lost it, it gets everything that the broker has
    */
-  subscribe(consumer: string): Promise<void>;
+  subscribe(consumer: string, again: boolean): Promise<void>;
   /** The subscription collects no more, at the latest after a day; what waits in it stays until then at least. */
   unsubscribe(consumer: string): Promise<void>;
   /**

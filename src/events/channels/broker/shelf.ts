@@ -12,6 +12,7 @@ export interface Shelf
     Pick<Channel, 'subscribe' | 'endOtherSubscriptions'> {
   /** Resolves when the message is on the disk. It comes after `delayMs`, as the attempt. */
   put(consumer: string, content: Content, attempt: number, delayMs: number): Promise<void>;
+  isSubscribed(consumer: string): Promise<boolean>;
   /** Consumers that this gateway subscribed, of which the shelf keeps a list, but for those given. */
   otherSubscribers(consumers: ReadonlySet<string>): Promise<readonly string[]>;
 }
@@ -26,6 +27,7 @@ export function createShelf(database: EventDatabase, channel: string, now: () =>
       const event = content.ok ? storedEvent(content.event) : content.bytes;
       await database.ask('put', { topic, consumer, event, attempt, due: now() + delayMs });
     },
+    isSubscribed: (consumer) => database.ask('isSubscribed', { topic, consumer }),
     otherSubscribers: (consumers) => database.ask('otherSubscribers', { topic, consumers: [...consumers] }),
   };
 }

@@ -18,7 +18,13 @@ import { connect, headers, type MsgHdrs, type NatsConnection, nanos } from '@nat
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import { decodeNats, encodeNats } from '../../cloudevents/nats.ts';
 import type { Address } from '../broker/address.ts';
-import type { BrokerConnection, BrokerMessage, BrokerReceiver, Consumption } from '../broker/broker.ts';
+import type {
+  BrokerConnection,
+  BrokerMessage,
+  BrokerReceiver,
+  ConnectInput,
+  Consumption,
+} from '../broker/broker.ts';
 import { contentOf } from '../broker/content.ts';
 import { brokerName } from '../broker/name.ts';
 
@@ -41,8 +47,7 @@ const OWN = 'modelgate_';
  * durable pull consumer. `?replicas=3` is for a new stream.
  */
 export async function connectNats(
-  address: Address,
-  subject: string,
+  { address, topic: subject }: ConnectInput,
   onLost: (error: Error) => void,
 ): Promise<BrokerConnection> {
   const connection = await connect(optionsOf(address));
@@ -102,16 +107,17 @@ function connectionOf(
   const trimmer = setInterval(() => void trim(manager, stream).catch(() => {}), TRIM_MS);
   void connection.closed().then(() => clearInterval(trimmer));
   return {
+    warning: null,
     async publish(event) {
       const { data, headers: fields } = encodeNats(event, 'binary');
       const head = headers();
       for (const [name, value] of fields) head.set(name, value);
       await client.publish(subject, data, { headers: head, msgID: messageId(subject, event) });
     },
-    async subscribe(consumer) {
+    async subscribe(consumer, again) {
       const name = `${OWN}${brokerName(consumer)}`;
       const known = await existing(manager, stream, name);
-      if (known === null) await addConsumer(manager, stream, subject, name);
+      if (known === null) await addConsumer(manager, stream, subject, name, again);
       else if (known.config.inactive_threshold !== undefined)
         await manager.consumers.update(stream, name, { inactive_threshold: 0 });
     },
@@ -138,15 +144,21 @@ function connectionOf(
   };
 }
 
-async function addConsumer(manager: JetStreamManager, stream: string, subject: string, name: string) {
-  // Another stream's past belongs to those who made it.
-  const isFirst = stream.startsWith(OWN) && (await consumersOf(manager, stream)).length === 0;
+async function addConsumer(
+  manager: JetStreamManager,
+  stream: string,
+  subject: string,
+  name: string,
+  again: boolean,
+) {
+  // The past of somebody else's stream is not meant for us.
+  const everything = again || (stream.startsWith(OWN) && (await consumersOf(manager, stream)).length === 0);
   await manager.consumers.add(stream, {
     durable_name: name,
     filter_subject: subject,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(ACK_WAIT_MS),
-    deliver_policy: isFirst ? DeliverPolicy.All : DeliverPolicy.New,
+    deliver_policy: everything ? DeliverPolicy.All : DeliverPolicy.New,
     max_ack_pending: -1,
     max_deliver: -1,
   });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Depth } from '../channel.ts';
@@ -24,6 +25,7 @@ export interface ChannelCalls {
   /** A message for one consumer alone, who gets it as a later attempt. */
   put(input: Reader & { readonly event: Uint8Array; readonly attempt: number; readonly due: number }): null;
   subscribe(input: Reader): null;
+  isSubscribed(input: Reader): boolean;
   otherSubscribers(input: { readonly topic: string; readonly consumers: readonly string[] }): string[];
   endOtherSubscriptions(input: { readonly topic: string; readonly consumers: readonly string[] }): null;
   receive(
@@ -36,6 +38,8 @@ export interface ChannelCalls {
   /** When a message may be due; null when none waits. */
   nextDue(input: Reader): number | null;
   depth(input: Reader): Depth;
+  /** A name for whoever has this database, which it keeps. */
+  instance(input: null): string;
 }
 
 /** Stands for the first consumer who subscribes. */
@@ -53,6 +57,7 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const addConsumer = sql('insert or ignore into consumers (topic, name, subscribed) values (?, ?, 0)');
   const consumerId = sql('select id from consumers where topic = ? and name = ?');
   const startSubscription = sql('update consumers set subscribed = 1 where id = ? and subscribed = 0');
+  const isSubscribed = sql('select 1 from consumers where id = ? and subscribed = 1');
   const others = 'topic = ? and subscribed = 1 and name not in (select value from json_each(?))';
   const otherSubscribers = sql(`select name from consumers where ${others}`);
   const endSubscriptions = sql(`update consumers set subscribed = 0 where ${others}`);
@@ -71,6 +76,9 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   );
   const nextDue = sql('select min(due) as due from deliveries where consumer = ?');
   const count = sql('select count(*) as total, sum(leased) as held from deliveries where consumer = ?');
+
+  const addInstance = sql('insert into instance select ? where not exists (select 1 from instance)');
+  const instance = sql('select name from instance');
 
   const ids = new Map<string, number>();
   const idOf = ({ consumer, topic }: Reader): number => {
@@ -107,6 +115,7 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
       subscribed.delete(reader.topic);
       return null;
     },
+    isSubscribed: (reader) => isSubscribed.get(idOf(reader)) !== undefined,
     otherSubscribers: ({ consumers, topic }) =>
       otherSubscribers.all(topic, JSON.stringify(consumers)).map(({ name }) => String(name)),
     endOtherSubscriptions({ consumers, topic }) {
@@ -157,6 +166,10 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
       const row = count.get(idOf(reader));
       const held = Number(row?.['held'] ?? 0);
       return { waiting: Number(row?.['total'] ?? 0) - held, held };
+    },
+    instance() {
+      addInstance.run(randomUUID());
+      return String(instance.get()?.['name']);
     },
   };
 }

@@ -1,0 +1,29 @@
+import {
+  accepts,
+  freePort,
+  installed,
+  type PrivateBroker,
+  type ServerProcess,
+  startServer,
+} from './server-process.ts';
+
+export const hasRedis = installed('redis-server');
+
+/** A Redis server with an append-only file and a port of its own. @param folder keeps its data */
+export async function startRedis(folder: string): Promise<PrivateBroker> {
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes'];
+  const startNode = () =>
+    startServer({ command: 'redis-server', args: [...args, '--save', ''], ready: () => accepts(port) });
+  let node: ServerProcess = await startNode();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    pause: () => node.pause(),
+    resume: () => node.resume(),
+    kill: () => node.kill(),
+    async start() {
+      node = await startNode();
+    },
+  };
+}
