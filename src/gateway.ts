@@ -15,7 +15,7 @@ import { type Balances, openBalances } from './connections/accounts/balances.ts'
 import type { StorageKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
 import { createGatewayEvents, type GatewayEvents } from './events/emitters/gateway.ts';
-import { openEvents } from './events/open.ts';
+import { type Events, openEvents } from './events/open.ts';
 import { instanceName } from './events/types/own-event.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { sendJson } from './http/send.ts';
@@ -341,6 +341,7 @@ async function openContext(
       balances,
       report,
       listening,
+      events,
       gatewayEvents,
     },
   );
@@ -348,6 +349,7 @@ async function openContext(
 }
 
 interface DoorParts {
+  events: Events;
   store: Store;
   schedule: Schedule;
   stored: ReturnType<typeof storedSettings>;
@@ -432,6 +434,7 @@ async function openManagementApi(
   });
   const management = openManagement({
     cliTools,
+    events: parts.events,
     finishLogin: logins.returned,
     gatekeeper,
     live,

@@ -49,6 +49,11 @@ export const permissions = {
   'quota:read': { from: 'viewer', scope: true },
   'budgets:read': { from: 'viewer', scope: true },
   'budgets:update': { from: 'admin', scope: true },
+  /** How the event engine is doing, without what events hold. */
+  'events:read': { from: 'viewer', scope: true },
+  /** The configuration, and events themselves: dead letters, and those that pass. */
+  'events:inspect': { from: 'operator', scope: true },
+  'events:update': { from: 'admin', scope: true },
   /** One's own profile, password and tokens. */
   'self:read': { from: 'viewer', scope: true },
   'self:update': { from: 'viewer', scope: false },

@@ -28,7 +28,7 @@ export function sendJson(
 }
 
 /**
- * Answers with a text, or with none where it is null, and the exchange's id. A HEAD request gets the headers alone.
+ * Answers with text or bytes, or with none where it is null, and the exchange's id. A HEAD request gets the headers alone.
  *
  * When the request body was not read to its end the connection is closed, but not before the sender had a chance
  * to see the answer: closing a socket with unread bytes resets it and can take the answer along (RFC 9112, 9.6).
@@ -36,14 +36,14 @@ export function sendJson(
 export function sendWhole(
   { id, response }: { id: string; response: ResponseSink },
   status: number,
-  text: string | null,
+  content: string | Uint8Array | null,
   headers: OutgoingHttpHeaders,
 ): void {
-  const payload = Buffer.from(text ?? '');
+  const payload = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content ?? []);
   const { req: request } = response;
   const lingers = request !== undefined && mayExceedDiscard(request);
   response.writeHead(status, {
-    ...(text === null ? {} : { 'content-length': payload.length }),
+    ...(content === null ? {} : { 'content-length': payload.length }),
     'x-request-id': id,
     ...headers,
     ...(lingers ? { connection: 'close' } : {}),

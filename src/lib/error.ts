@@ -50,6 +50,8 @@ export const errorRows = {
   conflict: { status: 409, kind: 'invalid_request' },
   idempotency_key_reused: { status: 422, kind: 'invalid_request' },
   precondition_failed: { status: 412, kind: 'invalid_request' },
+  precondition_required: { status: 428, kind: 'invalid_request' },
+  invalid_event_config: { status: 400, kind: 'invalid_request' },
   too_many_logins: { status: 429, kind: 'rate_limit' },
   request_timeout: { status: 408, kind: 'timeout' },
   request_too_large: { status: 413, kind: 'too_large' },

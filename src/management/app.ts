@@ -11,7 +11,7 @@ import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
 import type { CollectionContext } from './collection/collection.ts';
 import { endedLogin, serveResource } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
-import { serveEventSchemas } from './events/schemas.ts';
+import { eventsVerbs, serveEvents } from './events/serve.ts';
 import { checkAccept, checkFormOfBasic, checkOrigin } from './guard/origin.ts';
 import { securityHeaders } from './guard/security-headers.ts';
 import { withinTokenScope } from './guard/token-scope.ts';
@@ -229,16 +229,15 @@ async function dispatch(
   }
 }
 
-/** The tools of this machine, the types of events, and the collections. */
+/** The tools of this machine, events, and the collections. */
 async function member(
   context: ManagementContext,
   exchange: Exchange,
   path: ApiPath,
   caller: Caller,
-): Promise<Answer> {
+): Promise<Answer | null> {
+  if (path.collection === 'events') return serveEvents(context, exchange, path, caller);
   if (path.collection === 'cli-tools') return serveCliTools(context, exchange, path, caller);
-  if (path.collection === 'events' && path.rest[0] === 'schemas')
-    return serveEventSchemas(exchange, path, caller);
   return collection(context, exchange, path, caller);
 }
 
@@ -316,7 +315,12 @@ function collectionContext(context: ManagementContext): CollectionContext {
 }
 
 function preflight({ resources }: ManagementContext, path: ApiPath): Answer {
-  const verbs = path.collection === 'cli-tools' ? cliToolsVerbs(path) : verbsOf(resources, path);
+  const verbs =
+    path.collection === 'events'
+      ? eventsVerbs(path)
+      : path.collection === 'cli-tools'
+        ? cliToolsVerbs(path)
+        : verbsOf(resources, path);
   return { status: 204, body: null, headers: { allow: [...verbs, 'HEAD', 'OPTIONS'].join(', ') } };
 }
 
@@ -347,8 +351,9 @@ function ping(exchange: Exchange): null {
   return null;
 }
 
-function send(exchange: Exchange, { body, headers, status }: Answer): void {
-  const type = body === null ? {} : { 'content-type': 'application/json' };
-  const text = body === null ? null : JSON.stringify(body);
-  sendWhole(exchange, status, text, { ...securityHeaders, ...type, ...headers });
+function send(exchange: Exchange, { body, content, headers, status }: Answer): void {
+  const form = content?.type ?? (body === null ? null : 'application/json');
+  const type = form === null ? {} : { 'content-type': form };
+  const bytes = content?.bytes ?? (body === null ? null : JSON.stringify(body));
+  sendWhole(exchange, status, bytes, { ...securityHeaders, ...type, ...headers });
 }

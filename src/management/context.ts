@@ -1,4 +1,5 @@
 import type { AuthFacts, AuthRefusal } from '../access/manage-auth.ts';
+import type { Events } from '../events/open.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import type { AllowedHosts } from '../http/server/allowed-hosts.ts';
 import type { ToolService } from '../tools/service.ts';
@@ -69,6 +70,7 @@ export interface ManagementContext {
   /** Whether an address is that of a proxy whose word about its clients counts. */
   trusted(address: string): boolean;
   cliTools: CliTools;
+  events: Events;
   mutex: KeyedMutex;
   once: IdempotencyStore;
   pace: RateLimiter;

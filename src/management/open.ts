@@ -17,6 +17,7 @@ export interface ManagementInput
     ManagementContext,
     | 'audit'
     | 'cliTools'
+    | 'events'
     | 'finishLogin'
     | 'hosts'
     | 'live'
@@ -53,6 +54,7 @@ export function openManagement(input: ManagementInput): Management {
   const context: ManagementContext = {
     audit: input.audit,
     cliTools: input.cliTools,
+    events: input.events,
     finishLogin: input.finishLogin,
     gatekeeper,
     hosts: input.hosts,

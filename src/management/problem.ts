@@ -14,6 +14,7 @@ const kinds: Readonly<Record<number, string>> = {
   413: 'payload_too_large',
   415: 'unsupported_media_type',
   421: 'misdirected_request',
+  428: 'precondition_required',
   429: 'too_many_requests',
   503: 'service_unavailable',
 };

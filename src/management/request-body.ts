@@ -24,11 +24,24 @@ export function facts(
 }
 
 /** The body as JSON whatever its content type says, for clients that set none; undefined for none. */
-export async function jsonBody({ request }: Exchange, { role }: Pick<Caller, 'role'>): Promise<unknown> {
+export async function jsonBody(exchange: Exchange, caller: Pick<Caller, 'role'>): Promise<unknown> {
+  return parsed([await bodyBytes(exchange, caller)]);
+}
+
+/**
+ * The body as it came, decompressed; empty for methods that have none.
+ * @param mostBytes what may be sent by those who may change something
+ * @throws GatewayError `request_too_large`
+ */
+export async function bodyBytes(
+  { request }: Exchange,
+  { role }: Pick<Caller, 'role'>,
+  mostBytes: number = MAX_BODY_BYTES,
+): Promise<Buffer> {
   const { method } = request;
-  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return undefined;
-  const limitBytes = role === 'viewer' ? MAX_VIEWER_BODY_BYTES : MAX_BODY_BYTES;
-  return parsed(await readBody(request, { limitBytes }));
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return Buffer.alloc(0);
+  const limitBytes = role === 'viewer' ? MAX_VIEWER_BODY_BYTES : mostBytes;
+  return Buffer.concat(await readBody(request, { limitBytes }));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Resource } from '../../http/resource.ts';
 import { apiVersion } from '../api-path.ts';
-import { eventSchemaPaths } from '../events/schemas.ts';
 import { cliToolsPaths, cliToolsTag } from '../openapi-cli-tools.ts';
+import { eventsPaths, eventsTag } from '../openapi-events.ts';
 import { fixedPaths, ref, text } from './fixed.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { partName, pathsOf, schemaName, schemaOf } from './paths.ts';
@@ -29,13 +29,13 @@ export function openApiDocument(resources: readonly Resource[], version: string)
       { name: 'auth', description: 'Logging in and out' },
       { name: 'api', description: 'What there is' },
       cliToolsTag,
-      { name: 'events', description: 'The event engine, and the types of the gateway’s own events' },
+      eventsTag,
       ...sorted.map(({ name, summary }) => ({ name, description: summary })),
     ],
     paths: {
       ...fixedPaths(),
       ...cliToolsPaths(),
-      ...eventSchemaPaths(),
+      ...eventsPaths(),
       ...Object.fromEntries(sorted.flatMap(pathsOf)),
     },
     components: {

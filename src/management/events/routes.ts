@@ -1,0 +1,6 @@
+import { configRoutes } from './config-routes.ts';
+import type { EventsRoute } from './route.ts';
+import { schemaRoutes } from './schemas.ts';
+
+/** Everything that is served below `/api/events`. */
+export const eventsRoutes: readonly EventsRoute[] = [...configRoutes, ...schemaRoutes];

@@ -1,0 +1,49 @@
+import type { EventsRoute } from './events/route.ts';
+import { eventsRoutes } from './events/routes.ts';
+import { text } from './openapi/fixed.ts';
+import { whoMay } from './openapi/paths.ts';
+import type { Operation, PathItem } from './openapi/reference.ts';
+
+const tag = 'events';
+
+/** What the tag of these paths says. */
+export const eventsTag = {
+  name: tag,
+  description:
+    'The event engine: its configuration, how it is doing, and the types of the gateway’s own events',
+};
+
+/** The paths below `/api/events`. */
+export function eventsPaths(): Record<string, PathItem> {
+  const paths: Record<string, PathItem> = {};
+  for (const route of eventsRoutes) {
+    const path = `/api/events${route.path}`;
+    const item = paths[path] ?? (path.includes('{id}') ? { parameters: [idParameter] } : {});
+    paths[path] = { ...item, [route.method.toLowerCase()]: operationOf(route) };
+  }
+  return paths;
+}
+
+const idParameter = { name: 'id', in: 'path', required: true, description: 'What it is about', schema: text };
+const idempotencyHeader = {
+  name: 'Idempotency-Key',
+  description:
+    'Chosen by the caller: the same request with it is carried out once and answered alike for a day',
+};
+
+function operationOf({ once, operation, parameters, permission }: EventsRoute): Operation {
+  const { headers = [], ...rest } = operation;
+  return {
+    ...rest,
+    tags: [tag],
+    ...whoMay(permission),
+    parameters: [
+      ...parameters.map((one) => ({ ...one, in: 'query', schema: text })),
+      ...[...headers, ...(once === true ? [idempotencyHeader] : [])].map((one) => ({
+        ...one,
+        in: 'header',
+        schema: text,
+      })),
+    ],
+  };
+}
