@@ -14,7 +14,7 @@ const memberChanges = z.object({
   removed: z.array(z.string()),
 });
 
-export const configChangesRecord = z.object({
+const configChangesRecord = z.object({
   channels: memberChanges,
   sources: memberChanges,
   triggers: memberChanges,
