@@ -88,6 +88,13 @@ export const configFile = z.strictObject({
     })
     .partial()
     .optional(),
+  backups: z
+    .strictObject({
+      every_hours: z.int().min(1).max(8784).nullable(),
+      keep: z.int().min(1).max(1000),
+    })
+    .partial()
+    .optional(),
   audit: z.strictObject({ retention_months: z.int().min(1).max(1200).nullable() }).optional(),
   responses: z
     .strictObject({
@@ -155,6 +162,8 @@ export interface Config {
     tokenRenewal: 'fixed' | 'sliding';
     tokenMaxLifetimeSeconds: number;
   };
+  /** After how many hours the next backup is made, null for none; and how many of those are kept. */
+  backups: { everyHours: number | null; keep: number };
   /** Months for which the audit log is kept; null for ever. */
   auditMonths: number | null;
   /** Days for which responses are kept, 0 for memory alone; and characters of all of them together. */
@@ -226,6 +235,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       idleMs: file.timeouts?.idle_ms ?? 900_000,
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
     },
+    backups: { everyHours: file.backups?.every_hours ?? null, keep: file.backups?.keep ?? 7 },
     auditMonths: file.audit === undefined ? 6 : file.audit.retention_months,
     responses: {
       // As long as OpenAI keeps them by default (API reference, `store`).

@@ -8,6 +8,7 @@ import { networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
 import { openBackups } from './backup/resource.ts';
+import { scheduleBackups } from './backup/scheduled.ts';
 import { createAnswerCache } from './cache/answers.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
@@ -409,6 +410,13 @@ async function openManagementApi(
     now: context.now,
   });
   onClose(backups.settled);
+  scheduleBackups(schedule, config.backups, {
+    dataDir: config.dataDir,
+    storageKey: sealing,
+    version,
+    now: context.now,
+    log,
+  });
   const { close, grants, loginBegun, logins } = openLogins({
     store,
     sealingKey: sealing.key,
