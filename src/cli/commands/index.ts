@@ -16,6 +16,7 @@ export const groups: Readonly<Record<string, string>> = {
   tools: 'Coding tools: find them, point them at this gateway, restore them',
   mcp: 'The MCP server: this gateway as tools for assistants',
   storage: 'The encryption key of stored credentials',
+  service: 'The gateway as a service of this machine',
 };
 
 /** Every command, in the order of the help. Each file is imported only when its command is chosen. */
@@ -29,6 +30,21 @@ export const commandList: readonly CommandEntry[] = [
     name: 'stop',
     summary: 'Stop the running gateway; open requests may finish',
     load: async () => (await import('./stop.ts')).stopCommand,
+  },
+  {
+    name: 'service install',
+    summary: 'Run the gateway in the background, as a user unit of systemd',
+    load: async () => (await import('./service-install.ts')).serviceInstallCommand,
+  },
+  {
+    name: 'service status',
+    summary: 'Show whether the systemd unit is installed and runs',
+    load: async () => (await import('./service-status.ts')).serviceStatusCommand,
+  },
+  {
+    name: 'service uninstall',
+    summary: 'Stop the gateway and remove its systemd unit',
+    load: async () => (await import('./service-uninstall.ts')).serviceUninstallCommand,
   },
   {
     name: 'setup',
