@@ -165,10 +165,13 @@ describe('the event engine', () => {
   });
 
   it('goes on with the last valid configuration when events.yaml is wrong, and says what is wrong', async () => {
-    const asksForMore = yaml(receiver.url).replace('PT0.02S}}', 'PT0.02S}}\n      enable_idempotence: true');
+    const asksForMore = yaml(receiver.url).replace(
+      'PT0.02S}}',
+      'PT0.02S}, concurrency_limit_strateg: {limit_mode: MODE_GLOBAL, max_concurrency: 1}}',
+    );
     for (const [text, complaint] of [
       ['components: [', /events\.yaml is not valid: it changes nothing/],
-      [asksForMore, /strategy\.trigger_strategies\[0\]\.enable_idempotence/],
+      [asksForMore, /trigger_strategies\[0\]\.runtime_strategy\.concurrency_limit_strateg\.limit_mode/],
       [yaml(receiver.url).replace('HOOK_TOKEN', 'NOT_SET'), /environment variable NOT_SET is not set/],
     ] as const) {
       await write(text);

@@ -80,7 +80,7 @@ function brokerOf(
 }
 
 /** `sqlite:` is the data directory's `events.db`, `sqlite:NAME` another file there, `sqlite:///PATH` any file. */
-function sqliteFile(url: string, dataDir: string): string {
+export function sqliteFile(url: string, dataDir: string): string {
   const name = url.replace(/^sqlite:(?:\/\/)?/i, '');
   const path = resolve(dataDir, name === '' ? 'events.db' : name);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { defaultLimits } from '../cloudevents/event.ts';
 import { decodeJsonEvent } from '../cloudevents/json-format.ts';
+import { letterTables } from '../dead-letters/letter-calls.ts';
+import { handledTables } from '../idempotence/handled-calls.ts';
 import { storedEvent } from './stored-event.ts';
 
 const FULL_BYTES = 1_073_741_824;
@@ -23,6 +25,8 @@ export function prepareTables(database: DatabaseSync): void {
     if (before !== undefined) takeOverFirstTables(database);
     database.exec('pragma user_version = 1');
   }
+  database.exec(handledTables);
+  database.exec(letterTables);
   database.exec('update deliveries set due = 0, leased = 0, crashes = crashes + 1 where leased = 1');
   database.exec('commit');
 }

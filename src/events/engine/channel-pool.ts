@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import { type OpenChannelInput, openChannel } from '../channels/open-channel.ts';
+import { type OpenChannelInput, openChannel, sqliteFile } from '../channels/open-channel.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
 import { type EventDatabase, openEventDatabase } from '../database/event-database.ts';
 
@@ -11,6 +11,10 @@ export interface ChannelPool {
   open(config: ChannelConfig): Channel;
   /** Closes the channels with other keys, once what was asked of them is done. */
   closeOthers(keys: ReadonlySet<string>): Promise<void>;
+  /** The gateway's own database of events, `events.db` of the data directory, or one in memory. */
+  database(place: 'local' | 'memory'): EventDatabase;
+  /** Whether a channel's events are in the gateway's own database. */
+  isInOwnDatabase(config: ChannelConfig): boolean;
   /** The open channels by their keys. */
   opened(): ReadonlyMap<string, Channel>;
   close(): Promise<void>;
@@ -29,6 +33,7 @@ export function createChannelPool(input: ChannelPoolInput): ChannelPool {
     databases.set(path, opened);
     return opened;
   };
+  const ownFile = () => sqliteFile('sqlite:', input.dataDir);
   const closeOthers = async (keys: ReadonlySet<string>) => {
     const others = [...channels].filter(([key]) => !keys.has(key));
     for (const [key] of others) channels.delete(key);
@@ -42,6 +47,8 @@ export function createChannelPool(input: ChannelPoolInput): ChannelPool {
       return channel;
     },
     closeOthers,
+    database: (place) => database(place === 'local' ? ownFile() : ':memory:'),
+    isInOwnDatabase: ({ scheme, url }) => scheme === 'sqlite' && sqliteFile(url, input.dataDir) === ownFile(),
     opened: () => channels,
     async close() {
       await closeOthers(new Set());

@@ -1,198 +1,418 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { eventIn } from '../../../test/support/cloud-event.ts';
-import { createLog } from '../../lib/log.ts';
+import { numberedEvent, setUpTrigger, type TriggerSetup } from '../../../test/support/event-trigger.ts';
+import { createFakeClock } from '../../../test/support/fake-clock.ts';
+import { waitFor } from '../../../test/support/gateway.ts';
+import type { Channel, Delivery } from '../channels/channel.ts';
 import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import type { Retry, Trigger } from '../config/config.ts';
+import type { Retry } from '../config/config.ts';
+import type { LetterFacts } from '../dead-letters/letter-calls.ts';
+import type { LetterOutcome, TriggerLetters } from '../dead-letters/trigger-letters.ts';
 import type { ProcessorOutcome } from '../processors/processor.ts';
-import { monotonicClock } from '../strategies/clock.ts';
-import { createGate } from '../strategies/gate.ts';
-import { retryDelay } from './backoff.ts';
-import { createConsumer } from './consumer.ts';
 
-const log = createLog({ level: 'silent', write: () => {}, pretty: false });
-const event = (id: string): CloudEvent => ({
-  attributes: { specversion: '1.0', id, source: '/test', type: 't' },
-  data: Buffer.from('x'),
-});
 const retry = (outcome: Partial<ProcessorOutcome> = {}): ProcessorOutcome =>
   ({ kind: 'retry', reason: 'status 503', status: 503, afterMs: 0, ...outcome }) as ProcessorOutcome;
 const done: ProcessorOutcome = { kind: 'done' };
+const quick: Retry = { max: 3, delayMs: 0, growth: 'linear' };
+const channelDeadLetters = (afterRetries: number) => ({
+  afterRetries,
+  store: {
+    kind: 'storage' as const,
+    storage: { type: 'memory' as const, bytes: 1_000, whenFull: 'block' as const },
+  },
+});
 
-interface Setup {
+interface Letter {
+  readonly event: CloudEvent;
+  readonly facts: LetterFacts;
+}
+
+/** Dead letters in an array, of which `answer` says whether there is room. */
+function letterBox(answer: () => LetterOutcome = () => 'kept') {
+  const letters: Letter[] = [];
+  const listeners = new Set<() => void>();
+  const box: TriggerLetters = {
+    async keep(event, facts) {
+      const outcome = answer();
+      if (outcome === 'kept') letters.push({ event, facts });
+      return outcome;
+    },
+    has: async () => false,
+    replays: createMemoryChannel({ now: () => 0 }),
+    onRoom(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return { letters, box, listeners };
+}
+
+interface Setup extends Omit<TriggerSetup, 'process' | 'letters'> {
   /** What the processor answers, one after the other; the last again and again. */
   outcomes: readonly ProcessorOutcome[];
-  retry?: Retry | null;
-  deadLetters?: boolean;
-  afterRetries?: number;
-  wants?: (event: CloudEvent) => boolean;
+  letters?: TriggerLetters;
 }
 
-function setUp({
-  afterRetries = 99,
-  deadLetters = true,
-  outcomes,
-  retry: rule = null,
-  wants = () => true,
-}: Setup) {
-  const channel = createMemoryChannel({ now: Date.now });
-  const letters = createMemoryChannel({ now: Date.now });
+/** A trigger that notes what it sees. */
+function setUp({ outcomes, ...setup }: Setup) {
   const seen: string[] = [];
-  const trigger: Trigger = {
-    id: 'trigger',
-    processor: { kind: 'log', name: '' },
-    bufferSize: 256,
-    idempotent: false,
-    runtime: { retry: rule, rateLimit: null, circuitBreaker: null, concurrency: null, faultTolerance: null },
-    deadLetters: {
-      afterRetries,
-      store: { kind: 'channel', channel: { id: 'dead', scheme: 'memory', url: 'memory:', topic: 'dead' } },
+  const made = setUpTrigger({
+    ...setup,
+    process({ attributes }) {
+      seen.push(attributes.id);
+      return outcomes[seen.length - 1] ?? outcomes.at(-1) ?? done;
     },
-  };
-  let settled = () => {};
-  const consumer = createConsumer({
-    trigger,
-    channelId: 'main',
-    channel: {
-      ...channel,
-      async ack(name, id) {
-        await channel.ack(name, id);
-        settled();
-      },
-    },
-    wants,
-    processor: {
-      async process({ attributes }) {
-        seen.push(attributes.id);
-        return outcomes[seen.length - 1] ?? outcomes.at(-1) ?? done;
-      },
-      close: async () => {},
-    },
-    gate: createGate(monotonicClock),
-    deadLetters: deadLetters ? letters : null,
-    log,
-    now: () => 0,
-    random: () => 0.5,
   });
-  /** Resolves when so many events are done with. */
-  const acks = (count: number) =>
-    new Promise<void>((resolve) => {
-      let left = count;
-      settled = () => {
-        left -= 1;
-        if (left === 0) resolve();
-      };
+  const { channel, consumer, context } = made;
+  const settled = () =>
+    waitFor('all events', async () => {
+      const { held, waiting } = await channel.depth('trigger');
+      return held === 0 && waiting === 0;
     });
-  const dead = async () => {
-    await letters.subscribe('reader');
-    return letters.receive('reader', 99, 1_000);
+  /** Publishes events, and waits until the trigger is done with them. */
+  const handle = async (...events: readonly CloudEvent[]) => {
+    await consumer.start();
+    for (const event of events) await channel.publish(event);
+    await settled();
+    await consumer.stop();
   };
-  return { channel, consumer, seen, acks, dead };
+  return { ...made, counters: context.activity.counters, seen, settled, handle };
 }
-
-const quick: Retry = { max: 3, delayMs: 0, growth: 'linear' };
 
 describe('a consumer', () => {
   it('brings each event to its processor once, when that takes it', async () => {
-    const { acks, channel, consumer, dead, seen } = setUp({ outcomes: [done] });
-    const two = acks(2);
-    await consumer.start();
-    for (const id of ['1', '2']) await channel.publish(event(id));
-    await two;
-    await consumer.stop();
-    assert.deepEqual(seen.sort(), ['1', '2']);
-    assert.deepEqual(await dead(), []);
+    const { counters, handle, seen } = setUp({ outcomes: [done] });
+    await handle(numberedEvent('1'), numberedEvent('2'));
+    assert.deepEqual(seen, ['1', '2']);
+    assert.equal(counters.delivered, 2);
   });
 
   it('lets go of what no router leads to it', async () => {
-    const { acks, channel, consumer, seen } = setUp({
+    const { counters, handle, seen } = setUp({
       outcomes: [done],
-      wants: ({ attributes }) => attributes.id === '2',
+      inlet: { wants: ({ attributes }) => attributes.id === '2' },
     });
-    const two = acks(2);
-    await consumer.start();
-    for (const id of ['1', '2']) await channel.publish(event(id));
-    await two;
-    await consumer.stop();
+    await handle(numberedEvent('1'), numberedEvent('2'));
     assert.deepEqual(seen, ['2']);
+    assert.equal(counters.filtered, 1);
   });
 
-  const endings: readonly [what: string, setup: Setup, attempts: number, reason: string | null][] = [
-    ['succeeds at the second attempt', { outcomes: [retry(), done], retry: quick }, 2, null],
-    ['is a dead letter after its retries', { outcomes: [retry()], retry: quick }, 4, 'exhausted'],
+  const endings: readonly [
+    what: string,
+    setup: Omit<Setup, 'letters'>,
+    attempts: number,
+    reason: string | null,
+  ][] = [
+    ['succeeds at the second attempt', { outcomes: [retry(), done], runtime: { retry: quick } }, 2, null],
+    [
+      'is a dead letter after its retries',
+      { outcomes: [retry()], runtime: { retry: quick } },
+      4,
+      'exhausted',
+    ],
     ['is a dead letter without retries', { outcomes: [retry()] }, 1, 'exhausted'],
     [
       'is a dead letter at the threshold',
-      { outcomes: [retry()], retry: quick, afterRetries: 1 },
+      { outcomes: [retry()], runtime: { retry: quick }, trigger: { deadLetters: channelDeadLetters(1) } },
       2,
       'exhausted',
     ],
     [
       'is a dead letter at once when no retry helps',
-      { outcomes: [{ kind: 'failed', reason: 'status 400', status: 400 }], retry: quick },
+      { outcomes: [{ kind: 'failed', reason: 'status 400', status: 400 }], runtime: { retry: quick } },
       1,
       'nonretryable',
     ],
-    ['is discarded where dead letters are not kept', { outcomes: [retry()], deadLetters: false }, 1, null],
   ];
   for (const [what, setup, attempts, reason] of endings)
     it(`has an event that ${what}`, async () => {
-      const { acks, channel, consumer, dead, seen } = setUp(setup);
-      const one = acks(1);
-      await consumer.start();
-      await channel.publish(event('1'));
-      await one;
-      await consumer.stop();
+      const { box, letters } = letterBox();
+      const { handle, seen } = setUp({
+        trigger: { deadLetters: channelDeadLetters(99) },
+        ...setup,
+        letters: box,
+      });
+      await handle(numberedEvent('1'));
       assert.equal(seen.length, attempts);
-      const [letter, ...more] = await dead();
+      const [letter, ...more] = letters;
       assert.equal(more.length, 0);
-      if (letter === undefined) return assert.equal(reason, null);
-      const { attributes, data } = eventIn(letter);
-      assert.equal(attributes['dlreason'], reason);
-      assert.equal(attributes['dlattempts'], attempts);
-      assert.equal(attributes['dltrigger'], 'trigger');
-      assert.equal(attributes['dlchannel'], 'main');
-      assert.equal(attributes.id, '1');
-      assert.deepEqual(data, Buffer.from('x'));
+      assert.equal(letter?.facts.reason ?? null, reason);
+      if (letter === undefined) return;
+      assert.deepEqual(letter.event, numberedEvent('1'));
+      assert.deepEqual(
+        [letter.facts.attempts, letter.facts.trigger, letter.facts.channel],
+        [attempts, 'trigger', 'main'],
+      );
     });
 
-  it('stops when its receiver is gone, and keeps the event', async () => {
-    const { channel, consumer, seen } = setUp({ outcomes: [{ kind: 'gone', reason: 'status 410' }] });
-    await channel.publish(event('1'));
+  it('discards what fails for the last time, where dead letters are not kept', async () => {
+    const { counters, handle, seen } = setUp({ outcomes: [retry()] });
+    await handle(numberedEvent('1'));
+    assert.deepEqual([seen.length, counters.discarded, counters.deadLettered], [1, 1, 0]);
+  });
+
+  it('makes a dead letter of what expired, without an attempt', async () => {
+    const { box, letters } = letterBox();
+    const { handle, seen } = setUp({ outcomes: [done], letters: box });
+    await handle(
+      numberedEvent('old', { expirytime: '2020-01-01T00:00:00Z' }),
+      numberedEvent('new', { expirytime: '2999-01-01T00:00:00Z' }),
+    );
+    assert.deepEqual(seen, ['new']);
+    assert.deepEqual(
+      letters.map(({ facts }) => [facts.reason, facts.attempts]),
+      [['expired', 0]],
+    );
+  });
+
+  it('makes a dead letter of bytes that are no event, as they came', async () => {
+    const { box, letters } = letterBox();
+    const channel = messages([{ content: { ok: false, bytes: Buffer.from('{'), problem: 'no event' } }]);
+    const { handle, seen } = setUp({ outcomes: [done], letters: box, channel });
+    await handle();
+    assert.deepEqual(seen, []);
+    assert.deepEqual(
+      letters.map(({ event, facts }) => [facts.reason, event.data]),
+      [['poison', Buffer.from('{')]],
+    );
+  });
+
+  it('makes a dead letter of what ended the process five times, without another attempt', async () => {
+    const { box, letters } = letterBox();
+    const channel = messages([{ crashes: 4 }, { crashes: 5, attempt: 3 }]);
+    const { handle, seen } = setUp({ outcomes: [done], letters: box, channel });
+    await handle();
+    assert.deepEqual(seen, ['0']);
+    assert.deepEqual(
+      letters.map(({ facts }) => [facts.reason, facts.attempts]),
+      [['crashloop', 7]],
+    );
+  });
+
+  it('handles what two crashes had a hand in alone, so that no other is taken for what caused them', async () => {
+    const channel = messages([
+      { crashes: 0 },
+      { crashes: 2 },
+      { crashes: 0 },
+      { crashes: 4 },
+      { crashes: 1 },
+    ]);
+    const heldBeside: number[] = [];
+    const seen: string[] = [];
+    const { consumer } = setUpTrigger({
+      channel,
+      trigger: { processor: { kind: 'gateway', name: 'handler' } },
+      async process({ attributes }) {
+        seen.push(attributes.id);
+        const { held } = await channel.depth('trigger');
+        if (attributes.id === '1' || attributes.id === '3') heldBeside.push(held);
+        return done;
+      },
+    });
     await consumer.start();
+    await waitFor('all events', () => seen.length === 5);
     await consumer.stop();
-    await channel.publish(event('2'));
-    assert.ok(seen.length <= 1);
+    assert.deepEqual(heldBeside, [1, 1]);
+  });
+
+  it('pauses when its receiver is gone, and keeps the events', async () => {
+    const { channel, consumer, context, seen } = setUp({
+      outcomes: [{ kind: 'gone', reason: 'status 410' }],
+    });
+    await consumer.start();
+    await channel.publish(numberedEvent('1'));
+    await waitFor('the pause', () => context.activity.paused()?.reason === 'gone');
+    await channel.publish(numberedEvent('2'));
+    await consumer.stop();
+    assert.deepEqual(seen, ['1']);
     const kept = await channel.receive('trigger', 9, 1_000);
     assert.deepEqual(
-      kept.map((delivery) => [eventIn(delivery).attributes.id, delivery.attempt]),
+      kept.map(({ attempt, crashes }) => [attempt, crashes]),
       [
-        ['1', 1],
-        ['2', 1],
+        [1, 0],
+        [1, 0],
       ],
     );
   });
+
+  it('pauses while there is no room for a dead letter, and loses nothing', async () => {
+    let room = false;
+    const { box, letters, listeners } = letterBox(() => (room ? 'kept' : 'full'));
+    const { channel, consumer, context, seen, settled } = setUp({
+      outcomes: [{ kind: 'failed', reason: 'status 400', status: 400 }, done],
+      letters: box,
+      runtime: { concurrency: { name: '', scope: 'local', max: 1 } },
+    });
+    await consumer.start();
+    for (const id of ['1', '2']) await channel.publish(numberedEvent(id));
+    await waitFor('the pause', () => context.activity.paused()?.reason === 'dead-letters-full');
+    assert.deepEqual(seen, ['1']);
+    room = true;
+    for (const listener of listeners) listener();
+    await settled();
+    await consumer.stop();
+    assert.deepEqual(seen, ['1', '2']);
+    assert.equal(letters.length, 1);
+    assert.equal(context.activity.paused(), null);
+  });
+
+  it('drops a dead letter where its strategy says so, and counts it', async () => {
+    const { box } = letterBox(() => 'dropped');
+    const { counters, handle } = setUp({ outcomes: [retry()], letters: box });
+    await handle(numberedEvent('1'));
+    assert.deepEqual([counters.discarded, counters.deadLettered], [1, 0]);
+  });
+
+  it('holds no more events than its buffer, and renews their leases for as long as they wait', async () => {
+    const clock = createFakeClock();
+    const memory = createMemoryChannel({ now: clock.now });
+    const { consumer } = setUp({
+      outcomes: [done],
+      channel: memory,
+      trigger: { bufferSize: 20 },
+      runtime: { rateLimit: { name: '', scope: 'local', threshold: 0, periodMs: 1_000 } },
+      context: { clock },
+    });
+    for (let index = 0; index < 50; index += 1) await memory.publish(numberedEvent(String(index)));
+    await consumer.start();
+    await waitFor('a full buffer', () => consumer.status().buffered + consumer.status().inFlight === 20);
+    assert.equal(consumer.status().inFlight, 16);
+    for (let passed = 0; passed < 300; passed += 1) {
+      clock.pass(1_000);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const free = await memory.receive('trigger', 99, 1_000);
+    assert.deepEqual(
+      free.map(({ id }) => Number(id)),
+      Array.from({ length: 30 }, (_, index) => index + 21),
+    );
+    await consumer.stop();
+  });
+
+  it('hands events over one after the other, in their order, where its concurrency limit is 1', async () => {
+    let under = 0;
+    const seen: string[] = [];
+    const { channel, consumer } = setUpTrigger({
+      runtime: { concurrency: { name: '', scope: 'local', max: 1 } },
+      async process({ attributes }) {
+        under += 1;
+        assert.equal(under, 1);
+        await new Promise((resolve) => setImmediate(resolve));
+        seen.push(attributes.id);
+        under -= 1;
+        return done;
+      },
+    });
+    const ids = Array.from({ length: 200 }, (_, index) => String(index));
+    for (const id of ids) await channel.publish(numberedEvent(id));
+    await consumer.start();
+    await waitFor('all events', () => seen.length === 200);
+    await consumer.stop();
+    assert.deepEqual(seen, ids);
+  });
+
+  it('counts no attempt for what its limits refuse', async () => {
+    const { box, letters } = letterBox();
+    const { context, handle, seen } = setUp({
+      outcomes: [done],
+      letters: box,
+      runtime: { retry: quick, rateLimit: { name: '', scope: 'local', threshold: 1, periodMs: 20 } },
+    });
+    await handle(...['1', '2', '3', '4', '5'].map((id) => numberedEvent(id)));
+    assert.equal(seen.length, 5);
+    assert.equal(letters.length, 0);
+    assert.equal(context.activity.counters.retried, 0);
+  });
+
+  it('finishes what is with the processor when it stops, and releases the rest as if it was never received', async () => {
+    const release = Promise.withResolvers<void>();
+    const { channel, consumer } = setUpTrigger({
+      async process() {
+        await release.promise;
+        return done;
+      },
+    });
+    for (let index = 0; index < 30; index += 1) await channel.publish(numberedEvent(String(index)));
+    await consumer.start();
+    await waitFor('events in flight', () => consumer.status().inFlight === 16);
+    const stopped = consumer.stop();
+    release.resolve();
+    await stopped;
+    assert.deepEqual(await channel.depth('trigger'), { waiting: 14, held: 0 });
+    const rest = await channel.receive('trigger', 99, 1_000);
+    assert.ok(rest.every(({ attempt, crashes }) => attempt === 1 && crashes === 0));
+  });
+
+  it('gives up an attempt that hangs, and goes on', async () => {
+    const clock = createFakeClock();
+    let attempts = 0;
+    const { channel, consumer, context } = setUpTrigger({
+      context: { clock },
+      runtime: { retry: quick },
+      process() {
+        attempts += 1;
+        return attempts === 1 ? new Promise(() => {}) : done;
+      },
+    });
+    await channel.publish(numberedEvent('1'));
+    await consumer.start();
+    await waitFor('the attempt', () => attempts === 1);
+    clock.pass(30_000);
+    await waitFor('another', () => context.activity.counters.delivered === 1);
+    await consumer.stop();
+    assert.match(context.activity.lastError?.message ?? '', /within 30 seconds/);
+  });
+
+  it('tells its channel again what became of an event, when that did not take it', async () => {
+    const memory = createMemoryChannel({ now: () => performance.now() });
+    let failures = 1;
+    const { handle, seen } = setUp({
+      outcomes: [done],
+      channel: {
+        ...memory,
+        async ack(name, id) {
+          failures -= 1;
+          if (failures >= 0) throw new Error('no connection');
+          await memory.ack(name, id);
+        },
+      },
+    });
+    await handle(numberedEvent('1'));
+    assert.deepEqual(seen, ['1']);
+  });
 });
 
-describe('the wait before a retry', () => {
-  const rule = (growth: Retry['growth'], delayMs = 1_000): Retry => ({ max: 9, delayMs, growth });
-  const delays = (retryRule: Retry, random = 0.5) =>
-    [1, 2, 3, 4].map((nth) => retryDelay(retryRule, nth, 0, random));
-
-  it('grows by the delay, or doubles', () => {
-    assert.deepEqual(delays(rule('linear')), [1_000, 2_000, 3_000, 4_000]);
-    assert.deepEqual(delays(rule('exponential')), [1_000, 2_000, 4_000, 8_000]);
-  });
-
-  it('is an hour at most, a tenth more or less', () => {
-    assert.deepEqual(delays(rule('exponential', 3_000_000)), [3_000_000, 3_600_000, 3_600_000, 3_600_000]);
-    assert.equal(retryDelay(rule('exponential'), 1_000_000, 0, 0.5), 3_600_000);
-    assert.equal(retryDelay(rule('linear'), 1, 0, 0), 900);
-    assert.equal(retryDelay(rule('linear'), 1, 0, 1), 1_100);
-  });
-
-  it('is never shorter than what the receiver asked for', () => {
-    assert.equal(retryDelay(rule('linear'), 1, 5_000, 0), 5_000);
-  });
-});
+/** A channel that has messages as another process left them. */
+function messages(given: readonly Partial<Delivery>[]): Channel {
+  const waiting = given.map(
+    (message, index): Delivery => ({
+      id: String(index),
+      content: { ok: true, event: numberedEvent(String(index)) },
+      attempt: 1,
+      crashes: 0,
+      ...message,
+    }),
+  );
+  const held = new Set<string>();
+  const settle = (id: string) => {
+    held.delete(id);
+    waiting.splice(
+      waiting.findIndex((one) => one.id === id),
+      1,
+    );
+  };
+  return {
+    ...createMemoryChannel({ now: () => 0 }),
+    async receive(_consumer, limit) {
+      const next = waiting.filter(({ id }) => !held.has(id)).slice(0, limit);
+      for (const { id } of next) held.add(id);
+      return next;
+    },
+    renew: async () => {},
+    ack: async (_consumer, id) => settle(id),
+    release: async (_consumer, id) => void held.delete(id),
+    nextDueIn: async () => (waiting.length > held.size ? 0 : null),
+    depth: async () => ({ waiting: waiting.length - held.size, held: held.size }),
+  };
+}

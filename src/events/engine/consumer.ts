@@ -1,190 +1,195 @@
-import { describe, type Log } from '../../lib/log.ts';
-import type { Channel, Delivery } from '../channels/channel.ts';
-import type { CloudEvent } from '../cloudevents/event.ts';
-import type { Trigger } from '../config/config.ts';
-import type { EventProcessor, ProcessorOutcome } from '../processors/processor.ts';
-import type { Admitted, Gate } from '../strategies/gate.ts';
-import { retryDelay } from './backoff.ts';
-import { deadLetterOf, type Failure } from './dead-letter.ts';
+import { describe } from '../../lib/log.ts';
+import type { Delivery } from '../channels/channel.ts';
+import { eventSize } from '../cloudevents/event.ts';
+import { handleDelivery, type Inlet, type TriggerContext } from './handle-delivery.ts';
 
-/** Events of one consumer that are with their processor at a time. */
-const MOST_IN_FLIGHT = 16;
-/** Longer than any processor takes. */
-const LEASE_MS = 60_000;
+/** Events of one consumer that are with their processor at a time, where no concurrency limit says another number. */
+const USUAL_IN_FLIGHT = 16;
+const MOST_BUFFERED_BYTES = 67_108_864;
+/** How large events are taken for, before any was seen. */
+const EXPECTED_BYTES = 65_536;
+/** How long a channel keeps a message for a consumer that says nothing more. */
+const LEASE_MS = 30_000;
 /** How soon a channel that failed is asked again. */
 const FAULT_MS = 1_000;
-const LONGEST_TIMER_MS = 2_147_483_647;
-
-export interface ConsumerInput {
-  trigger: Trigger;
-  channelId: string;
-  channel: Channel;
-  /** Whether a router leads the event to the trigger. */
-  wants(event: CloudEvent): boolean;
-  processor: EventProcessor;
-  /** The limits on the trigger. */
-  gate: Gate;
-  /** Null: what fails for the last time is discarded. */
-  deadLetters: Channel | null;
-  log: Log;
-  now: () => number;
-  random: () => number;
-}
+/** How long stopping waits for the events that are with the processor. */
+const STOP_MS = 29_000;
+/**
+ * Events that so many crashes had a hand in are handled apart from the others: the one that ends the process is found, and
+ * no other is taken for it.
+ */
+const SUSPECT_CRASHES = 2;
 
 /** One trigger at one channel. */
 export interface Consumer {
   start(): Promise<void>;
-  /** Takes no more events, and waits for those that are with the processor. */
+  /** Takes no more events, waits for those that are with the processor, and releases the others. */
   stop(): Promise<void>;
+  status(): ConsumerStatus;
 }
 
-export function createConsumer(input: ConsumerInput): Consumer {
-  const { channel, channelId, log, trigger } = input;
+export interface ConsumerStatus {
+  /** Events that were received and are not with the processor yet. */
+  readonly buffered: number;
+  readonly inFlight: number;
+  /** Of all these events. */
+  readonly bytes: number;
+  /** What the channel answered to the last call, where that failed. */
+  readonly channelError: string | null;
+}
+
+interface Held {
+  readonly delivery: Delivery;
+  readonly size: number;
+}
+
+export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer {
+  const { clock, log, trigger } = context;
+  const { channel, channelId } = inlet;
   const name = trigger.id;
-  const inFlight = new Set<Promise<void>>();
-  const most = Math.min(trigger.bufferSize, MOST_IN_FLIGHT);
-  let timer: NodeJS.Timeout | undefined;
+  const most = trigger.bufferSize;
+  const parallel = inFlightAtMost(context);
+  const suspectsAtOnce = runsInProcess(context) ? 1 : parallel;
+  const stopping = new AbortController();
+  const buffer: Held[] = [];
+  const inFlight = new Map<Held, Promise<void>>();
+  let bytes = 0;
+  let averageBytes = EXPECTED_BYTES;
+  /** The next events may be suspects. */
+  let careful = true;
   let pumping: Promise<void> | null = null;
   let again = false;
-  let stopped = false;
-  const stopping = new AbortController();
+  let channelError: string | null = null;
+  let cancelTimer = () => {};
+  let cancelRenewal = () => {};
   let unlisten = () => {};
 
+  const stopped = () => stopping.signal.aborted;
+  const held = () => buffer.length + inFlight.size;
   const wake = () => {
     again = true;
-    if (stopped || pumping !== null) return;
+    if (stopped() || pumping !== null) return;
     pumping = pump().finally(() => {
       pumping = null;
       if (again) wake();
     });
   };
   const wakeAfter = (ms: number) => {
-    clearTimeout(timer);
-    if (!stopped) timer = setTimeout(wake, Math.min(ms, LONGEST_TIMER_MS));
+    cancelTimer();
+    if (!stopped()) cancelTimer = clock.after(ms, wake);
+  };
+  const failed = (error: unknown) => {
+    const text = describe(error);
+    if (channelError === null)
+      log.error({ trigger: name, channel: channelId, error: text }, 'a channel of events failed');
+    channelError = text;
+  };
+
+  /** How many events may be received now; 0 for none. */
+  const wanted = () => {
+    if (careful) return held() === 0 ? suspectsAtOnce : 0;
+    // In few large portions: each costs the channel a round trip.
+    if (buffer.length > 0 && held() > most / 2) return 0;
+    const room = Math.floor((MOST_BUFFERED_BYTES - bytes) / averageBytes);
+    return Math.max(0, Math.min(most - held(), room));
   };
   const pump = async () => {
     again = false;
     try {
-      while (!stopped && inFlight.size < most) {
-        const deliveries = await channel.receive(name, most - inFlight.size, LEASE_MS);
+      for (let limit = wanted(); limit > 0 && !stopped(); limit = wanted()) {
+        const deliveries = await channel.receive(name, limit, LEASE_MS);
         if (deliveries.length === 0) break;
-        for (const delivery of deliveries) take(delivery);
+        await take(deliveries);
       }
-      const due = inFlight.size < most ? await channel.nextDueIn(name) : null;
+      const due = held() < most ? await channel.nextDueIn(name) : null;
       if (due !== null) wakeAfter(due);
+      channelError = null;
     } catch (error) {
-      log.error({ trigger: name, channel: channelId, error: describe(error) }, 'a channel of events failed');
+      failed(error);
       again = false;
       wakeAfter(FAULT_MS);
     }
   };
-  const take = (delivery: Delivery) => {
-    const settled = handle(input, delivery, stopping.signal, halt)
-      .catch((error: unknown) => {
-        // It comes again when its lease ends.
-        log.error({ trigger: name, channel: channelId, error: describe(error) }, 'an event was not settled');
-      })
-      .finally(() => {
-        inFlight.delete(settled);
-        wake();
-      });
-    inFlight.add(settled);
+  const take = async (deliveries: readonly Delivery[]) => {
+    const wasCareful = careful;
+    careful = deliveries.some(({ crashes }) => crashes >= SUSPECT_CRASHES);
+    for (const delivery of deliveries) {
+      const suspect = delivery.crashes >= SUSPECT_CRASHES;
+      const size = sizeOf(delivery);
+      const tooMuch = held() > 0 && bytes + size > MOST_BUFFERED_BYTES;
+      // It comes again: a suspect when nothing else is under way.
+      if (stopped() || tooMuch || (suspect && !wasCareful)) await channel.release(name, delivery.id);
+      else hold({ delivery, size });
+    }
+    work();
   };
-  const halt = () => {
-    stopped = true;
-    stopping.abort();
-    clearTimeout(timer);
-    unlisten();
+  const hold = (one: Held) => {
+    if (held() === 0) renewLater();
+    buffer.push(one);
+    bytes += one.size;
+    averageBytes = Math.max(1, averageBytes * 0.9 + one.size * 0.1);
+  };
+  const work = () => {
+    while (inFlight.size < parallel && !stopped()) {
+      const one = buffer.shift();
+      if (one === undefined) return;
+      const settled = handleDelivery(context, inlet, one.delivery, stopping.signal)
+        // It comes again when its lease ends.
+        .catch(failed)
+        .then(() => {
+          inFlight.delete(one);
+          bytes -= one.size;
+          if (held() === 0) cancelRenewal();
+          work();
+          wake();
+        });
+      inFlight.set(one, settled);
+    }
+  };
+  /** The events stay with this consumer, however long they wait. */
+  const renewLater = () => {
+    cancelRenewal = clock.after(LEASE_MS / 3, () => {
+      const ids = [...inFlight.keys(), ...buffer].map(({ delivery }) => delivery.id);
+      channel.renew(name, ids, LEASE_MS).catch(failed);
+      renewLater();
+    });
   };
 
   return {
     async start() {
       await channel.subscribe(name, trigger.bufferSize);
+      if (stopped()) return;
       unlisten = channel.onArrival(wake);
       wake();
     },
     async stop() {
-      halt();
+      stopping.abort();
+      cancelTimer();
+      unlisten();
+      const rest = buffer.splice(0);
+      const releases = rest.map(({ delivery }) => channel.release(name, delivery.id).catch(failed));
       await pumping;
-      await Promise.all(inFlight);
+      await Promise.all(releases);
+      let cancel = () => {};
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(STOP_MS, resolve);
+      });
+      await Promise.race([Promise.all(inFlight.values()), late]);
+      cancel();
+      cancelRenewal();
     },
+    status: () => ({ buffered: buffer.length, inFlight: inFlight.size, bytes, channelError }),
   };
 }
 
-/** Brings one event to the processor, and settles it by what came of that. */
-async function handle(
-  input: ConsumerInput,
-  delivery: Delivery,
-  stopping: AbortSignal,
-  halt: () => void,
-): Promise<void> {
-  const { channel, channelId, log, trigger } = input;
-  const { attempt, content, id } = delivery;
-  if (!content.ok) throw new Error(content.problem);
-  const { event } = content;
-  if (!input.wants(event)) return channel.ack(trigger.id, id);
-  const admitted = await input.gate.wait(stopping);
-  if (admitted === null) return channel.release(trigger.id, id);
-  const outcome = await processed(input, event, admitted);
-  switch (outcome.kind) {
-    case 'done':
-      return channel.ack(trigger.id, id);
-    case 'gone':
-      log.warn(
-        { trigger: trigger.id, reason: outcome.reason },
-        'a trigger is paused until the gateway starts again',
-      );
-      halt();
-      return channel.release(trigger.id, id);
-    case 'retry': {
-      const { retry } = trigger.runtime;
-      const most = Math.min(retry?.max ?? 0, trigger.deadLetters?.afterRetries ?? Number.POSITIVE_INFINITY);
-      if (retry === null || attempt > most)
-        return giveUp(input, { attempt, event, id }, outcome, 'exhausted');
-      const delay = retryDelay(retry, attempt, outcome.afterMs, input.random());
-      log.debug({ trigger: trigger.id, channel: channelId, attempt, delay }, 'an event is tried again');
-      return channel.retry(trigger.id, id, delay);
-    }
-    case 'failed':
-      return giveUp(input, { attempt, event, id }, outcome, 'nonretryable');
-  }
+/** As many as the trigger's own concurrency limit lets through: one after the other where that is 1. */
+function inFlightAtMost({ trigger: { bufferSize, runtime } }: TriggerContext): number {
+  return Math.max(1, Math.min(bufferSize, runtime.concurrency?.max ?? USUAL_IN_FLIGHT));
 }
 
-async function processed(
-  { processor }: ConsumerInput,
-  event: CloudEvent,
-  admitted: Admitted,
-): Promise<ProcessorOutcome> {
-  const begun = performance.now();
-  const outcome = await processor.process(event);
-  const ok = outcome.kind === 'done' ? 'ok' : 'ignored';
-  admitted.done(outcome.kind === 'retry' ? 'error' : ok, performance.now() - begun);
-  return outcome;
-}
+/** Whether the processor is code of this process, which an event may end. */
+const runsInProcess = ({ trigger: { processor } }: TriggerContext): boolean =>
+  processor.kind === 'gateway' || processor.kind === 'function';
 
-/** Keeps the event as a dead letter, and only then lets go of it. */
-async function giveUp(
-  input: ConsumerInput,
-  { attempt, event, id }: { readonly attempt: number; readonly event: CloudEvent; readonly id: string },
-  outcome: Extract<ProcessorOutcome, { kind: 'retry' | 'failed' }>,
-  reason: Failure['reason'],
-): Promise<void> {
-  const { channel, channelId, deadLetters, log, now, trigger } = input;
-  await deadLetters?.publish(
-    deadLetterOf(event, {
-      reason,
-      trigger: trigger.id,
-      channel: channelId,
-      attempts: attempt,
-      status: outcome.status,
-      error: outcome.reason,
-      at: now(),
-    }),
-  );
-  const { id: eventId, source } = event.attributes;
-  log.warn(
-    { trigger: trigger.id, event: eventId, source, attempts: attempt, reason: outcome.reason },
-    deadLetters === null ? 'an event is discarded' : 'an event is a dead letter',
-  );
-  await channel.ack(trigger.id, id);
-}
+const sizeOf = ({ content }: Delivery): number =>
+  content.ok ? eventSize(content.event) : content.bytes.byteLength;

@@ -1,6 +1,8 @@
+import { uptimeClock } from '../../lib/clock.ts';
 import { describe, type Log } from '../../lib/log.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts';
+import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
 import type { ProcessorInput } from './open-processor.ts';
@@ -43,19 +45,21 @@ export interface Engine {
    * @returns null when there is no source with this id
    */
   publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
+  readonly deadLetters: DeadLetters;
   /** Stops taking events, waits for those under way, and closes the channels. */
   close(): Promise<void>;
 }
 
 export function createEngine(input: EngineInput): Engine {
   const { log, now, removedMs = REMOVED_TRIGGER_MS } = input;
-  const channels = createChannelPool(input);
+  const channels = createChannelPool({ ...input, now: uptimeClock });
+  const deadLetters = createDeadLetters({ open: channels.database, now: uptimeClock });
   const gates = openGates({
     redis: input.redis,
     log,
     onBreaker: (resource, state) => log.info({ resource, state }, 'a circuit breaker changed'),
   });
-  const triggers = createTriggerSet({ ...input, channels, gates });
+  const triggers = createTriggerSet({ ...input, channels, deadLetters, gates });
   const sources = createSourceSet({ ...input, channels, gates });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
@@ -99,6 +103,7 @@ export function createEngine(input: EngineInput): Engine {
     emit: ownEvents.emit,
     wantsOwnEvents: ownEvents.wanted,
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
+    deadLetters,
     async close() {
       closed = true;
       await turn;

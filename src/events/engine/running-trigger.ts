@@ -1,14 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
+import { uptimeClock } from '../../lib/clock.ts';
 import { describe, type Log } from '../../lib/log.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Route, Trigger } from '../config/config.ts';
+import type { DeadLetters } from '../dead-letters/store.ts';
+import { createTriggerLetters, type TriggerLetters } from '../dead-letters/trigger-letters.ts';
+import { createDatabaseHandled, createMemoryHandled } from '../idempotence/handled-store.ts';
+import { createIdempotence, type Idempotence } from '../idempotence/idempotence.ts';
 import type { EventProcessor } from '../processors/processor.ts';
+import { monotonicClock } from '../strategies/clock.ts';
 import type { Gates } from '../strategies/gates.ts';
 import { type ChannelPool, channelKey } from './channel-pool.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
+import type { TriggerContext } from './handle-delivery.ts';
 import { openProcessor, type ProcessorInput } from './open-processor.ts';
 import { sourceExtension } from './source-extension.ts';
+import { createTriggerActivity, type Pause } from './trigger-activity.ts';
 
 /** How soon a channel is asked again that does not take a subscription. */
 const START_AGAIN_MS = 1_000;
@@ -18,10 +26,13 @@ export interface TriggerDefinition {
   readonly trigger: Trigger;
   /** The channel that a trigger of the kind `channel` forwards to. */
   readonly target: ChannelConfig | null;
+  /** Whether any of its channels outlives the process. */
+  readonly durable: boolean;
 }
 
 export interface TriggerInput extends ProcessorInput {
   channels: ChannelPool;
+  deadLetters: DeadLetters;
   gates: Pick<Gates, 'of'>;
   random: () => number;
 }
@@ -32,6 +43,7 @@ export interface RunningTrigger {
   /** The channels, by key, whose consumers it has. */
   readonly consumers: Map<string, RunningConsumer>;
   readonly processor: EventProcessor;
+  readonly context: TriggerContext;
 }
 
 export interface RunningConsumer {
@@ -44,7 +56,14 @@ export interface RunningConsumer {
 
 export function definitionOf(trigger: Trigger, config: EventConfig): TriggerDefinition {
   const { kind, name } = trigger.processor;
-  return { trigger, target: kind === 'channel' ? (config.channels.get(name) ?? null) : null };
+  return {
+    trigger,
+    target: kind === 'channel' ? (config.channels.get(name) ?? null) : null,
+    durable: config.routes.some(
+      ({ channelId, triggerId }) =>
+        triggerId === trigger.id && config.channels.get(channelId)?.scheme !== 'memory',
+    ),
+  };
 }
 
 export const sameDefinition = (a: TriggerDefinition, b: TriggerDefinition): boolean =>
@@ -52,7 +71,45 @@ export const sameDefinition = (a: TriggerDefinition, b: TriggerDefinition): bool
 
 /** A trigger without consumers. @throws Error when its processor cannot be opened */
 export function openTrigger(definition: TriggerDefinition, input: TriggerInput): RunningTrigger {
-  return { definition, consumers: new Map(), processor: openProcessor(definition.trigger, input) };
+  const { trigger } = definition;
+  const processor = openProcessor(trigger, input);
+  const context: TriggerContext = {
+    trigger,
+    processor,
+    gate: input.gates.of(`trigger:${trigger.id}`),
+    idempotence: idempotenceOf(definition, input),
+    letters: lettersOf(trigger, input),
+    activity: createTriggerActivity((pause) => tellPause(trigger.id, pause, input.log)),
+    clock: monotonicClock,
+    log: input.log,
+    now: input.now,
+    random: input.random,
+  };
+  return { definition, consumers: new Map(), processor, context };
+}
+
+/** What was handled is remembered for as long as the events of its channels: in the database, or in memory. */
+function idempotenceOf(
+  { durable, trigger }: TriggerDefinition,
+  { channels }: TriggerInput,
+): Idempotence | null {
+  if (!trigger.idempotent) return null;
+  const store = durable
+    ? createDatabaseHandled(channels.database('local'), uptimeClock)
+    : createMemoryHandled(uptimeClock);
+  return createIdempotence({ trigger: trigger.id, retry: trigger.runtime.retry, store });
+}
+
+function lettersOf({ deadLetters: strategy, id }: Trigger, input: TriggerInput): TriggerLetters | null {
+  if (strategy === null) return null;
+  const { store } = strategy;
+  const channel = store.kind === 'channel' ? input.channels.open(store.channel) : null;
+  return createTriggerLetters({ trigger: id, strategy, store: input.deadLetters, channel });
+}
+
+function tellPause(trigger: string, pause: Pause | null, log: Log): void {
+  if (pause === null) log.info({ trigger }, 'a trigger goes on');
+  else log.warn({ trigger, reason: pause.reason, detail: pause.detail }, 'a trigger is paused');
 }
 
 /** The routers of a trigger, by the key of the channel that they lead through. */
@@ -69,33 +126,42 @@ export function routesByChannel(triggerId: string, { channels, routes }: EventCo
 
 /** A consumer of one channel, which is not started yet. */
 export function openConsumer(
-  { definition, processor }: RunningTrigger,
+  { context }: RunningTrigger,
   config: ChannelConfig,
   routes: readonly Route[],
-  { channels, gates, log, now, random }: TriggerInput,
+  { channels }: TriggerInput,
 ): RunningConsumer {
-  const { trigger } = definition;
   const channel = channels.open(config);
-  const { store } = trigger.deadLetters ?? { store: null };
-  const deadLetters = store?.kind === 'channel' ? channels.open(store.channel) : null;
   const running: RunningConsumer = {
     channelId: config.id,
     channel,
     routes,
-    consumer: createConsumer({
-      trigger,
+    consumer: createConsumer(context, {
       channelId: config.id,
       channel,
       wants: (event) => selected(event, running.routes),
-      processor,
-      gate: gates.of(`trigger:${trigger.id}`),
-      deadLetters,
-      log,
-      now,
-      random,
+      replay: false,
+      sharesDatabase: channels.isInOwnDatabase(config),
     }),
   };
   return running;
+}
+
+/** Where a trigger's consumers have that of its replayed dead letters. */
+export const REPLAYS = 'replays';
+
+/** A consumer of the trigger's dead letters that somebody wants to be handled again; null where it keeps none. */
+export function openReplayConsumer({ context }: RunningTrigger): RunningConsumer | null {
+  const channel = context.letters?.replays;
+  if (channel === undefined) return null;
+  const consumer = createConsumer(context, {
+    channelId: REPLAYS,
+    channel,
+    wants: () => true,
+    replay: true,
+    sharesDatabase: false,
+  });
+  return { channelId: REPLAYS, channel, routes: [], consumer };
 }
 
 /** Whether any of the routers leads the event on. */

@@ -65,15 +65,18 @@ function ofSourceStrategy(
 }
 
 function ofTriggerStrategy(
-  { deadLetters, idempotent, runtime }: Trigger,
+  { deadLetters, runtime }: Trigger,
   path: FieldPath,
   redis: boolean,
   report: Report,
 ): void {
-  if (idempotent) report.error(`${path}.enable_idempotence`, 'This is not supported yet');
   const { store } = deadLetters ?? { store: null };
   const storePath = `${path}.dead_letter_strategy`;
-  if (store?.kind === 'storage') report.error(storePath, 'Dead letters need a channel');
+  if (store?.kind === 'storage' && store.storage.type === 'distributed')
+    report.error(
+      `${storePath}.persistence.persistence_type`,
+      'Dead letters in a distributed storage are not supported yet. Name a channel',
+    );
   if (store?.kind === 'channel' && !isSupportedScheme(store.channel.scheme))
     report.error(`${storePath}.channel.url`, `Dead letters to ${store.channel.scheme} are not supported yet`);
   ofRuntime(runtime, `${path}.runtime_strategy`, redis, report);

@@ -5,7 +5,9 @@ import { channelKey } from './channel-pool.ts';
 import {
   definitionOf,
   openConsumer,
+  openReplayConsumer,
   openTrigger,
+  REPLAYS,
   type RunningConsumer,
   type RunningTrigger,
   routesByChannel,
@@ -96,6 +98,10 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
             if (kept === undefined) starting.push({ triggerId: id, consumer });
             running.consumers.set(key, consumer);
           }
+          const replays = same?.consumers.get(REPLAYS) ?? openReplayConsumer(running);
+          if (replays === null) continue;
+          if (same === null) starting.push({ triggerId: id, consumer: replays });
+          running.consumers.set(REPLAYS, replays);
         }
         return {
           starting,

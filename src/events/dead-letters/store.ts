@@ -1,0 +1,233 @@
+import type { CompiledExpression } from '../cesql/cesql.ts';
+import { type Channel, ChannelFull } from '../channels/channel.ts';
+import { createSqliteChannel } from '../channels/sqlite/sqlite-channel.ts';
+import type { CloudEvent } from '../cloudevents/event.ts';
+import type { Storage } from '../config/config.ts';
+import type { EventDatabase } from '../database/event-database.ts';
+import { eventOfStored, storedEvent } from '../database/stored-event.ts';
+import { type DeadLetter, shortError, withReason } from './dead-letter.ts';
+import type { LetterCount, LetterFacts, LetterRow } from './letter-calls.ts';
+
+/** Where dead letters are kept: on this machine's disk, or in this process. */
+export type LetterPlace = Exclude<Storage['type'], 'distributed'>;
+
+export interface LetterSelection {
+  /** Null: of all triggers. */
+  readonly trigger?: string | null;
+  /** Which letters, by the event's attributes and those that `withReason` adds. */
+  readonly filter?: CompiledExpression | null;
+}
+
+export interface LetterPage {
+  readonly letters: readonly DeadLetter[];
+  /** Where the next page begins; null after the last. */
+  readonly next: string | null;
+}
+
+export interface NewDeadLetter extends LetterFacts {
+  readonly event: CloudEvent;
+  /** The channel's handle of the message. */
+  readonly delivery: string;
+  readonly place: LetterPlace;
+  readonly maxBytes: number;
+  readonly makeRoom: boolean;
+}
+
+export interface DeadLetters {
+  /**
+   * Resolves when the letter is kept, in place of one of the same trigger and event. `copied`: a copy of that was published.
+   * @throws Error when the storage does not work
+   */
+  add(
+    letter: NewDeadLetter,
+  ): Promise<{ readonly kind: 'added'; readonly copied: boolean } | { readonly kind: 'full' }>;
+  markCopied(letter: NewDeadLetter): Promise<void>;
+  /** Whether the event of a message is a dead letter already. */
+  has(place: LetterPlace, trigger: string, channel: string, delivery: string): Promise<boolean>;
+  /** The oldest first. */
+  list(
+    selection: LetterSelection & { readonly after?: string | null; readonly limit: number },
+  ): Promise<LetterPage>;
+  get(id: string): Promise<DeadLetter | null>;
+  /** @returns how many of them there were */
+  remove(ids: readonly string[]): Promise<number>;
+  /** @returns how many there were */
+  purge(selection: LetterSelection): Promise<number>;
+  /** Gives letters back to their triggers, as first attempts. Damaged ones and those that hold no event stay. @returns how many */
+  replay(ids: readonly string[]): Promise<number>;
+  replayAll(selection: LetterSelection): Promise<number>;
+  counts(): Promise<readonly LetterCount[]>;
+  /** What a trigger receives its replayed letters from. */
+  replays(place: LetterPlace, trigger: string): Channel;
+  /** Calls the listener when letters went. @returns what ends that */
+  onRoom(listener: () => void): () => void;
+}
+
+const PAGE = 200;
+/** No configuration has such a topic. */
+const REPLAYS = '\0replays of ';
+const places: readonly LetterPlace[] = ['local', 'memory'];
+const prefixes: Readonly<Record<LetterPlace, string>> = { local: 'd', memory: 'm' };
+
+interface Position {
+  readonly place: LetterPlace;
+  readonly seq: number;
+}
+
+export interface DeadLettersInput {
+  /** Opens the database of a place, or returns the one that is open. */
+  open(place: LetterPlace): EventDatabase;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** Dead letters in databases of events: on the disk, and one in memory. */
+export function createDeadLetters({ now, open }: DeadLettersInput): DeadLetters {
+  /** The places that may have letters: nothing is in memory before something was put there. */
+  const used = new Set<LetterPlace>(['local']);
+  const database = (place: LetterPlace) => {
+    used.add(place);
+    return open(place);
+  };
+  const listeners = new Set<() => void>();
+  const channels = new Map<string, Channel>();
+  const replays = (place: LetterPlace, trigger: string): Channel => {
+    const key = JSON.stringify([place, trigger]);
+    const channel = channels.get(key) ?? createSqliteChannel(database(place), `${REPLAYS}${trigger}`, now);
+    channels.set(key, channel);
+    return channel;
+  };
+  const roomMade = () => {
+    for (const listener of listeners) listener();
+  };
+  const rowAt = ({ place, seq }: Position) => database(place).ask('getLetter', { seq });
+  const get = async (id: string) => {
+    const position = positionOf(id);
+    const row = position === null ? null : await rowAt(position);
+    return position === null || row === null ? null : letterOf(position.place, row);
+  };
+  /** Walks over the letters that are there, the oldest of the disk first. */
+  async function* walk({ filter, trigger = null }: LetterSelection, from: Position) {
+    for (const place of places.slice(places.indexOf(from.place))) {
+      if (!used.has(place)) continue;
+      let after = place === from.place ? from.seq : 0;
+      for (;;) {
+        const rows = await database(place).ask('listLetters', { trigger, after, limit: PAGE });
+        for (const row of rows) {
+          const letter = letterOf(place, row);
+          if (isSelected(letter, filter ?? null)) yield letter;
+        }
+        after = rows.at(-1)?.seq ?? after;
+        if (rows.length < PAGE) break;
+      }
+    }
+  }
+  const start: Position = { place: 'local', seq: 0 };
+  const remove = async (ids: readonly string[]) => {
+    let removed = 0;
+    for (const place of used) {
+      const seqs = ids.map(positionOf).flatMap((one) => (one?.place === place ? [one.seq] : []));
+      if (seqs.length > 0) removed += await database(place).ask('removeLetters', { seqs });
+    }
+    if (removed > 0) roomMade();
+    return removed;
+  };
+  /** The event is in the channel before its letter goes: a kill in between repeats it, and loses nothing. */
+  const replayOne = async (letter: DeadLetter | null): Promise<number> => {
+    const position = letter === null ? null : positionOf(letter.id);
+    if (letter === null || position === null || letter.event === null || letter.reason === 'poison') return 0;
+    await replays(position.place, letter.trigger).publish(letter.event);
+    await remove([letter.id]);
+    return 1;
+  };
+
+  return {
+    async add({ event, place, ...letter }) {
+      const { id, source } = event.attributes;
+      const error = shortError(letter.error);
+      try {
+        return await database(place).ask('addLetter', {
+          ...letter,
+          error,
+          id,
+          source,
+          event: storedEvent(event),
+        });
+      } catch (fault) {
+        if (fault instanceof ChannelFull) return { kind: 'full' };
+        throw fault;
+      }
+    },
+    async markCopied({ event: { attributes }, place, trigger }) {
+      const { id, source } = attributes;
+      await database(place).ask('markCopied', { trigger, source, id });
+    },
+    has: (place, trigger, channel, delivery) =>
+      database(place).ask('hasLetter', { trigger, channel, delivery }),
+    async list({ after, limit, ...selection }) {
+      const letters: DeadLetter[] = [];
+      const from = after == null ? start : (positionOf(after) ?? start);
+      for await (const letter of walk(selection, from)) {
+        if (letters.length === limit) return { letters, next: letters.at(-1)?.id ?? null };
+        letters.push(letter);
+      }
+      return { letters, next: null };
+    },
+    get,
+    remove,
+    async purge(selection) {
+      let removed = 0;
+      for await (const ids of inBatches(walk(selection, start)))
+        removed += await remove(ids.map(({ id }) => id));
+      return removed;
+    },
+    async replay(ids) {
+      let replayed = 0;
+      for (const id of ids) replayed += await replayOne(await get(id));
+      return replayed;
+    },
+    async replayAll(selection) {
+      let replayed = 0;
+      // Those that fail again become letters again, behind the last of now.
+      const ids: string[] = [];
+      for await (const { id } of walk(selection, start)) ids.push(id);
+      for (const id of ids) replayed += await replayOne(await get(id));
+      return replayed;
+    },
+    async counts() {
+      const all = await Promise.all([...used].map((place) => database(place).ask('countLetters', {})));
+      return all.flat();
+    },
+    replays,
+    onRoom(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+}
+
+async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let batch: T[] = [];
+  for await (const item of items) {
+    batch.push(item);
+    if (batch.length < PAGE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function isSelected(letter: DeadLetter, filter: CompiledExpression | null): boolean {
+  if (filter === null) return true;
+  return letter.event !== null && filter.matches(withReason(letter.event, letter).attributes);
+}
+
+/** An id is a letter for the place and the number of the row: `d17`. @returns null for what is none */
+function positionOf(id: string): Position | null {
+  const place = places.find((one) => id.startsWith(prefixes[one]));
+  return place !== undefined && /^.\d{1,15}$/.test(id) ? { place, seq: Number(id.slice(1)) } : null;
+}
+
+function letterOf(place: LetterPlace, { event, intact, seq, ...facts }: LetterRow): DeadLetter {
+  return { ...facts, id: `${prefixes[place]}${seq}`, event: intact ? eventOfStored(event) : null };
+}

@@ -1,0 +1,277 @@
+import { describe, type Log } from '../../lib/log.ts';
+import type { Channel, Delivery } from '../channels/channel.ts';
+import type { CloudEvent } from '../cloudevents/event.ts';
+import type { Trigger } from '../config/config.ts';
+import { wrapBytes } from '../dead-letters/dead-letter.ts';
+import type { DeadLetterReason } from '../dead-letters/letter-calls.ts';
+import type { TriggerLetters } from '../dead-letters/trigger-letters.ts';
+import type { Claim, Idempotence } from '../idempotence/idempotence.ts';
+import type { EventProcessor, ProcessorOutcome } from '../processors/processor.ts';
+import type { Clock } from '../strategies/clock.ts';
+import type { Admitted, Gate } from '../strategies/gate.ts';
+import { retryDelay } from './backoff.ts';
+import type { TriggerActivity } from './trigger-activity.ts';
+
+/** An event whose handling ended so often with the process is not handled again. */
+const MOST_CRASHES = 5;
+/** Longer than any processor should take. What it still does after that is not waited for. */
+const ATTEMPT_MS = 30_000;
+/** How soon something is tried again that has to be done before the next event: to settle one, or to keep a dead letter. */
+const AGAIN_MS = 1_000;
+
+/** What all channels of a trigger share. */
+export interface TriggerContext {
+  readonly trigger: Trigger;
+  readonly processor: EventProcessor;
+  /** The limits on the trigger. */
+  readonly gate: Gate;
+  /** Null: each message is handled, also those of events that were handled before. */
+  readonly idempotence: Idempotence | null;
+  /** Null: what fails for the last time is discarded. */
+  readonly letters: TriggerLetters | null;
+  readonly activity: TriggerActivity;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  random(): number;
+}
+
+/** Where a trigger receives messages. */
+export interface Inlet {
+  readonly channelId: string;
+  readonly channel: Channel;
+  /** Whether a router leads the event to the trigger. */
+  wants(event: CloudEvent): boolean;
+  /** What comes are dead letters that somebody wants to be handled again. */
+  readonly replay: boolean;
+  /** The channel is in the database that remembers which events were handled. */
+  readonly sharesDatabase: boolean;
+}
+
+/** One message on its way through the trigger. */
+interface Handling extends TriggerContext {
+  readonly inlet: Inlet;
+  readonly delivery: Delivery;
+  readonly event: CloudEvent;
+  readonly stopping: AbortSignal;
+  claim: Claim | null;
+}
+
+/**
+ * Brings one message to the processor, and settles it by what came of that. Limits are waited for, and are no attempts. What is
+ * still waiting when the consumer stops is released.
+ */
+export async function handleDelivery(
+  context: TriggerContext,
+  inlet: Inlet,
+  delivery: Delivery,
+  stopping: AbortSignal,
+): Promise<void> {
+  const { activity, idempotence, letters, trigger } = context;
+  const { channelId } = inlet;
+  const { content, crashes, id } = delivery;
+  const event = content.ok ? content.event : wrapBytes(channelId, id, content.bytes);
+  const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null };
+  if (!content.ok) return bury(handling, { reason: 'poison', error: content.problem, status: null }, 0);
+  if (!inlet.wants(event)) {
+    activity.counters.filtered += 1;
+    return settle(handling, () => inlet.channel.ack(trigger.id, id));
+  }
+  // The process died between keeping the letter and letting go of the message.
+  if (crashes > 0 && (await letters?.has(channelId, id)) === true)
+    return settle(handling, () => inlet.channel.ack(trigger.id, id));
+  if (idempotence !== null) {
+    const answer = await idempotence.begin(event, inlet.replay);
+    if (answer.kind === 'duplicate') {
+      activity.counters.duplicates += 1;
+      if (answer.differs) activity.counters.mismatched += 1;
+      return settle(handling, () => inlet.channel.ack(trigger.id, id));
+    }
+    handling.claim = answer;
+  }
+  try {
+    await handleOnce(handling);
+  } finally {
+    handling.claim?.release();
+  }
+}
+
+async function handleOnce(handling: Handling): Promise<void> {
+  const { activity, delivery, event, gate, stopping } = handling;
+  const made = delivery.attempt - 1;
+  if (isExpired(event, handling.now()))
+    return bury(handling, { reason: 'expired', error: 'Its expirytime is over', status: null }, made);
+  if (delivery.crashes >= MOST_CRASHES) {
+    const error = `${delivery.crashes} attempts ended with the process`;
+    return bury(handling, { reason: 'crashloop', error, status: null }, made + delivery.crashes);
+  }
+  if (!(await activity.running(stopping))) return release(handling);
+  const admitted = await gate.wait(stopping);
+  if (admitted === null) return release(handling);
+  // It may have waited for long.
+  if (activity.paused() !== null) {
+    admitted.done('ignored', 0);
+    return handleOnce(handling);
+  }
+  return conclude(handling, await attempt(handling, admitted));
+}
+
+/** Never rejects. */
+async function attempt({ clock, event, processor }: Handling, admitted: Admitted): Promise<ProcessorOutcome> {
+  const begun = clock.now();
+  let cancel = () => {};
+  const late = new Promise<ProcessorOutcome>((resolve) => {
+    cancel = clock.after(ATTEMPT_MS, () => resolve(timedOut));
+  });
+  const outcome = await Promise.race([processor.process(event).catch(threw), late]);
+  cancel();
+  const ms = outcome === timedOut ? Number.POSITIVE_INFINITY : clock.now() - begun;
+  const ended = outcome.kind === 'done' ? 'ok' : 'ignored';
+  admitted.done(outcome.kind === 'retry' ? 'error' : ended, ms);
+  return outcome;
+}
+
+const timedOut: ProcessorOutcome = {
+  kind: 'retry',
+  reason: `There was no answer within ${ATTEMPT_MS / 1_000} seconds`,
+  status: null,
+  afterMs: 0,
+};
+
+const threw = (error: unknown): ProcessorOutcome => ({
+  kind: 'retry',
+  reason: error instanceof Error ? error.message : String(error),
+  status: null,
+  afterMs: 0,
+});
+
+async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<void> {
+  const { activity, delivery, inlet, log, now, random, trigger } = handling;
+  const { attempt: nth, id } = delivery;
+  if (outcome.kind === 'done') {
+    activity.counters.delivered += 1;
+    return finish(handling, 'done');
+  }
+  activity.counters.failed += 1;
+  activity.lastError = { message: outcome.reason, at: now() };
+  switch (outcome.kind) {
+    case 'gone':
+      activity.pause({ reason: 'gone', detail: outcome.reason });
+      return release(handling);
+    case 'retry': {
+      const { retry } = trigger.runtime;
+      const most = Math.min(retry?.max ?? 0, trigger.deadLetters?.afterRetries ?? Number.POSITIVE_INFINITY);
+      if (retry === null || nth > most)
+        return bury(handling, { reason: 'exhausted', error: outcome.reason, status: outcome.status }, nth);
+      const delay = retryDelay(retry, nth, outcome.afterMs, random());
+      activity.counters.retried += 1;
+      log.debug(
+        { trigger: trigger.id, channel: inlet.channelId, attempt: nth, delay },
+        'an event is tried again',
+      );
+      return settle(handling, () => inlet.channel.retry(trigger.id, id, delay));
+    }
+    case 'failed':
+      return bury(handling, { reason: 'nonretryable', error: outcome.reason, status: outcome.status }, nth);
+  }
+}
+
+interface Cause {
+  readonly reason: DeadLetterReason;
+  readonly error: string;
+  readonly status: number | null;
+}
+
+/** Keeps the event as a dead letter, and only then lets go of it. While it cannot be kept, the trigger is paused. */
+async function bury(handling: Handling, cause: Cause, attempts: number): Promise<void> {
+  const { activity, event, letters, log, trigger } = handling;
+  const kept = letters === null ? 'dropped' : await keep(handling, letters, cause, attempts);
+  if (kept === 'stopped') return release(handling);
+  if (kept === 'kept') activity.counters.deadLettered += 1;
+  else activity.counters.discarded += 1;
+  const { id, source } = event.attributes;
+  log.warn(
+    { trigger: trigger.id, event: id, source, attempts, reason: cause.reason, error: cause.error },
+    kept === 'kept' ? 'an event is a dead letter' : 'an event is discarded',
+  );
+  await finish(handling, 'dead');
+}
+
+async function keep(
+  handling: Handling,
+  letters: TriggerLetters,
+  cause: Cause,
+  attempts: number,
+): Promise<'kept' | 'dropped' | 'stopped'> {
+  const { activity, delivery, event, inlet, now, stopping, trigger } = handling;
+  const facts = { ...cause, trigger: trigger.id, channel: inlet.channelId, attempts, at: now() };
+  for (;;) {
+    const result = await letters.keep(event, facts, delivery.id).catch((error: unknown) => {
+      activity.pause({ reason: 'dead-letters-unavailable', detail: describe(error) });
+      return 'failed' as const;
+    });
+    if (result !== 'failed') activity.resume('dead-letters-unavailable');
+    if (result === 'kept' || result === 'dropped') {
+      activity.resume('dead-letters-full');
+      return result;
+    }
+    if (result === 'full')
+      activity.pause({ reason: 'dead-letters-full', detail: 'There is no room for another dead letter' });
+    await pauseFor(handling, letters.onRoom);
+    if (stopping.aborted) return 'stopped';
+  }
+}
+
+/** Remembers what became of the event, and lets go of the message. */
+async function finish(handling: Handling, outcome: 'done' | 'dead'): Promise<void> {
+  const { claim, delivery, inlet, trigger } = handling;
+  const ack = () => inlet.channel.ack(trigger.id, delivery.id);
+  await settle(handling, () => claim?.finish(outcome, ack, inlet.sharesDatabase) ?? ack());
+}
+
+function release(handling: Handling): Promise<void> {
+  const { delivery, inlet, trigger } = handling;
+  return settle(handling, () => inlet.channel.release(trigger.id, delivery.id));
+}
+
+/** Tells the channel what became of a message, until it has heard it or the consumer stops: the event is held meanwhile. */
+async function settle(handling: Handling, tell: () => Promise<void>): Promise<void> {
+  const { inlet, log, stopping, trigger } = handling;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await tell();
+    } catch (error) {
+      const facts = { trigger: trigger.id, channel: inlet.channelId, error: describe(error) };
+      if (tries === 1) log.error(facts, 'a channel does not take the outcome of an event');
+      // Its lease ends, and it comes again.
+      if (stopping.aborted) return;
+      await pauseFor(handling, () => () => {});
+    }
+  }
+}
+
+/** Waits a second, or until a listener is called, or the consumer stops. */
+function pauseFor(
+  { clock, stopping }: Handling,
+  listen: (listener: () => void) => () => void,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      cancel();
+      unlisten();
+      stopping.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = clock.after(AGAIN_MS, end);
+    const unlisten = listen(end);
+    stopping.addEventListener('abort', end, { once: true });
+    if (stopping.aborted) end();
+  });
+}
+
+/** By the extension `expirytime`, a time after which nobody needs the event. */
+function isExpired({ attributes }: CloudEvent, now: number): boolean {
+  const { expirytime } = attributes;
+  return typeof expirytime === 'string' && Date.parse(expirytime) <= now;
+}

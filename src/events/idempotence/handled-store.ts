@@ -1,0 +1,49 @@
+import type { EventDatabase } from '../database/event-database.ts';
+import type { Handled, HandledKey } from './handled-calls.ts';
+
+/** Remembers what became of events. */
+export interface HandledStore {
+  find(key: HandledKey): Promise<Handled | null>;
+  /** Remembers it for `ms` milliseconds. */
+  mark(key: HandledKey, handled: Handled, ms: number): Promise<void>;
+}
+
+/**
+ * In a database of events, for as long as was asked for.
+ * @param now milliseconds since the epoch
+ */
+export function createDatabaseHandled(database: Pick<EventDatabase, 'ask'>, now: () => number): HandledStore {
+  return {
+    find: (key) => database.ask('findHandled', { ...key, now: now() }),
+    async mark(key, handled, ms) {
+      const at = now();
+      await database.ask('markHandled', { ...key, ...handled, now: at, until: at + ms });
+    },
+  };
+}
+
+const MOST_KEYS = 200_000;
+
+interface Entry extends Handled {
+  readonly until: number;
+}
+
+/** In this process: the last 200,000 events. For channels that are lost with the process all the same. */
+export function createMemoryHandled(now: () => number, mostKeys: number = MOST_KEYS): HandledStore {
+  const entries = new Map<string, Entry>();
+  const nameOf = ({ id, source, trigger }: HandledKey) => JSON.stringify([trigger, source, id]);
+  return {
+    async find(key) {
+      const entry = entries.get(nameOf(key));
+      return entry === undefined || entry.until <= now() ? null : entry;
+    },
+    async mark(key, { fingerprint, outcome }, ms) {
+      const name = nameOf(key);
+      entries.delete(name);
+      entries.set(name, { outcome, fingerprint, until: now() + ms });
+      const [oldest] = entries;
+      if (oldest !== undefined && (entries.size > mostKeys || oldest[1].until <= now()))
+        entries.delete(oldest[0]);
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { crc32 } from 'node:zlib';
+import type { CloudEvent } from '../cloudevents/event.ts';
+import type { Retry } from '../config/config.ts';
+import { longestRetryMs } from '../engine/backoff.ts';
+import type { Handled, HandledKey } from './handled-calls.ts';
+import type { HandledStore } from './handled-store.ts';
+
+/** The right to handle an event, which nobody else has before it is released. */
+export interface Claim {
+  readonly kind: 'claimed';
+  /**
+   * Remembers what became of the event, and only then lets go of the message. Releases the claim when both succeed; it may be
+   * called again when one fails.
+   * @param together both are written to one database, in one transaction when they are asked for at once
+   */
+  finish(outcome: Handled['outcome'], settle: () => Promise<void>, together: boolean): Promise<void>;
+  /** Lets another delivery of the event be handled. To release it twice does nothing. */
+  release(): void;
+}
+
+/** The event was handled before. */
+export interface Duplicate {
+  readonly kind: 'duplicate';
+  /** Whether it came with other data: two events have one id. */
+  readonly differs: boolean;
+}
+
+/** Lets each event be handled once, however often it comes. */
+export interface Idempotence {
+  /**
+   * Waits while another delivery of the event is being handled.
+   * @param replayed a dead letter is handled again, for somebody asked for that; what is done is done
+   */
+  begin(event: CloudEvent, replayed: boolean): Promise<Claim | Duplicate>;
+}
+
+export interface IdempotenceInput {
+  readonly trigger: string;
+  readonly retry: Retry | null;
+  readonly store: HandledStore;
+}
+
+const WINDOW_MS = 86_400_000;
+
+/** For how long a trigger knows an event again: a day, and twice as long as it may be retried. */
+export function windowOf(retry: Retry | null): number {
+  return Math.max(WINDOW_MS, retry === null ? 0 : 2 * longestRetryMs(retry));
+}
+
+export function createIdempotence({ retry, store, trigger }: IdempotenceInput): Idempotence {
+  /** The events that are being handled, each with what ends then. One process has the store, so nobody else handles any. */
+  const claimed = new Map<string, Promise<void>>();
+  const windowMs = windowOf(retry);
+  return {
+    async begin({ attributes, data }, replayed) {
+      const key: HandledKey = { trigger, source: attributes.source, id: attributes.id };
+      const name = JSON.stringify([key.source, key.id]);
+      for (let other = claimed.get(name); other !== undefined; other = claimed.get(name)) await other;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      claimed.set(name, promise);
+      const release = () => {
+        if (claimed.get(name) === promise) claimed.delete(name);
+        resolve();
+      };
+      const fingerprint = crc32(data ?? new Uint8Array());
+      try {
+        const handled = await store.find(key);
+        if (handled !== null && !(handled.outcome === 'dead' && replayed)) {
+          release();
+          return { kind: 'duplicate', differs: handled.fingerprint !== fingerprint };
+        }
+      } catch (error) {
+        release();
+        throw error;
+      }
+      return {
+        kind: 'claimed',
+        release,
+        async finish(outcome, settle, together) {
+          const marked = store.mark(key, { outcome, fingerprint }, windowMs);
+          if (!together) await marked;
+          await Promise.all([marked, settle()]);
+          release();
+        },
+      };
+    },
+  };
+}
