@@ -54,6 +54,7 @@ export const permissions = {
   /** The configuration, and events themselves: dead letters, and those that pass. */
   'events:inspect': { from: 'operator', scope: true },
   'events:update': { from: 'admin', scope: true },
+  'events:send': { from: 'operator', scope: true },
   /** One's own profile, password and tokens. */
   'self:read': { from: 'viewer', scope: true },
   'self:update': { from: 'viewer', scope: false },

@@ -3,9 +3,11 @@ import { describe } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
 import type { CloudEvent } from './cloudevents/event.ts';
+import type { ProcessorKind } from './config/config.ts';
 import type { ConfigControl } from './control/config-control.ts';
 import { configFile } from './control/config-file.ts';
 import type { Engine, EngineInput } from './engine/engine.ts';
+import type { Ingest } from './ingest/ingest.ts';
 
 /** How often `events.yaml` is looked at. */
 const LOOK_MS = 1_000;
@@ -28,6 +30,8 @@ export interface Events {
   wanted(): boolean;
   /** Publishes an event of the gateway itself. Returns at once, and never throws. */
   emit(event: CloudEvent): void;
+  /** Takes events that are sent to the gateway. */
+  readonly ingest: Ingest;
   /** Opens the engine where nothing needed it yet. @throws Error when it cannot be opened */
   control(): Promise<EventControl>;
   /** What `control` returned, when the engine is open. */
@@ -66,6 +70,7 @@ export async function openEvents(input: EventsInput): Promise<Events> {
   return {
     wanted: () => opened?.engine.wantsOwnEvents() === true,
     emit: (event) => opened?.engine.emit(event),
+    ingest: ingestOf(() => opened?.engine ?? null),
     control,
     opened: () => opened,
     async close() {
@@ -75,6 +80,26 @@ export async function openEvents(input: EventsInput): Promise<Events> {
     },
   };
 }
+
+/** Loaded with the first event that is sent: most gateways are sent none. */
+function ingestOf(engine: () => Engine | null): Ingest {
+  let opened: Promise<Ingest> | null = null;
+  const open = async () => {
+    const { createIngest } = await import('./ingest/ingest.ts');
+    return createIngest({
+      sources: () => (engine()?.sources() ?? []).filter(({ processor }) => isReceived(processor.kind)),
+      publish: (sourceId, event, waitMs) => engine()?.publish(sourceId, event, waitMs) ?? null,
+    });
+  };
+  return {
+    async receive(message, sourceId, maySend) {
+      opened ??= open();
+      return (await opened).receive(message, sourceId, maySend);
+    },
+  };
+}
+
+const isReceived = (kind: ProcessorKind): boolean => kind === 'http' || kind === 'service';
 
 async function openControl(input: EventsInput): Promise<EventControl> {
   const { createEngine } = await import('./engine/engine.ts');

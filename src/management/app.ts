@@ -11,6 +11,7 @@ import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
 import type { CollectionContext } from './collection/collection.ts';
 import { endedLogin, serveResource } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
+import { eventHandshake } from './events/ingest.ts';
 import { eventsVerbs, serveEvents } from './events/serve.ts';
 import { checkAccept, checkFormOfBasic, checkOrigin } from './guard/origin.ts';
 import { securityHeaders } from './guard/security-headers.ts';
@@ -112,7 +113,8 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
   if (fixed === 'setup') return serveSetup(context, exchange, method);
   if (isLoginCallback(path)) return serveLoginCallback(context, exchange);
   // What may be asked for is no secret; what is there is.
-  if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined) return preflight(context, path);
+  if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined)
+    return preflight(context, path, request);
   const caller = await authenticated(context, exchange);
   if (caller.ended) throw await refusalOfEnded(context, exchange, path, caller);
   if (caller.via === 'basic') checkFormOfBasic(request);
@@ -148,7 +150,7 @@ async function guarded(context: ManagementContext, exchange: Exchange, check: ()
 }
 
 async function authenticated(context: ManagementContext, exchange: Exchange): Promise<Caller> {
-  const { rawHeaders } = exchange.request;
+  const rawHeaders = credentialsOf(exchange);
   const result = await context.gatekeeper.authenticate({ rawHeaders, ...facts(context, exchange) });
   if (!isRefusal(result)) return result;
   const { error, reason, userId } = result;
@@ -161,6 +163,18 @@ async function authenticated(context: ManagementContext, exchange: Exchange): Pr
     userId,
   });
   throw error;
+}
+
+/**
+ * The headers that say who asks. Senders of webhooks may give their token as the parameter `access_token` (RFC 6750, 2.3), which
+ * the specification of CloudEvents webhooks has receivers take.
+ */
+function credentialsOf({ path, query, request }: Exchange): readonly string[] {
+  const { headers, method, rawHeaders } = request;
+  if (method !== 'POST' || fixedPath(apiPath(path)) !== 'events') return rawHeaders;
+  const token = new URLSearchParams(query).get('access_token');
+  const others = headers.authorization !== undefined || headers['x-auth-token'] !== undefined;
+  return token === null || others ? rawHeaders : [...rawHeaders, 'authorization', `Bearer ${token}`];
 }
 
 /**
@@ -314,7 +328,13 @@ function collectionContext(context: ManagementContext): CollectionContext {
   };
 }
 
-function preflight({ resources }: ManagementContext, path: ApiPath): Answer {
+function preflight(
+  { resources }: ManagementContext,
+  path: ApiPath,
+  { headers }: Exchange['request'],
+): Answer {
+  if (headers['webhook-request-origin'] !== undefined && fixedPath(path) === 'events')
+    return eventHandshake(headers);
   const verbs =
     path.collection === 'events'
       ? eventsVerbs(path)

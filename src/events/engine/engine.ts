@@ -1,7 +1,7 @@
 import { uptimeClock } from '../../lib/clock.ts';
 import { describe, type Log } from '../../lib/log.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts';
+import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
@@ -46,6 +46,8 @@ export interface Engine {
    */
   publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
   readonly deadLetters: DeadLetters;
+  /** The sources that are running. */
+  sources(): readonly Source[];
   /** Stops taking events, waits for those under way, and closes the channels. */
   close(): Promise<void>;
 }
@@ -102,6 +104,7 @@ export function createEngine(input: EngineInput): Engine {
     apply: (config) => inTurn(() => applyNow(config)),
     emit: ownEvents.emit,
     wantsOwnEvents: ownEvents.wanted,
+    sources: () => [...sources.current().values()].map(({ source }) => source),
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
     deadLetters,
     async close() {

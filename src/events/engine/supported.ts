@@ -39,7 +39,7 @@ const schemes: readonly string[] = ['memory', 'sqlite', 'nats', 'redis'] satisfi
 const isSupportedScheme = (scheme: string): boolean => schemes.includes(scheme);
 
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
-  if (processor.kind !== 'gateway')
+  if (processor.kind !== 'gateway' && processor.kind !== 'http' && processor.kind !== 'service')
     report.error(`${path}.kind`, `Sources of the kind ${processor.kind} are not supported yet`);
 }
 

@@ -34,7 +34,7 @@ export interface Operation {
   summary: string;
   description?: string;
   parameters?: Parameter[];
-  requestBody?: { required: boolean; content: Content };
+  requestBody?: { required: boolean; description?: string; content: Content };
   responses: Record<string, { description?: string; content?: Content; $ref?: string }>;
   security?: Record<string, string[]>[];
   'x-permission'?: string;
