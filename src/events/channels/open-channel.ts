@@ -3,11 +3,12 @@ import { dirname, resolve } from 'node:path';
 import type { Log } from '../../lib/log.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
 import type { EventDatabase } from '../database/event-database.ts';
-import { resolveAddress, withoutSecrets } from './broker/address.ts';
+import { type Address, resolveAddress, withoutSecrets } from './broker/address.ts';
 import type { Broker, Connect } from './broker/broker.ts';
 import { createBrokerChannel } from './broker/broker-channel.ts';
 import type { Channel } from './channel.ts';
 import { createMemoryChannel } from './memory/memory-channel.ts';
+import { createPostgresChannel } from './postgres/postgres-channel.ts';
 import { createSqliteChannel } from './sqlite/sqlite-channel.ts';
 
 export interface OpenChannelInput {
@@ -53,6 +54,19 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
         now,
       });
     }
+    case 'postgres': {
+      const address = resolveAddress(url, variable);
+      const local = database(sqliteFile('sqlite:', dataDir));
+      const connect = async (onLost: (error: Error) => void) =>
+        (await import('./postgres/connect-postgres.ts')).connectPostgres(address, onLost);
+      return createPostgresChannel({
+        server: { connect: (onLost) => withHiddenSecrets(address, connect, onLost) },
+        channelId: id,
+        topic,
+        instance: () => local.ask('instance', null),
+        log,
+      });
+    }
     default:
       throw new Error(`Channels of the kind ${scheme} are not supported yet`);
   }
@@ -70,13 +84,22 @@ function brokerOf(
     async connect(onLost) {
       const connect = await driver();
       const instance = await database.ask('instance', null);
-      try {
-        return await connect({ address, topic, instance }, (error) => onLost(withoutSecrets(error, address)));
-      } catch (error) {
-        throw withoutSecrets(error, address);
-      }
+      return withHiddenSecrets(address, (lost) => connect({ address, topic, instance }, lost), onLost);
     },
   };
+}
+
+/** Connects, and tells no secret of the address when that fails, or when the connection is lost. */
+async function withHiddenSecrets<T>(
+  address: Address,
+  connect: (onLost: (error: Error) => void) => Promise<T>,
+  onLost: (error: Error) => void,
+): Promise<T> {
+  try {
+    return await connect((error) => onLost(withoutSecrets(error, address)));
+  } catch (error) {
+    throw withoutSecrets(error, address);
+  }
 }
 
 /** `sqlite:` is the data directory's `events.db`, `sqlite:NAME` another file there, `sqlite:///PATH` any file. */

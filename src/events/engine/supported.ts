@@ -35,7 +35,13 @@ export function reportUnsupported(config: EventConfig, report: Report, { redis }
   }
 }
 
-const schemes: readonly string[] = ['memory', 'sqlite', 'nats', 'redis'] satisfies ChannelScheme[];
+const schemes: readonly string[] = [
+  'memory',
+  'sqlite',
+  'nats',
+  'redis',
+  'postgres',
+] satisfies ChannelScheme[];
 const isSupportedScheme = (scheme: string): boolean => schemes.includes(scheme);
 
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {

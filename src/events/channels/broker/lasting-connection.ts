@@ -1,5 +1,3 @@
-import type { Broker, BrokerConnection } from './broker.ts';
-
 /** For how long an operation waits for a connection. */
 const UNREACHABLE_MS = 5_000;
 /** How long a broker may take for one operation, before its connection counts as lost. */
@@ -11,33 +9,46 @@ const LONGEST_PAUSE_MS = 2_000;
 /** Operations that did not happen, or of which nobody knows whether they did, because the broker is not there. */
 class ChannelUnreachable extends Error {}
 
-export interface LastingConnectionInput {
-  readonly broker: Broker;
+/** What is connected to. */
+export interface Connectable<Connection extends Closable> {
+  /** @param onLost is called when the connection is of no use any more */
+  connect(onLost: (error: Error) => void): Promise<Connection>;
+}
+
+interface Closable {
+  /** Never rejects. */
+  close(): Promise<void>;
+}
+
+export interface LastingConnectionInput<Connection extends Closable> {
+  readonly broker: Connectable<Connection>;
   /** Calls that are not settled at a time. More are refused, so that a broker that hangs does not fill the memory. */
   readonly maxCalls: number;
-  onConnected(connection: BrokerConnection): void;
+  onConnected(connection: Connection): void;
   /** Is called once for each time that the broker cannot be reached. */
   onLost(error: Error): void;
 }
 
 /** A connection that is made again whenever it is lost, until it is closed. */
-export interface LastingConnection {
+export interface LastingConnection<Connection> {
   /** @throws ChannelUnreachable when there is no connection, or it was lost meanwhile */
-  run<T>(work: (connection: BrokerConnection) => Promise<T>): Promise<T>;
+  run<T>(work: (connection: Connection) => Promise<T>): Promise<T>;
   /** Why there is no connection; null when there is one. */
   problem(): string | null;
   close(): Promise<void>;
 }
 
-export function createLastingConnection(input: LastingConnectionInput): LastingConnection {
+export function createLastingConnection<Connection extends Closable>(
+  input: LastingConnectionInput<Connection>,
+): LastingConnection<Connection> {
   const { broker, maxCalls, onConnected, onLost } = input;
-  let current: BrokerConnection | null = null;
+  let current: Connection | null = null;
   let problem: string | null = 'There is no connection yet';
   let closed = false;
   let pause: NodeJS.Timeout | undefined;
   let told = false;
   /** Those who wait for a connection. */
-  const waiting = new Set<(connection: BrokerConnection) => void>();
+  const waiting = new Set<(connection: Connection) => void>();
   /** Ends the calls that are under way. */
   const underWay = new Set<(error: Error) => void>();
 
@@ -46,7 +57,7 @@ export function createLastingConnection(input: LastingConnectionInput): LastingC
     if (!told) onLost(error);
     told = true;
   };
-  const lose = (connection: BrokerConnection, error: Error) => {
+  const lose = (connection: Connection, error: Error) => {
     if (connection !== current) return;
     current = null;
     failed(error);
@@ -73,7 +84,7 @@ export function createLastingConnection(input: LastingConnectionInput): LastingC
   };
   void connect(FIRST_PAUSE_MS / 2);
 
-  const connection = (): Promise<BrokerConnection> => {
+  const connection = (): Promise<Connection> => {
     if (current !== null) return Promise.resolve(current);
     return new Promise((resolve, reject) => {
       const end = (error: Error) => {
@@ -81,7 +92,7 @@ export function createLastingConnection(input: LastingConnectionInput): LastingC
         waiting.delete(proceed);
         reject(error);
       };
-      const proceed = (made: BrokerConnection) => {
+      const proceed = (made: Connection) => {
         clearTimeout(timer);
         waiting.delete(proceed);
         ends.delete(end);
@@ -140,11 +151,11 @@ export function createLastingConnection(input: LastingConnectionInput): LastingC
 }
 
 /** @throws when that takes too long; a connection that comes later is closed */
-async function connected(
-  broker: Broker,
-  lose: (connection: BrokerConnection, error: Error) => void,
-): Promise<BrokerConnection> {
-  let made: BrokerConnection | null = null;
+async function connected<Connection extends Closable>(
+  broker: Connectable<Connection>,
+  lose: (connection: Connection, error: Error) => void,
+): Promise<Connection> {
+  let made: Connection | null = null;
   let lost: Error | null = null;
   let late = false;
   let timer: NodeJS.Timeout | undefined;

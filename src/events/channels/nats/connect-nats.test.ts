@@ -6,10 +6,11 @@ import type { PrivateBroker } from '../../../../test/support/brokers/server-proc
 import { describeChannel } from '../../../../test/support/channel-contract.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 
+const folder = temporaryFolder({ after });
 let server: PrivateBroker;
 
 before(async () => {
-  if (hasNats) server = await startNats(temporaryFolder({ after }));
+  if (hasNats) server = await startNats(folder);
 });
 after(() => server?.kill());
 

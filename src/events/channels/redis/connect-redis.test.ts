@@ -6,10 +6,11 @@ import type { PrivateBroker } from '../../../../test/support/brokers/server-proc
 import { describeChannel } from '../../../../test/support/channel-contract.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 
+const folder = temporaryFolder({ after });
 let server: PrivateBroker;
 
 before(async () => {
-  if (hasRedis) server = await startRedis(temporaryFolder({ after }));
+  if (hasRedis) server = await startRedis(folder);
 });
 after(() => server?.kill());
 
