@@ -9,6 +9,7 @@ import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
 import { openBackups } from './backup/resource.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
+import { usedKeyLimits } from './budgets/key-limits.ts';
 import { createAnswerCache } from './cache/answers.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
@@ -26,6 +27,7 @@ import { listenError } from './http/server/listen-error.ts';
 import { type AnyExchange, createHttpServer, type Exchange } from './http/server/server.ts';
 import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
+import { usageOfKey } from './ledger/key-usage.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { makeFolder } from './lib/folder.ts';
@@ -319,6 +321,10 @@ async function openContext(
       live.publish('requests', () => rowOfEntry(entry));
       gatewayEvents.requestFinished(entry, traceparent);
     },
+    usageOf: async (keyId, since) => ({
+      ...(await usageOfKey(store, keyId, since)),
+      limits: await usedKeyLimits(store, snapshots.limits, keyId, Date.now()),
+    }),
     replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
     responses: responses.memory,

@@ -6,7 +6,15 @@ import { keyStore } from '../access/store.ts';
 import type { Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
-import { type BudgetMetric, type BudgetPeriod, type BudgetRecord, unpricedRule } from './schema.ts';
+import { rowOfBudget } from './budget-row.ts';
+import type { Limits } from './limits.ts';
+import {
+  type BudgetMetric,
+  type BudgetPeriod,
+  type BudgetRecord,
+  type budgetRow,
+  unpricedRule,
+} from './schema.ts';
 import { type BudgetStore, budgetStore } from './store.ts';
 
 const MAXIMUM = 1e12;
@@ -147,6 +155,34 @@ export function shownKeyLimits(budgets: readonly BudgetRecord[], keyId: string):
     rpm: perMinute('requests'),
     tpm: perMinute('tokens'),
   };
+}
+
+/** A limit of a key as its holder sees it. Amounts in USD, tokens or requests. */
+export type KeyLimit = Pick<
+  z.infer<typeof budgetRow>,
+  'metric' | 'limit' | 'period' | 'spent' | 'remaining' | 'resets_at'
+>;
+
+/** The limits of one key and how much of each is used. @param now milliseconds since the epoch */
+export async function usedKeyLimits(
+  store: Pick<Store, 'db'>,
+  { counter }: Pick<Limits, 'counter'>,
+  keyId: string,
+  now: number,
+): Promise<KeyLimit[]> {
+  const own = await limitsOfKey(
+    budgetStore(store, () => now),
+    keyId,
+  );
+  return own.map((budget) => {
+    const { limit, metric, period, remaining, resets_at, spent } = rowOfBudget(
+      budget,
+      null,
+      counter(budget.id),
+      now,
+    );
+    return { metric, limit, period, spent, remaining, resets_at };
+  });
 }
 
 /** The resource of keys, with the limits of each as fields that can be read, given and changed. */

@@ -1,3 +1,4 @@
+import type { KeyLimit } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { AnswerCache } from '../cache/answers.ts';
 import type { FitSchema } from '../codecs/schema/fit.ts';
@@ -7,6 +8,7 @@ import type { Config } from '../config.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { AnyExchange } from '../http/server/server.ts';
+import type { KeyUsage } from '../ledger/key-usage.ts';
 import type { LateUse } from '../ledger/late-use.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
@@ -38,6 +40,8 @@ export interface ProxyContext {
    * @param traceparent what the client sent (W3C Trace Context), as it came
    */
   record(entry: LedgerEntry, trace: Trace | null, traceparent: string | null): void;
+  /** What a key has used since a time, in milliseconds since the epoch, and what is left of its limits. */
+  usageOf(keyId: string, since: number): Promise<KeyUsage & { limits: readonly KeyLimit[] }>;
   /** Puts what a recorded request really used in the place of an estimate, once; null where none waits for that. */
   replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse): Promise<LedgerEntry | null>;
   /**

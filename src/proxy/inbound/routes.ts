@@ -11,6 +11,8 @@ export type Surface =
   | { kind: 'stored-response'; method: 'GET' | 'POST'; id: string; part: 'whole' | 'input_items' | 'cancel' }
   | { kind: 'count'; method: 'POST'; format: WireFormat; named?: { model: string } }
   | { kind: 'model-list'; method: 'GET' }
+  /** What the key that asks has used. */
+  | { kind: 'own-usage'; method: 'GET' }
   | { kind: 'model'; method: 'GET'; id: string }
   | { kind: 'gemini-models'; method: 'GET' }
   | { kind: 'gemini-model'; method: 'GET'; id: string }
@@ -41,6 +43,7 @@ const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
   ['/responses/compact', { kind: 'compact', method: 'POST', format: 'openai-responses' }],
   ['/responses/input_tokens', { kind: 'count', method: 'POST', format: 'openai-responses' }],
   ['/models', { kind: 'model-list', method: 'GET' }],
+  ['/usage', { kind: 'own-usage', method: 'GET' }],
 ]);
 
 /**

@@ -11,6 +11,7 @@ import { refuseDryRun } from '../dry-run.ts';
 import { geminiModel, geminiModels } from '../model-list/gemini.ts';
 import { modelList, oneModel } from '../model-list/models.ts';
 import { ollamaShow, ollamaTags, ollamaVersion } from '../model-list/ollama.ts';
+import { serveOwnUsage } from '../own-usage.ts';
 import { proxyRequest } from '../proxy.ts';
 import { serveStored } from '../responses-state/stored.ts';
 import { proxyMedia } from '../upload/proxy-media.ts';
@@ -67,6 +68,8 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
       sendJson(exchange, 200, modelList(snapshot, principal, { anthropic, query: exchange.query }));
       return true;
     }
+    case 'own-usage':
+      return serveOwnUsage(context, exchange, principal);
     case 'model': {
       const shape = listsForGoogle(surface, exchange.request.headers) ? geminiModel : oneModel;
       sendJson(exchange, 200, shape(snapshot, principal, surface.id));
