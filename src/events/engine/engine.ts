@@ -11,6 +11,7 @@ import type { PublishResult } from './publisher.ts';
 import { createSourceSet } from './source-set.ts';
 import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
 import { createTriggerSet, type TriggerChange } from './trigger-set.ts';
+import { type TriggerStatus, triggerStatus } from './trigger-status.ts';
 
 /** For how long applying a configuration waits for channels to know their new triggers. A message queue may be down. */
 const SUBSCRIBE_MS = 5_000;
@@ -45,6 +46,8 @@ export interface Engine {
    * @returns null when there is no source with this id
    */
   publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
+  /** How the triggers are doing. */
+  triggerStatus(): Promise<readonly TriggerStatus[]>;
   readonly deadLetters: DeadLetters;
   /** The sources that are running. */
   sources(): readonly Source[];
@@ -106,6 +109,7 @@ export function createEngine(input: EngineInput): Engine {
     wantsOwnEvents: ownEvents.wanted,
     sources: () => [...sources.current().values()].map(({ source }) => source),
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
+    triggerStatus: () => Promise.all([...triggers.current().values()].map(triggerStatus)),
     deadLetters,
     async close() {
       closed = true;

@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runKills } from './kills.ts';
+
+/**
+ * The long runs of the event engine, one after the other: `npm run test:endurance`, or with the names of some. Each prints what it
+ * counted, and fails when that is not what it says. `SEED=N` repeats a run.
+ */
+
+export interface Scenario {
+  readonly name: string;
+  /** @returns what was counted. @param folder empty, and removed afterwards */
+  run(folder: string, seed: number): Promise<Readonly<Record<string, unknown>>>;
+  /** What has to be counted. Anything else is a failure. */
+  readonly expected: Readonly<Record<string, unknown>>;
+}
+
+const nothingLost = { lost: 0, phantoms: 0, corrupt: 0 };
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'killed 30 times',
+    run: async (folder, seed) => {
+      const run = { signal: 'SIGKILL', times: 30, perSecond: 2_000, atMost: 4_000 } as const;
+      const report = await runKills({ ...run, dataDir: folder, seed });
+      return { ...report, repeatedWithinInFlight: report.duplicates <= 30 * 16 };
+    },
+    expected: { ...nothingLost, deadLetters: 0, repeatedWithinInFlight: true },
+  },
+  {
+    name: 'stopped 20 times',
+    run: async (folder, seed) => {
+      const run = { signal: 'SIGTERM', times: 20, perSecond: 2_000, atMost: 4_000 } as const;
+      const report = await runKills({ ...run, dataDir: folder, seed });
+      return { ...report, endedInTime: report.longestEndMs <= 30_000 };
+    },
+    expected: { ...nothingLost, duplicates: 0, deadLetters: 0, endedInTime: true },
+  },
+];
+
+const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
+const names = process.argv.slice(2);
+let failed = false;
+for (const { expected, name, run } of scenarios) {
+  if (names.length > 0 && !names.some((one) => name.includes(one))) continue;
+  const folder = mkdtempSync(join(tmpdir(), 'modelgate-endurance-'));
+  const begun = performance.now();
+  try {
+    const report = await run(folder, seed);
+    const wrong = Object.entries(expected).filter(([key, value]) => report[key] !== value);
+    failed ||= wrong.length > 0;
+    const seconds = Math.round((performance.now() - begun) / 1_000);
+    console.log(`${wrong.length === 0 ? 'ok' : 'FAILED'}  ${name} (seed ${seed}, ${seconds} s)`);
+    console.log(`    ${JSON.stringify(report)}`);
+    for (const [key, value] of wrong) console.log(`    ${key} should be ${JSON.stringify(value)}`);
+  } catch (error) {
+    failed = true;
+    console.log(`FAILED  ${name} (seed ${seed})`, error);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+process.exitCode = failed ? 1 : 0;
