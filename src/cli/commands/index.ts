@@ -15,6 +15,7 @@ export const groups: Readonly<Record<string, string>> = {
   events: 'Events: their configuration, and the filters that choose among them',
   tools: 'Coding tools: find them, point them at this gateway, restore them',
   mcp: 'The MCP server: this gateway as tools for assistants',
+  tunnel: 'Tunnels: reach this gateway from the internet',
   storage: 'The encryption key of stored credentials',
   service: 'The gateway as a service of this machine',
 };
@@ -396,6 +397,21 @@ export const commandList: readonly CommandEntry[] = [
     name: 'mcp restart',
     summary: 'Restart the MCP server of the gateway',
     load: async () => (await import('./mcp-status.ts')).mcpRestartCommand,
+  },
+  {
+    name: 'tunnel list',
+    summary: 'List the kinds of tunnels, and the public addresses of this gateway',
+    load: async () => (await import('./tunnel-list.ts')).tunnelListCommand,
+  },
+  {
+    name: 'tunnel create',
+    summary: 'Open a tunnel to this gateway from the internet',
+    load: async () => (await import('./tunnel-create.ts')).tunnelCreateCommand,
+  },
+  {
+    name: 'tunnel stop',
+    summary: 'Close a tunnel; it stays closed until it is created again',
+    load: async () => (await import('./tunnel-stop.ts')).tunnelStopCommand,
   },
   {
     name: 'test',
