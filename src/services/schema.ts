@@ -12,7 +12,6 @@ export const serviceKind = z.enum([
   'event_engine',
   'mcp_server',
   'a2a_server',
-  'tunnel',
 ]);
 
 export const serviceState = z.enum(['stopped', 'running', 'degraded', 'draining', 'failed', 'disabled']);

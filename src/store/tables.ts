@@ -24,7 +24,6 @@ export interface Tables {
   traces: { id: string; trace: string };
   revision: { id: number; value: number };
   event_configs: EventConfigTable;
-  tunnels: TunnelTable;
 }
 
 const known: Readonly<Record<keyof Tables, true>> = {
@@ -49,7 +48,6 @@ const known: Readonly<Record<keyof Tables, true>> = {
   revision: true,
   budget_tallies: true,
   event_configs: true,
-  tunnels: true,
 };
 
 /** Every table, to tell a whole database from one that lacks some. */
@@ -343,11 +341,4 @@ export interface EventConfigTable {
   /** The name of whoever changed it. */
   author: string;
   via: 'file' | 'api' | 'rollback';
-}
-
-export interface TunnelTable {
-  id: 'cloudflared' | 'tailscale' | 'ngrok';
-  domain: string | null;
-  desired_state: 'running' | 'stopped';
-  created_at: number;
 }

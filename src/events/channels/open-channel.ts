@@ -25,13 +25,16 @@ export interface OpenChannelInput {
 
 /** Libraries are loaded by those who use them. */
 const drivers = {
+  amqp: async (): Promise<Connect> => (await import('./amqp/connect-amqp.ts')).connectAmqp,
+  kafka: async (): Promise<Connect> => (await import('./kafka/connect-kafka.ts')).connectKafka,
+  mqtt: async (): Promise<Connect> => (await import('./mqtt/connect-mqtt.ts')).connectMqtt,
   nats: async (): Promise<Connect> => (await import('./nats/connect-nats.ts')).connectNats,
   redis: async (): Promise<Connect> => (await import('./redis/connect-redis.ts')).connectRedis,
 };
 
 /**
  * Opens a channel. A broker is connected to in the background, again and again until it is there.
- * @throws Error for a variable that is not set, and for a kind of channel that is not supported
+ * @throws Error for a variable that is not set
  */
 export function openChannel(config: ChannelConfig, input: OpenChannelInput): Channel {
   const { id, scheme, topic, url } = config;
@@ -41,6 +44,9 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
       return createMemoryChannel({ now });
     case 'sqlite':
       return createSqliteChannel(database(sqliteFile(url, dataDir)), topic, now);
+    case 'amqp':
+    case 'kafka':
+    case 'mqtt':
     case 'nats':
     case 'redis': {
       const shelf = database(sqliteFile('sqlite:', dataDir));
@@ -67,8 +73,6 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
         log,
       });
     }
-    default:
-      throw new Error(`Channels of the kind ${scheme} are not supported yet`);
   }
 }
 

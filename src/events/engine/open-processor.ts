@@ -1,6 +1,8 @@
 import type { Listening } from '../../http/outbound/outbound.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Channel } from '../channels/channel.ts';
 import type { Trigger } from '../config/config.ts';
+import { createForward } from '../processors/forward.ts';
 import { createLogProcessor } from '../processors/log.ts';
 import type { EventProcessor } from '../processors/processor.ts';
 import { webhookKey } from '../processors/signature.ts';
@@ -14,9 +16,18 @@ export interface ProcessorInput {
   variable(name: string): string | undefined;
 }
 
-/** Opens what a trigger hands its events to. @throws Error for a variable that is not set, or is no secret */
-export function openProcessor({ id, processor }: Trigger, input: ProcessorInput): EventProcessor {
+/**
+ * Opens what a trigger hands its events to.
+ * @param target the channel that a trigger of the kind `channel` names
+ * @throws Error for a variable that is not set, or is no secret
+ */
+export function openProcessor(
+  { id, processor }: Trigger,
+  target: Channel | null,
+  input: ProcessorInput,
+): EventProcessor {
   const { listening, log, now, variable } = input;
+  if (target !== null) return createForward(target);
   if (processor.kind === 'log') return createLogProcessor(id, log);
   return createWebhook({
     trigger: id,

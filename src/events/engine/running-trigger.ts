@@ -72,7 +72,8 @@ export const sameDefinition = (a: TriggerDefinition, b: TriggerDefinition): bool
 /** A trigger without consumers. @throws Error when its processor cannot be opened */
 export function openTrigger(definition: TriggerDefinition, input: TriggerInput): RunningTrigger {
   const { trigger } = definition;
-  const processor = openProcessor(trigger, input);
+  const target = definition.target === null ? null : input.channels.open(definition.target);
+  const processor = openProcessor(trigger, target, input);
   const context: TriggerContext = {
     trigger,
     processor,

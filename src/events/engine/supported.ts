@@ -1,4 +1,4 @@
-import type { ChannelScheme, EventConfig, RuntimeStrategy, Source, Trigger } from '../config/config.ts';
+import type { EventConfig, RuntimeStrategy, Source, Trigger } from '../config/config.ts';
 import type { FieldPath, Report } from '../config/problem.ts';
 
 /**
@@ -8,14 +8,6 @@ import type { FieldPath, Report } from '../config/problem.ts';
  */
 export function reportUnsupported(config: EventConfig, report: Report, { redis }: { redis: boolean }): void {
   const { components, strategy } = config.message;
-  for (const [index, { uniqueId }] of (components?.channels ?? []).entries()) {
-    const scheme = config.channels.get(uniqueId)?.scheme;
-    if (scheme !== undefined && !isSupportedScheme(scheme))
-      report.error(
-        `components.channels[${index}].url`,
-        `Channels of the kind ${scheme} are not supported yet`,
-      );
-  }
   for (const [index, { ref }] of (components?.sources ?? []).entries()) {
     const source = config.sources.get(ref?.uniqueId ?? '');
     if (source !== undefined) ofSource(source, `components.sources[${index}].ref`, report);
@@ -35,22 +27,13 @@ export function reportUnsupported(config: EventConfig, report: Report, { redis }
   }
 }
 
-const schemes: readonly string[] = [
-  'memory',
-  'sqlite',
-  'nats',
-  'redis',
-  'postgres',
-] satisfies ChannelScheme[];
-const isSupportedScheme = (scheme: string): boolean => schemes.includes(scheme);
-
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
   if (processor.kind !== 'gateway' && processor.kind !== 'http' && processor.kind !== 'service')
     report.error(`${path}.kind`, `Sources of the kind ${processor.kind} are not supported yet`);
 }
 
 function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, report: Report): void {
-  if (kind !== 'log' && kind !== 'http')
+  if (kind !== 'log' && kind !== 'http' && kind !== 'channel')
     report.error(`${path}.kind`, `Triggers of the kind ${kind} are not supported yet`);
   if (kind === 'http' && !name.includes('://'))
     report.error(`${path}.name`, 'The name must be the URL of a webhook');
@@ -83,8 +66,6 @@ function ofTriggerStrategy(
       `${storePath}.persistence.persistence_type`,
       'Dead letters in a distributed storage are not supported yet. Name a channel',
     );
-  if (store?.kind === 'channel' && !isSupportedScheme(store.channel.scheme))
-    report.error(`${storePath}.channel.url`, `Dead letters to ${store.channel.scheme} are not supported yet`);
   ofRuntime(runtime, `${path}.runtime_strategy`, redis, report);
 }
 

@@ -50,6 +50,17 @@ function hostOf(text: string): { host: string; port: number } {
   return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
 }
 
+/**
+ * The value that a parameter of the address stands for; that of the first name when it is not set.
+ * @throws Error for another value
+ */
+export function choice<T>({ parameters }: Address, name: string, values: Readonly<Record<string, T>>): T {
+  const text = parameters.get(name) ?? Object.keys(values)[0] ?? '';
+  const value = Object.hasOwn(values, text) ? values[text] : undefined;
+  if (value === undefined) throw new Error(`${name} must be one of ${Object.keys(values).join(', ')}`);
+  return value;
+}
+
 /** The message of an error without what is secret in the address. */
 export function withoutSecrets(error: unknown, { secrets }: Pick<Address, 'secrets'>): Error {
   let message = error instanceof Error ? error.message : String(error);

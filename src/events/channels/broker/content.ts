@@ -10,3 +10,13 @@ export function contentOf(bytes: Uint8Array, decoded: Decoded<CloudEvent>): Cont
   );
   return { ok: false, bytes, problem: problems.join('; ') };
 }
+
+/**
+ * What names a message that its broker does not number: the event in it, whose source and id are its own. Null for a message
+ * that holds no event.
+ */
+export function eventPosition(content: Content): string | null {
+  if (!content.ok) return null;
+  const { id, source } = content.event.attributes;
+  return JSON.stringify([source, id]);
+}
