@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs';
 import { startEngine } from '../support/event-engine.ts';
 import { numbered } from './ledger.ts';
 
@@ -26,7 +25,7 @@ let owed = 0;
 const publishing = new Set<Promise<void>>();
 const publish = async (number: number) => {
   const result = await engine.publish(source, numbered(source, number));
-  if (result?.kind === 'accepted') writeSync(1, `accepted ${number}\n`);
+  if (result?.kind === 'accepted') process.stdout.write(`accepted ${number}\n`);
 };
 const timer = setInterval(() => {
   owed += (perSecond * TICK_MS) / 1_000;
@@ -35,7 +34,7 @@ const timer = setInterval(() => {
     publishing.add(published);
     next += 1;
     // Whoever started this knows up to where events may have been sent.
-    if (next % 100 === 0) writeSync(1, `sent ${next + 100}\n`);
+    if (next % 100 === 0) process.stdout.write(`sent ${next + 100}\n`);
   }
 }, TICK_MS);
 process.on('SIGUSR2', () => clearInterval(timer));
@@ -45,4 +44,4 @@ process.on('SIGTERM', async () => {
   await engine.close();
   process.exit(0);
 });
-writeSync(1, 'started\n');
+process.stdout.write('started\n');

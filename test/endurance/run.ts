@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runDuplicates } from './duplicates.ts';
 import { runKills } from './kills.ts';
 
 /**
@@ -36,6 +37,14 @@ const scenarios: readonly Scenario[] = [
       return { ...report, endedInTime: report.longestEndMs <= 30_000 };
     },
     expected: { ...nothingLost, duplicates: 0, deadLetters: 0, endedInTime: true },
+  },
+  {
+    name: 'duplicates',
+    run: async (folder, seed) => {
+      const report = await runDuplicates({ dataDir: folder, events: 3_000, restarts: 5, seed });
+      return { ...report, ...report.idempotent, eachDelivered: report.delivered === report.published };
+    },
+    expected: { ...nothingLost, duplicates: 0, eachDelivered: true },
   },
 ];
 

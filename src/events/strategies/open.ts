@@ -8,13 +8,14 @@ import { createOutage } from './global/outage.ts';
 import { createRedisLimitStore } from './global/redis-store.ts';
 import type { BreakerState } from './limit.ts';
 
-/** How long what a killed gateway held of a concurrency limit is missing. */
 const PERMIT_MS = 10_000;
 
 export interface OpenGatesInput {
   /** Where limits of MODE_GLOBAL are held; null: there is no such place. */
   readonly redis: { readonly url: string; readonly timeoutMs: number } | null;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** How long what a killed gateway held of a concurrency limit is missing, in milliseconds. */
+  readonly permitMs?: number;
   onBreaker(resource: string, state: BreakerState): void;
 }
 
@@ -24,7 +25,7 @@ export interface OpenGates extends Gates {
 }
 
 /** The gates of an engine. Redis is connected to when a global limit is first asked. */
-export function openGates({ log, onBreaker, redis }: OpenGatesInput): OpenGates {
+export function openGates({ log, onBreaker, permitMs = PERMIT_MS, redis }: OpenGatesInput): OpenGates {
   if (redis === null) {
     const gates = createGates({ clock: monotonicClock, global: null, onBreaker });
     return { ...gates, disconnect: async () => {} };
@@ -35,7 +36,7 @@ export function openGates({ log, onBreaker, redis }: OpenGatesInput): OpenGates 
     store: createRedisLimitStore(connection, newId('gw'), redis.timeoutMs),
     outage,
     clock: monotonicClock,
-    permitTtlMs: PERMIT_MS,
+    permitTtlMs: permitMs,
     newId: () => newId('call'),
   });
   const gates = createGates({ clock: monotonicClock, global, onBreaker });
