@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { auditResource } from './access/audit/resource.ts';
 import { openToAll } from './access/bootstrap.ts';
-import { networks } from './access/client-address.ts';
+import { isLoopbackAddress, networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
 import { openBackups } from './backup/resource.ts';
@@ -20,6 +20,7 @@ import { createGatewayEvents, type GatewayEvents } from './events/emitters/gatew
 import { type Events, openEvents } from './events/open.ts';
 import { instanceName } from './events/types/own-event.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
+import { statusOf } from './http/outbound/status.ts';
 import { sendJson } from './http/send.ts';
 import { allowedHosts } from './http/server/allowed-hosts.ts';
 import { configuredLimit } from './http/server/connection-limit.ts';
@@ -60,8 +61,13 @@ import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state
 import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
 import { toolsResource } from './tools/resource.ts';
+import { openGatewayTunnels } from './tunnels/open.ts';
+import { tunnelsResource } from './tunnels/resource.ts';
+import type { Tunnels } from './tunnels/tunnels.ts';
 
 const LAST_BYTES_MS = 250;
+/** How long the way through a tunnel and back may take. */
+const TUNNEL_PROBE_MS = 15_000;
 
 export interface Listening {
   url: string;
@@ -133,7 +139,7 @@ async function open(input: OpenInput): Promise<Listening> {
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   let address: Address | null = null;
-  const { setupCode, ...opened } = await openContext(input, () => address);
+  const { setupCode, tunnels, ...opened } = await openContext(input, () => address);
   const { context } = opened;
   let draining = false;
   const onError = (error: unknown, exchange: AnyExchange | null) => {
@@ -179,6 +185,7 @@ async function open(input: OpenInput): Promise<Listening> {
     await webSockets.close();
     await server.close();
   });
+  await tunnels.resume();
   return { url, host, port, setupCode };
 }
 
@@ -195,6 +202,7 @@ interface Opened {
   management: Management;
   mcp: Mcp;
   services: Services;
+  tunnels: Tunnels;
   setupCode: string | null;
 }
 
@@ -269,9 +277,22 @@ async function openContext(
     gate: (exchange) => services.admitMcp(exchange),
     report: (error) => log.error({ error: describe(error) }, 'the MCP server has a fault'),
   });
+  const hosts = allowedHosts(config.host, config.allowedHosts);
+  const tunnels = await openGatewayTunnels({
+    config,
+    store,
+    listening,
+    hosts,
+    log,
+    now: Date.now,
+    changed: ({ id, state }) => live.publish('services', () => ({ id: `tunnel-${id}`, state })),
+  });
+  onClose(tunnels.close);
   const services = await openServices({
     store,
     mcp,
+    tunnels,
+    probe: (url) => statusOf(url, TUNNEL_PROBE_MS),
     config,
     version,
     tokens,
@@ -329,7 +350,7 @@ async function openContext(
     gate: services.gate,
     responses: responses.memory,
     places: responses.places,
-    hosts: allowedHosts(config.host, config.allowedHosts),
+    hosts,
     instance: randomBytes(9).toString('base64url'),
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
@@ -350,9 +371,10 @@ async function openContext(
       listening,
       events,
       gatewayEvents,
+      tunnels,
     },
   );
-  return { context, management, mcp, services, setupCode };
+  return { context, management, mcp, services, setupCode, tunnels };
 }
 
 interface DoorParts {
@@ -368,6 +390,7 @@ interface DoorParts {
   balances: Balances;
   listening: ListeningAt;
   gatewayEvents: GatewayEvents;
+  tunnels: Tunnels;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -377,8 +400,19 @@ async function openManagementApi(
   { config, log, onClose, version }: Omit<OpenInput, 'onLive'>,
   parts: DoorParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
-  const { context, gatewayEvents, live, report, schedule, sealing, services, snapshots, store, stored } =
-    parts;
+  const {
+    context,
+    gatewayEvents,
+    live,
+    report,
+    schedule,
+    sealing,
+    services,
+    snapshots,
+    store,
+    stored,
+    tunnels,
+  } = parts;
   const audit = openAuditLog(config, log);
   onClose(audit.close);
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
@@ -446,6 +480,7 @@ async function openManagementApi(
     now: context.now,
     found: gatewayEvents.toolsFound,
   });
+  const proxies = networks(config.trustedProxies);
   const management = openManagement({
     cliTools,
     events: parts.events,
@@ -456,7 +491,7 @@ async function openManagementApi(
     version,
     report,
     now: context.now,
-    trusted: networks(config.trustedProxies),
+    trusted: (address) => proxies(address) || (tunnels.open() && isLoopbackAddress(address)),
     hosts: context.hosts,
     resources: [
       ...gatewayResources({
@@ -476,6 +511,7 @@ async function openManagementApi(
       auditResource(audit),
       toolsResource(cliTools.service),
       backups.resource,
+      tunnelsResource(tunnels),
     ],
     audit: noted,
   });
@@ -514,7 +550,7 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
 
 /** Every path of the gateway. */
 function serve(
-  { context, management, mcp, services }: Omit<Opened, 'setupCode'>,
+  { context, management, mcp, services }: Omit<Opened, 'setupCode' | 'tunnels'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {

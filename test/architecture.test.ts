@@ -23,6 +23,7 @@ const rows: Readonly<Record<string, number>> = {
   responses: 3,
   settings: 3,
   backup: 3,
+  tunnels: 3,
   access: 2,
   connections: 2,
   catalog: 2,
@@ -50,6 +51,7 @@ const memberFolders = [
   'tools/catalogue/agents',
   'tools/catalogue/code',
   'mcp/tools',
+  'tunnels/kinds',
 ];
 const cesql = 'events/cesql/';
 const codecsMayImport = ['lib/error.ts', 'lib/sse.ts'];

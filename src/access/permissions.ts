@@ -64,6 +64,9 @@ export const permissions = {
   'users:delete': { from: 'admin', scope: false, fresh: true },
   'tokens:read': { from: 'admin', scope: false },
   'tokens:delete': { from: 'admin', scope: false },
+  'tunnels:read': { from: 'operator', scope: true },
+  /** Opens the gateway to the internet. */
+  'tunnels:operate': { from: 'admin', scope: false },
   'audit:read': { from: 'admin', scope: true },
   'backups:read': { from: 'admin', scope: false },
   'backups:create': { from: 'admin', scope: false, fresh: true },

@@ -8,6 +8,7 @@ import type { Resource } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { OpenCall } from '../proxy/context.ts';
 import type { Store } from '../store/database.ts';
+import type { Tunnels } from '../tunnels/tunnels.ts';
 import { connectionPart } from './connection-part.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { dataPlanePart } from './data-plane-part.ts';
@@ -24,6 +25,7 @@ import { openServiceRecords } from './store.ts';
 import { storePart, type WriteFault } from './store-part.ts';
 import { openTasks, type Tasks } from './tasks.ts';
 import { tasksResource } from './tasks-resource.ts';
+import { tunnelPart } from './tunnel-part.ts';
 import { unbuiltParts } from './unbuilt.ts';
 
 export interface ServicesInput {
@@ -49,6 +51,9 @@ export interface ServicesInput {
   /** Tells who watches what happened. */
   publish(event: object): void;
   mcp: ProtocolServer;
+  tunnels: Pick<Tunnels, 'created' | 'start' | 'stop'>;
+  /** The status of a GET through the internet. @throws when nothing answers */
+  probe(url: string): Promise<number>;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
   /** Milliseconds since the epoch. */
@@ -92,7 +97,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     changed: () => publish({ id: 'mcp', state: mcpGate.status().state }),
   });
   const fixed = fixedParts(input, { plane, mcpGate }, drainMs);
-  const parts = async () => [...fixed(), ...(await connectionParts(input))];
+  const parts = async () => [...fixed(), ...tunnelParts(input), ...(await connectionParts(input))];
   const health = createHealthBoard(now);
   const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
   const sweep = { name: 'old tasks', everyMs: TASK_SWEEP_MS, run: tasks.sweep, onError: report };
@@ -172,6 +177,10 @@ function fixedParts(
     }),
     ...steady,
   ];
+}
+
+function tunnelParts({ now, probe, tunnels }: ServicesInput): Part[] {
+  return tunnels.created().map((tunnel) => tunnelPart({ tunnel, tunnels, probe, now }));
 }
 
 async function connectionParts(input: ServicesInput): Promise<Part[]> {

@@ -52,6 +52,8 @@ async function gateway(store: Store, dataDir: string, world: World) {
       counts: () => ({ calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null }),
       selfTest: async () => 'It answers itself',
     },
+    tunnels: { created: () => [], start: async () => {}, stop: async () => {} },
+    probe: async () => 200,
     standingsOf: () => [],
     report: (error) => {
       throw error;

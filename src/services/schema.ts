@@ -12,6 +12,7 @@ export const serviceKind = z.enum([
   'event_engine',
   'mcp_server',
   'a2a_server',
+  'tunnel',
 ]);
 
 export const serviceState = z.enum(['stopped', 'running', 'degraded', 'draining', 'failed', 'disabled']);

@@ -73,7 +73,7 @@ function powerOf(state: PartStatus['state']): 'on' | 'off' | null {
   }
 }
 
-const withheld = 'The cause is shown to those who may operate connections';
+const withheld = 'The cause is shown to those who may operate it';
 
 /** What an upstream said may name an address with a key in its query, which is not for everybody (as in `connections`). */
 function seesDetail({ domain }: Part, caller: Pick<Caller, 'can'>): boolean {

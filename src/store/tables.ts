@@ -24,6 +24,7 @@ export interface Tables {
   traces: { id: string; trace: string };
   revision: { id: number; value: number };
   event_configs: EventConfigTable;
+  tunnels: TunnelTable;
 }
 
 const known: Readonly<Record<keyof Tables, true>> = {
@@ -48,6 +49,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   revision: true,
   budget_tallies: true,
   event_configs: true,
+  tunnels: true,
 };
 
 /** Every table, to tell a whole database from one that lacks some. */
@@ -341,4 +343,11 @@ export interface EventConfigTable {
   /** The name of whoever changed it. */
   author: string;
   via: 'file' | 'api' | 'rollback';
+}
+
+export interface TunnelTable {
+  id: 'cloudflared' | 'tailscale' | 'ngrok';
+  domain: string | null;
+  desired_state: 'running' | 'stopped';
+  created_at: number;
 }

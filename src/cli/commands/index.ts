@@ -12,9 +12,11 @@ export const groups: Readonly<Record<string, string>> = {
   provider: 'Connect providers',
   providers: 'The provider catalogue and the connections made from it',
   config: 'The configuration in effect',
+  env: 'Environment variables of the gateway',
   events: 'Events: their configuration, and the filters that choose among them',
   tools: 'Coding tools: find them, point them at this gateway, restore them',
   mcp: 'The MCP server: this gateway as tools for assistants',
+  tunnel: 'Tunnels: reach this gateway from the internet',
   storage: 'The encryption key of stored credentials',
   service: 'The gateway as a service of this machine',
 };
@@ -272,6 +274,21 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./config-show.ts')).configShowCommand,
   },
   {
+    name: 'env show',
+    summary: 'Show the environment variables that the gateway reads',
+    load: async () => (await import('./env-show.ts')).envShowCommand,
+  },
+  {
+    name: 'env get',
+    summary: 'Print one of them',
+    load: async () => (await import('./env-get.ts')).envGetCommand,
+  },
+  {
+    name: 'env set',
+    summary: 'Print the line that sets one in this shell',
+    load: async () => (await import('./env-set.ts')).envSetCommand,
+  },
+  {
     name: 'audit list',
     summary: 'Show the records of the audit log',
     load: async () => (await import('./audit-list.ts')).auditListCommand,
@@ -398,9 +415,29 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./mcp-status.ts')).mcpRestartCommand,
   },
   {
+    name: 'tunnel list',
+    summary: 'List the kinds of tunnels, and the public addresses of this gateway',
+    load: async () => (await import('./tunnel-list.ts')).tunnelListCommand,
+  },
+  {
+    name: 'tunnel create',
+    summary: 'Open a tunnel to this gateway from the internet',
+    load: async () => (await import('./tunnel-create.ts')).tunnelCreateCommand,
+  },
+  {
+    name: 'tunnel stop',
+    summary: 'Close a tunnel; it stays closed until it is created again',
+    load: async () => (await import('./tunnel-stop.ts')).tunnelStopCommand,
+  },
+  {
     name: 'test',
     summary: 'Send a small request through the running gateway',
     load: async () => (await import('./test.ts')).testCommand,
+  },
+  {
+    name: 'update',
+    summary: 'Check whether there is a newer version; installs nothing',
+    load: async () => (await import('./update.ts')).updateCommand,
   },
   {
     name: 'doctor',

@@ -5,7 +5,7 @@ import { headerValues } from './raw-headers.ts';
 export type AllowedHosts = ReadonlySet<string>;
 
 /** The names of this machine, the one that the gateway listens on, and those that its owner allows. */
-export function allowedHosts(listening: string, allowed: readonly string[]): AllowedHosts {
+export function allowedHosts(listening: string, allowed: readonly string[]): Set<string> {
   const names = ['localhost', '127.0.0.1', '[::1]', ...allowed];
   if (!/^(0\.0\.0\.0|::|\[::\])$/.test(listening))
     names.push(listening.includes(':') ? `[${listening}]` : listening);

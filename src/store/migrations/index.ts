@@ -22,6 +22,7 @@ import { pricedBudgets } from './0020-priced-budgets.ts';
 import { droppedMembers } from './0021-dropped-members.ts';
 import { promptCache } from './0022-prompt-cache.ts';
 import { eventConfigs } from './0023-event-configs.ts';
+import { tunnels } from './0024-tunnels.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -48,4 +49,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0021-dropped-members': droppedMembers,
   '0022-prompt-cache': promptCache,
   '0023-event-configs': eventConfigs,
+  '0024-tunnels': tunnels,
 };

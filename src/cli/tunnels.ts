@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { tunnelRow } from '../tunnels/schema.ts';
+import { textOf } from './api.ts';
+import type { RunningGateway } from './client.ts';
+import { failure } from './terminal/failure.ts';
+
+export type TunnelRow = z.infer<typeof tunnelRow>;
+
+export const tunnelIds: readonly string[] = tunnelRow.shape.id.options;
+
+const TIMEOUT_MS = 15_000;
+const refusal = z.object({ code: z.string(), detail: z.string() });
+
+/** What the gateway knows of a tunnel. @throws a failure with what the gateway says */
+export async function tunnelOf(gateway: RunningGateway, id: string): Promise<TunnelRow> {
+  return tunnelRow.parse(await askTunnels(gateway, `/${id}`));
+}
+
+/** Asks the collection of tunnels. @throws a failure with what the gateway says */
+export async function askTunnels(gateway: RunningGateway, path: string, body?: object): Promise<unknown> {
+  const answer = await gateway.send(`/api/tunnels${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    timeoutMs: TIMEOUT_MS,
+    ...(body === undefined ? {} : { body }),
+  });
+  const said: unknown = JSON.parse(await textOf(answer));
+  if (answer.status < 300) return said;
+  const known = refusal.safeParse(said).data;
+  throw failure(
+    1,
+    known?.code ?? 'unexpected_answer',
+    known?.detail ?? `The gateway answered ${answer.status}`,
+  );
+}

@@ -1,0 +1,27 @@
+import { usageError } from './terminal/failure.ts';
+
+/** An environment variable that the gateway reads. */
+export interface Variable {
+  name: string;
+  summary: string;
+  /** Its value is shown to nobody. */
+  secret: boolean;
+}
+
+/** Every variable of the gateway itself, as `docs/configuration.md` explains them. */
+export const variables: readonly Variable[] = [
+  { name: 'DATA_DIR', summary: 'where the gateway keeps its state', secret: false },
+  { name: 'GATEWAY_HOST', summary: 'address to listen on', secret: false },
+  { name: 'GATEWAY_PORT', summary: 'port to listen on', secret: false },
+  { name: 'GATEWAY_AUTH_REQUIRED', summary: '`false` lets model requests in without a key', secret: false },
+  { name: 'GATEWAY_LOG_LEVEL', summary: 'debug, info, warn, error or silent', secret: false },
+  { name: 'REDIS_URL', summary: 'limits that several gateways share', secret: true },
+  { name: 'STORAGE_ENCRYPTION_KEY', summary: 'encrypts stored credentials', secret: true },
+];
+
+/** @throws a usage error for a variable that the gateway does not read */
+export function variableNamed(name: string): Variable {
+  const found = variables.find((one) => one.name === name);
+  if (found !== undefined) return found;
+  throw usageError(`The gateway reads no variable ${name}: ${variables.map((one) => one.name).join(', ')}`);
+}

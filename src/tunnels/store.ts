@@ -1,0 +1,44 @@
+import type { Store } from '../store/database.ts';
+import type { TunnelId } from './schema.ts';
+
+/** A tunnel that was created. Times in milliseconds since the epoch. */
+export interface TunnelRecord {
+  id: TunnelId;
+  domain: string | null;
+  desired: 'running' | 'stopped';
+  createdAt: number;
+}
+
+export interface TunnelStore {
+  list(): Promise<TunnelRecord[]>;
+  /** Writes one, in the place of one of its kind. */
+  put(record: TunnelRecord): Promise<void>;
+  /** False when there was none. */
+  remove(id: TunnelId): Promise<boolean>;
+}
+
+export function tunnelStore({ db }: Pick<Store, 'db'>): TunnelStore {
+  return {
+    async list() {
+      const rows = await db.selectFrom('tunnels').selectAll().orderBy('created_at').execute();
+      return rows.map((row) => ({
+        id: row.id,
+        domain: row.domain,
+        desired: row.desired_state,
+        createdAt: row.created_at,
+      }));
+    },
+    async put({ createdAt: created_at, desired: desired_state, domain, id }) {
+      const row = { domain, desired_state, created_at };
+      await db
+        .insertInto('tunnels')
+        .values({ id, ...row })
+        .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+        .execute();
+    },
+    async remove(id) {
+      const { numDeletedRows } = await db.deleteFrom('tunnels').where('id', '=', id).executeTakeFirst();
+      return numDeletedRows > 0n;
+    },
+  };
+}
