@@ -5,7 +5,7 @@
  * threads together, so that other work on the machine counts little.
  */
 import { parseArgs } from 'node:util';
-import { createCatalog } from '../src/catalog/price.ts';
+import { createCatalog } from '../src/catalog/catalog.ts';
 import { createRouting } from '../src/combos/routing.ts';
 import { type ComboRecord, defaultOptions, strategyName } from '../src/combos/schema.ts';
 import { createAccounts } from '../src/health/accounts.ts';

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { connectionWith } from '../test/support/connection.ts';
 import { startGateway, waitFor } from '../test/support/gateway.ts';
 import type { KeyRecord } from './access/schema.ts';
-import { createCatalog } from './catalog/price.ts';
+import { createCatalog } from './catalog/catalog.ts';
 import { storageKey } from './connections/credentials/seal.ts';
 import type { OpenConnection } from './connections/schema.ts';
 import { connectionStore } from './connections/store.ts';

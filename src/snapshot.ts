@@ -1,5 +1,5 @@
 import type { KeyRecord } from './access/schema.ts';
-import type { Catalog } from './catalog/price.ts';
+import type { Catalog } from './catalog/catalog.ts';
 import { compileAliases } from './combos/aliases.ts';
 import { compileCombos } from './combos/compile.ts';
 import type { Route, Routes } from './combos/resolve.ts';

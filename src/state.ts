@@ -4,7 +4,7 @@ import type { LimitsInput } from './budgets/limits.ts';
 import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
 import type { BudgetEvent } from './budgets/reservation.ts';
 import { leaseStore } from './budgets/shared/lease-store.ts';
-import { createCatalog } from './catalog/price.ts';
+import { currentCatalog } from './catalog/current.ts';
 import { aliasStore } from './combos/alias-store.ts';
 import { comboStore } from './combos/store.ts';
 import type { Config } from './config.ts';
@@ -58,7 +58,7 @@ export function storedSettings(store: Pick<Store, 'db'>, sealing: Buffer, log: P
 interface SnapshotsInput extends ReturnType<typeof storedSettings> {
   store: Store;
   ledger: Pick<ReturnType<typeof openLedger>, 'flush'>;
-  config: Pick<Config, 'prices'>;
+  config: Pick<Config, 'prices' | 'dataDir'>;
   /** Where several gateways share their limits. */
   shared: OpenShared | null;
   schedule: Schedule;
@@ -75,7 +75,7 @@ interface SnapshotsInput extends ReturnType<typeof storedSettings> {
 export async function openSnapshots(input: SnapshotsInput) {
   const { aliases, combos, config, connections, keys, log, schedule, store } = input;
   const limits = limitsOf(input, () => snapshot);
-  const catalog = createCatalog({ overrides: config.prices });
+  const catalog = currentCatalog({ dataDir: config.dataDir, overrides: config.prices });
   const load = async (): Promise<Snapshot> => {
     const revision = store.revision();
     const open = await connections.listOpen();
@@ -84,7 +84,7 @@ export async function openSnapshots(input: SnapshotsInput) {
     return buildSnapshot({
       keys: await keys.list(),
       connections: open,
-      catalog,
+      catalog: catalog(),
       revision,
       combos: await combos.list(),
       aliases: await aliases.list(),

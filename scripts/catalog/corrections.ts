@@ -7,6 +7,8 @@ export interface Correction
     Pick<
       DirectoryEntry,
       | 'category'
+      | 'offersCatalog'
+      | 'zeroIsFree'
       | 'auth'
       | 'formatAuth'
       | 'freeTier'
@@ -129,6 +131,7 @@ export const corrections: Readonly<Record<string, Correction>> = {
   // https://learn.microsoft.com/azure/foundry/openai/how-to/reasoning, https://learn.microsoft.com/azure/foundry/foundry-models/how-to/use-foundry-models-claude
   'azure-cognitive-services': {
     category: 'cloud',
+    offersCatalog: false,
     website: 'https://ai.azure.com',
     auth: { kind: 'header', name: 'api-key' },
     formatAuth: messagesByKey,
@@ -214,6 +217,7 @@ export const corrections: Readonly<Record<string, Correction>> = {
   frogbot: { more: { 'anthropic-messages': 'https://app.frogbot.ai/api/v1/messages' } },
   // https://docs.github.com/rest/models/inference
   'github-models': {
+    zeroIsFree: true,
     website: 'https://github.com/settings/personal-access-tokens',
     freeTier:
       'https://docs.github.com/en/github-models/use-github-models/prototyping-with-ai-models#rate-limits',
@@ -230,7 +234,7 @@ export const corrections: Readonly<Record<string, Correction>> = {
     website: 'https://huggingface.co/settings/tokens',
     freeTier: 'https://huggingface.co/docs/inference-providers/pricing',
   },
-  iflowcn: { freeTier: 'https://platform.iflow.cn/en/docs' },
+  iflowcn: { zeroIsFree: true, freeTier: 'https://platform.iflow.cn/en/docs' },
   // https://docs.inference.net/quickstart
   inference: {
     website: 'https://inference.net/dashboard',
@@ -246,11 +250,13 @@ export const corrections: Readonly<Record<string, Correction>> = {
   },
   // https://www.kimi.com/code/docs/en/third-party-tools/other-coding-agents.html
   'kimi-for-coding': {
+    zeroIsFree: true,
     website: 'https://www.kimi.com/code',
     formatAuth: messagesByKey,
     more: { 'openai-chat': 'https://api.kimi.com/coding/v1/chat/completions' },
   },
   llama: {
+    zeroIsFree: true,
     website: 'https://llama.developer.meta.com',
     freeTier: 'https://llama.developer.meta.com/docs/models',
   },
@@ -279,6 +285,7 @@ export const corrections: Readonly<Record<string, Correction>> = {
   },
   'minimax-coding-plan': sameAs('minimax', 'https://api.minimax.io'),
   modelscope: {
+    zeroIsFree: true,
     website: 'https://modelscope.cn/my/myaccesstoken',
     freeTier: 'https://modelscope.cn/docs/model-service/API-Inference/limits',
   },
@@ -432,6 +439,7 @@ export const corrections: Readonly<Record<string, Correction>> = {
     formatAuth: messagesByKey,
   },
   zhipuai: {
+    zeroIsFree: true,
     ...sameAs('zai', 'https://open.bigmodel.cn/api'),
     website: 'https://open.bigmodel.cn/usercenter/apikeys',
     freeTier: 'https://open.bigmodel.cn/pricing',

@@ -28,6 +28,8 @@ function entryOf(provider: CheckedOut, correction: Correction): DirectoryEntry {
     name: name.trim(),
     website: documentation,
     documentation,
+    // What a plan has costs nothing more than the plan.
+    ...(/-(coding|token)-plan(-|$)/.test(id) && { zeroIsFree: true as const }),
     ...rest,
     keyVariables: keyVariables ?? env.filter((variable) => /^[A-Z]/.test(variable)).slice(0, 1),
     ...(id !== provider.id && { modelsDev: provider.id }),

@@ -24,6 +24,7 @@ export const permissions = {
   'services:update': { from: 'admin', scope: true },
   'usage:read': { from: 'viewer', scope: true },
   'models:read': { from: 'viewer', scope: true },
+  'catalog:update': { from: 'admin', scope: true },
   'providers:read': { from: 'viewer', scope: true },
   'combos:read': { from: 'viewer', scope: true },
   'combos:operate': { from: 'operator', scope: true },

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { fc } from '../../test/support/properties.ts';
 import { noUsage, type Usage } from '../codecs/wire-format.ts';
 import { findProvider } from '../providers/index.ts';
+import { createCatalog } from './catalog.ts';
 import { cacheSavings, costOf } from './cost.ts';
-import { createCatalog, type ModelPrice, type Rate } from './price.ts';
+import type { ModelPrice, Rate } from './price.ts';
 
 const catalog = createCatalog({ overrides: {} });
 const november = Date.UTC(2026, 10, 21, 12);

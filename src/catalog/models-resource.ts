@@ -1,7 +1,9 @@
 import type { Resource, Row } from '../http/resource.ts';
 import type { Provider } from '../providers/provider.ts';
+import type { Catalog } from './catalog.ts';
+import { rowOfInfo } from './info-row.ts';
 import { type Offering, offeredModels } from './offered.ts';
-import type { Catalog, ModelPrice, Rate } from './price.ts';
+import type { ModelPrice, Rate } from './price.ts';
 import { rowOfPrice } from './price-row.ts';
 import { modelRow } from './row-schema.ts';
 
@@ -25,7 +27,7 @@ export interface ModelsInput {
   names(at: number): readonly OfferedName[];
   /** The active connections of this moment, the preferred one first. */
   offers(): readonly Offer[];
-  catalog: Catalog;
+  catalog(): Catalog;
   /** Milliseconds since the epoch: prices change with time. */
   now(): number;
 }
@@ -34,8 +36,9 @@ export interface ModelsInput {
 export function modelsResource({ catalog, names, now, offers }: ModelsInput): Resource {
   const rowsOf = (offer: Offer): Row[] => {
     const at = now();
-    return offeredModels(offer.connection, offer.provider, catalog).map((model) =>
-      rowOf(offer, model, catalog, at),
+    const known = catalog();
+    return offeredModels(offer.connection, offer.provider, known).map((model) =>
+      rowOf(offer, model, known, at),
     );
   };
   return {
@@ -54,8 +57,9 @@ export function modelsResource({ catalog, names, now, offers }: ModelsInput): Re
       const offer = offers().find(({ connection }) => connection.name === name);
       if (offer === undefined) return null;
       const model = id.slice(slash + 1);
-      return offeredModels(offer.connection, offer.provider, catalog).includes(model)
-        ? rowOf(offer, model, catalog, now())
+      const known = catalog();
+      return offeredModels(offer.connection, offer.provider, known).includes(model)
+        ? rowOf(offer, model, known, now())
         : null;
     },
   };
@@ -77,8 +81,7 @@ function rowOfName({ contextWindow, id, kind, price }: OfferedName): Row {
     provider: 'modelgate',
     connection: null,
     connection_id: null,
-    context_window: contextWindow,
-    deprecated: null,
+    ...rowOfInfo({ contextWindow }),
     ...shownPrice(price),
   };
 }
@@ -94,8 +97,7 @@ function rowOf({ connection, provider }: Offer, model: string, catalog: Catalog,
     provider: provider.id,
     connection: connection.name,
     connection_id: connection.id,
-    context_window: known?.contextWindow ?? null,
-    deprecated: known?.deprecated ?? null,
+    ...rowOfInfo(known),
     ...shownPrice(price),
   };
 }

@@ -1,5 +1,5 @@
 import type { Provider } from '../providers/provider.ts';
-import type { Catalog } from './price.ts';
+import type { Catalog } from './catalog.ts';
 
 /** What is looked at of a connection. */
 export interface Offering {
@@ -14,7 +14,7 @@ export function offeredModels(
   provider: Provider,
   catalog: Pick<Catalog, 'models'>,
 ): string[] {
-  const offered = models ?? catalog.models(provider).map(({ id }) => id);
+  const offered = models ?? catalog.models(provider);
   const all = defaultModel === null || offered.includes(defaultModel) ? offered : [defaultModel, ...offered];
   return [...new Set(all)];
 }

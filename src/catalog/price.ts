@@ -1,8 +1,5 @@
 import type { PriceOverride } from '../config.ts';
-import type { Provider } from '../providers/provider.ts';
-import { overrideFinder } from './override.ts';
-import { createPrices, loadPriceTable } from './prices.ts';
-import type { PricePeriod, PriceRow, PriceTable } from './schema.ts';
+import type { PricePeriod } from './schema.ts';
 
 /** USD per million tokens: flat, or higher for the whole request once its input tokens are more than `above`. */
 export type Rate = number | { base: number; tiers: readonly { above: number; rate: number }[] };
@@ -31,34 +28,12 @@ export interface ModelPrice {
   characters?: number;
   /** USD per thousand units of reranking. */
   searchUnit?: number;
-  /** Where it comes from: `genai-prices 0.1.8`, `override` or `free`. */
+  /** Where it comes from: `genai-prices 0.1.8`, `models.dev 2026-07-01`, `override` or `free`. */
   source: string;
 }
 
-interface CatalogModel {
-  id: string;
-  /** Tokens. */
-  contextWindow: number | null;
-  name: string | null;
-  deprecated: boolean;
-}
-
-export interface Catalog {
-  /** The price of `model` at `provider` for a request that began at `at` (epoch milliseconds). Null: not known. */
-  priceOf(provider: Provider, model: string, at: number): ModelPrice | null;
-  /** Models that can be called at the provider under these ids, as far as the table knows. */
-  models(provider: Provider): CatalogModel[];
-  /** What is known of a model that the provider itself offers; null when the table has no such model. */
-  describe(provider: Provider, model: string): Omit<CatalogModel, 'id'> | null;
-}
-
-export interface CatalogInput {
-  overrides: Readonly<Record<string, PriceOverride>>;
-  /** Instead of the table that comes with the gateway. */
-  table?: PriceTable;
-}
-
-const free: ModelPrice = {
+/** What costs nothing, by whatever unit it is priced. */
+export const free: ModelPrice = {
   input: 0,
   output: 0,
   webSearch: 0,
@@ -69,60 +44,8 @@ const free: ModelPrice = {
   source: 'free',
 };
 
-/**
- * Models and prices. An override of the configuration wins over "free" (local servers, demo), and that over the table.
- * @throws GatewayError `invalid_request` for an override that names no provider.
- */
-export function createCatalog({ overrides, table = loadPriceTable() }: CatalogInput): Catalog {
-  const override = overrideFinder(overrides);
-  const prices = createPrices(table);
-  const made = new WeakMap<PricePeriod, ModelPrice>();
-
-  const priceOfRow = (row: PriceRow, at: number): ModelPrice | null => {
-    if (row.free) return { ...free, source: prices.source };
-    const period = periodAt(row.price ?? [], at);
-    if (period === null) return null;
-    const known = made.get(period);
-    if (known !== undefined) return known;
-    const price = toPrice(period, prices.source);
-    if (price !== null) made.set(period, price);
-    return price;
-  };
-
-  const listPrice = (provider: Provider, model: string, at: number): ModelPrice | null => {
-    if (provider.unpriced === 'free') return free;
-    if (provider.prices === null) return null;
-    const row = prices.find(provider.prices, model, { fallback: true });
-    return row === null ? null : priceOfRow(row, at);
-  };
-
-  return {
-    priceOf(provider, model, at) {
-      const own = override(provider.id, model);
-      if (own === null) return listPrice(provider, model, at);
-      return fromOverride(own, listPrice(provider, model, at)?.webSearch);
-    },
-    models(provider) {
-      if (provider.prices === null) return [];
-      return prices
-        .rows(provider.prices)
-        .flatMap((row) => (row.call ?? []).map((id) => ({ id, ...about(row) })));
-    },
-    describe(provider, model) {
-      if (provider.prices === null) return null;
-      const row = prices.find(provider.prices, model, { fallback: false });
-      if (row === null || (row.call === undefined && !row.old)) return null;
-      return about(row);
-    },
-  };
-}
-
-function about(row: PriceRow): Omit<CatalogModel, 'id'> {
-  return { contextWindow: row.ctx ?? null, name: row.name ?? null, deprecated: row.old === 1 };
-}
-
 /** The last period that applies; the first one, when none does (as the price package reads its own data). */
-function periodAt(periods: readonly PricePeriod[], at: number): PricePeriod | null {
+export function periodAt(periods: readonly PricePeriod[], at: number): PricePeriod | null {
   if (periods.length < 2) return periods[0] ?? null;
   const date = new Date(at).toISOString().slice(0, 10);
   const second = Math.floor(at / 1000) % 86_400;
@@ -136,7 +59,7 @@ function applies({ from, daily }: PricePeriod, date: string, second: number): bo
   return end < start ? second >= start || second < end : second >= start && second < end;
 }
 
-function toPrice(period: PricePeriod, source: string): ModelPrice | null {
+export function toPrice(period: PricePeriod, source: string): ModelPrice | null {
   if (period.i === undefined && period.x === undefined) return null;
   return {
     input: period.i === undefined ? null : toRate(period.i),
@@ -166,7 +89,7 @@ function toRate(value: number | number[]): Rate {
 }
 
 /** An override says nothing of web searches, so the table's rate stays. */
-function fromOverride(own: PriceOverride, webSearch: number | undefined): ModelPrice {
+export function fromOverride(own: PriceOverride, webSearch: number | undefined): ModelPrice {
   return {
     input: own.input ?? null,
     output: own.output ?? null,
@@ -185,4 +108,13 @@ function fromOverride(own: PriceOverride, webSearch: number | undefined): ModelP
     ...(webSearch !== undefined && { webSearch }),
     source: 'override',
   };
+}
+
+/** A rate as people read it: `2.5`, or `2.5, 5 above 272,000` with its tiers. */
+export function shownRate(rate: Rate): string {
+  if (typeof rate === 'number') return String(rate);
+  const tiers = rate.tiers.map(
+    ({ above, rate: higher }) => `${higher} above ${above.toLocaleString('en-US')}`,
+  );
+  return [rate.base, ...tiers].join(', ');
 }

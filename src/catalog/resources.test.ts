@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { admin } from '../../test/support/caller.ts';
 import { allProviders, findProvider } from '../providers/index.ts';
+import { createCatalog } from './catalog.ts';
 import { modelsResource, type Offer, type OfferedName } from './models-resource.ts';
-import { createCatalog } from './price.ts';
 import { providersResource } from './providers-resource.ts';
 import { modelRow, providerRow } from './row-schema.ts';
 
@@ -55,7 +55,7 @@ describe('the resource of models', () => {
   const resource = modelsResource({
     names: () => [named],
     offers: () => offers,
-    catalog: createCatalog({ overrides }),
+    catalog: () => createCatalog({ overrides }),
     now: () => now,
   });
 

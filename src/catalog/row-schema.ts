@@ -34,6 +34,8 @@ export const providerRow = z.object({
   connections: z.array(z.string()),
 });
 
+const modalities = z.array(z.enum(['text', 'image', 'audio', 'video', 'pdf'])).nullable();
+
 const unitPrice = z.number().nonnegative().nullable();
 
 /** USD per million tokens: flat, or higher for the whole request once its input is more than `above` tokens. */
@@ -68,6 +70,21 @@ const price = z.object({
   source: z.string(),
 });
 
+/** The data set of models and prices, as it is shown. */
+export const dataSetRow = z.object({
+  id: z.string(),
+  /** As it stands beside each cost in the ledger. */
+  source: z.string(),
+  /** The day or the moment of its data. */
+  taken: z.string(),
+  /** Whether it was installed later, and did not come with this version. */
+  installed: z.boolean(),
+  providers: z.int(),
+  models: z.int(),
+  /** SHA-256 (hex) of its models. */
+  digest: z.string(),
+});
+
 /** A model that can be asked for, as it is shown. */
 export const modelRow = z.object({
   /** What a request names: `connection/model`, a combo, an alias, or `auto`. */
@@ -82,8 +99,21 @@ export const modelRow = z.object({
   connection_id: z.string().nullable(),
   /** Tokens; null when not known. */
   context_window: z.int().nullable(),
+  /** The most tokens of input, where that is less than the window. */
+  input_limit: z.int().nullable(),
+  /** The most tokens of output. */
+  output_limit: z.int().nullable(),
+  input_modalities: modalities,
+  output_modalities: modalities,
+  reasoning: z.boolean().nullable(),
+  tools: z.boolean().nullable(),
+  /** Answers that follow a JSON schema. */
+  structured_output: z.boolean().nullable(),
+  /** When it came out: `YYYY-MM-DD` or `YYYY-MM`. */
+  released: z.string().nullable(),
   /** No longer offered to new callers; null when not known. */
   deprecated: z.boolean().nullable(),
+  stage: z.enum(['alpha', 'beta']).nullable(),
   /** Whether a price is known. */
   priced: z.boolean(),
   /** USD per million tokens before any tier; null when not known. */

@@ -1,4 +1,4 @@
-import { type Abilities, abilitiesOf } from '../catalog/abilities.ts';
+import type { Abilities } from '../catalog/abilities.ts';
 import type { Candidate } from './pool.ts';
 import type { Route, Routes } from './resolve.ts';
 import { nameOf } from './target.ts';
@@ -13,14 +13,19 @@ export function candidateOf(
   { catalog, factsOf }: Pick<Routes, 'catalog' | 'factsOf'>,
 ): Candidate {
   let abilities: Abilities | null = null;
+  let facts: Candidate['facts'] | undefined;
   let priced: { price: ReturnType<Candidate['priceAt']>; until: number } | null = null;
   return {
     connection,
     provider,
     model,
-    facts: factsOf(provider, model),
+    // Looked up when it is first asked for: a start with many combos reads nothing of the catalogue.
+    get facts() {
+      if (facts === undefined) facts = factsOf(provider, model);
+      return facts;
+    },
     abilities() {
-      abilities ??= abilitiesOf(model);
+      abilities ??= catalog.abilities(provider, model);
       return abilities;
     },
     name: nameOf({ connection, provider, model }),

@@ -50,7 +50,8 @@ function make(pool: Pool, format: WireFormat): CandidatesByFormat {
     }
     const { candidate, weight } = member;
     const { provider } = candidate;
-    let answers = formats.get(provider);
+    const only = candidate.facts?.format ?? null;
+    let answers = only === null ? formats.get(provider) : spokenFormat(provider, format, only);
     if (answers === undefined) {
       answers = spokenFormat(provider, format);
       formats.set(provider, answers);
@@ -73,6 +74,7 @@ function placeOf(candidate: Candidate, format: WireFormat, weight: number): Plac
   const { connection, facts, model, provider } = candidate;
   const target: Target = { connection, provider, model, format };
   if (facts?.deprecated === true) target.deprecated = true;
+  if (facts !== null && facts.outputLimit !== null) target.outputLimit = facts.outputLimit;
   return { connectionId: connection.id, model, weight, candidate, target };
 }
 

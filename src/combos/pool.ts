@@ -1,4 +1,5 @@
 import type { Abilities } from '../catalog/abilities.ts';
+import type { ModelInfo } from '../catalog/model-info.ts';
 import type { ModelPrice } from '../catalog/price.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { CandidatesByFormat } from './candidates-by-format.ts';
@@ -7,11 +8,7 @@ import type { Target } from './target.ts';
 import type { Skip, TargetName } from './trace.ts';
 
 /** What a provider's catalogue knows of a model. */
-export interface ModelFacts {
-  /** Tokens; null when not known. */
-  contextWindow: number | null;
-  deprecated: boolean;
-}
+export type ModelFacts = Pick<ModelInfo, 'contextWindow' | 'outputLimit' | 'deprecated' | 'format'>;
 
 /** One model at one connection, before it is known in which format it will be asked. */
 export interface Candidate extends Pick<Target, 'connection' | 'provider' | 'model'> {

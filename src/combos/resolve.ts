@@ -1,4 +1,4 @@
-import type { Catalog } from '../catalog/price.ts';
+import type { Catalog } from '../catalog/catalog.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Aliases, Meant } from './aliases.ts';
@@ -25,7 +25,7 @@ export interface Routes {
   isProvider: (id: string) => boolean;
   combos: Combos;
   aliases: Aliases;
-  catalog: Pick<Catalog, 'priceOf'>;
+  catalog: Pick<Catalog, 'priceOf' | 'abilities' | 'offers'>;
 }
 
 /** What a requested id was found to mean. */
@@ -177,10 +177,8 @@ function knownModel(id: string, routes: Routes): Step | null {
 }
 
 /** The connections that do not list a model, and whose provider's catalogue knows it. */
-function knowing(id: string, { factsOf, ordered }: Routes): Route[] {
-  return ordered.filter(
-    ({ connection, provider }) => !lists(connection, id) && factsOf(provider, id) !== null,
-  );
+function knowing(id: string, { catalog, ordered }: Routes): Route[] {
+  return ordered.filter(({ connection, provider }) => !lists(connection, id) && catalog.offers(provider, id));
 }
 
 /** Connections that have a model, as a combo that has no name and no wishes. */

@@ -12,6 +12,8 @@ export interface Target {
   model: string;
   /** The wire format in which the provider is asked: the caller's own where it speaks that, else one to translate into. */
   format: WireFormat;
+  /** The most tokens that the catalogue says the model writes. */
+  outputLimit?: number;
   /** True when the catalogue says that the model is no longer offered to new callers. */
   deprecated?: boolean;
   /** Ids of the combos within the one that was asked for on the way to it, the outermost first; absent where there is none. */
@@ -32,8 +34,17 @@ const translations: readonly WireFormat[] = [
   'openai-completions',
 ];
 
-/** The format in which `provider` answers a request of `format`; null when nothing leads from one to the other. */
-export function spokenFormat(provider: Provider, format: WireFormat): WireFormat | null {
+/**
+ * The format in which `provider` answers a request of `format`; null when nothing leads from one to the other.
+ * @param only the one format in which it serves the model, where it does not serve all models alike
+ */
+export function spokenFormat(
+  provider: Provider,
+  format: WireFormat,
+  only: WireFormat | null = null,
+): WireFormat | null {
+  if (only !== null && codecOf(format).conversation !== null)
+    return provider.formats[only] === undefined ? null : only;
   if (provider.formats[format] !== undefined) return format;
   if (codecOf(format).conversation === null) return null;
   const { preferred } = provider;

@@ -9,6 +9,7 @@ import type { AnswerCache } from '../cache/answers.ts';
 import { cacheResource } from '../cache/resource.ts';
 import { modelsResource } from '../catalog/models-resource.ts';
 import { providersResource } from '../catalog/providers-resource.ts';
+import { catalogResource } from '../catalog/resource.ts';
 import { aliasesResource } from '../combos/alias-resource.ts';
 import type { aliasStore } from '../combos/alias-store.ts';
 import { factsOfName, listedNames } from '../combos/listed.ts';
@@ -76,9 +77,10 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
           ...factsOfName(name, at),
         })),
       offers: () => snapshot().routes.ordered,
-      catalog: snapshot().catalog,
+      catalog: () => snapshot().catalog,
       now,
     }),
+    effective(catalogResource({ catalog: () => snapshot().catalog, dataDir: config.dataDir, now }), reload),
     requestsResource(ledger),
     usageResource({ store: ledger, now }),
     quotaResource({ accounts, balances: input.balances, connections: connections.list }),

@@ -29,4 +29,5 @@ export const azureOpenaiDeployments: Provider = {
   query: 'api-version=2024-10-21',
   keyVariables: [],
   modelsDev: 'azure',
+  offersCatalog: false,
 };

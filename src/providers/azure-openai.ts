@@ -29,4 +29,5 @@ export const azureOpenai: Provider = {
   limitsPerModel: true,
   keyVariables: ['AZURE_OPENAI_API_KEY'],
   modelsDev: 'azure',
+  offersCatalog: false,
 };

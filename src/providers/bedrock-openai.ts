@@ -16,6 +16,7 @@ export const bedrockOpenai: Provider = {
   forwardHeaders: 'standard',
   keyVariables: [],
   modelsDev: 'amazon-bedrock',
+  offersCatalog: false,
   prices: 'aws',
   unpriced: 'unknown',
   suggestedModel: null,

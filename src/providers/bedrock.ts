@@ -48,6 +48,7 @@ export const bedrock: Provider = {
   forwardHeaders: 'standard',
   keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],
   modelsDev: 'amazon-bedrock',
+  offersCatalog: false,
   prices: 'aws',
   unpriced: 'unknown',
   suggestedModel: null,

@@ -25,6 +25,7 @@ export const cerebras: Provider = {
   keyVariables: ['CEREBRAS_API_KEY'],
   freeTier: 'https://inference-docs.cerebras.ai/support/rate-limits',
   modelsDev: 'cerebras',
+  resells: true,
   prices: 'cerebras',
   unpriced: 'unknown',
   suggestedModel: 'gpt-oss-120b',

@@ -24,6 +24,8 @@ export interface DirectoryEntry {
   localPort?: number;
   unpriced?: 'free';
   freeTier?: string;
+  offersCatalog?: false;
+  zeroIsFree?: true;
   /** Its id in the data set, where that is another. */
   modelsDev?: string;
 }
@@ -52,6 +54,7 @@ export function providerOfEntry(entry: DirectoryEntry, like: Provider | undefine
     baseUrl,
     keyVariables,
     modelsDev: entry.modelsDev ?? id,
+    ...(entry.zeroIsFree === true && { zeroIsFree: true as const }),
     ...(entry.freeTier !== undefined && { freeTier: entry.freeTier }),
   };
   if (like !== undefined) {
@@ -68,6 +71,7 @@ export function providerOfEntry(entry: DirectoryEntry, like: Provider | undefine
     modelsPath,
     ...(baseUrlOf !== undefined && { baseUrlOf }),
     ...(entry.formatAuth !== undefined && { formatAuth: entry.formatAuth }),
+    ...(entry.offersCatalog === false && { offersCatalog: false as const }),
     ...(entry.localPort !== undefined && { localPort: entry.localPort }),
     ...(formats['anthropic-messages'] !== undefined && { headers: { 'anthropic-version': '2023-06-01' } }),
     // As for any other server of the chat format: what is refused is learned.

@@ -23,6 +23,7 @@ export const fireworks: Provider = {
   forwardHeaders: 'standard',
   keyVariables: ['FIREWORKS_API_KEY'],
   modelsDev: 'fireworks-ai',
+  resells: true,
   prices: 'fireworks',
   unpriced: 'unknown',
   suggestedModel: 'accounts/fireworks/models/glm-5p2',

@@ -28,6 +28,7 @@ export const groq: Provider = {
   keyVariables: ['GROQ_API_KEY'],
   freeTier: 'https://console.groq.com/docs/rate-limits',
   modelsDev: 'groq',
+  resells: true,
   prices: 'groq',
   unpriced: 'unknown',
   suggestedModel: 'openai/gpt-oss-120b',

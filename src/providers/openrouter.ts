@@ -43,6 +43,7 @@ export const openrouter: Provider = {
   keyVariables: ['OPENROUTER_API_KEY'],
   freeTier: 'https://openrouter.ai/docs/api-reference/limits',
   modelsDev: 'openrouter',
+  resells: true,
   prices: 'openrouter',
   unpriced: 'unknown',
   suggestedModel: 'anthropic/claude-sonnet-5',

@@ -121,6 +121,18 @@ export interface Provider {
   freeTier?: string;
   /** Its id in the data set models.dev; absent where that does not have it. */
   modelsDev?: string;
+  /**
+   * `false`: what the data set lists is not offered by itself. Some of it is reached in another way than this, or requests
+   * name deployments whose names their owners choose.
+   */
+  offersCatalog?: false;
+  /** It sells models that others make, at prices that change with theirs. */
+  resells?: true;
+  /**
+   * Prices of 0 in the data set are meant: a free service, or a plan that is paid by the month. Elsewhere they may as well
+   * stand for a price by another unit, and count as unknown unless the model's own name says that it is free.
+   */
+  zeroIsFree?: true;
   /** Id of its rows in the price table; null when its models cost nothing here (local servers, demo). */
   prices: string | null;
   /** `free`: known to cost nothing. `unknown`: no price is known unless the table or an override has one. */

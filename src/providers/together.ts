@@ -25,6 +25,7 @@ export const together: Provider = {
   forwardHeaders: 'standard',
   keyVariables: ['TOGETHER_API_KEY', 'TOGETHER_AI_API_KEY'],
   modelsDev: 'togetherai',
+  resells: true,
   prices: 'together',
   unpriced: 'unknown',
   suggestedModel: 'openai/gpt-oss-20b',

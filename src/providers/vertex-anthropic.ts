@@ -31,6 +31,7 @@ export const vertexAnthropic: Provider = {
   forwardHeaders: 'standard',
   keyVariables: [],
   modelsDev: 'google-vertex-anthropic',
+  offersCatalog: false,
   prices: 'google',
   unpriced: 'unknown',
   suggestedModel: null,

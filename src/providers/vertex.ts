@@ -27,6 +27,7 @@ export const vertex: Provider = {
   forwardHeaders: 'standard',
   keyVariables: [],
   modelsDev: 'google-vertex',
+  offersCatalog: false,
   prices: 'google',
   unpriced: 'unknown',
   suggestedModel: null,

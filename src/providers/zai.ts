@@ -22,6 +22,8 @@ export const zai: Provider = {
   keyVariables: ['ZAI_API_KEY', 'Z_AI_API_KEY'],
   freeTier: 'https://docs.z.ai/guides/overview/pricing',
   modelsDev: 'zai',
+  // GLM Flash: https://docs.z.ai/guides/overview/pricing
+  zeroIsFree: true,
   prices: 'zai',
   unpriced: 'unknown',
   suggestedModel: 'glm-5.3',

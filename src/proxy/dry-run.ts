@@ -9,6 +9,7 @@ import type { ProxyContext } from './context.ts';
 import type { LedgerFacts } from './inbound/entry.ts';
 import { unknownBetas } from './inbound/model-in-path.ts';
 import { type Asked, type AskedSurface, type Planned, planned } from './planned.ts';
+import { knownCap } from './quirks/output-caps.ts';
 import { translateRequest } from './translate/request.ts';
 import { requestTo } from './upstream/request.ts';
 
@@ -134,7 +135,7 @@ function leftByTranslation(
   const { addsTurn, dropped, lowered } = translateRequest(asked, format, {
     fit: fitSchema,
     refused: refused.of(target),
-    most: outputCaps.of(target),
+    most: knownCap(outputCaps, target),
     cacheMarks: target.format !== format && plan.options.cacheMarks && target.connection.cacheMarks,
   });
   return { dropped, lowered, added: addsTurn ? 'user-turn' : null };

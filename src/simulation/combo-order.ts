@@ -1,5 +1,5 @@
+import type { Catalog } from '../catalog/catalog.ts';
 import { costOf } from '../catalog/cost.ts';
-import type { Catalog } from '../catalog/price.ts';
 import { codecs } from '../codecs/index.ts';
 import { candidatesByFormat, type Place } from '../combos/candidates-by-format.ts';
 import { ordered } from '../combos/order.ts';

@@ -1,4 +1,4 @@
-import { createCatalog } from '../../src/catalog/price.ts';
+import { createCatalog } from '../../src/catalog/catalog.ts';
 import type { Routes } from '../../src/combos/resolve.ts';
 import { createRouting, type Plan, type Question } from '../../src/combos/routing.ts';
 import { type ComboRecord, type ComboTarget, defaultOptions } from '../../src/combos/schema.ts';

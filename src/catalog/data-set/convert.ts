@@ -101,6 +101,9 @@ const formatOfClient: Readonly<Record<string, Format>> = {
   '@ai-sdk/openai': 'openai-responses',
   '@ai-sdk/anthropic': 'anthropic-messages',
   '@ai-sdk/google': 'gemini',
+  '@ai-sdk/google-vertex': 'gemini',
+  '@ai-sdk/google-vertex/anthropic': 'anthropic-messages',
+  '@ai-sdk/amazon-bedrock/mantle': 'openai-responses',
 };
 
 /** The format of the models that have none of their own; null where all models are served alike. */

@@ -39,12 +39,15 @@ export function renderDataSet(
 /** What is in the file. @throws Error when it is cut short, changed or no such file */
 export function parseDataSet(text: string): { head: DataSetHead; table: ModelTable } {
   const { head, providers: table } = JSON.parse(text) as { head: DataSetHead; providers: ModelTable };
-  const lines = text
+  if (digestOf(linesOf(text)) !== head.digest) throw new Error('its digest is not that of its content');
+  return { head, table };
+}
+
+function linesOf(text: string): string[] {
+  return text
     .split('\n')
     .slice(1, -2)
     .map((line) => line.replace(/,$/, ''));
-  if (digestOf(lines) !== head.digest) throw new Error('its digest is not that of its content');
-  return { head, table };
 }
 
 function digestOf(lines: readonly string[]): string {
@@ -53,6 +56,8 @@ function digestOf(lines: readonly string[]): string {
 
 export interface DataSet {
   head(): DataSetHead;
+  /** Whether it is one that was installed later, and not the one that came with the gateway. */
+  isInstalled(): boolean;
   /** The models of a provider by their ids in lower case; empty for a provider that the data set does not have. */
   models(provider: string): ReadonlyMap<string, ModelEntry>;
 }
@@ -60,17 +65,28 @@ export interface DataSet {
 /**
  * Reads a data set's file when something of it is first asked for, and keeps only what was asked for: a gateway that
  * needs nothing of it pays nothing for it.
+ * @param otherwise what is read when `file` cannot be, or is damaged
  */
-export function openDataSet(file: URL | string): DataSet {
+export function openDataSet(
+  file: URL | string,
+  { otherwise = null }: { otherwise?: URL | null } = {},
+): DataSet {
   const known = new Map<string, ReadonlyMap<string, ModelEntry>>();
-  let head: DataSetHead | null = null;
+  let about: { head: DataSetHead; installed: boolean } | null = null;
   const read = (): string => {
-    const text = readFileSync(file, 'utf8');
-    head ??= headOf(text);
+    const own = otherwise === null ? null : intactText(file);
+    const text = own ?? readFileSync(otherwise ?? file, 'utf8');
+    about ??= { head: headOf(text), installed: own !== null };
     return text;
   };
+  const opened = () => {
+    if (about === null) read();
+    if (about === null) throw new Error('the data set has no head');
+    return about;
+  };
   return {
-    head: () => head ?? headOf(read()),
+    head: () => opened().head,
+    isInstalled: () => opened().installed,
     models(provider) {
       const earlier = known.get(provider);
       if (earlier !== undefined) return earlier;
@@ -79,6 +95,16 @@ export function openDataSet(file: URL | string): DataSet {
       return models;
     },
   };
+}
+
+/** The text of a file that is whole; null for one that is damaged or gone. */
+function intactText(file: URL | string): string | null {
+  try {
+    const text = readFileSync(file, 'utf8');
+    return digestOf(linesOf(text)) === headOf(text).digest ? text : null;
+  } catch {
+    return null;
+  }
 }
 
 function headOf(text: string): DataSetHead {

@@ -6,6 +6,7 @@ export const groups: Readonly<Record<string, string>> = {
   audit: 'The audit log: who changed what, and what was refused',
   auth: 'The credentials of providers',
   alias: 'Aliases: other names for models',
+  catalog: 'What is known of models and their prices',
   combo: 'Combos: routing sets of models',
   budgets: 'Limits on money, tokens and requests',
   keys: 'Gateway keys: what tools and agents authenticate with',
@@ -182,6 +183,16 @@ export const commandList: readonly CommandEntry[] = [
     name: 'models',
     summary: 'List the available models with their prices',
     load: async () => (await import('./models.ts')).modelsCommand,
+  },
+  {
+    name: 'catalog show',
+    summary: 'Show what is known of a model, and where each figure comes from',
+    load: async () => (await import('./catalog-show.ts')).catalogShowCommand,
+  },
+  {
+    name: 'catalog update',
+    summary: 'Take newer facts and prices of models',
+    load: async () => (await import('./catalog-update.ts')).catalogUpdateCommand,
   },
   {
     name: 'combo list',

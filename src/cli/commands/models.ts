@@ -1,5 +1,6 @@
+import type { Catalog } from '../../catalog/catalog.ts';
+import { rowOfInfo } from '../../catalog/info-row.ts';
 import { offeredModels } from '../../catalog/offered.ts';
-import type { Catalog } from '../../catalog/price.ts';
 import { rowOfPrice } from '../../catalog/price-row.ts';
 import { factsOfName, type ListedName, listedNames } from '../../combos/listed.ts';
 import type { Route } from '../../combos/resolve.ts';
@@ -9,7 +10,7 @@ import type { Context } from '../context.ts';
 import { routesIn } from '../routes.ts';
 import { providerOf } from '../setup/provider-choice.ts';
 
-interface Offer {
+interface Offer extends ReturnType<typeof rowOfInfo> {
   id: string;
   kind: 'model' | ListedName['kind'];
   /** `modelgate` for a combo or an alias, which may lead to several. */
@@ -18,8 +19,6 @@ interface Offer {
   model: string | null;
   /** True when a request for `id` would be routed; false for a model of a provider that is not connected. */
   available: boolean;
-  /** Tokens. */
-  context_window: number | null;
   /** USD per million tokens; null when unknown. */
   pricing: ReturnType<typeof rowOfPrice> | null;
 }
@@ -47,14 +46,13 @@ export const modelsCommand: Command = {
       if (offers.length === 0) return 'No model matches.';
       return context.io.table<Offer>(
         [
-          { title: 'ID', cell: ({ id, available }) => (available ? id : `${id} (not connected)`) },
-          {
-            title: 'CONTEXT',
-            cell: (offer) => offer.context_window?.toLocaleString('en-US') ?? '-',
-            align: 'right',
-          },
+          { title: 'ID', cell: idCell },
+          { title: 'CONTEXT', cell: ({ context_window }) => tokensCell(context_window), align: 'right' },
+          { title: 'MAX OUTPUT', cell: ({ output_limit }) => tokensCell(output_limit), align: 'right' },
           { title: 'INPUT', cell: (offer) => priceCell(offer, 'input'), align: 'right' },
           { title: 'OUTPUT', cell: (offer) => priceCell(offer, 'output'), align: 'right' },
+          { title: 'CACHED', cell: (offer) => priceCell(offer, 'cache_read'), align: 'right' },
+          { title: 'TAKES', cell: abilitiesCell },
         ],
         offers,
       );
@@ -79,7 +77,7 @@ async function offersOf(only: string | undefined, context: Context): Promise<Off
     return [...names, ...models];
   }
   const provider = providerOf(only);
-  return catalog.models(provider).map(({ id }) => unconnected(provider, id, catalog, now));
+  return catalog.models(provider).map((id) => unconnected(provider, id, catalog, now));
 }
 
 /** A combo or an alias. */
@@ -92,7 +90,7 @@ function named(name: ListedName, now: number): Offer {
     connection: null,
     model: null,
     available: true,
-    context_window: contextWindow,
+    ...rowOfInfo({ contextWindow }),
     pricing: price === null ? null : rowOfPrice(price),
   };
 }
@@ -121,13 +119,33 @@ function facts(provider: Provider, model: string, catalog: Catalog, now: number)
     kind: 'model' as const,
     provider: provider.id,
     model,
-    context_window: catalog.describe(provider, model)?.contextWindow ?? null,
+    ...rowOfInfo(catalog.describe(provider, model)),
     pricing: price === null ? null : rowOfPrice(price),
   };
 }
 
+function idCell({ available, deprecated, id }: Offer): string {
+  const notes = [...(available ? [] : ['not connected']), ...(deprecated === true ? ['deprecated'] : [])];
+  return notes.length === 0 ? id : `${id} (${notes.join(', ')})`;
+}
+
+function tokensCell(tokens: number | null): string {
+  return tokens?.toLocaleString('en-US') ?? '-';
+}
+
+/** What it is known to take and to do beside text. */
+function abilitiesCell({ input_modalities: modalities, reasoning, structured_output, tools }: Offer): string {
+  const abilities = [
+    ...(tools === true ? ['tools'] : []),
+    ...(reasoning === true ? ['reasoning'] : []),
+    ...(structured_output === true ? ['schemas'] : []),
+    ...(modalities ?? []).filter((modality) => modality !== 'text'),
+  ];
+  return abilities.length === 0 ? '-' : abilities.join(', ');
+}
+
 /** The base rate; a `+` says that a long input costs more. */
-function priceCell({ pricing }: Offer, direction: 'input' | 'output'): string {
+function priceCell({ pricing }: Offer, direction: 'input' | 'output' | 'cache_read'): string {
   if (pricing === null) return 'unknown';
   const rate = pricing[direction];
   if (rate === null) return '-';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/authenticate.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
 import { cacheSavings, costOf } from '../../catalog/cost.ts';
-import type { Catalog } from '../../catalog/price.ts';
 import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Trace } from '../../combos/trace.ts';

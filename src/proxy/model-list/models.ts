@@ -1,6 +1,7 @@
 import type { Principal } from '../../access/authenticate.ts';
 import { allowsModel } from '../../access/keys/allowed-models.ts';
-import { type Abilities, abilitiesOf } from '../../catalog/abilities.ts';
+import type { Abilities } from '../../catalog/abilities.ts';
+import type { ModelInfo } from '../../catalog/model-info.ts';
 import { offeredModels } from '../../catalog/offered.ts';
 import type { ModelPrice, Rate } from '../../catalog/price.ts';
 import { factsOfName, type ListedName, listedNames, mayAskName } from '../../combos/listed.ts';
@@ -26,8 +27,12 @@ export interface ListedModel {
   context_window: number | null;
   context_length: number | null;
   /** What it takes; missing where that is not known. */
-  architecture?: { input_modalities: string[] };
+  architecture?: { input_modalities: readonly string[]; output_modalities?: readonly string[] };
   supported_parameters?: string[];
+  /** The most tokens of output; missing where that is not known. */
+  top_provider?: { context_length: number | null; max_completion_tokens: number };
+  /** `true` when the model is no longer offered to new callers. */
+  deprecated?: true;
   /** USD per token, as decimal text, before any tier; null when no price is known. */
   pricing: Readonly<Record<string, string>> | null;
 }
@@ -76,6 +81,7 @@ interface Facts {
   owner: string;
   createdAt: number;
   contextWindow: number | null;
+  info: ModelInfo | null;
   abilities: Abilities;
   price: ModelPrice | null;
 }
@@ -90,7 +96,8 @@ function describe(id: string, model: string, route: Route, { catalog }: Snapshot
     owner: provider.id,
     createdAt: connection.createdAt,
     contextWindow: known?.contextWindow ?? null,
-    abilities: abilitiesOf(model),
+    info: known,
+    abilities: catalog.abilities(provider, model),
     price: catalog.priceOf(provider, model, at),
   });
 }
@@ -105,6 +112,7 @@ function describeName(listed: ListedName, at: number): ListedModel {
     owner: 'modelgate',
     createdAt,
     ...factsOfName(listed, at),
+    info: null,
     abilities: { ...common(all, 'images'), ...common(all, 'tools') },
   });
 }
@@ -114,8 +122,8 @@ function common(all: readonly Abilities[], ability: keyof Abilities): Abilities 
   return all.every((one) => one[ability] === true) ? { [ability]: true } : {};
 }
 
-function rowOf({ abilities, contextWindow, createdAt, id, name, owner, price }: Facts): ListedModel {
-  const { images, tools } = abilities;
+function rowOf({ abilities, contextWindow, createdAt, id, info, name, owner, price }: Facts): ListedModel {
+  const parameters = parametersOf(abilities, info);
   return {
     id,
     object: 'model',
@@ -126,20 +134,51 @@ function rowOf({ abilities, contextWindow, createdAt, id, name, owner, price }: 
     owned_by: owner,
     context_window: contextWindow,
     context_length: contextWindow,
-    ...(images === undefined
-      ? {}
-      : { architecture: { input_modalities: images ? ['text', 'image'] : ['text'] } }),
-    ...(tools === true ? { supported_parameters: ['tools', 'tool_choice'] } : {}),
+    ...architectureOf(abilities, info),
+    ...(parameters.length > 0 && { supported_parameters: parameters }),
+    ...(typeof info?.outputLimit === 'number' && {
+      top_provider: { context_length: contextWindow, max_completion_tokens: info.outputLimit },
+    }),
+    ...(info?.deprecated === true && { deprecated: true as const }),
     pricing: price === null ? null : pricesOf(price),
   };
 }
 
-function pricesOf({ cacheRead, cacheWrite5m, input, output }: ModelPrice): Record<string, string> {
+function architectureOf({ images }: Abilities, info: ModelInfo | null): Pick<ListedModel, 'architecture'> {
+  const input = info?.inputModalities ?? null;
+  const output = info?.outputModalities ?? null;
+  if (input === null && images === undefined) return {};
+  return {
+    architecture: {
+      input_modalities: input ?? (images ? ['text', 'image'] : ['text']),
+      ...(output !== null && { output_modalities: output }),
+    },
+  };
+}
+
+function parametersOf({ tools }: Abilities, info: ModelInfo | null): string[] {
+  return [
+    ...(tools === true ? ['tools', 'tool_choice'] : []),
+    ...(info?.reasoning === true ? ['reasoning'] : []),
+    ...(info?.structuredOutput === true ? ['structured_outputs'] : []),
+  ];
+}
+
+function pricesOf({
+  audioInput,
+  cacheRead,
+  cacheWrite5m,
+  input,
+  output,
+  reasoning,
+}: ModelPrice): Record<string, string> {
   const rates = {
     prompt: input,
     completion: output,
     input_cache_read: cacheRead ?? null,
     input_cache_write: cacheWrite5m ?? null,
+    audio: audioInput ?? null,
+    internal_reasoning: reasoning ?? null,
   };
   return Object.fromEntries(
     Object.entries(rates).flatMap(([name, rate]) => (rate === null ? [] : [[name, perToken(rate)]])),

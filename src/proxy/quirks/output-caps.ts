@@ -29,7 +29,12 @@ export function createOutputCaps(): OutputCaps {
 
 /** What a call may ask of its target, for its own length or as is known of its model; null for anything. */
 export function outputCap(caps: OutputCaps, { outputCap: told, target }: Call): number | null {
-  return told?.target === target ? told.most : caps.of(target);
+  return told?.target === target ? told.most : knownCap(caps, target);
+}
+
+/** The most that a target's model writes, as the target said it or else as the catalogue does; null where neither knows. */
+export function knownCap(caps: OutputCaps, target: Target): number | null {
+  return caps.of(target) ?? target.outputLimit ?? null;
 }
 
 /**

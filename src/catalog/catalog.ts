@@ -1,0 +1,178 @@
+import type { PriceOverride } from '../config.ts';
+import type { Provider } from '../providers/provider.ts';
+import { type Abilities, abilitiesOf } from './abilities.ts';
+import { builtInDataSet, type DataSet, openDataSet } from './data-set/file.ts';
+import type { ModelEntry } from './data-set/schema.ts';
+import { type ModelInfo, modelInfo } from './model-info.ts';
+import { overrideFinder } from './override.ts';
+import { free, fromOverride, type ModelPrice, periodAt, toPrice } from './price.ts';
+import { createPrices, loadPriceTable } from './prices.ts';
+import type { PricePeriod, PriceRow, PriceTable } from './schema.ts';
+
+export interface Catalog {
+  /** The price of `model` at `provider` for a request that began at `at` (epoch milliseconds). Null: not known. */
+  priceOf(provider: Provider, model: string, at: number): ModelPrice | null;
+  /** Ids under which models can be called at the provider, as far as is known. */
+  models(provider: Provider): string[];
+  /** The data set, as it is in force. */
+  dataSet: DataSet;
+  /** What is known of a model there; null when neither the price table nor the data set has it. */
+  describe(provider: Provider, model: string): ModelInfo | null;
+  /** What of a request the model takes beside text. */
+  abilities(provider: Provider, model: string): Abilities;
+  /** Whether the provider itself offers a model of this id, so that the bare id may lead there. */
+  offers(provider: Provider, model: string): boolean;
+  /** The price of each source that has one, whichever of them counts. */
+  prices(provider: Provider, model: string, at: number): SourcePrices;
+}
+
+/** What each source says that a model costs; null where it says nothing. */
+export interface SourcePrices {
+  override: ModelPrice | null;
+  /** The provider's models cost nothing here. */
+  free: ModelPrice | null;
+  /** The price table, made of the package genai-prices. */
+  table: ModelPrice | null;
+  /** The data set models.dev. */
+  dataSet: ModelPrice | null;
+}
+
+export interface CatalogInput {
+  overrides: Readonly<Record<string, PriceOverride>>;
+  /** Instead of the table that comes with the gateway. */
+  table?: PriceTable;
+  /** Instead of the data set that comes with the gateway. */
+  dataSet?: DataSet;
+}
+
+/**
+ * Models, abilities and prices (docs/decisions/0014). An override of the configuration wins over "free" (local servers,
+ * demo), that over the price table, and that over the data set, unless a newer data set was installed and the provider
+ * sells what others make. A price is one source's, never put together of several.
+ * @throws GatewayError `invalid_request` for an override that names no provider.
+ */
+export function createCatalog({
+  dataSet = openDataSet(builtInDataSet),
+  overrides,
+  table = loadPriceTable(),
+}: CatalogInput): Catalog {
+  const override = overrideFinder(overrides);
+  const tablePrices = createPrices(table);
+  const made = new WeakMap<PricePeriod, ModelPrice>();
+
+  const entryOf = ({ modelsDev }: Provider, model: string): ModelEntry | null =>
+    modelsDev === undefined ? null : (dataSet.models(modelsDev).get(dataSetId(model)) ?? null);
+
+  const priceOfPeriod = (period: PricePeriod, source: string): ModelPrice | null => {
+    const known = made.get(period);
+    if (known !== undefined) return known;
+    const price = toPrice(period, source);
+    if (price !== null) made.set(period, price);
+    return price;
+  };
+
+  const tablePrice = ({ prices }: Provider, model: string, at: number): ModelPrice | null => {
+    const row = prices === null ? null : tablePrices.find(prices, model, { fallback: true });
+    if (row === null) return null;
+    if (row.free) return { ...free, source: tablePrices.source };
+    const period = periodAt(row.price ?? [], at);
+    return period === null ? null : priceOfPeriod(period, tablePrices.source);
+  };
+
+  const dataSetPrice = (provider: Provider, model: string): ModelPrice | null => {
+    const entry = entryOf(provider, model);
+    const price = entry?.price;
+    if (entry === null || price === undefined || !isMeant(price, entry, provider)) return null;
+    return priceOfPeriod(price, dataSet.head().source);
+  };
+
+  const listPrice = (provider: Provider, model: string, at: number): ModelPrice | null => {
+    if (provider.unpriced === 'free') return free;
+    // What was installed later is newer than the table, which knows the vendors' own prices in more detail.
+    if (provider.resells === true && dataSet.isInstalled())
+      return dataSetPrice(provider, model) ?? tablePrice(provider, model, at);
+    return tablePrice(provider, model, at) ?? dataSetPrice(provider, model);
+  };
+
+  const ownRow = ({ prices }: Provider, model: string): PriceRow | null =>
+    prices === null ? null : tablePrices.find(prices, model, { fallback: false });
+
+  /** The row of what the provider itself offers, not of what somebody else calls so. */
+  const rowOf = (provider: Provider, model: string): PriceRow | null => {
+    const row = ownRow(provider, model);
+    return row === null || (row.call === undefined && !row.old) ? null : row;
+  };
+
+  /** What the data set lists and our own table does not know to be retired, or to be asked for in another way. */
+  const isListed = (entry: ModelEntry, provider: Provider): boolean => {
+    const row = ownRow(provider, entry.id);
+    return isServed(entry, provider) && (row === null || row.call !== undefined || row.old === 1);
+  };
+
+  return {
+    dataSet,
+    priceOf(provider, model, at) {
+      const own = override(provider.id, model);
+      if (own === null) return listPrice(provider, model, at);
+      return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+    },
+    prices(provider, model, at) {
+      const own = override(provider.id, model);
+      return {
+        override: own === null ? null : fromOverride(own, listPrice(provider, model, at)?.webSearch),
+        free: provider.unpriced === 'free' ? free : null,
+        table: tablePrice(provider, model, at),
+        dataSet: dataSetPrice(provider, model),
+      };
+    },
+    models(provider) {
+      const { modelsDev, offersCatalog, prices } = provider;
+      const rows = prices === null ? [] : tablePrices.rows(prices);
+      const called = rows.flatMap(({ call = [] }) => call);
+      if (modelsDev === undefined || offersCatalog === false) return called;
+      const listed = [...dataSet.models(modelsDev).values()]
+        .filter((entry) => isListed(entry, provider))
+        .map(({ id }) => id);
+      const isCurrent = (id: string) =>
+        rowOf(provider, id)?.old === undefined && entryOf(provider, id)?.old === undefined;
+      return [...new Set([...called, ...listed])].filter(isCurrent);
+    },
+    describe(provider, model) {
+      const row = rowOf(provider, model);
+      const entry = entryOf(provider, model);
+      return row === null && entry === null ? null : modelInfo(row, entry);
+    },
+    abilities(provider, model) {
+      const entry = entryOf(provider, model);
+      const byName = abilitiesOf(model);
+      if (entry === null) return byName;
+      const tools = entry.can === undefined ? byName.tools : entry.can.includes('t');
+      const images = entry.in === undefined ? byName.images : entry.in.includes('i');
+      return { ...(tools !== undefined && { tools }), ...(images !== undefined && { images }) };
+    },
+    offers(provider, model) {
+      if (rowOf(provider, model) !== null) return true;
+      const entry = provider.offersCatalog === false ? null : entryOf(provider, model);
+      return entry !== null && isListed(entry, provider);
+    },
+  };
+}
+
+/** Providers list ids in any case, and Google's OpenAI surface with a prefix. */
+function dataSetId(model: string): string {
+  return model
+    .trim()
+    .toLowerCase()
+    .replace(/^models\//, '');
+}
+
+/** Whether a price of the data set is one: a price of 0 often stands for one by a unit that the data set does not have. */
+function isMeant(price: PricePeriod, { id, name = '' }: ModelEntry, { zeroIsFree }: Provider): boolean {
+  const costs = Object.values(price).some((rate) => rate !== 0);
+  return costs || zeroIsFree === true || /free/i.test(`${id} ${name}`);
+}
+
+/** Whether the provider's formats reach the model. */
+function isServed({ format }: ModelEntry, { formats }: Provider): boolean {
+  return format === undefined || formats[format] !== undefined;
+}
