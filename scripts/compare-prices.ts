@@ -5,7 +5,7 @@ import type { Provider } from '../src/providers/provider.ts';
 
 /**
  * Lists where the price table and the data set disagree on a model that a provider offers: the model, the bucket, what
- * each says, and which counts. The table always does (docs/decisions/0014); the list is for who looks whether it still should.
+ * each says, and which counts. The table always does (docs/decisions/0015); the list is for who looks whether it still should.
  */
 const buckets = [
   'input',

@@ -46,7 +46,7 @@ export interface CatalogInput {
 }
 
 /**
- * Models, abilities and prices (docs/decisions/0014). An override of the configuration wins over "free" (local servers,
+ * Models, abilities and prices (docs/decisions/0015). An override of the configuration wins over "free" (local servers,
  * demo), that over the price table, and that over the data set, unless a newer data set was installed and the provider
  * sells what others make. A price is one source's, never put together of several.
  * @throws GatewayError `invalid_request` for an override that names no provider.
