@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { hostname } from 'node:os';
+import { type A2a, isA2aPath, openA2a } from './a2a/open.ts';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { auditResource } from './access/audit/resource.ts';
+import { authenticate, presentedKeys } from './access/authenticate.ts';
 import { openToAll } from './access/bootstrap.ts';
 import { isLoopbackAddress, networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
@@ -60,6 +63,7 @@ import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+import { rootAt } from './tools/configuring/base-url.ts';
 import { toolsResource } from './tools/resource.ts';
 import { openGatewayTunnels } from './tunnels/open.ts';
 import { tunnelsResource } from './tunnels/resource.ts';
@@ -201,6 +205,7 @@ interface Opened {
   context: SurfaceContext;
   management: Management;
   mcp: Mcp;
+  a2a: A2a;
   services: Services;
   tunnels: Tunnels;
   setupCode: string | null;
@@ -277,6 +282,14 @@ async function openContext(
     gate: (exchange) => services.admitMcp(exchange),
     report: (error) => log.error({ error: describe(error) }, 'the MCP server has a fault'),
   });
+  const a2a = openA2a({
+    now: Date.now,
+    gate: (exchange) => services.admitA2a(exchange),
+    keyOf: ({ request }) => keyIn(request.headers, snapshots.current(), Date.now()),
+    root: () => ownRoot(config, listening),
+    report: (error) => log.error({ error: describe(error) }, 'the A2A server has a fault'),
+  });
+  onClose(a2a.close);
   const hosts = allowedHosts(config.host, config.allowedHosts);
   const tunnels = await openGatewayTunnels({
     config,
@@ -291,6 +304,7 @@ async function openContext(
   const services = await openServices({
     store,
     mcp,
+    a2a,
     tunnels,
     probe: (url) => statusOf(url, TUNNEL_PROBE_MS),
     config,
@@ -374,7 +388,7 @@ async function openContext(
       tunnels,
     },
   );
-  return { context, management, mcp, services, setupCode, tunnels };
+  return { context, management, mcp, a2a, services, setupCode, tunnels };
 }
 
 interface DoorParts {
@@ -524,6 +538,25 @@ function connectionIn({ routes }: Snapshot, id: string): { name: string; provide
   return route === undefined ? null : { name: route.connection.name, provider: route.provider.id };
 }
 
+/** The first valid gateway key that a request carries; null for none. */
+function keyIn(
+  headers: IncomingHttpHeaders,
+  { keys }: Snapshot,
+  now: number,
+): { id: string; text: string } | null {
+  for (const text of presentedKeys(headers)) {
+    const principal = authenticate(keys, [text], now);
+    if (principal !== null) return { id: principal.keyId, text };
+  }
+  return null;
+}
+
+/** The gateway's address on this machine. */
+function ownRoot(config: Config, listening: ListeningAt): string {
+  const { host, port } = listening() ?? config;
+  return rootAt(host, port);
+}
+
 /** Connections in use, beside the demo. */
 function connectionsIn({ routes }: Snapshot): number {
   return routes.ordered.filter(({ provider }) => provider.category !== 'demo').length;
@@ -550,7 +583,7 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
 
 /** Every path of the gateway. */
 function serve(
-  { context, management, mcp, services }: Omit<Opened, 'setupCode' | 'tunnels'>,
+  { a2a, context, management, mcp, services }: Omit<Opened, 'setupCode' | 'tunnels'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {
@@ -576,6 +609,7 @@ function serve(
     default:
       if (isManagementPath(exchange.path)) return management.serve(exchange);
       if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);
+      if (isA2aPath(exchange.path)) return a2a.serve(exchange, management);
       throw new GatewayError(
         'not_found',
         `Nothing is served at ${safePath(exchange.path).slice(0, 200)}: model endpoints are below /v1`,

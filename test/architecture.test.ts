@@ -30,6 +30,7 @@ const rows: Readonly<Record<string, number>> = {
   health: 2,
   tools: 2,
   management: 6,
+  a2a: 6,
   mcp: 6,
   'state.ts': 5,
   services: 6,

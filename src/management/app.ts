@@ -55,15 +55,20 @@ export function refuse(context: ManagementContext, exchange: Exchange, error: un
  * @throws GatewayError
  */
 export async function admit(context: ManagementContext, exchange: Exchange): Promise<Caller> {
+  await guard(context, exchange);
+  const caller = await authenticated(context, exchange);
+  if (caller.ended) throw await recordedEnd(context, exchange, caller);
+  if (caller.via === 'basic') checkFormOfBasic(exchange.request);
+  return caller;
+}
+
+/** Refuses a request to such a surface that names another host, or comes from a page of another origin. @throws GatewayError */
+export function guard(context: ManagementContext, exchange: Exchange): Promise<void> {
   const { request } = exchange;
-  await guarded(context, exchange, () => {
+  return guarded(context, exchange, () => {
     checkHost(request, context.hosts);
     checkOrigin(request, context.hosts, true);
   });
-  const caller = await authenticated(context, exchange);
-  if (caller.ended) throw await recordedEnd(context, exchange, caller);
-  if (caller.via === 'basic') checkFormOfBasic(request);
-  return caller;
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Caller, Resource } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { createSteadyClock } from '../lib/clock.ts';
 import type { Answer } from './answer.ts';
-import { type ApiCall, admit, callApi, refuse, serveManagement } from './app.ts';
+import { type ApiCall, admit, callApi, guard, refuse, serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
 import { createKeyedMutex } from './guard/keyed-mutex.ts';
 import { createRateLimiter } from './guard/rate-limiter.ts';
@@ -34,10 +34,12 @@ export interface ManagementInput
 
 export interface Management {
   serve(exchange: Exchange): Promise<void>;
+  /** Refuses such a request for where it comes from. @throws GatewayError */
+  guard(exchange: Exchange): Promise<void>;
   /** Who makes a request to another surface for the users of this API. @throws GatewayError */
   admit(exchange: Exchange): Promise<Caller>;
   /** The body of such a request as JSON. @throws GatewayError */
-  body(exchange: Exchange, caller: Caller): Promise<unknown>;
+  body(exchange: Exchange, caller: Pick<Caller, 'role'>): Promise<unknown>;
   /** Answers such a request with an error, in the shape of this API. */
   refuse(exchange: Exchange, error: unknown): void;
   /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
@@ -71,6 +73,7 @@ export function openManagement(input: ManagementInput): Management {
   };
   return {
     serve: (exchange) => serveManagement(context, exchange),
+    guard: (exchange) => guard(context, exchange),
     admit: (exchange) => admit(context, exchange),
     body: jsonBody,
     refuse: (exchange, error) => refuse(context, exchange, error),

@@ -1,5 +1,6 @@
 import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
+import { type CallCounter, createCallCounter } from '../lib/call-counts.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Api, Body } from './api.ts';
 
@@ -26,11 +27,9 @@ export interface McpInput {
   now(): number;
 }
 
-export interface Mcp {
+export interface Mcp extends Pick<CallCounter, 'counts'> {
   /** Answers a request at `/mcp`. Never throws. */
   serve(exchange: Exchange, door: Door): Promise<void>;
-  /** What was counted since the start; times in milliseconds since the epoch. */
-  counts(): { calls: number; faults: number; lastCallAt: number | null; lastFaultAt: number | null };
   /** Speaks the protocol with itself. @throws what went wrong */
   selfTest(): Promise<string>;
 }
@@ -41,20 +40,7 @@ export function isMcpPath(path: string): boolean {
 
 /** The MCP server of a gateway, over Streamable HTTP. The protocol's library is loaded with the first request. */
 export function openMcp({ gate, now, report, version }: McpInput): Mcp {
-  const counts = {
-    calls: 0,
-    faults: 0,
-    lastCallAt: null as number | null,
-    lastFaultAt: null as number | null,
-  };
-  const called = (fault: unknown) => {
-    counts.calls += 1;
-    counts.lastCallAt = now();
-    if (fault === null) return;
-    counts.faults += 1;
-    counts.lastFaultAt = now();
-    report(fault);
-  };
+  const { called, counts } = createCallCounter(now, report);
   return {
     async serve(exchange, door) {
       try {
@@ -73,7 +59,7 @@ export function openMcp({ gate, now, report, version }: McpInput): Mcp {
         door.refuse(exchange, error);
       }
     },
-    counts: () => counts,
+    counts,
     async selfTest() {
       const { countTools } = await import('./http.ts');
       const count = await countTools({ version, api: forNobody, called() {} });

@@ -51,6 +51,7 @@ export interface ServicesInput {
   /** Tells who watches what happened. */
   publish(event: object): void;
   mcp: ProtocolServer;
+  a2a: ProtocolServer;
   tunnels: Pick<Tunnels, 'created' | 'start' | 'stop'>;
   /** The status of a GET through the internet. @throws when nothing answers */
   probe(url: string): Promise<number>;
@@ -64,6 +65,8 @@ export interface Services {
   gate: DataPlane['gate'];
   /** Lets a request to the MCP server in. @throws GatewayError `service_stopped` */
   admitMcp: Gate['admit'];
+  /** The same for the A2A server. */
+  admitA2a: Gate['admit'];
   resources: Resource[];
   tasks: Tasks;
   /** The parts without which the gateway is not ready and that fail, by id, with the checks that say so; none when it is ready. */
@@ -90,13 +93,15 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     const seconds = records.known('data-plane')?.options.drain_seconds ?? null;
     return seconds === null ? input.config.drainMs : seconds * 1000;
   };
-  const mcpGate = createProtocolGate({
-    name: 'MCP server',
-    running: (await records.of('mcp')).desired === 'running',
-    now,
-    changed: () => publish({ id: 'mcp', state: mcpGate.status().state }),
-  });
-  const fixed = fixedParts(input, { plane, mcpGate }, drainMs);
+  const protocolGate = async (id: 'mcp' | 'a2a', name: string): Promise<Gate> => {
+    const running = (await records.of(id)).desired === 'running';
+    const changed = () => publish({ id, state: gate.status().state });
+    const gate = createProtocolGate({ name, running, now, changed });
+    return gate;
+  };
+  const mcpGate = await protocolGate('mcp', 'MCP server');
+  const a2aGate = await protocolGate('a2a', 'A2A server');
+  const fixed = fixedParts(input, { plane, mcpGate, a2aGate }, drainMs);
   const parts = async () => [...fixed(), ...tunnelParts(input), ...(await connectionParts(input))];
   const health = createHealthBoard(now);
   const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
@@ -106,6 +111,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   return {
     gate: plane.gate,
     admitMcp: mcpGate.admit,
+    admitA2a: a2aGate.admit,
     tasks,
     resources: [servicesResource({ parts, records, health, cycles, now }), tasksResource({ tasks })],
     readiness() {
@@ -130,7 +136,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
 /** The parts of every gateway. Made anew each time, for they carry the options of the moment. */
 function fixedParts(
   input: ServicesInput,
-  { mcpGate, plane }: { plane: DataPlane; mcpGate: Gate },
+  { a2aGate, mcpGate, plane }: { plane: DataPlane; mcpGate: Gate; a2aGate: Gate },
   drainMs: () => number,
 ): () => Part[] {
   const { ledger, now, schedule, store, version } = input;
@@ -158,8 +164,18 @@ function fixedParts(
       version,
       gate: mcpGate,
       endpoints: at('/mcp'),
-      counts: input.mcp.counts,
-      selfTest: input.mcp.selfTest,
+      ...input.mcp,
+      now,
+    }),
+    protocolPart({
+      id: 'a2a',
+      kind: 'a2a_server',
+      name: 'A2A server',
+      description: 'The gateway as an agent to other agents.',
+      version,
+      gate: a2aGate,
+      endpoints: at('/a2a'),
+      ...input.a2a,
       now,
     }),
     ...unbuiltParts(),

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createProtocolGate, type ProtocolCounts, protocolPart } from './protocol-part.ts';
+import type { CallCounts } from '../lib/call-counts.ts';
+import { createProtocolGate, protocolPart } from './protocol-part.ts';
 
 function opened(selfTest = async () => 'It answers itself') {
   const clock = { now: 1_800_000_000_000 };
   const now = () => clock.now;
-  const counts: ProtocolCounts = { calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null };
+  const counts: CallCounts = { calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null };
   const gate = createProtocolGate({ name: 'MCP server', running: true, now, changed() {} });
+  const canceled: string[] = [];
   const part = protocolPart({
     id: 'mcp',
     kind: 'mcp_server',
@@ -16,11 +18,12 @@ function opened(selfTest = async () => 'It answers itself') {
     gate,
     counts: () => counts,
     selfTest,
+    cancelAll: () => canceled.push('all'),
     endpoints: () => [],
     now,
   });
   const statuses = () => part.checks().map(({ name, status }) => `${name} ${status}`);
-  return { clock, counts, part, statuses };
+  return { canceled, clock, counts, part, statuses };
 }
 
 describe('a protocol server as a service', () => {
@@ -34,8 +37,9 @@ describe('a protocol server as a service', () => {
   });
 
   it('fails while it is stopped, and says so when it is tested', async () => {
-    const { part, statuses } = opened();
+    const { canceled, part, statuses } = opened();
     await part.lifeCycle?.stop(0, false);
+    assert.deepEqual(canceled, ['all'], 'what goes on without a request ends as well');
     assert.deepEqual(statuses(), ['accepting fail', 'calls pass']);
     assert.equal((await part.probe?.())?.valid, false);
     await part.lifeCycle?.start();

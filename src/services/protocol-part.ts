@@ -1,22 +1,16 @@
+import type { CallCounts } from '../lib/call-counts.ts';
 import { GatewayError } from '../lib/error.ts';
 import { createGate, type Gate, type GateInput } from './gate.ts';
 import { iso, isoOrNull, type Part, type Probe } from './part.ts';
 import type { Check, Endpoint } from './schema.ts';
 
-/** What a protocol server has counted since the process began. Times in milliseconds since the epoch. */
-export interface ProtocolCounts {
-  calls: number;
-  /** Calls that a fault of the gateway's own ended. */
-  faults: number;
-  lastCallAt: number | null;
-  lastFaultAt: number | null;
-}
-
 /** A server of a protocol that the gateway speaks beside the model endpoints. */
 export interface ProtocolServer {
-  counts(): ProtocolCounts;
+  counts(): CallCounts;
   /** Speaks the protocol with itself. @returns what came of it @throws what went wrong */
   selfTest(): Promise<string>;
+  /** Ends what goes on without a request that waits for it; absent where there is no such thing. */
+  cancelAll?(): void;
 }
 
 export interface ProtocolGateInput extends Pick<GateInput, 'changed' | 'now' | 'running'> {
@@ -81,7 +75,11 @@ export function protocolPart(input: ProtocolPartInput): Part {
       restarts: true,
       openRequests: gate.openRequests,
       start: async () => gate.start(),
-      stop: (ms = DRAIN_MS, again) => gate.stop(ms, again),
+      async stop(ms = DRAIN_MS, again) {
+        const done = await gate.stop(ms, again);
+        input.cancelAll?.();
+        return done;
+      },
     },
     probe: () => probe(input),
   };
@@ -98,7 +96,7 @@ function accepting(gate: Gate, now: number): Check {
   };
 }
 
-function served({ calls, faults, lastCallAt, lastFaultAt }: ProtocolCounts, now: number): Check {
+function served({ calls, faults, lastCallAt, lastFaultAt }: CallCounts, now: number): Check {
   const recent = lastFaultAt !== null && now - lastFaultAt < FAULT_MS;
   return {
     name: 'calls',

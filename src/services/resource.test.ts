@@ -48,6 +48,10 @@ async function gateway(store: Store, dataDir: string, world: World) {
     ledger: { pending: () => world.pending, backlog: 10, fault: () => world.fault },
     listening: () => world.listening,
     publish: (event) => world.told.push(event),
+    a2a: {
+      counts: () => ({ calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null }),
+      selfTest: async () => 'Its card has skills',
+    },
     mcp: {
       counts: () => ({ calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null }),
       selfTest: async () => 'It answers itself',
@@ -129,7 +133,7 @@ describe('the resource of services', () => {
       dashboard: 'disabled',
       events: 'disabled',
       mcp: 'running',
-      a2a: 'disabled',
+      a2a: 'running',
       'connection-Home.1': 'running',
     });
     for (const one of rows) {

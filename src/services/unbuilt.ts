@@ -4,7 +4,6 @@ import type { Part } from './part.ts';
 const rows = [
   { id: 'dashboard', kind: 'dashboard', name: 'Dashboard', what: 'The pages of the dashboard' },
   { id: 'events', kind: 'event_engine', name: 'Events', what: 'Rules that act on events' },
-  { id: 'a2a', kind: 'a2a_server', name: 'A2A server', what: 'The gateway as an agent to other agents' },
 ] as const;
 
 /** @param built ids of those that exist after all */

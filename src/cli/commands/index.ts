@@ -17,6 +17,7 @@ export const groups: Readonly<Record<string, string>> = {
   events: 'Events: their configuration, and the filters that choose among them',
   tools: 'Coding tools: find them, point them at this gateway, restore them',
   mcp: 'The MCP server: this gateway as tools for assistants',
+  a2a: 'The A2A server: this gateway as an agent to other agents',
   tunnel: 'Tunnels: reach this gateway from the internet',
   storage: 'The encryption key of stored credentials',
   service: 'The gateway as a service of this machine',
@@ -424,6 +425,21 @@ export const commandList: readonly CommandEntry[] = [
     name: 'mcp restart',
     summary: 'Restart the MCP server of the gateway',
     load: async () => (await import('./mcp-status.ts')).mcpRestartCommand,
+  },
+  {
+    name: 'a2a status',
+    summary: 'Show whether the A2A server of the gateway works',
+    load: async () => (await import('./a2a-status.ts')).a2aStatusCommand,
+  },
+  {
+    name: 'a2a card',
+    summary: 'Print the agent card of the gateway',
+    load: async () => (await import('./a2a-card.ts')).a2aCardCommand,
+  },
+  {
+    name: 'a2a restart',
+    summary: 'Restart the A2A server of the gateway',
+    load: async () => (await import('./a2a-status.ts')).a2aRestartCommand,
   },
   {
     name: 'tunnel list',

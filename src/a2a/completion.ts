@@ -1,0 +1,91 @@
+import { Agent, request } from '../http/outbound/undici.ts';
+import { GatewayError } from '../lib/error.ts';
+import { splitFrames } from '../lib/sse.ts';
+import type { SkillDeps } from './skill.ts';
+
+export interface Completion {
+  complete: SkillDeps['complete'];
+  close(): Promise<void>;
+}
+
+/** An error or a piece of an answer may be so long, in bytes. */
+const MAX_ERROR_BYTES = 65_536;
+const MAX_FRAME_BYTES = 1_048_576;
+
+/**
+ * Asks the gateway's own model endpoint, with the client's key. So it is one request like any other: its key's limits,
+ * routing, retries and ledger hold.
+ * @param root the gateway's address on this machine
+ */
+export function createCompletion(root: () => string): Completion {
+  const dispatcher = new Agent();
+  return {
+    async *complete({ key, messages, model, signal }) {
+      const answer = await request(`${root()}/v1/chat/completions`, {
+        dispatcher,
+        signal,
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'user-agent': 'modelgate-a2a',
+        },
+        body: JSON.stringify({
+          model,
+          stream: true,
+          messages: messages.map(({ role, text }) => ({ role, content: text })),
+        }),
+      });
+      if (answer.statusCode !== 200) throw await refusalOf(answer);
+      yield* piecesOf(answer.body);
+    },
+    close: () => dispatcher.destroy(),
+  };
+}
+
+async function* piecesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const bytes of body) {
+    const split = splitFrames(Buffer.concat([rest, bytes]));
+    rest = split.rest;
+    if (rest.length > MAX_FRAME_BYTES)
+      throw new GatewayError('upstream_protocol', 'The answer of the model has no end');
+    for (const { data } of split.frames) {
+      if (data === '[DONE]') return;
+      const piece = pieceIn(data);
+      if (piece !== '') yield piece;
+    }
+  }
+}
+
+/** @throws GatewayError for an error that came in the stream */
+function pieceIn(data: string): string {
+  const chunk = objectOf(data);
+  const error = chunk['error'] as { message?: unknown } | undefined;
+  if (error !== undefined)
+    throw new GatewayError('upstream_error', String(error.message ?? 'The model failed'));
+  const [choice] = (chunk['choices'] ?? []) as { delta?: { content?: unknown } }[];
+  return typeof choice?.delta?.content === 'string' ? choice.delta.content : '';
+}
+
+async function refusalOf({ body, statusCode }: { body: AsyncIterable<Uint8Array>; statusCode: number }) {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body) {
+    bytes += piece.length;
+    if (bytes > MAX_ERROR_BYTES) break;
+    pieces.push(piece);
+  }
+  const { error } = objectOf(Buffer.concat(pieces).toString('utf8')) as { error?: { message?: unknown } };
+  const message = typeof error?.message === 'string' ? error.message : `The gateway answered ${statusCode}`;
+  return new GatewayError(statusCode < 500 ? 'invalid_request' : 'upstream_error', message);
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
