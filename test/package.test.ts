@@ -60,6 +60,8 @@ describe('the published package', () => {
     home = join(folder, 'home');
     env = newcomer();
     await mkdir(home);
+    // Without one, npm installs into whatever folder above has one, or has `node_modules`.
+    await writeFile(join(folder, 'package.json'), '{"private":true}');
     await mkdir(join(root, 'dist'), { recursive: true });
     await writeFile(join(root, 'dist', 'stale.js'), '');
     await run('npm', ['run', '--silent', 'package', '--', '--pack-destination', folder], { cwd: root, env });
