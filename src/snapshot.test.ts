@@ -6,6 +6,7 @@ import { connectionWith } from '../test/support/connection.ts';
 import { startGateway, waitFor } from '../test/support/gateway.ts';
 import type { KeyRecord } from './access/schema.ts';
 import { createCatalog } from './catalog/catalog.ts';
+import { defaultOptions } from './combos/schema.ts';
 import { storageKey } from './connections/credentials/seal.ts';
 import type { OpenConnection } from './connections/schema.ts';
 import { connectionStore } from './connections/store.ts';
@@ -48,6 +49,30 @@ describe('a snapshot', () => {
     assert.deepEqual(order, ['high', 'old-1', 'old-2', 'young', 'low', 'demo']);
     const ofProvider = routes.byProvider.get('openai')?.map((route) => route.connection.id);
     assert.deepEqual(ofProvider, order.slice(0, -1));
+  });
+
+  it('is made without a look at the data set of models, with combos and all', () => {
+    const read = (): never => assert.fail('the data set was read');
+    const dataSet = { head: read, isInstalled: read, models: read };
+    const combo = {
+      id: 'cmb_1',
+      name: 'all',
+      strategy: 'priority' as const,
+      options: defaultOptions,
+      active: true,
+      targets: [{ target: 'a/gpt-5', weight: 1 }],
+      createdAt: 0,
+      updatedAt: 0,
+    };
+    const { routes } = buildSnapshot({
+      keys: [],
+      connections: [connectionWith({ id: 'one', name: 'a' })],
+      combos: [combo],
+      aliases: [],
+      catalog: createCatalog({ overrides: {}, dataSet }),
+      revision: 1,
+    });
+    assert.equal(routes.combos.active?.candidates.length, 1);
   });
 
   it('leaves out connections that are off or whose provider is gone, and has the others by name and id', () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { findProvider } from '../providers/index.ts';
 import { currentCatalog } from './current.ts';
-import { installDataSet, installedFile, removeInstalledDataSet } from './data-set/install.ts';
+import { installDataSet } from './data-set/install.ts';
+import { installedFile, removeInstalledDataSet } from './data-set/installed.ts';
 
 describe('the catalogue of a data directory', () => {
   let dataDir = '';

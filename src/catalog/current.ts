@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { PriceOverride } from '../config.ts';
 import { type Catalog, createCatalog } from './catalog.ts';
-import { currentDataSet, installedFile } from './data-set/install.ts';
+import { currentDataSet, installedFile } from './data-set/installed.ts';
 import { loadPriceTable } from './prices.ts';
 
 export interface CurrentCatalogInput {

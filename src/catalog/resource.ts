@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { Resource, Row } from '../http/resource.ts';
 import type { Catalog } from './catalog.ts';
-import { removeInstalledDataSet } from './data-set/install.ts';
-import { updateDataSet } from './data-set/update.ts';
+import { removeInstalledDataSet } from './data-set/installed.ts';
 import { dataSetRow } from './row-schema.ts';
 
 export interface CatalogResourceInput {
@@ -31,6 +30,8 @@ export function catalogResource({ catalog, dataDir, now }: CatalogResourceInput)
         permission: 'catalog:update',
         preview: async () => ({ success: true, message: 'https://models.dev/api.json would be read' }),
         async run() {
+          // What verifies a data set is loaded when there is one to verify.
+          const { updateDataSet } = await import('./data-set/update.ts');
           const { changes, head } = await updateDataSet({ dataDir, now: now() });
           const message = `${head.source}: ${changes.added} models are new, ${changes.repriced} have another price`;
           return { success: true, message, result: { ...changes, source: head.source } };

@@ -1,5 +1,5 @@
 import { type Catalog, createCatalog } from '../catalog/catalog.ts';
-import { currentDataSet } from '../catalog/data-set/install.ts';
+import { currentDataSet } from '../catalog/data-set/installed.ts';
 import { aliasStore } from '../combos/alias-store.ts';
 import type { Routes } from '../combos/resolve.ts';
 import { comboStore } from '../combos/store.ts';

@@ -68,11 +68,12 @@ function row(says: string, effect: Effect, next: Fault['next'], passing: boolean
 
 /** What answers of a status mean unless a provider's own row says otherwise. The first that fits decides. */
 export const usualFaults: readonly FaultRow[] = [
+  { statuses: [400], says: /\b(?:model_not_found|unknown_model|invalid_model)\b/, kind: 'model' },
   { statuses: [401], kind: 'credential' },
   { statuses: [402], kind: 'billing' },
   {
     statuses: [403],
-    says: /insufficient[ _](?:balance|credit|quota|funds)|out of credits|billing/i,
+    says: /insufficient[ _](?:balance|credit|quota|funds)|not[ _]enough[ _]balance|balance is insufficient|out of credits|billing/i,
     kind: 'billing',
   },
   {
@@ -92,6 +93,8 @@ export const usualFaults: readonly FaultRow[] = [
   { statuses: [408, 504, 524], kind: 'timeout' },
   { statuses: [409, 425, 499], kind: 'busy' },
   { statuses: [429], says: /insufficient[ _](?:quota|balance|credit)|billing_hard_limit/i, kind: 'billing' },
+  // What a plan allows for hours or days: https://docs.z.ai/api-reference/api-code
+  { statuses: [429], says: /\busage limit reached\b/i, kind: 'quota' },
   { statuses: [429], says: /overloaded|at capacity|capacity exceeded/i, kind: 'overloaded' },
   { statuses: [429], kind: 'rate-limit' },
   { statuses: [503, 520, 522, 529], kind: 'overloaded' },

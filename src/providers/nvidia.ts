@@ -14,6 +14,8 @@ export const nvidia: Provider = {
     'openai-embeddings': '/v1/embeddings',
   },
   dialect: { reasoningField: 'reasoning_content' },
+  // Models are functions there: "Function '…': Not found for account '…'".
+  faults: [{ statuses: [404], says: /\bfunction\b/i, kind: 'model' }],
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['NVIDIA_API_KEY', 'NVIDIA_NIM_API_KEY'],

@@ -25,6 +25,8 @@ export const qwen: Provider = {
     prefill: { message: { partial: true } },
   },
   keepsResponses: true,
+  // https://www.alibabacloud.com/help/en/model-studio/error-code: an overdue payment is said with 400.
+  faults: [{ statuses: [400, 403], says: /\bArrearage\b/i, kind: 'billing' }],
   modelsPath: '/compatible-mode/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['DASHSCOPE_API_KEY', 'QWEN_API_KEY'],

@@ -27,6 +27,10 @@ const any = of('openai-compatible');
 /** One or more answers for every row of the table, usual and of each provider; a test holds that none is left out. */
 export const faultExamples: readonly FaultExample[] = [
   any(400, 'invalid_request_error', 'temperature must be a number', 'request'),
+  any(400, 'invalid_model', 'Invalid model: m-1', 'model'),
+  any(403, 'NOT_ENOUGH_BALANCE', 'not enough balance', 'billing'),
+  any(403, '30001', 'Sorry, your account balance is insufficient', 'billing'),
+  any(429, '1308', 'Usage limit reached for 5 hour. Your limit will reset at 2026-11-24', 'quota'),
   any(401, 'invalid_api_key', 'Incorrect API key provided', 'credential'),
   any(402, 'payment_required', 'Pay first', 'billing'),
   any(403, 'forbidden', 'Your account has insufficient balance', 'billing'),
@@ -57,6 +61,14 @@ export const faultExamples: readonly FaultExample[] = [
   of('openai')(429, 'insufficient_quota', 'You exceeded your current quota', 'billing'),
   of('openai')(403, 'account_deactivated', 'This account is gone', 'credential'),
   of('openai')(429, 'rate_limit_exceeded', 'Please try again in 20s', 'rate-limit'),
+  of('fireworks')(412, 'PRECONDITION_FAILED', 'Account x is suspended', 'billing'),
+  of('nvidia')(404, 'Not Found', "Function 'x': Not found for account 'y'", 'model'),
+  of('qwen')(
+    400,
+    'Arrearage',
+    'Access denied, please make sure your account is in good standing.',
+    'billing',
+  ),
   of('azure-openai')(404, 'DeploymentNotFound', 'The API deployment does not exist', 'model'),
   of('anthropic')(400, 'invalid_request_error', 'Your credit balance is too low to access', 'billing'),
   of('anthropic')(403, 'permission_error', 'This organization has been disabled', 'credential'),

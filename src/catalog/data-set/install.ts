@@ -1,22 +1,10 @@
-import { existsSync } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { GatewayError } from '../../lib/error.ts';
 import { convertDataSet } from './convert.ts';
-import { builtInDataSet, type DataSet, type DataSetHead, openDataSet, renderDataSet } from './file.ts';
+import { type DataSetHead, openDataSet, renderDataSet } from './file.ts';
+import { installedFile } from './installed.ts';
 import { type ModelEntry, type ModelTable, modelTable } from './schema.ts';
-
-/** Where a newer data set is kept. */
-export function installedFile(dataDir: string): string {
-  return join(dataDir, 'catalog', 'models.json');
-}
-
-/** The data set that is in force: the installed one, or the one that came with the gateway. */
-export function currentDataSet(dataDir: string | null): DataSet {
-  const file = dataDir === null ? null : installedFile(dataDir);
-  if (file === null || !existsSync(file)) return openDataSet(builtInDataSet);
-  return openDataSet(file, { otherwise: builtInDataSet });
-}
 
 /** What a data set has that another has not. */
 export interface DataSetChanges {
@@ -137,14 +125,6 @@ export async function installDataSet(dataDir: string, table: ModelTable, now: nu
   }
   await chmod(file, 0o600);
   return openDataSet(file).head();
-}
-
-/** Goes back to the data set that came with the gateway. @returns false when no other was installed */
-export async function removeInstalledDataSet(dataDir: string): Promise<boolean> {
-  const file = installedFile(dataDir);
-  const installed = existsSync(file);
-  await rm(file, { force: true });
-  return installed;
 }
 
 function invalid(problem: string): GatewayError {

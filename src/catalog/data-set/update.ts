@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { publishedDataSet, readDataSet } from './fetch.ts';
 import { builtInDataSet, type DataSetHead, parseDataSet } from './file.ts';
-import { type DataSetChanges, installDataSet, installedFile, verifyDataSet } from './install.ts';
+import { type DataSetChanges, installDataSet, verifyDataSet } from './install.ts';
+import { installedFile } from './installed.ts';
 import type { ModelTable } from './schema.ts';
 
 export interface DataSetUpdate {

@@ -1,4 +1,4 @@
-import { removeInstalledDataSet } from '../../catalog/data-set/install.ts';
+import { removeInstalledDataSet } from '../../catalog/data-set/installed.ts';
 import { updateDataSet } from '../../catalog/data-set/update.ts';
 import { noteRevision } from '../../store/revision.ts';
 import { audited } from '../audit.ts';
