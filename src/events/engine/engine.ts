@@ -4,6 +4,7 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
+import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
 import type { ProcessorInput } from './open-processor.ts';
 import { createOwnEvents } from './own-events.ts';
@@ -64,7 +65,13 @@ export function createEngine(input: EngineInput): Engine {
     log,
     onBreaker: (resource, state) => log.info({ resource, state }, 'a circuit breaker changed'),
   });
-  const triggers = createTriggerSet({ ...input, channels, deadLetters, gates });
+  const triggers = createTriggerSet({
+    ...input,
+    channels,
+    deadLetters,
+    gates,
+    publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
+  });
   const sources = createSourceSet({ ...input, channels, gates });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
@@ -104,7 +111,7 @@ export function createEngine(input: EngineInput): Engine {
   };
 
   return {
-    apply: (config) => inTurn(() => applyNow(config)),
+    apply: (config) => inTurn(() => applyNow(withBridges(config))),
     emit: ownEvents.emit,
     wantsOwnEvents: ownEvents.wanted,
     sources: () => [...sources.current().values()].map(({ source }) => source),

@@ -8,14 +8,17 @@ import type { DeadLetters } from '../dead-letters/store.ts';
 import { createTriggerLetters, type TriggerLetters } from '../dead-letters/trigger-letters.ts';
 import { createDatabaseHandled, createMemoryHandled } from '../idempotence/handled-store.ts';
 import { createIdempotence, type Idempotence } from '../idempotence/idempotence.ts';
+import { createBridge } from '../processors/bridge.ts';
 import type { EventProcessor } from '../processors/processor.ts';
 import { monotonicClock } from '../strategies/clock.ts';
 import type { Gates } from '../strategies/gates.ts';
+import { isBridge } from './bridges.ts';
 import { type ChannelPool, channelKey } from './channel-pool.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
 import type { TriggerContext } from './handle-delivery.ts';
 import { openProcessor, type ProcessorInput } from './open-processor.ts';
-import { sourceExtension } from './source-extension.ts';
+import type { PublishResult } from './publisher.ts';
+import type { SourceOf } from './source-identity.ts';
 import { createTriggerActivity, type Pause } from './trigger-activity.ts';
 
 /** How soon a channel is asked again that does not take a subscription. */
@@ -26,6 +29,8 @@ export interface TriggerDefinition {
   readonly trigger: Trigger;
   /** The channel that a trigger of the kind `channel` forwards to. */
   readonly target: ChannelConfig | null;
+  /** Whether it brings in the events of a source from another channel. */
+  readonly bridge: boolean;
   /** Whether any of its channels outlives the process. */
   readonly durable: boolean;
 }
@@ -35,6 +40,8 @@ export interface TriggerInput extends ProcessorInput {
   deadLetters: DeadLetters;
   gates: Pick<Gates, 'of'>;
   random: () => number;
+  /** Publishes an event as a source's; null when there is no such source. */
+  publish(sourceId: string, event: CloudEvent): Promise<PublishResult> | null;
 }
 
 /** A trigger with its processor, and a consumer for each channel that routers lead to it from. */
@@ -51,14 +58,18 @@ export interface RunningConsumer {
   readonly channel: Channel;
   /** The routers by which the trigger selects events, of one version of the configuration. */
   routes: readonly Route[];
+  /** Whose the events of the channel are, in the same version. */
+  sourceOf: SourceOf;
   readonly consumer: Consumer;
 }
 
 export function definitionOf(trigger: Trigger, config: EventConfig): TriggerDefinition {
   const { kind, name } = trigger.processor;
+  const bridge = isBridge(trigger, config);
   return {
     trigger,
-    target: kind === 'channel' ? (config.channels.get(name) ?? null) : null,
+    bridge,
+    target: kind === 'channel' && !bridge ? (config.channels.get(name) ?? null) : null,
     durable: config.routes.some(
       ({ channelId, triggerId }) =>
         triggerId === trigger.id && config.channels.get(channelId)?.scheme !== 'memory',
@@ -73,7 +84,9 @@ export const sameDefinition = (a: TriggerDefinition, b: TriggerDefinition): bool
 export function openTrigger(definition: TriggerDefinition, input: TriggerInput): RunningTrigger {
   const { trigger } = definition;
   const target = definition.target === null ? null : input.channels.open(definition.target);
-  const processor = openProcessor(trigger, target, input);
+  const processor = definition.bridge
+    ? createBridge((event) => input.publish(trigger.id, event))
+    : openProcessor(trigger, target, input);
   const context: TriggerContext = {
     trigger,
     processor,
@@ -130,6 +143,7 @@ export function openConsumer(
   { context }: RunningTrigger,
   config: ChannelConfig,
   routes: readonly Route[],
+  sourceOf: SourceOf,
   { channels }: TriggerInput,
 ): RunningConsumer {
   const channel = channels.open(config);
@@ -137,10 +151,15 @@ export function openConsumer(
     channelId: config.id,
     channel,
     routes,
+    sourceOf,
     consumer: createConsumer(context, {
       channelId: config.id,
       channel,
-      wants: (event) => selected(event, running.routes),
+      wants(event) {
+        const sourceId = running.sourceOf(event);
+        if (sourceId === null) context.activity.counters.unrouted += 1;
+        return sourceId !== null && selected(event, running.routes, sourceId);
+      },
       replay: false,
       sharesDatabase: channels.isInOwnDatabase(config),
     }),
@@ -162,14 +181,17 @@ export function openReplayConsumer({ context }: RunningTrigger): RunningConsumer
     replay: true,
     sharesDatabase: false,
   });
-  return { channelId: REPLAYS, channel, routes: [], consumer };
+  return { channelId: REPLAYS, channel, routes: [], sourceOf: () => null, consumer };
 }
 
-/** Whether any of the routers leads the event on. */
-export function selected({ attributes }: CloudEvent, routes: readonly Route[]): boolean {
+/** Whether any of the routers leads an event of the source on. */
+export function selected(
+  { attributes }: CloudEvent,
+  routes: readonly Route[],
+  source: string | null,
+): boolean {
   return routes.some(
-    ({ filter, sourceId }) =>
-      attributes[sourceExtension] === sourceId && (filter === null || filter.matches(attributes)),
+    ({ filter, sourceId }) => sourceId === source && (filter === null || filter.matches(attributes)),
   );
 }
 

@@ -6,6 +6,7 @@ import { storageOf } from '../spool/storage.ts';
 import { monotonicClock } from '../strategies/clock.ts';
 import { admitToBoth } from '../strategies/gate.ts';
 import type { Gates } from '../strategies/gates.ts';
+import { isOrigin } from './bridges.ts';
 import type { ChannelPool } from './channel-pool.ts';
 import { createPublisher, type Publisher, type PublisherSettings } from './publisher.ts';
 import { selected } from './running-trigger.ts';
@@ -125,11 +126,13 @@ const isOwn = ({ processor }: Source): boolean => processor.kind === 'gateway';
  * The channels of a source: each once, however many routers lead through it. A channel gets only those of the gateway's own events
  * that some router selects: there is one for every request, and most gateways want few of them.
  */
-function settingsOf(source: Source, { channels, routes }: EventConfig, pool: ChannelPool): PublisherSettings {
+function settingsOf(source: Source, configured: EventConfig, pool: ChannelPool): PublisherSettings {
+  const { channels, routes } = configured;
   const outlets = new Map<Channel, { id: string; routes: Route[] }>();
   for (const route of routes) {
     const config = channels.get(route.channelId);
     if (route.sourceId !== source.id || config === undefined) continue;
+    if (isOrigin(config.id, source, configured)) continue;
     const channel = pool.open(config);
     const outlet = outlets.get(channel) ?? { id: config.id, routes: [] };
     outlet.routes.push(route);
@@ -139,6 +142,6 @@ function settingsOf(source: Source, { channels, routes }: EventConfig, pool: Cha
   return {
     source,
     channels: new Map([...outlets].map(([channel, { id }]) => [id, channel])),
-    takes: isOwn(source) ? (id, event) => selected(event, routesOf.get(id) ?? []) : () => true,
+    takes: isOwn(source) ? (id, event) => selected(event, routesOf.get(id) ?? [], source.id) : () => true,
   };
 }

@@ -28,8 +28,9 @@ export function reportUnsupported(config: EventConfig, report: Report, { redis }
 }
 
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
-  if (processor.kind !== 'gateway' && processor.kind !== 'http' && processor.kind !== 'service')
-    report.error(`${path}.kind`, `Sources of the kind ${processor.kind} are not supported yet`);
+  const { kind } = processor;
+  if (kind !== 'gateway' && kind !== 'http' && kind !== 'service' && kind !== 'channel')
+    report.error(`${path}.kind`, `Sources of the kind ${kind} are not supported yet`);
 }
 
 function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, report: Report): void {

@@ -15,6 +15,8 @@ export interface TriggerCounters {
   mismatched: number;
   /** Events that no router leads to the trigger. */
   filtered: number;
+  /** Of these, events that are of no source. */
+  unrouted: number;
 }
 
 export type PauseReason =
@@ -62,6 +64,7 @@ export function createTriggerActivity(onPause: (pause: Pause | null) => void): T
       duplicates: 0,
       mismatched: 0,
       filtered: 0,
+      unrouted: 0,
     },
     lastError: null,
     pause(pause) {

@@ -15,6 +15,7 @@ import {
   startConsumer,
   type TriggerInput,
 } from './running-trigger.ts';
+import { sourcesOfChannel } from './source-identity.ts';
 
 type Triggers = ReadonlyMap<string, RunningTrigger>;
 
@@ -93,7 +94,8 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
           next.set(id, running);
           for (const [key, routes] of routesByChannel(id, config)) {
             const kept = same?.consumers.get(key);
-            if (kept !== undefined) rerouted.push(() => (kept.routes = routes));
+            const sourceOf = sourcesOfChannel(config, key);
+            if (kept !== undefined) rerouted.push(() => Object.assign(kept, { routes, sourceOf }));
             const consumer = kept ?? newConsumer(running, key, routes, config, input);
             if (kept === undefined) starting.push({ triggerId: id, consumer });
             running.consumers.set(key, consumer);
@@ -132,7 +134,7 @@ function newConsumer(
 ): RunningConsumer {
   const channel = [...config.channels.values()].find((one) => channelKey(one) === key);
   if (channel === undefined) throw new Error(`There is no channel ${key}`);
-  return openConsumer(running, channel, routes, input);
+  return openConsumer(running, channel, routes, sourcesOfChannel(config, key), input);
 }
 
 /** Stops what the next version of a trigger does not have, and lets go of its processor. */

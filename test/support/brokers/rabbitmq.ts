@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { waitFor } from '../gateway.ts';
 import {
   accepts,
   freePort,
@@ -14,8 +15,17 @@ const program = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 export const hasRabbitmq = installed('rabbitmq-server', 'epmd');
 
+export interface PrivateRabbitmq extends PrivateBroker {
+  /**
+   * Resolves when a queue is there for good. RabbitMQ 3.10 writes the names of new quorum queues after half a second: one that
+   * is killed before has the queue and cannot use it, ever.
+   */
+  keeps(queue: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** A RabbitMQ node with a name, ports, a cookie and a port mapper of its own. @param folder keeps its data */
-export async function startRabbitmq(folder: string): Promise<PrivateBroker & { stop(): Promise<void> }> {
+export async function startRabbitmq(folder: string): Promise<PrivateRabbitmq> {
   const [port, distPort, epmdPort] = [await freePort(), await freePort(), await freePort()];
   const file = (name: string) => join(folder, name);
   mkdirSync(folder, { recursive: true });
@@ -52,6 +62,11 @@ export async function startRabbitmq(folder: string): Promise<PrivateBroker & { s
     kill: () => node.kill(),
     async start() {
       node = await startNode();
+    },
+    async keeps(queue) {
+      await waitFor(`the queue ${queue}`, () =>
+        globSync(file('data/*/quorum/*/names.dets')).some((names) => readFileSync(names).includes(queue)),
+      );
     },
     async stop() {
       await node.kill();

@@ -32,10 +32,13 @@ export async function connectAmqp(
 ): Promise<BrokerConnection> {
   const model = await connect(optionsOf(address), { timeout: CONNECT_MS, noDelay: true });
   let fault: Error | null = null;
+  let closing = false;
   model.on('error', (error) => {
     fault ??= error;
   });
-  model.on('close', () => onLost(fault ?? new Error('RabbitMQ ended the connection')));
+  model.on('close', () => {
+    if (!closing) onLost(fault ?? new Error('RabbitMQ ended the connection'));
+  });
   /** A channel that fails takes the connection with it, so that everything is set up again. */
   const openChannel = async <C extends Channel>(opening: Promise<C>): Promise<C> => {
     const channel = await opening;
@@ -49,7 +52,11 @@ export async function connectAmqp(
     await declareExchange(model, topic);
     const control = await openChannel(model.createChannel());
     const publisher = await openChannel(model.createConfirmChannel());
-    return connectionOf({ model, topic, control, publisher, openChannel });
+    const close = async () => {
+      closing = true;
+      await model.close().catch(() => {});
+    };
+    return connectionOf({ model, topic, control, publisher, openChannel, close });
   } catch (error) {
     close(model);
     throw error;
@@ -70,13 +77,14 @@ function optionsOf({ hosts, parameters, password, path, scheme, username }: Addr
 
 interface Parts {
   readonly model: ChannelModel;
+  close(): Promise<void>;
   readonly topic: string;
   readonly control: Channel;
   readonly publisher: ConfirmChannel;
   openChannel<C extends Channel>(opening: Promise<C>): Promise<C>;
 }
 
-function connectionOf({ control, model, openChannel, publisher, topic }: Parts): BrokerConnection {
+function connectionOf({ close, control, model, openChannel, publisher, topic }: Parts): BrokerConnection {
   const publish = publishing(model, control, publisher, topic);
   return {
     warning: null,
@@ -106,7 +114,7 @@ function connectionOf({ control, model, openChannel, publisher, topic }: Parts):
       };
     },
     waiting: async (consumer) => (await control.checkQueue(queueName(topic, consumer))).messageCount,
-    close: () => model.close().catch(() => {}),
+    close,
   };
 }
 
