@@ -1,7 +1,7 @@
 import { describe, type Log } from '../../lib/log.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { EventConfig, Route, Source } from '../config/config.ts';
-import { openSpool } from '../spool/open.ts';
+import { openSpool, type SpoolPlaces } from '../spool/open.ts';
 import { storageOf } from '../spool/storage.ts';
 import { monotonicClock } from '../strategies/clock.ts';
 import { admitToBoth } from '../strategies/gate.ts';
@@ -47,10 +47,12 @@ export interface SourceSetInput {
   channels: ChannelPool;
   gates: Pick<Gates, 'of'>;
   log: Log;
+  /** Where storages are. */
+  places: SpoolPlaces;
   random: () => number;
 }
 
-export function createSourceSet({ channels, gates, log, random }: SourceSetInput): SourceSet {
+export function createSourceSet({ channels, gates, log, places, random }: SourceSetInput): SourceSet {
   let current: Sources = new Map();
   const retired = new Set<Publisher>();
 
@@ -63,7 +65,7 @@ export function createSourceSet({ channels, gates, log, random }: SourceSetInput
   };
   const open = async (settings: PublisherSettings): Promise<RunningSource> => {
     const { source } = settings;
-    const spool = await openSpool(source);
+    const spool = await openSpool(source, places);
     const gateOf = (channelId: string) => {
       const outer = gates.of(`source:${source.id}`, channelId);
       const inner = gates.of(`channel:${channelId}`);
