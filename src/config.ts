@@ -145,6 +145,8 @@ export interface Config {
   cache: { maxBytes: number; ttlMs: number };
   /** REDIS_URL, where several gateways share their limits; null: each by itself. It may hold a password. */
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
+  /** EVENTS_LFS_DIR and EVENTS_DFS_URL: where events of sources wait; null: in the data directory, and nowhere. */
+  eventStorage: { localFolder: string | null; distributedUrl: string | null };
   logLevel: z.infer<typeof logLevel>;
   limits: {
     headerBytes: number;
@@ -220,6 +222,10 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     authRequired: auth.value,
     storageKey: storageSecret(storageKey),
     redis: redisFrom(env['REDIS_URL'], file.redis),
+    eventStorage: {
+      localFolder: env['EVENTS_LFS_DIR'] || null,
+      distributedUrl: env['EVENTS_DFS_URL'] || null,
+    },
     logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
     limits: {
       headerBytes: file.limits?.header_bytes ?? 65_536,

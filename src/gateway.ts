@@ -333,6 +333,7 @@ async function openContext(
     now: Date.now,
     random: Math.random,
     redis: config.redis,
+    eventStorage: config.eventStorage,
     variable: readVariable,
   });
   onClose(() => events.close());

@@ -15,6 +15,12 @@ export const variables: readonly Variable[] = [
   { name: 'GATEWAY_PORT', summary: 'port to listen on', secret: false },
   { name: 'GATEWAY_AUTH_REQUIRED', summary: '`false` lets model requests in without a key', secret: false },
   { name: 'GATEWAY_LOG_LEVEL', summary: 'debug, info, warn, error or silent', secret: false },
+  { name: 'EVENTS_LFS_DIR', summary: 'where events of sources wait on this disk', secret: false },
+  {
+    name: 'EVENTS_DFS_URL',
+    summary: 'where they wait in an object store or a mounted folder',
+    secret: false,
+  },
   { name: 'REDIS_URL', summary: 'limits that several gateways share', secret: true },
   { name: 'STORAGE_ENCRYPTION_KEY', summary: 'encrypts stored credentials', secret: true },
 ];

@@ -115,7 +115,11 @@ async function openControl(input: EventsInput): Promise<EventControl> {
       log: input.log,
       now: input.now,
       builtIn: BUILT_IN,
-      alsoCheck: (config, report) => reportUnsupported(config, report, { redis: input.redis !== null }),
+      alsoCheck: (config, report) =>
+        reportUnsupported(config, report, {
+          redis: input.redis !== null,
+          distributedStorage: typeof input.eventStorage?.distributedUrl === 'string',
+        }),
       extend: (written) => written,
     });
     return { engine, config };

@@ -1,8 +1,10 @@
+import { resolve } from 'node:path';
 import { uptimeClock } from '../../lib/clock.ts';
 import { describe, type Log } from '../../lib/log.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
+import type { SpoolPlaces } from '../spool/open.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
@@ -27,6 +29,8 @@ export interface EngineInput extends ProcessorInput {
   redis: OpenGatesInput['redis'];
   /** For how long a removed trigger's events are still collected, in milliseconds. */
   removedMs?: number;
+  /** Where storages of the types LFS and DFS are; absent: a folder in the data directory, and nowhere. */
+  eventStorage?: { readonly localFolder: string | null; readonly distributedUrl: string | null };
 }
 
 /** Runs one configuration at a time. Begins with an empty one. */
@@ -72,7 +76,7 @@ export function createEngine(input: EngineInput): Engine {
     gates,
     publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
   });
-  const sources = createSourceSet({ ...input, channels, gates });
+  const sources = createSourceSet({ ...input, channels, gates, places: storagePlaces(input) });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
   let turn: Promise<unknown> = Promise.resolve();
@@ -128,6 +132,18 @@ export function createEngine(input: EngineInput): Engine {
       await gates.disconnect();
       await channels.close();
     },
+  };
+}
+
+/** Where storages of sources are. */
+function storagePlaces({ dataDir, eventStorage, listening, log, now, variable }: EngineInput): SpoolPlaces {
+  return {
+    localFolder: resolve(dataDir, eventStorage?.localFolder ?? 'events'),
+    distributedUrl: eventStorage?.distributedUrl ?? null,
+    listening,
+    log,
+    now,
+    variable,
   };
 }
 

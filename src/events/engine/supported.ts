@@ -5,8 +5,13 @@ import type { FieldPath, Report } from '../config/problem.ts';
  * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
  * be treated in another way than was asked for.
  * @param redis whether there is a Redis to hold global limits in
+ * @param distributedStorage whether there is a place for storages of the type DFS
  */
-export function reportUnsupported(config: EventConfig, report: Report, { redis }: { redis: boolean }): void {
+export function reportUnsupported(
+  config: EventConfig,
+  report: Report,
+  { distributedStorage, redis }: { distributedStorage: boolean; redis: boolean },
+): void {
   const { components, strategy } = config.message;
   for (const [index, { ref }] of (components?.sources ?? []).entries()) {
     const source = config.sources.get(ref?.uniqueId ?? '');
@@ -18,7 +23,14 @@ export function reportUnsupported(config: EventConfig, report: Report, { redis }
   }
   for (const [index, { eventSourceId }] of (strategy?.sourceStrategies ?? []).entries()) {
     const source = config.sources.get(eventSourceId);
-    if (source !== undefined) ofSourceStrategy(source, `strategy.source_strategies[${index}]`, redis, report);
+    const path: FieldPath = `strategy.source_strategies[${index}]`;
+    if (source === undefined) continue;
+    ofRuntime(source.runtime, `${path}.runtime_strategy`, redis, report);
+    if (source.storage?.type === 'distributed' && !distributedStorage)
+      report.error(
+        `${path}.fault_tolerant_storage.persistence_type`,
+        'Storage of the type DFS needs the address of a place: set EVENTS_DFS_URL',
+      );
   }
   for (const [index, { eventTriggerId }] of (strategy?.triggerStrategies ?? []).entries()) {
     const trigger = config.triggers.get(eventTriggerId);
@@ -38,20 +50,6 @@ function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, repo
     report.error(`${path}.kind`, `Triggers of the kind ${kind} are not supported yet`);
   if (kind === 'http' && !name.includes('://'))
     report.error(`${path}.name`, 'The name must be the URL of a webhook');
-}
-
-function ofSourceStrategy(
-  { runtime, storage }: Source,
-  path: FieldPath,
-  redis: boolean,
-  report: Report,
-): void {
-  if (storage !== null && storage.type !== 'memory')
-    report.error(
-      `${path}.fault_tolerant_storage.persistence_type`,
-      'Only storage in memory is supported yet',
-    );
-  ofRuntime(runtime, `${path}.runtime_strategy`, redis, report);
 }
 
 function ofTriggerStrategy(

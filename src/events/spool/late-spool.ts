@@ -55,8 +55,7 @@ export function createLateSpool(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    status: () =>
-      opened?.status() ?? { events: 0, bytes: 0, maxBytes: wanted.bytes, damaged: 0, problem },
+    status: () => opened?.status() ?? { events: 0, bytes: 0, maxBytes: wanted.bytes, damaged: 0, problem },
     async close() {
       closed = true;
       clearTimeout(timer);

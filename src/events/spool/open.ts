@@ -64,7 +64,7 @@ async function openDistributed(sourceId: string, wanted: Storage, places: SpoolP
 }
 
 /** What people recognize of the id, and a part of its hash, for not every character may stand in a name. */
-export function folderName(sourceId: string): string {
+function folderName(sourceId: string): string {
   const readable = sourceId.replace(/[^A-Za-z0-9_-]+/g, '-').slice(0, 40);
   const hash = createHash('sha256').update(sourceId).digest('hex').slice(0, 12);
   return `${readable}-${hash}`;

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { Listening } from '../../../http/outbound/outbound.ts';
+import { withoutTrailing } from '../../../lib/trailing.ts';
 import type { ObjectStore } from './object-store.ts';
 
 export interface ObjectsInput {
@@ -41,7 +42,7 @@ function placeOf({ hostname, searchParams }: URL, region: string): { origin: str
   const url = URL.parse(endpoint);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw new Error('The endpoint of EVENTS_DFS_URL must be a URL of http or https');
-  return { origin: url.origin, bucketPath: `${url.pathname.replace(/\/+$/, '')}/${hostname}` };
+  return { origin: url.origin, bucketPath: `${withoutTrailing(url.pathname, '/')}/${hostname}` };
 }
 
 function keysOf(region: string, variable: ObjectsInput['variable']) {
