@@ -17,11 +17,14 @@ export interface RunningGateway {
 }
 
 export interface Send {
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   headers?: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
   body?: object;
-  /** Milliseconds until the whole answer must have been read. */
-  timeoutMs: number;
+  /** Sent as it is, in the place of a body. */
+  content?: { type: string; bytes: string | Uint8Array };
+  /** Milliseconds until the whole answer must have been read; null for one that does not end. */
+  timeoutMs: number | null;
 }
 
 export interface Answer {
@@ -47,16 +50,17 @@ export async function findGateway(dataDir: string): Promise<RunningGateway | nul
     url: run.url,
     startedAt: new Date(run.started_at).getTime(),
     version: run.version,
-    send: async (path, { body, headers = {}, method, timeoutMs }) => {
+    send: async (path, { body, content, headers = {}, method, timeoutMs }) => {
+      const sent = body === undefined ? content : { type: 'application/json', bytes: JSON.stringify(body) };
       const answer = await request(new URL(path, run.url), {
         method,
         headers: {
           ...headers,
           authorization: `Bearer ${run.key}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(sent === undefined ? {} : { 'content-type': sent.type }),
         },
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(timeoutMs),
+        body: sent?.bytes ?? null,
+        signal: timeoutMs === null ? null : AbortSignal.timeout(timeoutMs),
       });
       return { status: answer.statusCode, headers: answer.headers, body: answer.body };
     },

@@ -290,4 +290,35 @@ describe('events that are sent to the gateway', () => {
     assert.equal(plain.header('webhook-allowed-origin'), undefined);
     refused(await at.call('GET', '/api/events', { token }), 400);
   });
+
+  it('are sent by the command, one or a file of them', async () => {
+    const sent = await at.gateway.cliJson(
+      ...['events', 'send', '--as', 'shop', '--type', 'com.example.cli', '--id', 'cli-1'],
+      ...['--data', '{"big": 12345678901234567890}'],
+    );
+    assert.deepEqual(sent, {
+      accepted: 1,
+      events: [{ id: 'cli-1', source: 'shop', outcome: 'accepted' }],
+    });
+    const event = await arrived('cli-1');
+    assert.deepEqual([event['source'], event['datacontenttype']], ['shop', 'application/json']);
+    const file = join(at.gateway.home, 'events.jsonl');
+    const lines = ['cli-2', 'cli-3'].map((id) => JSON.stringify({ ...context, id }));
+    writeFileSync(file, lines.join('\n'));
+    const { code, stdout } = await at.gateway.cli('events', 'send', file);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /2 of 2 events accepted\./);
+    for (const id of ['cli-2', 'cli-3']) await arrived(id);
+    const refusals: readonly (readonly [code: number, words: readonly string[], said: RegExp])[] = [
+      [2, [], /--type/],
+      [2, [file, '--type', 't'], /without a file/],
+      [1, ['--type', 't', '--as', 'none-such'], /none-such/],
+      [1, [join(at.gateway.home, 'missing')], /Cannot read/],
+    ];
+    for (const [exit, words, said] of refusals) {
+      const ran = await at.gateway.cli('events', 'send', ...words);
+      assert.equal(ran.code, exit, ran.stderr);
+      assert.match(ran.stderr, said);
+    }
+  });
 });

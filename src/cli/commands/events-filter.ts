@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   type CesqlError,
   type CompiledExpression,
@@ -8,18 +7,11 @@ import {
   print,
   type Warning,
 } from '../../events/cesql/cesql.ts';
-import {
-  type CloudEvent,
-  defaultLimits,
-  type EventAttributes,
-  type EventLimits,
-} from '../../events/cloudevents/event.ts';
-import { decodeJsonBatch, decodeJsonEvent } from '../../events/cloudevents/json-format.ts';
-import type { Decoded } from '../../events/cloudevents/problem.ts';
+import type { EventAttributes } from '../../events/cloudevents/event.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { eventsInFile } from '../events-in-file.ts';
 import { excerpt } from '../terminal/expression-excerpt.ts';
-import { failure } from '../terminal/failure.ts';
 import type { Io } from '../terminal/io.ts';
 import { count, printable } from '../terminal/text.ts';
 
@@ -55,7 +47,8 @@ export const eventsFilterCommand: Command = {
     const { expression } = compiled;
     if (!io.json) for (const warning of expression.warnings) io.note(noteOf('Warning: ', text, warning));
     const file = options.text('event');
-    const events = file === undefined ? null : await eventsIn(file, io);
+    const events =
+      file === undefined ? null : (await eventsInFile(file, io)).map(({ attributes }) => attributes);
     const outcomes = events?.map((event) => outcomeOf(expression, event)) ?? null;
     io.result(validDocument(expression, outcomes), () => textOf(expression, outcomes, io));
     return outcomes === null || outcomes.some(({ passes }) => passes) ? 0 : 1;
@@ -72,40 +65,6 @@ interface Outcome extends Evaluation {
 function outcomeOf(expression: CompiledExpression, event: EventAttributes): Outcome {
   const { id, source, type } = event;
   return { id, source, type, passes: expression.matches(event), ...expression.evaluate(event) };
-}
-
-const limits: EventLimits = { ...defaultLimits, maxBatchEvents: Number.MAX_SAFE_INTEGER };
-
-async function eventsIn(file: string, io: Io): Promise<EventAttributes[]> {
-  const body = await contentOf(file, io);
-  const decoded = decodeEvents(body);
-  if (decoded.ok) return decoded.value.map(({ attributes }) => attributes);
-  const [problem] = decoded.problems;
-  const place = problem === undefined || problem.path === '' ? '' : ` (${problem.path})`;
-  throw failure(1, 'invalid_event', `${nameOf(file)}${place}: ${problem?.message}.`);
-}
-
-const nameOf = (file: string): string => (file === '-' ? 'stdin' : `the file "${printable(file)}"`);
-
-async function contentOf(file: string, io: Io): Promise<Buffer> {
-  if (file === '-') return Buffer.from(await io.readStdin());
-  try {
-    return await readFile(file);
-  } catch (error) {
-    const { code } = error instanceof Error && 'code' in error ? error : { code: 'unreadable' };
-    throw failure(1, 'unreadable_file', `Cannot read ${nameOf(file)}: ${code}.`);
-  }
-}
-
-/** One event, a list of them, or one on each line; a place in a list counts from 0. */
-function decodeEvents(body: Buffer): Decoded<CloudEvent[]> {
-  const text = body.toString().trim();
-  if (text.startsWith('[')) return decodeJsonBatch(body, limits);
-  const one = decodeJsonEvent(body, limits);
-  if (one.ok) return { ok: true, value: [one.value] };
-  const lines = text.split('\n').filter((line) => line.trim() !== '');
-  if (lines.length < 2 || one.problems[0]?.code !== 'invalid_json') return one;
-  return decodeJsonBatch(Buffer.from(`[${lines.join(',')}]`), limits);
 }
 
 const placeOf = ({ column, end, line, offset }: Position) => ({ line, column, offset, end });

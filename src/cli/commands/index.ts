@@ -346,6 +346,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./events-validate.ts')).eventsValidateCommand,
   },
   {
+    name: 'events send',
+    summary: 'Send events to the running gateway',
+    load: async () => (await import('./events-send.ts')).eventsSendCommand,
+  },
+  {
     name: 'events types',
     summary: 'List the types of events that the gateway itself emits',
     load: async () => (await import('./events-types.ts')).eventsTypesCommand,
