@@ -78,11 +78,15 @@ export async function handleDelivery(
     activity.counters.filtered += 1;
     return settle(handling, () => inlet.channel.ack(trigger.id, id));
   }
-  // The process died between keeping the letter and letting go of the message.
-  if (crashes > 0 && (await letters?.has(channelId, id)) === true)
-    return settle(handling, () => inlet.channel.ack(trigger.id, id));
+  if (crashes > 0 && letters !== null) {
+    // The process may have died between keeping the letter and letting go of the message.
+    const isLetter = await insist(handling, () => letters.has(channelId, id));
+    if (isLetter === 'stopped') return release(handling);
+    if (isLetter) return settle(handling, () => inlet.channel.ack(trigger.id, id));
+  }
   if (idempotence !== null) {
-    const answer = await idempotence.begin(event, inlet.replay);
+    const answer = await insist(handling, () => idempotence.begin(event, inlet.replay));
+    if (answer === 'stopped') return release(handling);
     if (answer.kind === 'duplicate') {
       activity.counters.duplicates += 1;
       if (answer.differs) activity.counters.mismatched += 1;
@@ -235,17 +239,22 @@ function release(handling: Handling): Promise<void> {
   return settle(handling, () => inlet.channel.release(trigger.id, delivery.id));
 }
 
-/** Tells the channel what became of a message, until it has heard it or the consumer stops: the event is held meanwhile. */
+/** Tells the channel what became of a message, until it has heard it or the consumer stops: then the message comes again. */
 async function settle(handling: Handling, tell: () => Promise<void>): Promise<void> {
+  await insist(handling, tell);
+}
+
+/** Asks a channel or a database again and again until it answers. The event is held meanwhile. */
+async function insist<T>(handling: Handling, ask: () => Promise<T>): Promise<T | 'stopped'> {
   const { inlet, log, stopping, trigger } = handling;
   for (let tries = 1; ; tries += 1) {
     try {
-      return await tell();
+      return await ask();
     } catch (error) {
       const facts = { trigger: trigger.id, channel: inlet.channelId, error: describe(error) };
-      if (tries === 1) log.error(facts, 'a channel does not take the outcome of an event');
-      // Its lease ends, and it comes again.
-      if (stopping.aborted) return;
+      if (tries === 1)
+        log.error(facts, 'an event is held, because a channel or the database does not answer');
+      if (stopping.aborted) return 'stopped';
       await pauseFor(handling, () => () => {});
     }
   }
