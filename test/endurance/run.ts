@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkBreaker } from '../support/breaker-check.ts';
 import { runDuplicates } from './duplicates.ts';
 import { runKillPoints } from './kill-points.ts';
 import { runKills } from './kills.ts';
+import { runSlowConsumer } from './slow-consumer.ts';
 
 /**
  * The long runs of the event engine, one after the other: `npm run test:endurance`, or with the names of some. Each prints what it
@@ -51,6 +53,24 @@ const scenarios: readonly Scenario[] = [
     name: 'ended at every step',
     run: (folder) => runKillPoints(folder, () => true).then((report) => ({ ...report, done: true })),
     expected: { done: true },
+  },
+  {
+    // Events wait in hand for about a minute, twice as long as a lease.
+    name: 'slow consumer',
+    run: async (folder) => {
+      const run = { bufferSize: 2_000, answerMs: 500, events: 5_000 };
+      const report = await runSlowConsumer({ ...run, dataDir: folder });
+      return { ...report, bounded: report.mostHeld <= 2_000, small: report.grownMiB <= 64 };
+    },
+    expected: { ...nothingLost, duplicates: 0, bounded: true, small: true },
+  },
+  {
+    name: 'circuit breaker',
+    async run() {
+      checkBreaker(50_000);
+      return { sequences: 50_000 };
+    },
+    expected: { sequences: 50_000 },
   },
 ];
 

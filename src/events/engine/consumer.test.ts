@@ -364,6 +364,31 @@ describe('a consumer', () => {
     assert.match(context.activity.lastError?.message ?? '', /within 30 seconds/);
   });
 
+  it('takes a processor that throws for one that failed, and gives back what its limits gave', async () => {
+    const { box, letters } = letterBox();
+    const { handle } = setUp({
+      outcomes: [done],
+      letters: box,
+      runtime: { concurrency: { name: '', scope: 'local', max: 1 } },
+      context: {
+        processor: {
+          process() {
+            throw new Error('broken');
+          },
+          close: async () => {},
+        },
+      },
+    });
+    await handle(numberedEvent('1'), numberedEvent('2'));
+    assert.deepEqual(
+      letters.map(({ facts }) => [facts.reason, facts.error]),
+      [
+        ['exhausted', 'broken'],
+        ['exhausted', 'broken'],
+      ],
+    );
+  });
+
   it('tells its channel again what became of an event, when that did not take it', async () => {
     const memory = createMemoryChannel({ now: () => performance.now() });
     let failures = 1;

@@ -79,10 +79,9 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
     if (!stopped()) cancelTimer = clock.after(ms, wake);
   };
   const failed = (error: unknown) => {
-    const text = describe(error);
     if (channelError === null)
-      log.error({ trigger: name, channel: channelId, error: text }, 'a channel of events failed');
-    channelError = text;
+      log.error({ trigger: name, channel: channelId, error: describe(error) }, 'a channel of events failed');
+    channelError = error instanceof Error ? error.message : String(error);
   };
 
   /** How many events may be received now; 0 for none. */
@@ -118,7 +117,8 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
       const size = sizeOf(delivery);
       const tooMuch = held() > 0 && bytes + size > MOST_BUFFERED_BYTES;
       // It comes again: a suspect when nothing else is under way.
-      if (stopped() || tooMuch || (suspect && !wasCareful)) await channel.release(name, delivery.id);
+      if (stopped() || tooMuch || (suspect && !wasCareful))
+        await channel.release(name, delivery.id).catch(failed);
       else hold({ delivery, size });
     }
     work();

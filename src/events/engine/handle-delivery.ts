@@ -128,7 +128,8 @@ async function attempt({ clock, event, processor }: Handling, admitted: Admitted
   const late = new Promise<ProcessorOutcome>((resolve) => {
     cancel = clock.after(ATTEMPT_MS, () => resolve(timedOut));
   });
-  const outcome = await Promise.race([processor.process(event).catch(threw), late]);
+  const handled = (async () => processor.process(event))().catch(threw);
+  const outcome = await Promise.race([handled, late]);
   cancel();
   const ms = outcome === timedOut ? Number.POSITIVE_INFINITY : clock.now() - begun;
   const ended = outcome.kind === 'done' ? 'ok' : 'ignored';
@@ -145,10 +146,12 @@ const timedOut: ProcessorOutcome = {
 
 const threw = (error: unknown): ProcessorOutcome => ({
   kind: 'retry',
-  reason: error instanceof Error ? error.message : String(error),
+  reason: messageOf(error),
   status: null,
   afterMs: 0,
 });
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<void> {
   const { activity, delivery, inlet, log, now, random, trigger } = handling;
@@ -212,7 +215,7 @@ async function keep(
   const facts = { ...cause, trigger: trigger.id, channel: inlet.channelId, attempts, at: now() };
   for (;;) {
     const result = await letters.keep(event, facts, delivery.id).catch((error: unknown) => {
-      activity.pause({ reason: 'dead-letters-unavailable', detail: describe(error) });
+      activity.pause({ reason: 'dead-letters-unavailable', detail: messageOf(error) });
       return 'failed' as const;
     });
     if (result !== 'failed') activity.resume('dead-letters-unavailable');
