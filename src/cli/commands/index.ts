@@ -351,6 +351,26 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./events-send.ts')).eventsSendCommand,
   },
   {
+    name: 'events apply',
+    summary: 'Put a configuration of events into force',
+    load: async () => (await import('./events-apply.ts')).eventsApplyCommand,
+  },
+  {
+    name: 'events show',
+    summary: 'Show the configuration of events',
+    load: async () => (await import('./events-show.ts')).eventsShowCommand,
+  },
+  {
+    name: 'events history',
+    summary: 'Show the configurations of events that were in force',
+    load: async () => (await import('./events-history.ts')).eventsHistoryCommand,
+  },
+  {
+    name: 'events rollback',
+    summary: 'Go back to an earlier configuration of events',
+    load: async () => (await import('./events-rollback.ts')).eventsRollbackCommand,
+  },
+  {
     name: 'events types',
     summary: 'List the types of events that the gateway itself emits',
     load: async () => (await import('./events-types.ts')).eventsTypesCommand,
