@@ -41,6 +41,7 @@ import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath, refusalWithHeaders } from './management/app.ts';
 import { auditEvents } from './management/audit-events.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
+import { createEventStreams, type EventStreams } from './management/live/event-streams.ts';
 import { type Live, openLive } from './management/live/live.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
@@ -184,6 +185,7 @@ async function open(input: OpenInput): Promise<Listening> {
   onClose(() => rmSync(runFile, { force: true }));
   onClose(async () => {
     draining = true;
+    opened.management.endStreams();
     await Promise.all([server.drain(config.drainMs), webSockets.drain(config.drainMs)]);
     await interruptAll(context);
     await webSockets.close();
@@ -262,7 +264,8 @@ async function openContext(
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
-  const live = openLive({ onClose, onLive });
+  const streams = createEventStreams();
+  const live = openLive(streams, onLive);
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
   const tokens = openTokens({
     store,
@@ -379,6 +382,7 @@ async function openContext(
       sealing,
       snapshots,
       live,
+      streams,
       services,
       context,
       balances,
@@ -400,6 +404,7 @@ interface DoorParts {
   sealing: StorageKey;
   snapshots: Awaited<ReturnType<typeof openSnapshots>>;
   live: Live;
+  streams: EventStreams;
   services: Services;
   context: SurfaceContext;
   balances: Balances;
@@ -502,6 +507,7 @@ async function openManagementApi(
     finishLogin: logins.returned,
     gatekeeper,
     live,
+    streams: parts.streams,
     once,
     version,
     report,

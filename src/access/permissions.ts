@@ -54,6 +54,8 @@ export const permissions = {
   'events:read': { from: 'viewer', scope: true },
   /** The configuration, and events themselves: dead letters, and those that pass. */
   'events:inspect': { from: 'operator', scope: true },
+  /** Handling dead letters again, and throwing them away. */
+  'events:operate': { from: 'operator', scope: true },
   'events:update': { from: 'admin', scope: true },
   'events:send': { from: 'operator', scope: true },
   /** One's own profile, password and tokens. */

@@ -37,3 +37,8 @@ function refusal(status: number, body: unknown): Error {
   const { code = 'unexpected_answer', detail = `The gateway answered ${status}` } = Object(body);
   return failure(status === 403 || status === 401 ? 4 : 1, String(code), String(detail));
 }
+
+/** What to say of an answer that is no success. */
+export async function refusalOf(answer: Answer): Promise<Error> {
+  return refusal(answer.status, JSON.parse(await textOf(answer)));
+}

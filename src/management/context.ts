@@ -7,6 +7,7 @@ import type { Change } from './collection/collection.ts';
 import type { IdempotencyStore } from './guard/idempotency.ts';
 import type { KeyedMutex } from './guard/keyed-mutex.ts';
 import type { RateLimiter } from './guard/rate-limiter.ts';
+import type { EventStreams } from './live/event-streams.ts';
 import type { Live } from './live/live.ts';
 
 /** A new token, as `GET /api/auth` gives it. */
@@ -67,6 +68,7 @@ export interface ManagementContext {
   resources: readonly Resource[];
   gatekeeper: Gatekeeper;
   live: Live;
+  streams: EventStreams;
   /** Whether an address is that of a proxy whose word about its clients counts. */
   trusted(address: string): boolean;
   cliTools: CliTools;

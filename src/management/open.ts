@@ -24,6 +24,7 @@ export interface ManagementInput
     | 'now'
     | 'once'
     | 'report'
+    | 'streams'
     | 'trusted'
     | 'version'
   > {
@@ -44,6 +45,8 @@ export interface Management {
   refuse(exchange: Exchange, error: unknown): void;
   /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
   call(caller: Caller, call: ApiCall): Promise<Answer>;
+  /** Ends answers that would go on for as long as somebody watches. */
+  endStreams(): void;
 }
 
 /** Puts the management API together. */
@@ -61,6 +64,7 @@ export function openManagement(input: ManagementInput): Management {
     gatekeeper,
     hosts: input.hosts,
     live: input.live,
+    streams: input.streams,
     now: input.now,
     openapi,
     report: input.report,
@@ -74,6 +78,7 @@ export function openManagement(input: ManagementInput): Management {
   return {
     serve: (exchange) => serveManagement(context, exchange),
     guard: (exchange) => guard(context, exchange),
+    endStreams: input.streams.close,
     admit: (exchange) => admit(context, exchange),
     body: jsonBody,
     refuse: (exchange, error) => refuse(context, exchange, error),

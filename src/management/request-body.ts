@@ -25,7 +25,7 @@ export function facts(
 
 /** The body as JSON whatever its content type says, for clients that set none; undefined for none. */
 export async function jsonBody(exchange: Exchange, caller: Pick<Caller, 'role'>): Promise<unknown> {
-  return parsed([await bodyBytes(exchange, caller)]);
+  return jsonOf(await bodyBytes(exchange, caller));
 }
 
 /**
@@ -58,13 +58,15 @@ export async function strangersBody({ request }: Exchange): Promise<unknown> {
     throw new GatewayError('invalid_request', 'Send this body with content-length, not in chunks', {
       param: 'content-length',
     });
-  return parsed(
-    await readBody(request, { limitBytes: MAX_STRANGER_BODY_BYTES, timeoutMs: STRANGER_BODY_MS }),
-  );
+  const pieces = await readBody(request, {
+    limitBytes: MAX_STRANGER_BODY_BYTES,
+    timeoutMs: STRANGER_BODY_MS,
+  });
+  return jsonOf(Buffer.concat(pieces));
 }
 
-function parsed(pieces: readonly Buffer[]): unknown {
-  const bytes = Buffer.concat(pieces);
+/** A body as JSON; undefined for none. @throws GatewayError `invalid_json` */
+export function jsonOf(bytes: Buffer): unknown {
   if (bytes.length === 0) return undefined;
   try {
     const text = utf8.decode(bytes);

@@ -16,6 +16,8 @@ export interface ApiOperation {
   having: string[] | null;
   /** Whether it asks for no credentials. */
   open: boolean;
+  /** Whether it answers for as long as somebody watches. */
+  streams: boolean;
   /** The name of the schema of a member of the list that it answers. */
   item: string | null;
 }
@@ -52,6 +54,7 @@ function operationsAt(method: string, path: string, documented: Documented): Api
     method,
     path,
     open: security?.length === 0,
+    streams: responses['200']?.content?.['text/event-stream'] !== undefined,
     item: schema?.properties?.['resources']?.items?.$ref?.split('/').at(-1)?.replace(/Part$/, '') ?? null,
   };
   const actions = Object.entries(documented['x-actions'] ?? {});

@@ -371,6 +371,21 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./events-rollback.ts')).eventsRollbackCommand,
   },
   {
+    name: 'events status',
+    summary: 'Show how the event engine is doing',
+    load: async () => (await import('./events-status.ts')).eventsStatusCommand,
+  },
+  {
+    name: 'events tail',
+    summary: 'Show events as they are published',
+    load: async () => (await import('./events-tail.ts')).eventsTailCommand,
+  },
+  {
+    name: 'events dead-letters',
+    summary: 'List, show, replay and purge events that failed',
+    load: async () => (await import('./events-dead-letters.ts')).eventsDeadLettersCommand,
+  },
+  {
     name: 'events types',
     summary: 'List the types of events that the gateway itself emits',
     load: async () => (await import('./events-types.ts')).eventsTypesCommand,

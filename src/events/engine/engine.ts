@@ -8,11 +8,13 @@ import type { SpoolPlaces } from '../spool/open.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
+import { type EngineStatus, engineStatus } from './engine-status.ts';
 import type { ProcessorInput } from './open-processor.ts';
 import { createOwnEvents } from './own-events.ts';
 import type { PublishResult } from './publisher.ts';
 import { createSourceSet } from './source-set.ts';
 import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
+import { createTail, type Tail } from './tail.ts';
 import { createTriggerSet, type TriggerChange } from './trigger-set.ts';
 import { type TriggerStatus, triggerStatus } from './trigger-status.ts';
 
@@ -56,6 +58,9 @@ export interface Engine {
   readonly deadLetters: DeadLetters;
   /** The sources that are running. */
   sources(): readonly Source[];
+  readonly tail: Pick<Tail, 'listen'>;
+  /** Never throws. */
+  status(): Promise<EngineStatus>;
   /** Stops taking events, waits for those under way, and closes the channels. */
   close(): Promise<void>;
 }
@@ -77,8 +82,11 @@ export function createEngine(input: EngineInput): Engine {
     publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
   });
   const sources = createSourceSet({ ...input, channels, gates, places: storagePlaces(input) });
+  const tail = createTail();
+  const sources = createSourceSet({ ...input, channels, gates, tail });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
+  let current: Pick<EventConfig, 'channels'> = { channels: new Map() };
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const done = turn.then(work);
@@ -112,6 +120,7 @@ export function createEngine(input: EngineInput): Engine {
     sourceChange.commit();
     ownEvents.replacePublishers(sourceChange.own);
     subscriptions.update(subscribersOf(config));
+    current = config;
   };
 
   return {
@@ -122,6 +131,15 @@ export function createEngine(input: EngineInput): Engine {
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
     triggerStatus: () => Promise.all([...triggers.current().values()].map(triggerStatus)),
     deadLetters,
+    tail,
+    status: () =>
+      engineStatus({
+        config: current,
+        sources: [...sources.current().values()].map(({ publisher }) => publisher.status()),
+        triggers: triggers.current().values(),
+        ownEvents: ownEvents.status(),
+        letterCounts: deadLetters.counts,
+      }),
     async close() {
       closed = true;
       await turn;

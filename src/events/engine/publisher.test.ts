@@ -77,6 +77,7 @@ function setUp({
       gateOf: (id) => ({ admit: () => admit(id) }),
       spool,
       clock,
+      published: () => {},
       random: () => 0.5,
       log,
     },

@@ -53,6 +53,8 @@ export interface PublisherInput {
   clock: Clock;
   random: () => number;
   log: Log;
+  /** Told what came of each event. */
+  published(event: CloudEvent, result: PublishResult['kind']): void;
 }
 
 /** Publishes the events of one source: each once into every channel that it goes to. */
@@ -227,6 +229,7 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
         .then((result) => {
           if (result.kind === 'rejected') rejected[result.reason] = (rejected[result.reason] ?? 0) + 1;
           else counts[result.kind] += 1;
+          input.published(event, result.kind);
           return result;
         })
         .finally(() => underWay.delete(sending));

@@ -1,5 +1,6 @@
 import { describe, type Log } from '../../lib/log.ts';
 import type { Channel } from '../channels/channel.ts';
+import type { CloudEvent } from '../cloudevents/event.ts';
 import type { EventConfig, Route, Source } from '../config/config.ts';
 import { openSpool, type SpoolPlaces } from '../spool/open.ts';
 import { storageOf } from '../spool/storage.ts';
@@ -8,8 +9,9 @@ import { admitToBoth } from '../strategies/gate.ts';
 import type { Gates } from '../strategies/gates.ts';
 import { isOrigin } from './bridges.ts';
 import type { ChannelPool } from './channel-pool.ts';
-import { createPublisher, type Publisher, type PublisherSettings } from './publisher.ts';
+import { createPublisher, type Publisher, type PublisherSettings, type PublishResult } from './publisher.ts';
 import { selected } from './running-trigger.ts';
+import type { Tail } from './tail.ts';
 
 /** How long what waits in memory may be sent when the engine closes. */
 const DRAIN_MS = 5_000;
@@ -50,9 +52,11 @@ export interface SourceSetInput {
   /** Where storages are. */
   places: SpoolPlaces;
   random: () => number;
+  tail: Pick<Tail, 'published'>;
 }
 
 export function createSourceSet({ channels, gates, log, places, random }: SourceSetInput): SourceSet {
+export function createSourceSet({ channels, gates, log, random, tail }: SourceSetInput): SourceSet {
   let current: Sources = new Map();
   const retired = new Set<Publisher>();
 
@@ -71,7 +75,9 @@ export function createSourceSet({ channels, gates, log, places, random }: Source
       const inner = gates.of(`channel:${channelId}`);
       return { admit: () => admitToBoth(outer, inner) };
     };
-    const input = { gateOf, spool, clock: monotonicClock, random, log };
+    const published = (event: CloudEvent, result: PublishResult['kind']) =>
+      tail.published({ event, sourceId: source.id, result });
+    const input = { gateOf, spool, clock: monotonicClock, random, log, published };
     return { source, publisher: createPublisher(settings, input) };
   };
   return {

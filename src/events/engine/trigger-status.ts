@@ -18,18 +18,21 @@ export interface TriggerStatus {
   })[];
 }
 
-/** How a trigger is doing, with what waits for it in its channels. */
+/** How long a channel may take to tell what waits in it. Its message queue may be down. */
+const DEPTH_MS = 2_000;
+
+/** How a trigger is doing, with what waits for it in its channels. Never throws. */
 export async function triggerStatus({
   consumers,
-  context,
+  context: { activity, gate },
   definition,
 }: RunningTrigger): Promise<TriggerStatus> {
-  const { activity, gate } = context;
   const { id } = definition.trigger;
-  const each = [...consumers.values()].map(async ({ channel, channelId, consumer }) => {
-    const { waiting } = await channel.depth(id).catch(() => ({ waiting: null }));
-    return { channel: channelId, waiting, ...consumer.status() };
-  });
+  const each = [...consumers.values()].map(async ({ channel, channelId, consumer }) => ({
+    channel: channelId,
+    waiting: await withinTime(channel.depth(id).then(({ waiting }) => waiting)),
+    ...withoutStack(consumer.status()),
+  }));
   return {
     id,
     paused: activity.paused(),
@@ -38,4 +41,22 @@ export async function triggerStatus({
     gate: gate.status(),
     consumers: await Promise.all(each),
   };
+}
+
+/** @returns null for what fails or takes too long */
+async function withinTime(asked: Promise<number | null>): Promise<number | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), DEPTH_MS);
+  });
+  try {
+    return await Promise.race([asked.catch(() => null), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The log has where an error came from. */
+function withoutStack({ channelError, ...status }: ConsumerStatus): ConsumerStatus {
+  return { ...status, channelError: channelError?.split('\n', 1)[0] ?? null };
 }
