@@ -91,7 +91,9 @@ describe('the event engine in the management API', () => {
     assert.equal(resources.length, 2);
     assert.equal((await letters(`?limit=2&after=${next}`)).resources.length, 1);
     assert.deepEqual((await letters('?trigger=other')).resources, []);
-    const selected = await letters(`?cesql=${encodeURIComponent(`dlstatus = 400 AND subject = '${ids[1]}'`)}`);
+    const selected = await letters(
+      `?cesql=${encodeURIComponent(`dlstatus = 400 AND subject = '${ids[1]}'`)}`,
+    );
     const [letter] = selected.resources;
     assert.ok(letter !== undefined && selected.resources.length === 1);
     assert.deepEqual([letter.trigger, letter.reason, letter.status], ['hook', 'nonretryable', 400]);
