@@ -81,9 +81,8 @@ export function createEngine(input: EngineInput): Engine {
     gates,
     publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
   });
-  const sources = createSourceSet({ ...input, channels, gates, places: storagePlaces(input) });
   const tail = createTail();
-  const sources = createSourceSet({ ...input, channels, gates, tail });
+  const sources = createSourceSet({ ...input, channels, gates, tail, places: storagePlaces(input) });
   const ownEvents = createOwnEvents({ log, now });
   let closed = false;
   let current: Pick<EventConfig, 'channels'> = { channels: new Map() };

@@ -55,8 +55,8 @@ export interface SourceSetInput {
   tail: Pick<Tail, 'published'>;
 }
 
-export function createSourceSet({ channels, gates, log, places, random }: SourceSetInput): SourceSet {
-export function createSourceSet({ channels, gates, log, random, tail }: SourceSetInput): SourceSet {
+export function createSourceSet(input: SourceSetInput): SourceSet {
+  const { channels, gates, log, places, random, tail } = input;
   let current: Sources = new Map();
   const retired = new Set<Publisher>();
 
