@@ -43,6 +43,7 @@ import { auditEvents } from './management/audit-events.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
 import { createEventStreams, type EventStreams } from './management/live/event-streams.ts';
 import { type Live, openLive } from './management/live/live.ts';
+import { createRequestMetrics, type RequestMetrics } from './management/metrics/request-metrics.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
 import { gatewayResources } from './management/resources.ts';
@@ -265,6 +266,7 @@ async function openContext(
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
   const streams = createEventStreams();
+  const metrics = createRequestMetrics();
   const live = openLive(streams, onLive);
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
   const tokens = openTokens({
@@ -304,6 +306,7 @@ async function openContext(
     changed: ({ id, state }) => live.publish('services', () => ({ id: `tunnel-${id}`, state })),
   });
   onClose(tunnels.close);
+  const started: { events: Events | null } = { events: null };
   const services = await openServices({
     store,
     mcp,
@@ -325,6 +328,7 @@ async function openContext(
     sharing: shared?.ready ?? null,
     publish: (event) => live.publish('services', () => event),
     standingsOf: accounts.standingsOf,
+    events: () => started.events,
   });
   onClose(() => services.close());
   const events = await openEvents({
@@ -340,6 +344,7 @@ async function openContext(
     variable: readVariable,
   });
   onClose(() => events.close());
+  started.events = events;
   gatewayEvents.attach(events);
   await gatewayEvents.followAudit(config.dataDir, schedule);
   const context: SurfaceContext = {
@@ -359,6 +364,7 @@ async function openContext(
       ledger.record(entry);
       live.publish('requests', () => rowOfEntry(entry));
       gatewayEvents.requestFinished(entry, traceparent);
+      metrics.count(entry);
     },
     usageOf: async (keyId, since) => ({
       ...(await usageOfKey(store, keyId, since)),
@@ -382,6 +388,7 @@ async function openContext(
       sealing,
       snapshots,
       live,
+      metrics,
       streams,
       services,
       context,
@@ -404,6 +411,7 @@ interface DoorParts {
   sealing: StorageKey;
   snapshots: Awaited<ReturnType<typeof openSnapshots>>;
   live: Live;
+  metrics: RequestMetrics;
   streams: EventStreams;
   services: Services;
   context: SurfaceContext;
@@ -507,6 +515,7 @@ async function openManagementApi(
     finishLogin: logins.returned,
     gatekeeper,
     live,
+    metrics: parts.metrics,
     streams: parts.streams,
     once,
     version,
@@ -613,6 +622,8 @@ function serve(
       });
       return true;
     }
+    case '/metrics':
+      return management.serveMetrics(exchange);
     default:
       if (isManagementPath(exchange.path)) return management.serve(exchange);
       if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);

@@ -22,6 +22,7 @@ export const permissions = {
   'services:read': { from: 'viewer', scope: true },
   'services:operate': { from: 'operator', scope: true },
   'services:update': { from: 'admin', scope: true },
+  'metrics:read': { from: 'viewer', scope: true },
   'usage:read': { from: 'viewer', scope: true },
   'models:read': { from: 'viewer', scope: true },
   'catalog:update': { from: 'admin', scope: true },

@@ -9,6 +9,7 @@ import type { KeyedMutex } from './guard/keyed-mutex.ts';
 import type { RateLimiter } from './guard/rate-limiter.ts';
 import type { EventStreams } from './live/event-streams.ts';
 import type { Live } from './live/live.ts';
+import type { RequestMetrics } from './metrics/request-metrics.ts';
 
 /** A new token, as `GET /api/auth` gives it. */
 export interface IssuedToken {
@@ -69,6 +70,7 @@ export interface ManagementContext {
   gatekeeper: Gatekeeper;
   live: Live;
   streams: EventStreams;
+  metrics: Pick<RequestMetrics, 'families'>;
   /** Whether an address is that of a proxy whose word about its clients counts. */
   trusted(address: string): boolean;
   cliTools: CliTools;

@@ -9,6 +9,7 @@ import { type ApiCall, admit, callApi, guard, refuse, serveManagement } from './
 import type { ManagementContext } from './context.ts';
 import { createKeyedMutex } from './guard/keyed-mutex.ts';
 import { createRateLimiter } from './guard/rate-limiter.ts';
+import { serveMetrics } from './metrics/serve.ts';
 import { openApiDocument } from './openapi/openapi.ts';
 import { jsonBody } from './request-body.ts';
 
@@ -21,6 +22,7 @@ export interface ManagementInput
     | 'finishLogin'
     | 'hosts'
     | 'live'
+    | 'metrics'
     | 'now'
     | 'once'
     | 'report'
@@ -45,6 +47,8 @@ export interface Management {
   refuse(exchange: Exchange, error: unknown): void;
   /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
   call(caller: Caller, call: ApiCall): Promise<Answer>;
+  /** Answers `/metrics`. Never throws. */
+  serveMetrics(exchange: Exchange): Promise<void>;
   /** Ends answers that would go on for as long as somebody watches. */
   endStreams(): void;
 }
@@ -64,6 +68,7 @@ export function openManagement(input: ManagementInput): Management {
     gatekeeper,
     hosts: input.hosts,
     live: input.live,
+    metrics: input.metrics,
     streams: input.streams,
     now: input.now,
     openapi,
@@ -79,6 +84,8 @@ export function openManagement(input: ManagementInput): Management {
     serve: (exchange) => serveManagement(context, exchange),
     guard: (exchange) => guard(context, exchange),
     endStreams: input.streams.close,
+    serveMetrics: (exchange) =>
+      serveMetrics(context, exchange).catch((error: unknown) => refuse(context, exchange, error)),
     admit: (exchange) => admit(context, exchange),
     body: jsonBody,
     refuse: (exchange, error) => refuse(context, exchange, error),

@@ -3,6 +3,7 @@ import { type Config, isLoopback } from '../config.ts';
 import type { connectionStore } from '../connections/store.ts';
 import { probeConnection } from '../connections/testing/probe.ts';
 import type { TestOptions } from '../connections/testing/test-connection.ts';
+import type { Events } from '../events/open.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { Resource } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
@@ -12,6 +13,7 @@ import type { Tunnels } from '../tunnels/tunnels.ts';
 import { connectionPart } from './connection-part.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { dataPlanePart } from './data-plane-part.ts';
+import { eventsPart } from './events-part.ts';
 import type { Gate } from './gate.ts';
 import { createHealthBoard } from './health.ts';
 import { createLifeCycles } from './life-cycle.ts';
@@ -48,6 +50,8 @@ export interface ServicesInput {
   listening(): { host: string; port: number } | null;
   /** What requests met at a connection, and at its models. */
   standingsOf: Accounts['standingsOf'];
+  /** The event engine; null as long as the gateway starts. */
+  events(): Events | null;
   /** Tells who watches what happened. */
   publish(event: object): void;
   mcp: ProtocolServer;
@@ -178,6 +182,7 @@ function fixedParts(
       ...input.a2a,
       now,
     }),
+    eventsPart({ version, since, now, events: input.events, endpoints: at('/api/events') }),
     ...unbuiltParts(),
   ];
   return () => [

@@ -62,6 +62,7 @@ async function gateway(store: Store, dataDir: string, world: World) {
     report: (error) => {
       throw error;
     },
+    events: () => null,
     now: () => world.time,
   });
   const [resource] = services.resources;
@@ -131,7 +132,7 @@ describe('the resource of services', () => {
       store: 'running',
       scheduler: 'running',
       dashboard: 'disabled',
-      events: 'disabled',
+      events: 'running',
       mcp: 'running',
       a2a: 'running',
       'connection-Home.1': 'running',

@@ -3,7 +3,6 @@ import type { Part } from './part.ts';
 /** Services that the API names and this version does not have. They are shown as what they are: not there. */
 const rows = [
   { id: 'dashboard', kind: 'dashboard', name: 'Dashboard', what: 'The pages of the dashboard' },
-  { id: 'events', kind: 'event_engine', name: 'Events', what: 'Rules that act on events' },
 ] as const;
 
 /** @param built ids of those that exist after all */

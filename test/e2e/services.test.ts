@@ -72,7 +72,7 @@ describe('the collection of services', () => {
     const rows = page.json()['resources'] as Record<string, unknown>[];
     assert.deepEqual(
       rows.map(({ id }) => id),
-      ['dashboard', 'events'],
+      ['dashboard'],
     );
     for (const row of rows) assert.deepEqual(Object.keys(row).sort(), ['href', 'id', 'name', 'state']);
     refused(await at.call('GET', '/api/services?attributes=nope', { token: vic.token }), 400);

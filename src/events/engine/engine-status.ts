@@ -48,6 +48,47 @@ export async function engineStatus(parts: EngineParts): Promise<EngineStatus> {
   };
 }
 
+/** How everything that runs is doing just now. */
+export function engineHealth({ config, ownEvents, sources, triggers }: EngineParts): EngineHealth {
+  const running = [...triggers];
+  return {
+    sources,
+    ownEvents,
+    triggers: running.map(({ context: { activity, gate }, definition }) => ({
+      id: definition.trigger.id,
+      paused: activity.paused(),
+      gate: gate.status(),
+    })),
+    channels: [...config.channels.keys()].map((id) => ({
+      id,
+      problem: problemOf(
+        sources,
+        running.flatMap(({ consumers }) =>
+          [...consumers.values()].map(({ channelId, consumer }) => ({
+            channel: channelId,
+            channelError: consumer.status().channelError?.split('\n', 1)[0] ?? null,
+          })),
+        ),
+        id,
+      ),
+    })),
+  };
+}
+
+/** What last went wrong at a channel, at the side of the sources or of the triggers. */
+function problemOf(
+  sources: readonly PublisherStatus[],
+  consumers: readonly { channel: string; channelError: string | null }[],
+  id: string,
+): string | null {
+  const outlets = sources.flatMap(({ channels }) => channels.filter(({ channel }) => channel === id));
+  const problems = [
+    ...outlets.map(({ lastError }) => lastError),
+    ...consumers.filter(({ channel }) => channel === id).map(({ channelError }) => channelError),
+  ];
+  return problems.find((problem) => problem !== null) ?? null;
+}
+
 function channelStatus(
   { id, scheme, topic }: ChannelConfig,
   sources: readonly PublisherStatus[],
@@ -56,10 +97,6 @@ function channelStatus(
   const outlets = sources.flatMap(({ channels }) => channels.filter(({ channel }) => channel === id));
   const consumers = triggers.flatMap((trigger) => trigger.consumers.filter(({ channel }) => channel === id));
   const waiting = consumers.map((consumer) => consumer.waiting);
-  const problems = [
-    ...outlets.map(({ lastError }) => lastError),
-    ...consumers.map(({ channelError }) => channelError),
-  ];
   return {
     id,
     scheme,
@@ -67,12 +104,20 @@ function channelStatus(
     published: outlets.reduce((sum, { sent }) => sum + sent, 0),
     failed: outlets.reduce((sum, { failed }) => sum + failed, 0),
     waiting: waiting.includes(null) ? null : waiting.reduce<number>((sum, count) => sum + (count ?? 0), 0),
-    problem: problems.find((one) => one !== null) ?? null,
+    problem: problemOf(sources, consumers, id),
   };
 }
 
+/** What can be told at once, without asking a channel. */
+export interface EngineHealth {
+  readonly triggers: readonly Pick<TriggerStatus, 'id' | 'paused' | 'gate'>[];
+  readonly channels: readonly Pick<ChannelStatus, 'id' | 'problem'>[];
+  readonly sources: readonly Pick<PublisherStatus, 'source' | 'storage'>[];
+  readonly ownEvents: Pick<OwnEventsStatus, 'dropped'>;
+}
+
 /** What an operator should look at, in sentences. */
-export function engineProblems({ channels, ownEvents, sources, triggers }: EngineStatus): string[] {
+export function engineProblems({ channels, ownEvents, sources, triggers }: EngineHealth): string[] {
   return [
     ...triggers.flatMap(({ gate, id, paused }) => [
       ...(paused === null ? [] : [`Trigger ${id} is paused: ${paused.detail}`]),

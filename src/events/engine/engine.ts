@@ -8,7 +8,13 @@ import type { SpoolPlaces } from '../spool/open.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
-import { type EngineStatus, engineStatus } from './engine-status.ts';
+import {
+  type EngineParts,
+  type EngineStatus,
+  engineHealth,
+  engineProblems,
+  engineStatus,
+} from './engine-status.ts';
 import type { ProcessorInput } from './open-processor.ts';
 import { createOwnEvents } from './own-events.ts';
 import type { PublishResult } from './publisher.ts';
@@ -61,6 +67,8 @@ export interface Engine {
   readonly tail: Pick<Tail, 'listen'>;
   /** Never throws. */
   status(): Promise<EngineStatus>;
+  /** What an operator should look at, in sentences, without asking a channel. */
+  problems(): string[];
   /** Stops taking events, waits for those under way, and closes the channels. */
   close(): Promise<void>;
 }
@@ -122,6 +130,13 @@ export function createEngine(input: EngineInput): Engine {
     current = config;
   };
 
+  const parts = (): EngineParts => ({
+    config: current,
+    sources: [...sources.current().values()].map(({ publisher }) => publisher.status()),
+    triggers: triggers.current().values(),
+    ownEvents: ownEvents.status(),
+    letterCounts: deadLetters.counts,
+  });
   return {
     apply: (config) => inTurn(() => applyNow(withBridges(config))),
     emit: ownEvents.emit,
@@ -131,14 +146,8 @@ export function createEngine(input: EngineInput): Engine {
     triggerStatus: () => Promise.all([...triggers.current().values()].map(triggerStatus)),
     deadLetters,
     tail,
-    status: () =>
-      engineStatus({
-        config: current,
-        sources: [...sources.current().values()].map(({ publisher }) => publisher.status()),
-        triggers: triggers.current().values(),
-        ownEvents: ownEvents.status(),
-        letterCounts: deadLetters.counts,
-      }),
+    status: () => engineStatus(parts()),
+    problems: () => engineProblems(engineHealth(parts())),
     async close() {
       closed = true;
       await turn;

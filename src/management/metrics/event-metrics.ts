@@ -1,0 +1,165 @@
+import type { StatusRecord } from '../events/status-schema.ts';
+import type { MetricFamily, MetricValue } from './exposition.ts';
+
+type Source = StatusRecord['sources'][number];
+type Channel = StatusRecord['channels'][number];
+type Trigger = StatusRecord['triggers'][number];
+
+/** The event engine. Its counters begin again when a source or a trigger is changed. */
+export function eventMetrics({
+  channels,
+  config,
+  own_events,
+  problems,
+  running,
+  sources,
+  triggers,
+}: StatusRecord): MetricFamily[] {
+  const counter = (name: string, help: string, values: MetricValue[]): MetricFamily => ({
+    name: `events_${name}`,
+    type: 'counter',
+    help,
+    values,
+  });
+  const gauge = (name: string, help: string, values: MetricValue[]): MetricFamily => ({
+    name: `events_${name}`,
+    type: 'gauge',
+    help,
+    values,
+  });
+  const one = (value: number): MetricValue[] => [{ labels: {}, value }];
+  const ofSources = (value: (source: Source) => number) =>
+    sources.map((source) => ({ labels: { source: source.id }, value: value(source) }));
+  const ofChannels = (value: (channel: Channel) => number | null) =>
+    channels.flatMap((channel) => {
+      const number = value(channel);
+      return number === null ? [] : [{ labels: { channel: channel.id }, value: number }];
+    });
+  const ofTriggers = (value: (trigger: Trigger) => number | null) =>
+    triggers.flatMap((trigger) => {
+      const number = value(trigger);
+      return number === null ? [] : [{ labels: { trigger: trigger.id }, value: number }];
+    });
+  return [
+    gauge('running', 'Whether the event engine runs', one(Number(running))),
+    gauge('config_version', 'The version of the configuration that is in force', one(config.version)),
+    gauge('config_rejected', 'Whether events.yaml is wrong', one(Number(config.rejected !== null))),
+    gauge('problems', 'Things that an operator should look at', one(problems.length)),
+    counter('own_emitted_total', 'Events of the gateway itself', one(own_events.emitted)),
+    counter('own_dropped_total', 'Events of the gateway itself that were lost', one(own_events.dropped)),
+    counter(
+      'accepted_total',
+      'Events that a source accepted',
+      ofSources(({ accepted }) => accepted),
+    ),
+    counter(
+      'spooled_total',
+      'Events that went into the storage of a source',
+      ofSources(({ spooled }) => spooled),
+    ),
+    counter(
+      'dropped_total',
+      'Events that a full storage threw away',
+      ofSources(({ dropped }) => dropped),
+    ),
+    counter(
+      'rejected_total',
+      'Events that a source did not accept, by reason',
+      sources.flatMap(({ id, rejected }) =>
+        Object.entries(rejected).map(([reason, value]) => ({ labels: { source: id, reason }, value })),
+      ),
+    ),
+    counter(
+      'unrouted_total',
+      'Events that no router leads anywhere',
+      ofSources(({ unrouted }) => unrouted),
+    ),
+    gauge(
+      'stored',
+      'Events in the storage of a source',
+      ofSources(({ storage }) => storage?.events ?? 0),
+    ),
+    counter(
+      'published_total',
+      'Events that were published into a channel',
+      ofChannels(({ published }) => published),
+    ),
+    counter(
+      'publish_failures_total',
+      'Publishings that failed',
+      ofChannels(({ failed }) => failed),
+    ),
+    gauge(
+      'channel_waiting',
+      'Events in a channel that were not received yet',
+      ofChannels(({ waiting }) => waiting),
+    ),
+    counter(
+      'delivered_total',
+      'Events that a trigger delivered',
+      ofTriggers(({ delivered }) => delivered),
+    ),
+    counter(
+      'attempt_failures_total',
+      'Attempts that failed',
+      ofTriggers(({ failed }) => failed),
+    ),
+    counter(
+      'retries_total',
+      'Retries',
+      ofTriggers(({ retried }) => retried),
+    ),
+    counter(
+      'dead_lettered_total',
+      'Events that became dead letters',
+      ofTriggers(({ dead_lettered }) => dead_lettered),
+    ),
+    counter(
+      'discarded_total',
+      'Events that failed and were not kept',
+      ofTriggers(({ discarded }) => discarded),
+    ),
+    counter(
+      'duplicates_total',
+      'Events that came again after they were handled',
+      ofTriggers(({ duplicates }) => duplicates),
+    ),
+    counter(
+      'filtered_total',
+      'Events that no router leads to the trigger',
+      ofTriggers(({ filtered }) => filtered),
+    ),
+    gauge(
+      'dead_letters',
+      'Dead letters that are kept',
+      ofTriggers(({ dead_letters }) => dead_letters),
+    ),
+    gauge(
+      'trigger_waiting',
+      'Events that a trigger did not receive yet',
+      ofTriggers(({ waiting }) => waiting),
+    ),
+    gauge(
+      'buffered',
+      'Events that wait in the memory of a trigger',
+      ofTriggers(({ buffered }) => buffered),
+    ),
+    gauge(
+      'in_flight',
+      'Events that are with the processor of a trigger',
+      ofTriggers(({ in_flight }) => in_flight),
+    ),
+    gauge(
+      'paused',
+      'Whether a trigger is paused',
+      ofTriggers(({ paused }) => Number(paused !== null)),
+    ),
+    gauge(
+      'breaker_open',
+      'Whether the circuit breaker of a trigger is open (1) or tries again (0.5)',
+      ofTriggers(({ breaker }) =>
+        breaker === null ? null : { closed: 0, 'half-open': 0.5, open: 1 }[breaker],
+      ),
+    ),
+  ];
+}
