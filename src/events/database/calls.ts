@@ -17,3 +17,16 @@ export function callsOf(database: DatabaseSync): (call: Call) => Answer<CallName
   const calls: Calls = { ...channelCalls(database), ...handledCalls(database), ...letterCalls(database) };
   return ({ input, name }) => (calls[name] as (argument: typeof input) => Answer<CallName>)(input);
 }
+
+/**
+ * Calls that do not wait for the disk: what they write stays when the process dies, and when the machine loses its power, a
+ * message that was settled comes once more.
+ */
+export const unsynced: ReadonlySet<CallName> = new Set<CallName>([
+  'receive',
+  'renew',
+  'ack',
+  'release',
+  'nextDue',
+  'depth',
+]);

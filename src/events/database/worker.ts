@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { type Answer, type Call, type CallName, callsOf } from './calls.ts';
+import { type Answer, type Call, type CallName, callsOf, unsynced } from './calls.ts';
 import { prepareTables } from './tables.ts';
 
 /**
@@ -26,6 +26,8 @@ if (port === null) throw new Error('This is no thread of its own');
 const database = new DatabaseSync(String(workerData));
 prepareTables(database);
 let run = callsOf(database);
+/** Whether a commit waits for the disk. */
+let synchronous: 'normal' | 'full' = 'full';
 
 interface Numbered {
   readonly id: number;
@@ -41,15 +43,21 @@ port.on('message', (first: Asked | 'close') => {
     else for (const [index, call] of next.calls.entries()) asked.push({ id: next.first + index, call });
     next = asked.length < MOST_AT_ONCE ? receiveMessageOnPort(port)?.message : undefined;
   }
-  if (asked.length > 0) port.postMessage(transaction(asked));
+  // What need not wait for the disk does not wait behind what has to.
+  const quick = asked.filter(({ call }) => unsynced.has(call.name));
+  if (quick.length > 0) port.postMessage(transaction(quick, 'normal'));
+  const slow = asked.filter(({ call }) => !unsynced.has(call.name));
+  if (slow.length > 0) port.postMessage(transaction(slow, 'full'));
   if (!closing) return;
   database.close();
   port.close();
 });
 
 /** One call that fails does not fail the others. */
-function transaction(asked: readonly Numbered[]): Reply[] {
+function transaction(asked: readonly Numbered[], mode: typeof synchronous): Reply[] {
   try {
+    if (mode !== synchronous) database.exec(`pragma synchronous = ${mode}`);
+    synchronous = mode;
     database.exec('begin immediate');
     const replies = asked.map(({ call, id }) => ({ id, answer: run(call) }));
     database.exec('commit');
@@ -59,7 +67,7 @@ function transaction(asked: readonly Numbered[]): Reply[] {
     run = callsOf(database);
     return asked.length === 1
       ? asked.map(({ id }) => refusal(id, error))
-      : asked.flatMap((one) => transaction([one]));
+      : asked.flatMap((one) => transaction([one], mode));
   }
 }
 

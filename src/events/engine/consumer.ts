@@ -53,6 +53,8 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
   const stopping = new AbortController();
   const buffer: Held[] = [];
   const inFlight = new Map<Held, Promise<void>>();
+  /** Of these, those that the processor has. The others wait for the channel to know what became of them. */
+  let processing = 0;
   let bytes = 0;
   let averageBytes = EXPECTED_BYTES;
   /** The next events may be suspects. */
@@ -130,13 +132,22 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
     averageBytes = Math.max(1, averageBytes * 0.9 + one.size * 0.1);
   };
   const work = () => {
-    while (inFlight.size < parallel && !stopped()) {
+    while (processing < parallel && !stopped()) {
       const one = buffer.shift();
       if (one === undefined) return;
-      const settled = handleDelivery(context, inlet, one.delivery, stopping.signal)
+      processing += 1;
+      let isProcessed = false;
+      const processed = () => {
+        if (isProcessed) return;
+        isProcessed = true;
+        processing -= 1;
+        work();
+      };
+      const settled = handleDelivery(context, inlet, one.delivery, stopping.signal, processed)
         // It comes again when its lease ends.
         .catch(failed)
         .then(() => {
+          processed();
           inFlight.delete(one);
           bytes -= one.size;
           if (held() === 0) cancelRenewal();

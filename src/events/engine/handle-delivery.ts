@@ -56,26 +56,31 @@ interface Handling extends TriggerContext {
   readonly event: CloudEvent;
   readonly stopping: AbortSignal;
   claim: Claim | null;
+  /** The processor is done with the event, which still has to be settled. */
+  processed(): void;
 }
 
 /**
  * Brings one message to the processor, and settles it by what came of that. Limits are waited for, and are no attempts. What is
  * still waiting when the consumer stops is released.
+ * @param processed is called when the processor has the event no more: what is left waits for the channel
  */
 export async function handleDelivery(
   context: TriggerContext,
   inlet: Inlet,
   delivery: Delivery,
   stopping: AbortSignal,
+  processed: () => void,
 ): Promise<void> {
   const { activity, idempotence, letters, trigger } = context;
   const { channelId } = inlet;
   const { content, crashes, id } = delivery;
   const event = content.ok ? content.event : wrapBytes(channelId, id, content.bytes);
-  const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null };
+  const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null, processed };
   if (!content.ok) return bury(handling, { reason: 'poison', error: content.problem, status: null }, 0);
   if (!inlet.wants(event)) {
     activity.counters.filtered += 1;
+    processed();
     return settle(handling, () => inlet.channel.ack(trigger.id, id));
   }
   if (crashes > 0 && letters !== null) {
@@ -118,7 +123,9 @@ async function handleOnce(handling: Handling): Promise<void> {
     admitted.done('ignored', 0);
     return handleOnce(handling);
   }
-  return conclude(handling, await attempt(handling, admitted));
+  const outcome = await attempt(handling, admitted);
+  if (outcome.kind === 'done') handling.processed();
+  return conclude(handling, outcome);
 }
 
 /** Never rejects. */
