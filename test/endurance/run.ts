@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkBreaker } from '../support/breaker-check.ts';
+import { brokerScenarios } from './broker-scenarios.ts';
 import { runDuplicates } from './duplicates.ts';
 import { runKillPoints } from './kill-points.ts';
 import { runKills } from './kills.ts';
@@ -72,6 +73,7 @@ const scenarios: readonly Scenario[] = [
     },
     expected: { sequences: 50_000 },
   },
+  ...brokerScenarios,
 ];
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));

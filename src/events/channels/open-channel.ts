@@ -63,10 +63,12 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
     case 'postgres': {
       const address = resolveAddress(url, variable);
       const local = database(sqliteFile('sqlite:', dataDir));
-      const connect = async (onLost: (error: Error) => void) =>
-        (await import('./postgres/connect-postgres.ts')).connectPostgres(address, onLost);
+      const driver = async () => (await import('./postgres/connect-postgres.ts')).connectPostgres;
       return createPostgresChannel({
-        server: { connect: (onLost) => withHiddenSecrets(address, connect, onLost) },
+        async connect(onEvents, onLost) {
+          const connect = await driver();
+          return withHiddenSecrets(address, (lost) => connect(address, onEvents, lost), onLost);
+        },
         channelId: id,
         topic,
         instance: () => local.ask('instance', null),

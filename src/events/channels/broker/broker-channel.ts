@@ -34,6 +34,8 @@ interface Consumer {
   /** Whether somebody receives: until then its messages stay with the broker. */
   wanted: boolean;
   consumption: Consumption | null;
+  /** What it consumes from. */
+  connection: BrokerConnection | null;
   again: NodeJS.Timeout | undefined;
   /** Before this time no message of the shelf is due. */
   shelfDue: number;
@@ -52,6 +54,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       subscribed: false,
       wanted: false,
       consumption: null,
+      connection: null,
       again: undefined,
       shelfDue: 0,
     };
@@ -71,6 +74,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       for (const consumer of consumers.values()) {
         clearTimeout(consumer.again);
         consumer.consumption = null;
+        consumer.connection = null;
         consumer.inbox.disconnected();
       }
     },
@@ -91,9 +95,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     const receiver = {
       ended: end,
       message(message: BrokerMessage) {
+        // One of a connection that was lost comes again.
+        if (consumer.connection !== made || ended) return;
         if (consumer.inbox.add(message)) for (const listener of listeners) listener();
       },
     };
+    consumer.connection = made;
     consumer.consumption = { stop: async () => {} };
     made
       .subscribe(name, consumer.subscribed)
@@ -121,12 +128,12 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     return deliveries.map((delivery) => ({ ...delivery, id: `${SHELF}${delivery.id}` }));
   };
   const settle = async ({ inbox }: Consumer, message: BrokerMessage) => {
+    inbox.settled(message);
     try {
       await connection.run(() => message.ack());
     } catch (error) {
-      // It comes once more, and is acknowledged then.
+      // Otherwise it comes once more, and is acknowledged then.
       if (message.position === null) throw error;
-      inbox.settled(message);
     }
   };
   const shelfId = (id: string): string | null => (id.startsWith(SHELF) ? id.slice(SHELF.length) : null);

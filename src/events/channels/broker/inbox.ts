@@ -1,8 +1,8 @@
 import type { Delivery } from '../channel.ts';
 import type { BrokerMessage } from './broker.ts';
 
-/** Messages that were settled while the broker could not be told, the oldest of which are forgotten. */
-const MOST_SETTLED = 100_000;
+/** How many settled messages are remembered. */
+const MOST_SETTLED = 10_000;
 
 /** A message that waits to be received, or is held by the consumer. */
 interface Entry {
@@ -23,7 +23,10 @@ export interface Inbox {
   held(id: string): BrokerMessage | null;
   remove(id: string): void;
   release(id: string): void;
-  /** The message is done with, but the broker was not told. */
+  /**
+   * The message is done with. It is remembered for a while: a broker that could not be told, or that ended before it wrote that
+   * down, delivers it again.
+   */
   settled(message: BrokerMessage): void;
   /** Milliseconds until a message may be due; null when none waits. */
   nextDueIn(): number | null;

@@ -10,7 +10,7 @@ const LONGEST_PAUSE_MS = 2_000;
 class ChannelUnreachable extends Error {}
 
 /** What is connected to. */
-export interface Connectable<Connection extends Closable> {
+interface Connectable<Connection extends Closable> {
   /** @param onLost is called when the connection is of no use any more */
   connect(onLost: (error: Error) => void): Promise<Connection>;
 }
@@ -20,7 +20,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-export interface LastingConnectionInput<Connection extends Closable> {
+interface LastingConnectionInput<Connection extends Closable> {
   readonly broker: Connectable<Connection>;
   /** Calls that are not settled at a time. More are refused, so that a broker that hangs does not fill the memory. */
   readonly maxCalls: number;
@@ -115,6 +115,7 @@ export function createLastingConnection<Connection extends Closable>(
       if (underWay.size + waiting.size >= maxCalls)
         throw new ChannelUnreachable(`${maxCalls} calls wait for the message queue`);
       const used = await connection();
+      if (closed) throw new ChannelUnreachable('The channel is closed');
       return new Promise((resolve, reject) => {
         const settle = () => {
           clearTimeout(timer);
@@ -124,10 +125,11 @@ export function createLastingConnection<Connection extends Closable>(
           settle();
           reject(error);
         };
-        const timer = setTimeout(
-          () => lose(used, new Error(`The message queue did not answer within ${SILENT_MS / 1_000} s`)),
-          SILENT_MS,
-        );
+        const timer = setTimeout(() => {
+          const error = new Error(`The message queue did not answer within ${SILENT_MS / 1_000} s`);
+          end(new ChannelUnreachable(error.message));
+          lose(used, error);
+        }, SILENT_MS);
         underWay.add(end);
         work(used).then(
           (result) => {

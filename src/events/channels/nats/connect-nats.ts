@@ -130,6 +130,7 @@ function connectionOf(
       const pulled = await client.consumers.get(stream, `${OWN}${brokerName(consumer)}`);
       const consumption = consume(pulled, prefetch, receiver);
       consumptions.add(consumption);
+      void connection.closed().then(consumption.end);
       return consumption;
     },
     async waiting(consumer) {
@@ -231,11 +232,9 @@ function consume(pulled: Consumer, prefetch: number, receiver: BrokerReceiver) {
   const worker = setInterval(() => {
     for (const message of unsettled) message.working();
   }, WORKING_MS);
-  const ended = run()
-    .catch((error: unknown) => receiver.ended(error instanceof Error ? error : new Error(String(error))))
-    .finally(() => {
-      if (unsettled.size === 0) clearInterval(worker);
-    });
+  const ended = run().catch((error: unknown) =>
+    receiver.ended(error instanceof Error ? error : new Error(String(error))),
+  );
   const stop = async () => {
     stopped = true;
     roomMade();
@@ -246,19 +245,26 @@ function consume(pulled: Consumer, prefetch: number, receiver: BrokerReceiver) {
   };
   return {
     stop,
+    /** The connection is closed. */
+    end() {
+      stopped = true;
+      roomMade();
+      clearInterval(worker);
+    },
     async giveBack() {
       for (const message of unsettled) message.nak();
       unsettled.clear();
       clearInterval(worker);
       await stop();
     },
-  } satisfies Consumption & { giveBack(): Promise<void> };
+  } satisfies Consumption & { end(): void; giveBack(): Promise<void> };
 }
 
 function messageOf(message: JsMsg, settle: (message: JsMsg) => void): BrokerMessage {
   return {
     content: contentOf(message.data, decodeNats({ headers: pairsOf(message.headers), data: message.data })),
-    position: String(message.seq),
+    // A stream that was made anew counts from 1 again.
+    position: `${message.seq} ${message.timestamp}`,
     redelivered: true,
     async ack() {
       settle(message);

@@ -10,19 +10,21 @@ const NOTIFICATIONS = 'modelgate_events';
 
 export interface PostgresConnection {
   readonly sql: Sql;
-  /** Tells that a topic has events, or may have had some while nobody listened. */
-  listen(onTopic: (topic: string | null) => void): Promise<void>;
   /** Never rejects. */
   close(): Promise<void>;
 }
 
-/** A topic is in the database that the path names. `?sslmode=require` and `?sslmode=verify-full` encrypt. */
+/**
+ * A topic is in the database that the path names. `?sslmode=require` and `?sslmode=verify-full` encrypt.
+ * @param onEvents is told of each topic that gets events
+ */
 export async function connectPostgres(
   { hosts, parameters, password, path, username }: Address,
+  onEvents: (topic: string) => void,
   onLost: (error: Error) => void,
 ): Promise<PostgresConnection> {
   let closing = false;
-  const sql = postgres({
+  const options = {
     host: hosts[0]?.host,
     port: hosts[0]?.port || 5432,
     database: path === '' ? username : path,
@@ -37,24 +39,23 @@ export async function connectPostgres(
       if (!closing) onLost(new Error('PostgreSQL closed the connection'));
     },
     connection: { application_name: 'modelgate' },
-  });
+  };
+  const sql = postgres(options);
+  // `sql.listen` would connect again by itself, also after the end.
+  const listening = { ...options, max: 1, onnotify: (_: string, topic: string) => onEvents(topic) };
+  const listener = postgres(listening);
   const close = async () => {
     closing = true;
-    await sql.end({ timeout: 0 }).catch(() => {});
+    await Promise.allSettled([sql.end({ timeout: 0 }), listener.end({ timeout: 0 })]);
   };
   try {
     await prepareTables(sql);
+    await listener`listen ${listener(NOTIFICATIONS)}`;
   } catch (error) {
     await close();
     throw error;
   }
-  return {
-    sql,
-    async listen(onTopic) {
-      await sql.listen(NOTIFICATIONS, onTopic, () => onTopic(null));
-    },
-    close,
-  };
+  return { sql, close };
 }
 
 /** @throws Error for a mode that is unknown, or that would leave it to the server */

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Log } from '../../../lib/log.ts';
 import { eventOfStored, storedEvent } from '../../database/stored-event.ts';
-import { type Connectable, createLastingConnection } from '../broker/lasting-connection.ts';
+import { createLastingConnection } from '../broker/lasting-connection.ts';
 import type { Channel, Content } from '../channel.ts';
 import { createBatches } from './batches.ts';
 import { notify, type PostgresConnection } from './connect-postgres.ts';
@@ -13,7 +13,8 @@ const MAX_CALLS = 20_000;
 const BYTEA = 17;
 
 export interface PostgresChannelInput {
-  server: Connectable<PostgresConnection>;
+  /** @param onEvents is told of each topic that gets events. @param onLost that the connection is of no use any more */
+  connect(onEvents: (topic: string) => void, onLost: (error: Error) => void): Promise<PostgresConnection>;
   /** What the configuration calls the channel. */
   channelId: string;
   topic: string;
@@ -24,7 +25,7 @@ export interface PostgresChannelInput {
 
 /** A topic in the tables of a PostgreSQL database, which any number of gateways may share. */
 export function createPostgresChannel(input: PostgresChannelInput): Channel {
-  const { channelId, log, server, topic } = input;
+  const { channelId, connect, log, topic } = input;
   const listeners = new Set<() => void>();
   const arrived = () => {
     for (const listener of listeners) listener();
@@ -33,37 +34,50 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
   const gateway = input.instance();
   gateway.catch(() => {});
   const connection = createLastingConnection({
-    broker: server,
+    broker: { connect: (onLost) => connect((changed) => changed === topic && arrived(), onLost) },
     maxCalls: MAX_CALLS,
-    onConnected(made) {
+    onConnected() {
       log.info({ channel: channelId }, 'a message queue is connected');
-      made
-        .listen((which) => {
-          if (which === null || which === topic) arrived();
-        })
-        .catch((error: unknown) => log.warn({ channel: channelId, error: String(error) }, 'nobody listens'));
       arrived();
     },
-    onLost: (error) =>
-      log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached'),
+    onLost(error) {
+      log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached');
+      freed = null;
+    },
   });
   const run = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => connection.run(({ sql }) => work(sql));
 
+  /** What consumers have in hand: the numbers of the events, by consumer. */
+  const held = new Map<number, Set<string>>();
+  const heldBy = (consumer: number): Set<string> => {
+    const seqs = held.get(consumer) ?? new Set();
+    held.set(consumer, seqs);
+    return seqs;
+  };
+  let crashed = 1;
   let freed: Promise<void> | null = null;
-  /** What this gateway had in hand before it was started again, it will not settle: it is due. */
+  /**
+   * What this gateway received before it was started again, or just when its connection was lost, nobody has in hand: it is due.
+   * Only the first of these counts as a crash.
+   */
   const free = (): Promise<void> => {
-    freed ??= freeHeld().catch((error: unknown) => {
+    freed ??= freeLeased().catch((error: unknown) => {
       freed = null;
       throw error;
     });
     return freed;
   };
-  const freeHeld = async () => {
+  const freeLeased = async () => {
     const name = await gateway;
+    const pairs = [...held].flatMap(([consumer, seqs]) => [...seqs].map((seq) => ({ consumer, seq })));
+    const consumers = pairs.map(({ consumer }) => consumer);
+    const seqs = pairs.map(({ seq }) => seq);
     await run(async (sql) => {
-      await sql`update modelgate_deliveries set due = '-infinity', gateway = null, crashes = crashes + 1
-        where gateway = ${name} and consumer in (select id from modelgate_consumers where topic = ${topic})`;
+      await sql`update modelgate_deliveries set due = '-infinity', gateway = null, crashes = crashes + ${crashed}
+        where gateway = ${name} and consumer in (select id from modelgate_consumers where topic = ${topic})
+          and (consumer, seq) not in (select * from unnest(${consumers}::bigint[], ${seqs}::bigint[]))`;
     });
+    crashed = 0;
   };
 
   const idOf = async (consumer: string): Promise<number> => {
@@ -177,6 +191,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
           )
           select seq, event, attempt, crashes from leased left join modelgate_events using (seq) order by seq`,
       );
+      for (const row of rows) heldBy(id).add(String(row['seq']));
       return rows.map((row) => ({
         id: String(row['seq']),
         content: contentOf(row['event']),
@@ -193,7 +208,10 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
       });
     },
     async ack(consumer, seq) {
-      if (numbers([seq]).length > 0) await ack({ consumer: await idOf(consumer), seq });
+      if (numbers([seq]).length === 0) return;
+      const id = await idOf(consumer);
+      await ack({ consumer: id, seq });
+      heldBy(id).delete(seq);
     },
     async retry(consumer, seq, delayMs) {
       const name = await gateway;
@@ -203,6 +221,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
             gateway = null, attempt = attempt + 1, crashes = 0
           where consumer = ${id} and seq = any(${numbers([seq])}::bigint[]) and gateway = ${name}`;
       });
+      heldBy(id).delete(seq);
     },
     async release(consumer, seq) {
       const name = await gateway;
@@ -211,6 +230,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
         await sql`update modelgate_deliveries set due = '-infinity', gateway = null
           where consumer = ${id} and seq = any(${numbers([seq])}::bigint[]) and gateway = ${name}`;
       });
+      heldBy(id).delete(seq);
     },
     async nextDueIn(consumer) {
       const id = await idOf(consumer);

@@ -139,6 +139,7 @@ async function connectionOf(
     },
     async close() {
       clearInterval(trimmer);
+      for (const consumption of consumptions) consumption.end();
       await Promise.allSettled([...consumptions].map((consumption) => consumption.stop()));
       client.destroy();
     },
@@ -286,11 +287,12 @@ function consume({ client, group, instance, key, prefetch, reader, receiver }: C
     await handOver(messages as unknown as Entry[]);
   };
   const worker = setInterval(() => void keepAndClaim().catch(() => {}), WORKING_MS);
-  reader.once('end', () => clearInterval(worker));
   void run().catch((error: unknown) => {
     if (!stopped) receiver.ended(error instanceof Error ? error : new Error(String(error)));
   });
   return {
+    /** Nothing of it can be settled any more. */
+    end: () => clearInterval(worker),
     async stop() {
       stopped = true;
       roomMade();

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runBrokerFaults } from '../endurance/broker-faults.ts';
+import { brokerKinds } from '../endurance/broker-scenarios.ts';
+import { temporaryFolder } from '../support/folder.ts';
+
+/** Shortened runs of test/endurance/broker-faults.ts. */
+
+for (const { installed, scheme, start } of brokerKinds)
+  describe(`a channel on ${scheme}`, { skip: installed ? false : `${scheme} is not installed` }, () => {
+    it('loses no event when its server is killed and started again under load', async (t) => {
+      const server = await start(temporaryFolder(t));
+      t.after(() => server.kill());
+      const run = { times: 2, atMost: 400, seed: 20_128 };
+      const report = await runBrokerFaults({
+        scheme,
+        server,
+        dataDir: temporaryFolder(t),
+        fault: 'kill',
+        ...run,
+      });
+      t.diagnostic(JSON.stringify(report));
+      const { corrupt, lost, phantoms } = report;
+      assert.deepEqual({ lost, phantoms, corrupt }, { lost: 0, phantoms: 0, corrupt: 0 });
+      assert.ok(report.accepted > 100);
+    });
+  });
