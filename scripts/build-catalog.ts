@@ -3,8 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { convertDataSet } from '../src/catalog/data-set/convert.ts';
 import { builtInDataSet, parseDataSet, renderDataSet } from '../src/catalog/data-set/file.ts';
 import { modelTable } from '../src/catalog/data-set/schema.ts';
-
+import type { WireFormat } from '../src/codecs/wire-format.ts';
+import type { DirectoryEntry } from '../src/providers/directory.ts';
 import { readCheckout } from './catalog/checkout.ts';
+import { corrections } from './catalog/corrections.ts';
 import { directoryOf } from './catalog/directory.ts';
 
 /**
@@ -34,4 +36,33 @@ function build(folder: string, taken: string): void {
 function check(): void {
   const { table } = parseDataSet(readFileSync(fileURLToPath(builtInDataSet), 'utf8'));
   modelTable.parse(table);
+  const entries = JSON.parse(readFileSync(directory, 'utf8')) as DirectoryEntry[];
+  const problems = [...misplaced(entries.map(({ id }) => id)), ...staleEntries(entries)];
+  if (problems.length === 0) return;
+  console.error(problems.join('\n'));
+  console.error('run `node scripts/build-catalog.ts CHECKOUT DAY`, see docs/catalog.md');
+  process.exitCode = 1;
+}
+
+function misplaced(ids: readonly string[]): string[] {
+  const sorted = [...new Set(ids)].sort();
+  return ids.filter((id, index) => id !== sorted[index]).map((id) => `${id} is not in its place`);
+}
+
+/** Entries that were made before their correction was changed, as far as that can be seen without the checkout. */
+function staleEntries(entries: readonly DirectoryEntry[]): string[] {
+  return Object.entries(corrections).flatMap(([id, { freeTier, more, root, urls, website }]) => {
+    const entry = entries.find(({ id: own, modelsDev = own }) => modelsDev === id);
+    if (entry === undefined) return [`${id} has a correction and no entry`];
+    const base = entry.baseUrl ?? entry.baseUrlOf ?? '';
+    const addresses = Object.entries({ ...urls, ...more }) as [WireFormat, string][];
+    return [
+      ...addresses
+        .filter(([format, url]) => `${base}${entry.formats?.[format]}` !== url)
+        .map(([format]) => format),
+      ...(root !== undefined && root !== base ? ['root'] : []),
+      ...(website !== undefined && website !== entry.website ? ['website'] : []),
+      ...(freeTier !== entry.freeTier ? ['freeTier'] : []),
+    ].map((what) => `${id}: ${what} is not that of its correction`);
+  });
 }

@@ -7,7 +7,6 @@ export interface Correction
     Pick<
       DirectoryEntry,
       | 'category'
-      | 'offersCatalog'
       | 'zeroIsFree'
       | 'auth'
       | 'formatAuth'
@@ -19,6 +18,8 @@ export interface Correction
       | 'unpriced'
     >
   > {
+  /** Root of an API that is that of another provider, `like`. */
+  root?: string;
   /** Addresses by format, instead of the one that follows from the data set. `{name}` is a parameter. */
   urls?: Partial<Record<WireFormat, string>>;
   /** Addresses beside the one that follows from the data set. */
@@ -62,7 +63,7 @@ const apiKeyHeader = { kind: 'header', name: 'x-api-key' } as const;
 const messagesByKey = { 'anthropic-messages': apiKeyHeader };
 
 /** The same API at another address. */
-const sameAs = (like: string, root: string): Correction => ({ like, urls: { 'openai-chat': root } });
+const sameAs = (like: string, root: string): Correction => ({ like, root });
 
 /** A plan of Alibaba's: https://www.alibabacloud.com/help/en/model-studio/coding-plan */
 const alibabaPlan = (root: string, chat: string): Correction => ({
@@ -130,10 +131,8 @@ export const corrections: Readonly<Record<string, Correction>> = {
   },
   // https://learn.microsoft.com/azure/foundry/openai/how-to/reasoning, https://learn.microsoft.com/azure/foundry/foundry-models/how-to/use-foundry-models-claude
   'azure-cognitive-services': {
-    category: 'cloud',
-    offersCatalog: false,
+    like: 'azure-openai',
     website: 'https://ai.azure.com',
-    auth: { kind: 'header', name: 'api-key' },
     formatAuth: messagesByKey,
     urls: {
       'openai-chat': 'https://{resource}.services.ai.azure.com/openai/v1/chat/completions',

@@ -20,7 +20,7 @@ export function directoryOf(providers: Readonly<Record<string, CheckedOut>>): Di
 
 function entryOf(provider: CheckedOut, correction: Correction): DirectoryEntry {
   const { doc, env, name } = provider;
-  const { keyVariables, like, more: _, urls: __, ...rest } = correction;
+  const { keyVariables, more: _, root, urls: __, ...rest } = correction;
   const id = provider.id.replaceAll('.', '-');
   const documentation = doc.replace(/\?utm_.*$/, '').replace(/\/+$/, '');
   const entry: DirectoryEntry = {
@@ -34,8 +34,8 @@ function entryOf(provider: CheckedOut, correction: Correction): DirectoryEntry {
     keyVariables: keyVariables ?? env.filter((variable) => /^[A-Z]/.test(variable)).slice(0, 1),
     ...(id !== provider.id && { modelsDev: provider.id }),
   };
+  if (root !== undefined) return { ...entry, baseUrl: root };
   const addresses = addressesOf(provider, correction);
-  if (like !== undefined) return { ...entry, like, baseUrl: Object.values(addresses)[0] ?? '' };
   return { ...entry, ...split(addresses), ...modelsPathOf(addresses, correction) };
 }
 

@@ -39,6 +39,13 @@ test('a price of 0 counts where something says that it is meant, and is unknown 
   }
 });
 
+test('a request that asks to be served sooner has a price of its own beside the usual one', () => {
+  const { fast, priority } = catalog.soonerPrices(provider('openai'), 'gpt-5.4');
+  assert.deepEqual([priority?.input, priority?.output, fast], [5, 30, null]);
+  assert.ok(catalog.soonerPrices(provider('anthropic'), 'claude-opus-4-7').fast);
+  assert.deepEqual(catalog.soonerPrices(provider('ollama'), 'any'), { priority: null, fast: null });
+});
+
 test('abilities are those at the provider, and those of the family where it lists none', () => {
   assert.deepEqual(catalog.abilities(provider('opencode'), 'claude-sonnet-4-6'), {
     tools: true,

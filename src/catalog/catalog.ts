@@ -20,6 +20,8 @@ export interface Catalog {
   describe(provider: Provider, model: string): ModelInfo | null;
   /** What of a request the model takes beside text. */
   abilities(provider: Provider, model: string): Abilities;
+  /** Prices of a request that asks to be served sooner, as the data set has them; requests are priced by the usual ones. */
+  soonerPrices(provider: Provider, model: string): { priority: ModelPrice | null; fast: ModelPrice | null };
   /** Whether the provider itself offers a model of this id, so that the bare id may lead there. */
   offers(provider: Provider, model: string): boolean;
   /** The price of each source that has one, whichever of them counts. */
@@ -123,6 +125,14 @@ export function createCatalog({
         free: provider.unpriced === 'free' ? free : null,
         table: tablePrice(provider, model, at),
         dataSet: dataSetPrice(provider, model),
+      };
+    },
+    soonerPrices(provider, model) {
+      const { fast, priority } = entryOf(provider, model) ?? {};
+      const { source } = dataSet.head();
+      return {
+        priority: priority === undefined ? null : priceOfPeriod(priority, source),
+        fast: fast === undefined ? null : priceOfPeriod(fast, source),
       };
     },
     models(provider) {

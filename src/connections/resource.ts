@@ -50,7 +50,7 @@ export function connectionsResource(input: ConnectionsInput): Resource {
   const { listening = () => null, testTimeoutMs = 15_000 } = input;
   const rowOf = (record: ConnectionRecord) => withHealth(record, health);
   const probe: Probe = async (row) => {
-    const options = { timeoutMs: testTimeoutMs, tokens, listening };
+    const options = { timeoutMs: testTimeoutMs, tokens, listening, mayAskModel: true };
     const test = await probeConnection(connections, row.id, options);
     if (test === null) throw gone(row);
     return test;

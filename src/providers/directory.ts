@@ -13,7 +13,7 @@ export interface DirectoryEntry {
   /** Absent where `baseUrlOf` says how it is made of parameters. */
   baseUrl?: string;
   baseUrlOf?: string;
-  /** Id of a provider with a file of its own whose API this is, at another address. */
+  /** Id of a provider with a file of its own whose API this is, at another address; what the entry has not is as there. */
   like?: string;
   /** Absent: a bearer token. */
   auth?: ProviderAuth;
@@ -24,7 +24,6 @@ export interface DirectoryEntry {
   localPort?: number;
   unpriced?: 'free';
   freeTier?: string;
-  offersCatalog?: false;
   zeroIsFree?: true;
   /** Its id in the data set, where that is another. */
   modelsDev?: string;
@@ -57,23 +56,25 @@ export function providerOfEntry(entry: DirectoryEntry, like: Provider | undefine
     ...(entry.zeroIsFree === true && { zeroIsFree: true as const }),
     ...(entry.freeTier !== undefined && { freeTier: entry.freeTier }),
   };
-  if (like !== undefined) {
-    // Prices and free tiers belong to the account, which is another one here.
-    const { freeTier: _, suggestedModel: __, ...api } = like;
-    return { ...api, ...identity, prices: null, suggestedModel: null };
-  }
-  const { formats = {}, modelsPath = null } = entry;
-  return {
-    ...identity,
-    category: entry.category ?? 'api-key',
-    auth: entry.auth ?? { kind: 'bearer' },
+  const { formats = like?.formats ?? {}, modelsPath = null } = entry;
+  const address = {
     formats,
-    modelsPath,
     ...(baseUrlOf !== undefined && { baseUrlOf }),
     ...(entry.formatAuth !== undefined && { formatAuth: entry.formatAuth }),
-    ...(entry.offersCatalog === false && { offersCatalog: false as const }),
-    ...(entry.localPort !== undefined && { localPort: entry.localPort }),
     ...(formats['anthropic-messages'] !== undefined && { headers: { 'anthropic-version': '2023-06-01' } }),
+  };
+  if (like !== undefined) {
+    // Prices, balances and free tiers belong to the account, which is another one here.
+    const { balance: _, freeTier: __, ...api } = like;
+    return { ...api, ...identity, ...address, prices: null, suggestedModel: null };
+  }
+  return {
+    ...identity,
+    ...address,
+    category: entry.category ?? 'api-key',
+    auth: entry.auth ?? { kind: 'bearer' },
+    modelsPath,
+    ...(entry.localPort !== undefined && { localPort: entry.localPort }),
     // As for any other server of the chat format: what is refused is learned.
     dialect: { reasoningField: 'reasoning_content', cacheMembers: true },
     forwardHeaders: 'standard',

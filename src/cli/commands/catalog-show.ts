@@ -70,6 +70,7 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
   const info = catalog.describe(provider, model);
   const sources = catalog.prices(provider, model, at);
   const price = catalog.priceOf(provider, model, at);
+  const sooner = catalog.soonerPrices(provider, model);
   const counts = (Object.keys(sources) as (keyof SourcePrices)[]).find(
     (name) => sources[name]?.source === price?.source && sources[name] !== null,
   );
@@ -85,6 +86,8 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
       Object.entries(sources).map(([name, each]) => [name, each === null ? null : rowOfPrice(each)]),
     ),
     counts: counts ?? null,
+    priority_pricing: sooner.priority === null ? null : rowOfPrice(sooner.priority),
+    fast_pricing: sooner.fast === null ? null : rowOfPrice(sooner.fast),
   };
   io.result(document, () => {
     const facts = Object.entries({ name: info?.name ?? null, ...rowOfInfo(info) })
@@ -102,6 +105,8 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
       ...facts,
       price === null ? 'No price is known.' : 'Prices, the one that counts with *:',
       ...prices,
+      ...(sooner.priority === null ? [] : [`  service_tier priority: ${ratesOf(sooner.priority)}`]),
+      ...(sooner.fast === null ? [] : [`  speed fast: ${ratesOf(sooner.fast)}`]),
     ].join('\n');
   });
   return 0;

@@ -39,7 +39,7 @@ export const catalogUpdateCommand: Command = {
 async function update(from: string | undefined, context: Context): Promise<0> {
   const { dataDir } = await context.config();
   const store = await context.store();
-  const entry = { action: 'catalog.update', target: 'data-set', input: { from: from ?? null } };
+  const entry = { action: 'catalog.update', target: 'data-set', input: { from: withoutQuery(from) } };
   const { changes, head, refused } = await audited(context, entry, () =>
     updateDataSet({ dataDir, from, now: context.now() }),
   );
@@ -54,6 +54,11 @@ async function update(from: string | undefined, context: Context): Promise<0> {
     ].join('\n'),
   );
   return 0;
+}
+
+/** An address may hold a secret behind its path, which is not recorded. */
+function withoutQuery(from: string | undefined): string | null {
+  return from?.split(/[?#]/, 1)[0] ?? null;
 }
 
 async function reset(context: Context): Promise<0> {

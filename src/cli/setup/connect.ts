@@ -57,7 +57,11 @@ export async function testStored(record: ConnectionRecord, context: Context): Pr
   const open = await stored.findOpen(record.id);
   if (open === null) throw failure(1, 'not_found', `The connection "${record.name}" was removed meanwhile.`);
   const tokens = openAccessTokens(await context.store(), (await context.sealingKey()).key);
-  const result = await testConnection(open, provider, { timeoutMs: testTimeoutMs, tokens });
+  const result = await testConnection(open, provider, {
+    timeoutMs: testTimeoutMs,
+    tokens,
+    mayAskModel: true,
+  });
   await stored.saveTest(record.id, result);
   return result;
 }

@@ -9,7 +9,7 @@ export function providerOf(id: string): Provider {
   const provider = findProvider(id) ?? findProvider(id.toLowerCase());
   if (provider !== undefined) return provider;
   const near = allProviders()
-    .filter((known) => known.id.includes(id) || id.includes(known.id))
+    .filter((known) => known.modelsDev === id || known.id.includes(id) || id.includes(known.id))
     .map((known) => known.id);
   const hint =
     near.length > 0

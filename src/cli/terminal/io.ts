@@ -111,6 +111,9 @@ async function readAll(stdin: Readable): Promise<string> {
 }
 
 /** The prompt library is imported with the first question, so that no other command pays for it. */
+/** More than this are searched by typing. */
+const MANY_CHOICES = 20;
+
 function questions(input: Readable, output: Writable): Questions {
   const prompts = () => import('@clack/prompts');
   const streams = { input, output };
@@ -142,8 +145,12 @@ function questions(input: Readable, output: Writable): Questions {
       return isCancel(answer) ? null : answer;
     },
     choose: async (message, choices) => {
-      const { select, isCancel } = await prompts();
-      const answer = await select({ message, ...streams, options: [...choices], maxItems: 12 });
+      const { autocomplete, select, isCancel } = await prompts();
+      const asked = { message, ...streams, options: [...choices], maxItems: 12 };
+      const answer =
+        choices.length > MANY_CHOICES
+          ? await autocomplete({ ...asked, placeholder: 'type to search' })
+          : await select(asked);
       return isCancel(answer) ? null : answer;
     },
     chooseMany: async (message, choices) => {

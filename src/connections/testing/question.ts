@@ -21,14 +21,23 @@ const smallest: Partial<Record<WireFormat, object>> = {
   gemini: { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 1 } },
 };
 
-/** Null when the provider lists no models and no model to try is known. @throws GatewayError for a base URL that is none */
-export function questionFor(connection: OpenConnection, provider: Provider): Question | null {
+/**
+ * Null when the provider lists no models and no model to try is known.
+ * @param list whether a list of models is asked for, where the provider has one
+ * @throws GatewayError for a base URL that is none
+ */
+export function questionFor(
+  connection: OpenConnection,
+  provider: Provider,
+  { list = true }: { list?: boolean } = {},
+): Question | null {
   const baseUrl = connection.baseUrl ?? provider.baseUrl;
   const paths = Object.values(provider.formats);
   if (baseUrl === null) return null;
   const headers: Record<string, string> = { accept: 'application/json', ...provider.headers };
   const { auth, modelsPath } = provider;
-  if (modelsPath !== null) return { url: upstreamUrl(baseUrl, modelsPath, paths), headers, auth, body: null };
+  if (modelsPath !== null && list)
+    return { url: upstreamUrl(baseUrl, modelsPath, paths), headers, auth, body: null };
   const model = connection.defaultModel ?? provider.suggestedModel;
   const format = (Object.keys(smallest) as WireFormat[]).find((one) => provider.formats[one] !== undefined);
   if (model === null || format === undefined) return null;

@@ -20,6 +20,8 @@ export interface ConnectionTest {
 export interface TestOptions extends AskOptions {
   /** Monotonic milliseconds. */
   clock?: () => number;
+  /** Whether the default model may be asked for one token where the upstream serves no list of models. */
+  mayAskModel?: boolean;
 }
 
 /**
@@ -29,7 +31,13 @@ export interface TestOptions extends AskOptions {
 export async function testConnection(
   connection: OpenConnection,
   provider: Provider,
-  { timeoutMs, tokens, clock = () => performance.now(), listening = () => null }: TestOptions,
+  {
+    timeoutMs,
+    tokens,
+    clock = () => performance.now(),
+    listening = () => null,
+    mayAskModel = false,
+  }: TestOptions,
 ): Promise<ConnectionTest> {
   const start = clock();
   const failed = (error: string, statusCode: number | null = null): ConnectionTest => ({
@@ -45,14 +53,17 @@ export async function testConnection(
   const { issues } = validateConnection(connection, provider);
   const issue = issues[0];
   if (issue !== undefined) return failed(issue);
-  const probe = questionFor(connection, provider);
+  let probe = questionFor(connection, provider);
   if (probe === null) return failed(`${provider.name} lists no models: name one to try with --default-model`);
   try {
-    const { statusCode, text, type } = await ask(probe, connection, provider, {
-      timeoutMs,
-      tokens,
-      listening,
-    });
+    const options = { timeoutMs, tokens, listening };
+    let answer = await ask(probe, connection, provider, options);
+    const direct = mayAskModel ? questionFor(connection, provider, { list: false }) : null;
+    if (direct !== null && probe.body === null && (answer.statusCode === 404 || answer.statusCode === 405)) {
+      probe = direct;
+      answer = await ask(probe, connection, provider, options);
+    }
+    const { statusCode, text, type } = answer;
     const models = statusCode === 200 && probe.body === null ? modelsIn(text) : null;
     if (statusCode === 200 && (probe.body !== null || models !== null)) {
       return { valid: true, error: null, statusCode, latencyMs: clock() - start, models };
