@@ -147,6 +147,12 @@ export interface Config {
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
   /** EVENTS_LFS_DIR and EVENTS_DFS_URL: where events of sources wait; null: in the data directory, and nowhere. */
   eventStorage: { localFolder: string | null; distributedUrl: string | null };
+  /** SMTP_URL and SMTP_FROM, where alerts are sent by mail; null: none can be. The address may hold a password. */
+  smtp: { url: string; from: string } | null;
+  /** Whether webhooks and alerts that were set up through the API may reach loopback and private networks. */
+  privateEventTargets: boolean;
+  /** Whether alerts that run programs may be set up through the API. */
+  alertCommandsByApi: boolean;
   logLevel: z.infer<typeof logLevel>;
   limits: {
     headerBytes: number;
@@ -185,7 +191,19 @@ export interface Config {
   prices: Readonly<Record<string, PriceOverride>>;
   /** Where each of the main settings came from, for `config show`. */
   sources: Readonly<
-    Record<'dataDir' | 'host' | 'port' | 'authRequired' | 'storageKey' | 'redis' | 'logLevel', ConfigSource>
+    Record<
+      | 'dataDir'
+      | 'host'
+      | 'port'
+      | 'authRequired'
+      | 'storageKey'
+      | 'redis'
+      | 'smtp'
+      | 'privateEventTargets'
+      | 'alertCommandsByApi'
+      | 'logLevel',
+      ConfigSource
+    >
   >;
 }
 
@@ -226,6 +244,9 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       localFolder: env['EVENTS_LFS_DIR'] || null,
       distributedUrl: env['EVENTS_DFS_URL'] || null,
     },
+    smtp: smtpFrom(env),
+    privateEventTargets: booleanVariable(env, 'EVENTS_PRIVATE_NETWORKS') ?? false,
+    alertCommandsByApi: booleanVariable(env, 'ALERTS_COMMANDS_BY_API') ?? false,
     logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
     limits: {
       headerBytes: file.limits?.header_bytes ?? 65_536,
@@ -264,6 +285,9 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       authRequired: auth.source,
       storageKey: storageKey ? 'environment' : 'default',
       redis: env['REDIS_URL'] ? 'environment' : 'default',
+      smtp: env['SMTP_URL'] ? 'environment' : 'default',
+      privateEventTargets: env['EVENTS_PRIVATE_NETWORKS'] ? 'environment' : 'default',
+      alertCommandsByApi: env['ALERTS_COMMANDS_BY_API'] ? 'environment' : 'default',
       logLevel: level.source,
     },
   };
@@ -321,6 +345,27 @@ function redisFrom(url: string | undefined, file: ConfigFile['redis']): Config['
     };
   const message = 'REDIS_URL must look like redis://HOST:PORT or rediss://HOST:PORT';
   throw new GatewayError('invalid_request', message, { param: 'REDIS_URL' });
+}
+
+/** @throws GatewayError for what is no address of a mail server; it is not repeated, for it may hold a password */
+function smtpFrom(env: NonNullable<ConfigInput['env']>): Config['smtp'] {
+  const written = readVariable('SMTP_URL', env);
+  if (written === undefined) return null;
+  const url = written.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) =>
+    encodeURIComponent(readVariable(name, env) ?? ''),
+  );
+  if (!/^smtps?:\/\//.test(url) || !URL.canParse(url))
+    throw new GatewayError(
+      'invalid_request',
+      'SMTP_URL must look like smtp://USER:PASSWORD@HOST:587 or smtps://USER:PASSWORD@HOST',
+      { param: 'SMTP_URL' },
+    );
+  const from = env['SMTP_FROM'] ?? '';
+  if (!from.includes('@'))
+    throw new GatewayError('invalid_request', 'SMTP_FROM must be the address that mails come from', {
+      param: 'SMTP_FROM',
+    });
+  return { url, from };
 }
 
 /** True for addresses that only this machine can reach (127.0.0.0/8, ::1, localhost). */

@@ -10,6 +10,8 @@ import { openToAll } from './access/bootstrap.ts';
 import { isLoopbackAddress, networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
+import { alertEngine } from './alerts/engine.ts';
+import { type Alerts, openAlerts } from './alerts/open.ts';
 import { openBackups } from './backup/resource.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
 import { usedKeyLimits } from './budgets/key-limits.ts';
@@ -21,6 +23,7 @@ import type { StorageKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
 import { createGatewayEvents, type GatewayEvents } from './events/emitters/gateway.ts';
 import { type Events, openEvents } from './events/open.ts';
+import { builtInProcessor } from './events/processors/built-in.ts';
 import { instanceName } from './events/types/own-event.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { statusOf } from './http/outbound/status.ts';
@@ -227,9 +230,10 @@ async function openContext(
   onClose(() => store.close());
   const schedule = createSchedule();
   const sealing = await sealingKey(store, config, log);
+  const instance = instanceName(hostname());
   const gatewayEvents = createGatewayEvents({
     log,
-    instance: instanceName(hostname()),
+    instance,
     now: Date.now,
     connectionOf: (id) => connectionIn(snapshots.current(), id),
   });
@@ -248,6 +252,7 @@ async function openContext(
   const known = accounts.adopt;
   const shared = await sharedLimits(config, store, schedule, log);
   onClose(() => shared?.close());
+  let onSettings = (): void => {};
   const snapshots = await openSnapshots({
     ...stored,
     store,
@@ -258,7 +263,10 @@ async function openContext(
     log,
     known,
     onBudget: gatewayEvents.budgetReached,
-    onChange: gatewayEvents.settingsChanged,
+    onChange(before, after) {
+      gatewayEvents.settingsChanged(before, after);
+      onSettings();
+    },
   });
   onClose(snapshots.close);
   const pools = createPools(config.timeouts.connectMs, listening);
@@ -331,7 +339,26 @@ async function openContext(
     events: () => started.events,
   });
   onClose(() => services.close());
+  const audit = openAuditLog(config, log);
+  onClose(audit.close);
+  const alerts = await openAlerts({
+    store,
+    sealingKey: sealing.key,
+    commandsByApi: config.alertCommandsByApi,
+    privateNetworks: config.privateEventTargets,
+    smtp: config.smtp,
+    dataDir: config.dataDir,
+    path: readVariable('PATH'),
+    instance,
+    listening,
+    log,
+    now: Date.now,
+  });
   const events = await openEvents({
+    additions: alerts,
+    privateNetworks: config.privateEventTargets,
+    emitter: gatewayEvents.emitter,
+    builtIn: (name) => builtInProcessor(name, { audit, log }) ?? alerts.processor(name),
     store,
     schedule,
     dataDir: config.dataDir,
@@ -345,6 +372,8 @@ async function openContext(
   });
   onClose(() => events.close());
   started.events = events;
+  alerts.attach(alertEngine(events));
+  onSettings = () => void alerts.reload().catch(report);
   gatewayEvents.attach(events);
   await gatewayEvents.followAudit(config.dataDir, schedule);
   const context: SurfaceContext = {
@@ -398,6 +427,8 @@ async function openContext(
       events,
       gatewayEvents,
       tunnels,
+      audit,
+      alerts,
     },
   );
   return { context, management, mcp, a2a, services, setupCode, tunnels };
@@ -419,6 +450,8 @@ interface DoorParts {
   listening: ListeningAt;
   gatewayEvents: GatewayEvents;
   tunnels: Tunnels;
+  audit: AuditLog;
+  alerts: Alerts;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -428,21 +461,8 @@ async function openManagementApi(
   { config, log, onClose, version }: Omit<OpenInput, 'onLive'>,
   parts: DoorParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
-  const {
-    context,
-    gatewayEvents,
-    live,
-    report,
-    schedule,
-    sealing,
-    services,
-    snapshots,
-    store,
-    stored,
-    tunnels,
-  } = parts;
-  const audit = openAuditLog(config, log);
-  onClose(audit.close);
+  const { audit, context, gatewayEvents, live, report, schedule, sealing, services, snapshots } = parts;
+  const { store, stored, tunnels } = parts;
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
   const gatekeeper = await openGatekeeper({
     store,
@@ -542,6 +562,7 @@ async function openManagementApi(
       toolsResource(cliTools.service),
       backups.resource,
       tunnelsResource(tunnels),
+      parts.alerts.resource,
     ],
     audit: noted,
   });

@@ -34,6 +34,7 @@ const rows: Readonly<Record<string, number>> = {
   mcp: 6,
   'state.ts': 5,
   services: 6,
+  alerts: 6,
   providers: 1,
   codecs: 0,
   http: 0,

@@ -32,6 +32,7 @@ const shipped = locked.filter(
 /** Licences under which everybody may pass the package on as a part of this one. */
 const permissive = new Set([
   'MIT',
+  'MIT-0',
   'ISC',
   'Apache-2.0',
   'BSD-2-Clause',

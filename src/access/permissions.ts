@@ -59,6 +59,9 @@ export const permissions = {
   'events:operate': { from: 'operator', scope: true },
   'events:update': { from: 'admin', scope: true },
   'events:send': { from: 'operator', scope: true },
+  'alerts:read': { from: 'operator', scope: true },
+  'alerts:operate': { from: 'operator', scope: true },
+  'alerts:update': { from: 'admin', scope: true },
   /** One's own profile, password and tokens. */
   'self:read': { from: 'viewer', scope: true },
   'self:update': { from: 'viewer', scope: false },

@@ -1,22 +1,39 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
+import { builtInConfig, isLed } from './built-in.ts';
 import type { CloudEvent } from './cloudevents/event.ts';
-import type { ProcessorKind } from './config/config.ts';
+import type { EventConfig, ProcessorKind } from './config/config.ts';
 import type { ConfigControl } from './control/config-control.ts';
 import { configFile } from './control/config-file.ts';
 import type { Engine, EngineInput } from './engine/engine.ts';
 import type { Ingest } from './ingest/ingest.ts';
+import type { EventName } from './types/catalogue.ts';
+import { type Emitter, silentEmitter } from './types/emitter.ts';
 
 /** How often `events.yaml` is looked at. */
 const LOOK_MS = 1_000;
-/** What runs while there is no `events.yaml`: nothing. */
-const BUILT_IN = '';
+/** Problems of a configuration that an event names. */
+const MOST_PROBLEMS = 10;
+/** Events that wait for an engine that is opening, beyond which new ones are dropped. */
+const MOST_WAITING = 1_000;
 
 export interface EventsInput extends EngineInput {
   store: Pick<Store, 'db'>;
   schedule: Schedule;
+  /** What is added to every configuration. */
+  additions: Additions;
+}
+
+/** What the gateway adds to whatever configuration runs. */
+export interface Additions {
+  extend(config: EventConfig): EventConfig;
+  /** Whether there is anything to add. */
+  any(): boolean;
+  /** Whether what is added leads events of the name anywhere. */
+  wants(name: EventName): boolean;
 }
 
 /** The engine, and the configuration that it runs. */
@@ -26,8 +43,8 @@ export interface EventControl {
 }
 
 export interface Events {
-  /** Whether any router leads the gateway's own events anywhere. */
-  wanted(): boolean;
+  /** Whether some router may lead own events of the name anywhere. */
+  wanted(name: EventName): boolean;
   /** Publishes an event of the gateway itself. Returns at once, and never throws. */
   emit(event: CloudEvent): void;
   /** Takes events that are sent to the gateway. */
@@ -40,12 +57,14 @@ export interface Events {
 }
 
 /**
- * Runs the configuration in `events.yaml` of the data directory, also when it changes. A wrong one changes nothing: the log says
- * why, and requests are served all the same.
+ * Runs the configuration in `events.yaml` of the data directory, also when it changes, or the built-in one. A wrong one changes
+ * nothing: the log says why, and requests are served all the same. Most gateways have nothing to tell of for a long time: the
+ * engine and its database are opened when there is a file or an alert, and else with the first event.
  */
 export async function openEvents(input: EventsInput): Promise<Events> {
-  const { dataDir, log, schedule } = input;
+  const { additions, dataDir, log, schedule } = input;
   const file = configFile(dataDir);
+  const database = join(dataDir, 'events.db');
   let opening: Promise<EventControl> | null = null;
   let opened: EventControl | null = null;
   const control = (): Promise<EventControl> => {
@@ -60,17 +79,48 @@ export async function openEvents(input: EventsInput): Promise<Events> {
   };
   const look = async () => {
     if (opened !== null) await opened.config.lookAtFile();
-    // Most gateways have no such file, and need none of all this.
     else if (existsSync(file.path)) await control();
+  };
+  const lookOrBegin = async () => {
+    await look();
+    // What an earlier gateway has left to do is in its database.
+    if (opened === null && (additions.any() || existsSync(database))) await control();
   };
   const failed = (error: unknown) =>
     log.error({ file: file.path, error: describe(error) }, 'the event engine does not start');
   await look().catch(failed);
-  const stopLooking = schedule.every({ name: 'events.yaml', everyMs: LOOK_MS, run: look, onError: failed });
+  const stopLooking = schedule.every({
+    name: 'events.yaml',
+    everyMs: LOOK_MS,
+    run: lookOrBegin,
+    onError: failed,
+  });
+  let waiting: CloudEvent[] = [];
+  /** Emits an event when the engine is open. */
+  const emitLater = (event: CloudEvent) => {
+    if (waiting.length < MOST_WAITING) waiting.push(event);
+    if (waiting.length > 1) return;
+    control()
+      .then(({ engine }) => {
+        for (const one of waiting) engine.emit(one);
+      })
+      .catch(failed)
+      .finally(() => {
+        waiting = [];
+      });
+  };
   return {
-    wanted: () => opened?.engine.wantsOwnEvents() === true,
-    emit: (event) => opened?.engine.emit(event),
     ingest: ingestOf(() => opened?.engine ?? null),
+    wanted(name) {
+      if (opened === null) return isLed(name) || additions.wants(name);
+      const builtIn = opened.config.inForce().version.via === 'built-in';
+      if (builtIn && !isLed(name) && !additions.wants(name)) return false;
+      return opened.engine.wantsOwnEvents();
+    },
+    emit(event) {
+      if (opened === null) emitLater(event);
+      else opened.engine.emit(event);
+    },
     control,
     opened: () => opened,
     async close() {
@@ -114,17 +164,41 @@ async function openControl(input: EventsInput): Promise<EventControl> {
       engine,
       log: input.log,
       now: input.now,
-      builtIn: BUILT_IN,
+      builtIn: builtInConfig,
       alsoCheck: (config, report) =>
         reportUnsupported(config, report, {
           redis: input.redis !== null,
           distributedStorage: typeof input.eventStorage?.distributedUrl === 'string',
         }),
-      extend: (written) => written,
+      extend: (written, via) =>
+        input.additions.extend(via === 'api' || via === 'rollback' ? ofApi(written) : written),
     });
+    config.onChange(() => tellConfig(config, input.emitter ?? silentEmitter));
     return { engine, config };
   } catch (error) {
     await engine.close();
     throw error;
   }
+}
+
+function tellConfig(config: ConfigControl, emitter: Emitter): void {
+  const rejected = config.rejected();
+  const { number, via } = config.inForce().version;
+  emitter.emit(rejected === null ? 'config.applied' : 'config.rejected', {
+    subject: null,
+    data: {
+      origin: rejected === null ? via : 'file',
+      version: String(number),
+      problems: (rejected?.problems ?? [])
+        .filter(({ severity }) => severity === 'error')
+        .slice(0, MOST_PROBLEMS)
+        .map(({ message, path }) => `${path}: ${message}`),
+    },
+  });
+}
+
+/** Who set up its triggers may have been on another machine. */
+function ofApi(config: EventConfig): EventConfig {
+  const marked = [...config.triggers].map(([id, trigger]) => [id, { ...trigger, byApi: true }] as const);
+  return { ...config, triggers: new Map(marked) };
 }

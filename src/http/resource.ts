@@ -67,6 +67,8 @@ export interface Write {
   input: z.ZodObject;
   /** How often a caller may do it, where it is costly; as often as they like when absent. */
   perMinute?: number;
+  /** Members that are secrets though their names do not say so: the audit log gets none of them. */
+  secrets?: readonly string[];
 }
 
 /** What was made. */

@@ -22,6 +22,9 @@ export interface Tables {
   /** What is known of the budgets that several gateways share: the ids of this one, and the tally, as JSON text. */
   budget_tallies: { key: string; own: string; tally: string };
   traces: { id: string; trace: string };
+  alerts: AlertTable;
+  /** What the digest of an alert has counted so far, as JSON text. */
+  alert_digests: { alert_id: string; state: string };
   revision: { id: number; value: number };
   event_configs: EventConfigTable;
   tunnels: TunnelTable;
@@ -50,6 +53,8 @@ const known: Readonly<Record<keyof Tables, true>> = {
   budget_tallies: true,
   event_configs: true,
   tunnels: true,
+  alerts: true,
+  alert_digests: true,
 };
 
 /** Every table, to tell a whole database from one that lacks some. */
@@ -89,6 +94,25 @@ export interface ConnectionTable {
   last_error: string | null;
   last_tested_at: number | null;
   created_at: number;
+}
+
+export interface AlertTable {
+  id: string;
+  name: string;
+  kind: 'webhook' | 'slack' | 'email' | 'command';
+  /** Where it goes, sealed. */
+  target: string;
+  /** What signs webhooks, sealed. */
+  secret: string | null;
+  /** Names and patterns of events. */
+  events: string;
+  condition: string | null;
+  digest_ms: number;
+  paused: number;
+  by_api: number;
+  created_at: number;
+  updated_at: number;
+  active_since: number;
 }
 
 export interface UserTable {

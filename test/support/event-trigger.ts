@@ -9,6 +9,7 @@ import { createTriggerActivity } from '../../src/events/engine/trigger-activity.
 import type { ProcessorOutcome } from '../../src/events/processors/processor.ts';
 import { monotonicClock } from '../../src/events/strategies/clock.ts';
 import { createGates } from '../../src/events/strategies/gates.ts';
+import { silentEmitter } from '../../src/events/types/emitter.ts';
 import { createLog } from '../../src/lib/log.ts';
 
 /** An event whose id says which it is. */
@@ -56,6 +57,7 @@ export function setUpTrigger(setup: TriggerSetup) {
     idempotence: null,
     letters: setup.letters ?? null,
     activity: createTriggerActivity(() => {}),
+    emitter: silentEmitter,
     clock: monotonicClock,
     log: createLog({ level: 'silent', write: () => {}, pretty: false }),
     now: Date.now,

@@ -98,7 +98,7 @@ const preloaded = `
   syncBuiltinESMExports();
 `;
 
-export interface ManagedOptions extends Omit<GatewayOptions, 'env'> {
+export interface ManagedOptions extends GatewayOptions {
   /** Hashes passwords with all the work that it takes; default false. */
   realHashes?: boolean;
   /** Leaves the first admin to be made; default false. */
@@ -118,6 +118,7 @@ export function managed({ noAdmin = false, realHashes = false, ...options }: Man
     const gateway = await startGateway({
       ...options,
       env: {
+        ...options.env,
         TEST_CLOCK_FILE: clockFile,
         TEST_QUICK_HASHES: realHashes ? '0' : '1',
         NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(preloaded)}`,

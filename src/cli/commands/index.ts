@@ -15,6 +15,7 @@ export const groups: Readonly<Record<string, string>> = {
   config: 'The configuration in effect',
   env: 'Environment variables of the gateway',
   events: 'Events: their configuration, and the filters that choose among them',
+  alerts: 'Alerts: who is told of what happens',
   tools: 'Coding tools: find them, point them at this gateway, restore them',
   mcp: 'The MCP server: this gateway as tools for assistants',
   a2a: 'The A2A server: this gateway as an agent to other agents',
@@ -389,6 +390,36 @@ export const commandList: readonly CommandEntry[] = [
     name: 'events types',
     summary: 'List the types of events that the gateway itself emits',
     load: async () => (await import('./events-types.ts')).eventsTypesCommand,
+  },
+  {
+    name: 'alerts add',
+    summary: 'Tell somebody of what happens, by webhook, Slack, e-mail or a program',
+    load: async () => (await import('./alerts-add.ts')).alertsAddCommand,
+  },
+  {
+    name: 'alerts list',
+    summary: 'List the alerts',
+    load: async () => (await import('./alerts-list.ts')).alertsListCommand,
+  },
+  {
+    name: 'alerts show',
+    summary: 'Show one alert',
+    load: async () => (await import('./alerts-show.ts')).alertsShowCommand,
+  },
+  {
+    name: 'alerts test',
+    summary: 'Send a test message, and show the answer',
+    load: async () => (await import('./alerts-test.ts')).alertsTestCommand,
+  },
+  {
+    name: 'alerts pause',
+    summary: 'Pause an alert, or resume it',
+    load: async () => (await import('./alerts-pause.ts')).alertsPauseCommand,
+  },
+  {
+    name: 'alerts remove',
+    summary: 'Remove an alert',
+    load: async () => (await import('./alerts-remove.ts')).alertsRemoveCommand,
   },
   {
     name: 'tools list',

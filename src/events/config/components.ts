@@ -20,6 +20,8 @@ export interface Components {
 export type ComponentKind = 'channel' | 'source' | 'trigger';
 
 const longestId = 128;
+/** Ids of what the gateway adds to every configuration. */
+const ownPrefix = 'modelgate:';
 
 interface KindRule {
   readonly source: boolean;
@@ -81,6 +83,8 @@ function checkId(
 ): boolean {
   const other = ids.get(id);
   if (id === '') report.error(path, `The ${kind} has no id`);
+  else if (id.startsWith(ownPrefix))
+    report.error(path, `Ids that begin with ${ownPrefix} are those of the gateway itself`);
   else if (id.length > longestId) report.error(path, `An id has at most ${longestId} characters`);
   else if (other !== undefined)
     report.error(path, `A ${other} has this id already. Ids are unique among all components`);

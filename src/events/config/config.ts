@@ -50,6 +50,8 @@ export interface Trigger {
   readonly runtime: RuntimeStrategy;
   /** Null: an event that failed for the last time is discarded. */
   readonly deadLetters: DeadLetters | null;
+  /** Set up through the management API, from wherever: its webhook does not reach private networks unless that is allowed. */
+  readonly byApi?: true;
 }
 
 export interface Storage {

@@ -19,8 +19,8 @@ export interface ConfigControlInput {
   builtIn: string;
   /** Reports what the engine does not do. */
   alsoCheck: NonNullable<DecodeOptions['alsoCheck']>;
-  /** The configuration that runs, made of the one that is written. */
-  extend(config: EventConfig): EventConfig;
+  /** The configuration that runs, made of the one that is written, and how that came. */
+  extend(config: EventConfig, via: ConfigInForce['version']['via']): EventConfig;
 }
 
 /** The configuration that runs. */
@@ -113,7 +113,7 @@ export async function openConfigControl(input: ConfigControlInput): Promise<Conf
     tell();
   };
   const run = async (next: ConfigInForce) => {
-    await engine.apply(extend(next.config));
+    await engine.apply(extend(next.config, next.version.via));
     current = next;
     running = true;
   };
@@ -199,7 +199,7 @@ export async function openConfigControl(input: ConfigControlInput): Promise<Conf
       }).catch((error: unknown) => {
         log.error({ file: file.path, error: describe(error) }, 'events.yaml cannot be read');
       }),
-    extendAgain: () => inTurn(() => engine.apply(extend(current.config))),
+    extendAgain: () => inTurn(() => engine.apply(extend(current.config, current.version.via))),
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

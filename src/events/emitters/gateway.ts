@@ -8,6 +8,7 @@ import { describe, type Log } from '../../lib/log.ts';
 import type { Schedule } from '../../lib/schedule.ts';
 import type { Snapshot } from '../../snapshot.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
+import type { EventName } from '../types/catalogue.ts';
 import { createEmitter, type Emitter } from '../types/emitter.ts';
 import { createAuditEvents } from './audit.ts';
 import { emitBackup } from './backup.ts';
@@ -19,7 +20,7 @@ import { createToolEvents, type DetectedTool } from './tools.ts';
 
 /** Who takes the events, once there is somebody. */
 export interface EventSink {
-  wanted(): boolean;
+  wanted(name: EventName): boolean;
   emit(event: CloudEvent): void;
 }
 
@@ -57,7 +58,7 @@ export function createGatewayEvents({ connectionOf, instance, log, now }: Gatewa
   const emitter = createEmitter({
     instance,
     now,
-    wants: () => sink?.wanted() === true,
+    wants: (name) => sink?.wanted(name) === true,
     send: (event) => sink?.emit(event),
     onDropped: (dropped, error) => log.error({ dropped, error: describe(error) }, 'events are dropped'),
   });

@@ -1,6 +1,5 @@
 import type { KeptStanding } from '../../health/account.ts';
 import type { HealthState } from '../../health/health-state.ts';
-import type { EventData } from '../types/catalogue.ts';
 import type { Emitter } from '../types/emitter.ts';
 
 /** A connection as events name it; null when it is gone. */
@@ -25,19 +24,18 @@ export function createHealthEvents(emitter: Emitter, connectionOf: NamedConnecti
   const troubles = new Map<string, Trouble>();
 
   const tell = (trouble: Trouble, begins: boolean, one: KeptStanding) => {
-    if (!emitter.wants('provider.down')) return;
+    const name = nameOf(trouble, begins);
+    if (!emitter.wants(name)) return;
     const { connectionId, model, standing } = one;
     const connection = connectionOf(connectionId);
     const reason = standing?.reason ?? null;
     const until = standing !== null && 'until' in standing ? new Date(standing.until).toISOString() : null;
-    if (trouble === 'circuit') {
-      const name = `${connection?.name ?? connectionId}/${model ?? ''}`;
-      const data: EventData<'circuit.opened'> = { kind: 'model', name, reason, until };
-      emitter.emit(begins ? 'circuit.opened' : 'circuit.closed', { subject: name, data });
+    if (name === 'circuit.opened' || name === 'circuit.closed') {
+      const circuit = `${connection?.name ?? connectionId}/${model ?? ''}`;
+      emitter.emit(name, { subject: circuit, data: { kind: 'model', name: circuit, reason, until } });
       return;
     }
-    const name = trouble === 'down' ? 'provider.down' : 'provider.ratelimited';
-    emitter.emit(begins ? name : 'provider.recovered', {
+    emitter.emit(name, {
       subject: connectionId,
       data: {
         connection_id: connectionId,
@@ -71,6 +69,17 @@ export function createHealthEvents(emitter: Emitter, connectionOf: NamedConnecti
         if (one.standing !== null) troubles.set(keyOf(one), troubleOf(one, one.standing));
     },
   };
+}
+
+function nameOf(trouble: Trouble, begins: boolean) {
+  switch (trouble) {
+    case 'circuit':
+      return begins ? 'circuit.opened' : 'circuit.closed';
+    case 'down':
+      return begins ? 'provider.down' : 'provider.recovered';
+    case 'ratelimited':
+      return begins ? 'provider.ratelimited' : 'provider.recovered';
+  }
 }
 
 function keyOf({ connectionId, model }: KeptStanding): string {

@@ -77,6 +77,8 @@ function setUp(test: TestContext, input: Partial<EngineInput> = {}) {
     now: Date.now,
     random: () => 0.5,
     variable: () => undefined,
+    privateNetworks: true,
+    builtIn: () => null,
     ...input,
   });
   test.after(() => engine.close());

@@ -5,7 +5,9 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import type { SpoolPlaces } from '../spool/open.ts';
+import type { BreakerState } from '../strategies/limit.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
+import { type Emitter, silentEmitter } from '../types/emitter.ts';
 import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
 import {
@@ -30,6 +32,8 @@ const SUBSCRIBE_MS = 5_000;
 const OWN_EVENTS_MS = 5_000;
 
 export interface EngineInput extends ProcessorInput {
+  /** Tells of what happens in the engine: of dead letters, pauses, circuit breakers and dropped events. Default: nobody is told. */
+  emitter?: Emitter;
   /** Where relative addresses of `sqlite:` lead. */
   dataDir: string;
   random: () => number;
@@ -74,16 +78,34 @@ export interface Engine {
 }
 
 export function createEngine(input: EngineInput): Engine {
-  const { log, now, removedMs = REMOVED_TRIGGER_MS } = input;
+  const { emitter = silentEmitter, log, now, removedMs = REMOVED_TRIGGER_MS } = input;
+  const openBreakers = new Set<string>();
+  /** A breaker whose probe fails was open all the time. */
+  const tellBreaker = (resource: string, state: BreakerState) => {
+    const [kind, ...rest] = resource.split(':');
+    const opened = state === 'open';
+    if (state === 'half-open' || opened === openBreakers.has(resource)) return;
+    if (opened) openBreakers.add(resource);
+    else openBreakers.delete(resource);
+    if (kind !== 'source' && kind !== 'trigger') return;
+    emitter.emit(opened ? 'circuit.opened' : 'circuit.closed', {
+      subject: resource,
+      data: { kind, name: rest.join(':'), reason: null, until: null },
+    });
+  };
   const channels = createChannelPool({ ...input, now: uptimeClock });
   const deadLetters = createDeadLetters({ open: channels.database, now: uptimeClock });
   const gates = openGates({
     redis: input.redis,
     log,
-    onBreaker: (resource, state) => log.info({ resource, state }, 'a circuit breaker changed'),
+    onBreaker(resource, state) {
+      log.info({ resource, state }, 'a circuit breaker changed');
+      tellBreaker(resource, state);
+    },
   });
   const triggers = createTriggerSet({
     ...input,
+    emitter,
     channels,
     deadLetters,
     gates,
@@ -91,7 +113,7 @@ export function createEngine(input: EngineInput): Engine {
   });
   const tail = createTail();
   const sources = createSourceSet({ ...input, channels, gates, tail, places: storagePlaces(input) });
-  const ownEvents = createOwnEvents({ log, now });
+  const ownEvents = createOwnEvents({ emitter, log, now });
   let closed = false;
   let current: Pick<EventConfig, 'channels'> = { channels: new Map() };
   let turn: Promise<unknown> = Promise.resolve();

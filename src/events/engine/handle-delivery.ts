@@ -9,6 +9,7 @@ import type { Claim, Idempotence } from '../idempotence/idempotence.ts';
 import type { EventProcessor, ProcessorOutcome } from '../processors/processor.ts';
 import type { Clock } from '../strategies/clock.ts';
 import type { Admitted, Gate } from '../strategies/gate.ts';
+import type { Emitter } from '../types/emitter.ts';
 import { retryDelay } from './backoff.ts';
 import type { TriggerActivity } from './trigger-activity.ts';
 
@@ -31,6 +32,8 @@ export interface TriggerContext {
   readonly letters: TriggerLetters | null;
   readonly activity: TriggerActivity;
   readonly clock: Clock;
+  /** Tells of dead letters. */
+  readonly emitter: Emitter;
   readonly log: Log;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -107,7 +110,7 @@ export async function handleDelivery(
 }
 
 async function handleOnce(handling: Handling): Promise<void> {
-  const { activity, delivery, event, gate, stopping } = handling;
+  const { activity, delivery, event, gate, processor, stopping } = handling;
   const made = delivery.attempt - 1;
   if (isExpired(event, handling.now()))
     return bury(handling, { reason: 'expired', error: 'Its expirytime is over', status: null }, made);
@@ -116,6 +119,7 @@ async function handleOnce(handling: Handling): Promise<void> {
     return bury(handling, { reason: 'crashloop', error, status: null }, made + delivery.crashes);
   }
   if (!(await activity.running(stopping))) return release(handling);
+  if ((await processor.ready?.(stopping)) === false) return release(handling);
   const admitted = await gate.wait(stopping);
   if (admitted === null) return release(handling);
   // It may have waited for long.
@@ -191,6 +195,28 @@ async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<
   }
 }
 
+/** Of what the engine itself tells nothing is told: a receiver that takes no dead letters would get one after the other. */
+function tellDeadLetter(
+  { emitter, event: { attributes }, trigger }: Handling,
+  { reason, status }: Cause,
+  attempts: number,
+): void {
+  const { id, source, type } = attributes;
+  if (/^io\.modelgate\.(?:event|trigger|alert)\./.test(type)) return;
+  emitter.emit('event.deadlettered', {
+    subject: trigger.id,
+    data: {
+      trigger: trigger.id,
+      event_id: id,
+      event_source: source,
+      event_type: type,
+      reason,
+      attempts,
+      status,
+    },
+  });
+}
+
 interface Cause {
   readonly reason: DeadLetterReason;
   readonly error: string;
@@ -202,8 +228,10 @@ async function bury(handling: Handling, cause: Cause, attempts: number): Promise
   const { activity, event, letters, log, trigger } = handling;
   const kept = letters === null ? 'dropped' : await keep(handling, letters, cause, attempts);
   if (kept === 'stopped') return release(handling);
-  if (kept === 'kept') activity.counters.deadLettered += 1;
-  else activity.counters.discarded += 1;
+  if (kept === 'kept') {
+    activity.counters.deadLettered += 1;
+    tellDeadLetter(handling, cause, attempts);
+  } else activity.counters.discarded += 1;
   const { id, source } = event.attributes;
   log.warn(
     { trigger: trigger.id, event: id, source, attempts, reason: cause.reason, error: cause.error },

@@ -5,13 +5,20 @@ import type { Trigger } from '../config/config.ts';
 import { createForward } from '../processors/forward.ts';
 import { createLogProcessor } from '../processors/log.ts';
 import type { EventProcessor } from '../processors/processor.ts';
+import { serviceNamed } from '../processors/services.ts';
 import { webhookKey } from '../processors/signature.ts';
-import { createWebhook } from '../processors/webhook.ts';
+import { createWebhook, type WebhookTarget } from '../processors/webhook.ts';
 
 export interface ProcessorInput {
+  /** Where the services are declared. */
+  dataDir: string;
   listening: Listening;
   log: Log;
   now: () => number;
+  /** Whether webhooks that were set up through the API may reach loopback and private networks. Default false. */
+  privateNetworks?: boolean;
+  /** What triggers of the kind `gateway` hand their events to, by name; null when there is none. There is none when absent. */
+  builtIn?(name: string): EventProcessor | null;
   /** The value of an environment variable that the configuration names. */
   variable(name: string): string | undefined;
 }
@@ -19,32 +26,76 @@ export interface ProcessorInput {
 /**
  * Opens what a trigger hands its events to.
  * @param target the channel that a trigger of the kind `channel` names
- * @throws Error for a variable that is not set, or is no secret
+ * @throws Error for a variable that is not set, or what is not there
  */
 export function openProcessor(
-  { id, processor }: Trigger,
+  trigger: Trigger,
   target: Channel | null,
   input: ProcessorInput,
 ): EventProcessor {
-  const { listening, log, now, variable } = input;
+  const { id, processor } = trigger;
   if (target !== null) return createForward(target);
-  if (processor.kind === 'log') return createLogProcessor(id, log);
+  switch (processor.kind) {
+    case 'log':
+      return createLogProcessor(id, input.log);
+    case 'gateway': {
+      const builtIn = input.builtIn?.(processor.name) ?? null;
+      if (builtIn === null) throw new Error(`trigger ${id}: the gateway has no "${processor.name}"`);
+      return builtIn;
+    }
+    case 'http':
+    case 'service':
+      return openWebhook(trigger, input);
+    case 'function':
+    case 'rpcservice':
+    case 'channel':
+      throw new Error(`trigger ${id}: the kind ${processor.kind} is not supported`);
+  }
+}
+
+function openWebhook({ byApi, id, processor }: Trigger, input: ProcessorInput): EventProcessor {
+  const { dataDir, listening, now } = input;
+  // What the owner of the machine declared may be anywhere.
+  const declared = !processor.name.includes('://');
   return createWebhook({
+    ...(declared
+      ? declaredTarget(processor.name, id, dataDir, input)
+      : { url: resolved(processor.name, id, input, true) }),
     trigger: id,
-    url: resolved(processor.name, id, variable),
     key: keyOf(id, input),
     listening,
+    privateNetworks: declared || byApi !== true || input.privateNetworks === true,
     now,
   });
 }
 
-/** The address with the values of the variables that it names. */
-function resolved(text: string, trigger: string, variable: ProcessorInput['variable']): string {
+function declaredTarget(
+  name: string,
+  trigger: string,
+  dataDir: string,
+  input: ProcessorInput,
+): WebhookTarget {
+  const { authorization, mode, origin, rate_per_minute, timeout_seconds, url } = serviceNamed(name, dataDir);
+  return {
+    url: resolved(url, trigger, input, true),
+    authorization: authorization === undefined ? null : resolved(authorization, trigger, input, false),
+    origin: origin ?? null,
+    ratePerMinute: rate_per_minute ?? null,
+    ...(mode === undefined ? {} : { mode }),
+    ...(timeout_seconds === undefined ? {} : { timeoutMs: timeout_seconds * 1_000 }),
+  };
+}
+
+/**
+ * A text with the values of the variables that it names.
+ * @param encoded whether values stand in a URL
+ */
+function resolved(text: string, trigger: string, { variable }: ProcessorInput, encoded: boolean): string {
   return text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
     const value = variable(name);
     if (value === undefined)
       throw new Error(`trigger ${trigger}: the environment variable ${name} is not set`);
-    return encodeURIComponent(value);
+    return encoded ? encodeURIComponent(value) : value;
   });
 }
 

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { settled } from '../../../test/support/fake-clock.ts';
 import { createLog } from '../../lib/log.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
+import { silentEmitter } from '../types/emitter.ts';
 import { createOwnEvents } from './own-events.ts';
 import type { Publisher, PublishResult } from './publisher.ts';
 
@@ -23,7 +24,7 @@ function setUp(answer: (id: string) => PublishResult | Promise<PublishResult>) {
       return answer(id);
     },
   } as Publisher;
-  const own = createOwnEvents({ log, now: () => clock.now });
+  const own = createOwnEvents({ emitter: silentEmitter, log, now: () => clock.now });
   own.replacePublishers([publisher]);
   return { clock, own, lines, published };
 }

@@ -1,5 +1,6 @@
 import type { Log } from '../../lib/log.ts';
 import { type CloudEvent, eventSize } from '../cloudevents/event.ts';
+import type { Emitter } from '../types/emitter.ts';
 import type { Publisher, PublishResult } from './publisher.ts';
 
 /** What may wait to be published, beyond which new events are dropped: a full disk must not fill the memory. */
@@ -29,12 +30,14 @@ export interface OwnEventsStatus {
 }
 
 export interface OwnEventsInput {
+  /** Tells of events that were dropped. */
+  emitter: Emitter;
   log: Log;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
 
-export function createOwnEvents({ log, now }: OwnEventsInput): OwnEvents {
+export function createOwnEvents({ emitter, log, now }: OwnEventsInput): OwnEvents {
   let publishers: readonly Publisher[] = [];
   const queue: CloudEvent[] = [];
   let publishing = 0;
@@ -51,6 +54,8 @@ export function createOwnEvents({ log, now }: OwnEventsInput): OwnEvents {
     if (now() - toldAt < DROPPED_TOLD_MS) return;
     toldAt = now();
     log.error({ dropped: untold, reason }, 'events are dropped');
+    const where = 'own events';
+    emitter.emit('event.dropped', { subject: where, data: { where, count: untold, reason } });
     untold = 0;
   };
   const publish = async (publisher: Publisher, event: CloudEvent): Promise<void> => {

@@ -12,6 +12,7 @@ import { createBridge } from '../processors/bridge.ts';
 import type { EventProcessor } from '../processors/processor.ts';
 import { monotonicClock } from '../strategies/clock.ts';
 import type { Gates } from '../strategies/gates.ts';
+import type { Emitter } from '../types/emitter.ts';
 import { isBridge } from './bridges.ts';
 import { type ChannelPool, channelKey } from './channel-pool.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
@@ -36,6 +37,8 @@ export interface TriggerDefinition {
 }
 
 export interface TriggerInput extends ProcessorInput {
+  /** Tells of what happens to triggers. */
+  emitter: Emitter;
   channels: ChannelPool;
   deadLetters: DeadLetters;
   gates: Pick<Gates, 'of'>;
@@ -93,7 +96,8 @@ export function openTrigger(definition: TriggerDefinition, input: TriggerInput):
     gate: input.gates.of(`trigger:${trigger.id}`),
     idempotence: idempotenceOf(definition, input),
     letters: lettersOf(trigger, input),
-    activity: createTriggerActivity((pause) => tellPause(trigger.id, pause, input.log)),
+    activity: createTriggerActivity((pause) => tellPause(trigger.id, pause, input)),
+    emitter: input.emitter,
     clock: monotonicClock,
     log: input.log,
     now: input.now,
@@ -121,7 +125,9 @@ function lettersOf({ deadLetters: strategy, id }: Trigger, input: TriggerInput):
   return createTriggerLetters({ trigger: id, strategy, store: input.deadLetters, channel });
 }
 
-function tellPause(trigger: string, pause: Pause | null, log: Log): void {
+function tellPause(trigger: string, pause: Pause | null, { emitter, log }: TriggerInput): void {
+  const name = pause === null ? 'trigger.resumed' : 'trigger.paused';
+  emitter.emit(name, { subject: trigger, data: { trigger, reason: pause?.reason ?? null } });
   if (pause === null) log.info({ trigger }, 'a trigger goes on');
   else log.warn({ trigger, reason: pause.reason, detail: pause.detail }, 'a trigger is paused');
 }

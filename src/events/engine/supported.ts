@@ -39,6 +39,9 @@ export function reportUnsupported(
   }
 }
 
+/** What a trigger of the kind `gateway` may be named. */
+const builtInProcessors = ['audit-log', 'notifier'];
+
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
   const { kind } = processor;
   if (kind !== 'gateway' && kind !== 'http' && kind !== 'service' && kind !== 'channel')
@@ -46,10 +49,10 @@ function ofSource({ processor }: Source, path: FieldPath, report: Report): void 
 }
 
 function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, report: Report): void {
-  if (kind !== 'log' && kind !== 'http' && kind !== 'channel')
+  if (kind === 'function' || kind === 'rpcservice')
     report.error(`${path}.kind`, `Triggers of the kind ${kind} are not supported yet`);
-  if (kind === 'http' && !name.includes('://'))
-    report.error(`${path}.name`, 'The name must be the URL of a webhook');
+  if (kind === 'gateway' && !builtInProcessors.includes(name))
+    report.error(`${path}.name`, `The gateway has ${builtInProcessors.join(' and ')}`);
 }
 
 function ofTriggerStrategy(

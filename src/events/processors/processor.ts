@@ -17,6 +17,8 @@ export type ProcessorOutcome =
 
 /** Hands events to whoever is meant to get them. Never throws. */
 export interface EventProcessor {
+  /** Resolves when it may be given an event, for those that may only be given so many; false when it is to stop first. */
+  ready?(stopping: AbortSignal): Promise<boolean>;
   process(event: CloudEvent): Promise<ProcessorOutcome>;
   close(): Promise<void>;
 }

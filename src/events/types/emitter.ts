@@ -37,6 +37,9 @@ export interface EmitterInput {
   now(): number;
 }
 
+/** Stands for an emitter where nobody wants events. */
+export const silentEmitter: Emitter = { wants: () => false, emit: () => {} };
+
 interface Waiting {
   readonly name: EventName;
   readonly occurrence: Occurrence<EventName>;

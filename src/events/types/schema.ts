@@ -80,7 +80,7 @@ export const refusalData = z.strictObject({
 export const backupData = z.strictObject({ name: text, by, reason: text.describe('Why it failed') });
 
 export const configData = z.strictObject({
-  origin: z.string().describe('`file`, `api` or `alerts`'),
+  origin: z.string().describe('`file`, `api`, `rollback` or `built-in`'),
   version: z.string().nullable(),
   problems: z.array(z.string()).describe('Why it was rejected; none when it was applied'),
 });

@@ -8,6 +8,8 @@ export interface OutboundInput {
   /** How long connecting may take, in milliseconds. */
   timeoutMs: number;
   listening: Listening;
+  /** Whether it may lead to loopback and private networks. Default true. */
+  privateNetworks?: boolean;
   /** How names are resolved; the system's way when absent. */
   lookup?: Parameters<typeof guardedLookup>[2];
 }
@@ -16,13 +18,18 @@ export interface OutboundInput {
  * undici's connector, which connects to nothing that `outbound.ts` refuses. What counts is what a name is resolved to
  * for this very connection, so that a name which was harmless when it was configured does not help.
  */
-export function outboundConnector({ listening, lookup, timeoutMs }: OutboundInput): connectors.connector {
+export function outboundConnector({
+  listening,
+  lookup,
+  privateNetworks = true,
+  timeoutMs,
+}: OutboundInput): connectors.connector {
   /** The answer depends on the port, and the resolver is not told it. */
   const byPort = new Map<number, connectors.connector>();
   const connectorTo = (port: number): connectors.connector => {
     const known = byPort.get(port);
     if (known !== undefined) return known;
-    const guarded = guardedLookup(port, listening, lookup);
+    const guarded = guardedLookup(port, listening, lookup, privateNetworks);
     const made = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guarded });
     byPort.set(port, made);
     return made;
@@ -30,7 +37,7 @@ export function outboundConnector({ listening, lookup, timeoutMs }: OutboundInpu
   return (options, callback) => {
     const port = Number(options.port) || (options.protocol === 'https:' ? 443 : 80);
     const host = options.hostname.replace(/^\[(.*)\]$/, '$1');
-    const refusal = isIP(host) === 0 ? null : hostRefusal(host, port, listening);
+    const refusal = isIP(host) === 0 ? null : hostRefusal(host, port, listening, privateNetworks);
     if (refusal === null)
       return connectorTo(port)(options, (...outcome) => {
         if (outcome[0] === null) skipContinueResponses(outcome[1]);

@@ -9,10 +9,17 @@ export type Listening = () => { host: string; port: number } | null;
  * Why nothing is sent to an address and port; null where it may be. Refused is what no server of models has and what
  * would give away more than the caller could get by themselves: this gateway's own port, and the addresses at which
  * clouds hand out credentials of the machine. Networks of one's own are not refused: models are served there.
+ * @param privateNetworks false refuses those too, and all that is no address of the Internet
  */
-export function outboundRefusal(address: string, port: number, listening: Listening): string | null {
+export function outboundRefusal(
+  address: string,
+  port: number,
+  listening: Listening,
+  privateNetworks = true,
+): string | null {
   const plain = unbracketed(address);
   if (isSensitive(plain)) return 'its address is link-local, or one at which clouds hand out credentials';
+  if (!privateNetworks && isWithin(unreachable, plain)) return 'its address is in a private network';
   return isOwn(plain, port, listening()) ? "its address is this gateway's own" : null;
 }
 
@@ -21,11 +28,16 @@ const metadataNames =
   /^(metadata|metadata\.google\.internal|instance-data(\.ec2\.internal)?|metadata\.goog)\.?$/i;
 
 /** The same for the host of a URL, which may be a name that is resolved only when it is used. */
-export function hostRefusal(hostname: string, port: number, listening: Listening): string | null {
+export function hostRefusal(
+  hostname: string,
+  port: number,
+  listening: Listening,
+  privateNetworks = true,
+): string | null {
   const plain = unbracketed(hostname);
   if (metadataNames.test(plain)) return 'clouds hand out credentials under its name';
-  if (/^localhost\.?$/i.test(plain)) return outboundRefusal('127.0.0.1', port, listening);
-  return isIP(plain) === 0 ? null : outboundRefusal(plain, port, listening);
+  if (/^localhost\.?$/i.test(plain)) return outboundRefusal('127.0.0.1', port, listening, privateNetworks);
+  return isIP(plain) === 0 ? null : outboundRefusal(plain, port, listening, privateNetworks);
 }
 
 /** An address that a name was resolved to, and that is refused. */
@@ -37,11 +49,16 @@ type Resolved = (error: Error | null, addresses: string | LookupAddress[], famil
 type Lookup = (hostname: string, options: LookupOptions, callback: Resolved) => void;
 
 /** Resolves names for `port`, leaving out addresses that are refused; an error where none is left. */
-export function guardedLookup(port: number, listening: Listening, lookup: Lookup = everyAddress): Lookup {
+export function guardedLookup(
+  port: number,
+  listening: Listening,
+  lookup: Lookup = everyAddress,
+  privateNetworks = true,
+): Lookup {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null || !Array.isArray(found)) return callback(error ?? new Error('not resolved'), '');
-      const refusals = found.map(({ address }) => outboundRefusal(address, port, listening));
+      const refusals = found.map(({ address }) => outboundRefusal(address, port, listening, privateNetworks));
       const allowed = found.filter((_, index) => refusals[index] === null);
       const [first] = allowed;
       if (first === undefined) return callback(new AddressRefused(refusals[0] ?? 'it has no address'), '');
@@ -63,10 +80,36 @@ sensitive.addSubnet('fe80::', 10, 'ipv6');
 sensitive.addAddress('fd00:ec2::254', 'ipv6');
 sensitive.addAddress('fd20:ce::254', 'ipv6');
 
+/** Networks that are none of the Internet (IANA's registries of special-purpose addresses): private, loopback, shared, reserved. */
+const unreachable = new BlockList();
+for (const [network, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 3],
+] as const)
+  unreachable.addSubnet(network, prefix, 'ipv4');
+for (const [network, prefix] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fec0::', 10],
+  ['ff00::', 8],
+] as const)
+  unreachable.addSubnet(network, prefix, 'ipv6');
+
 function isSensitive(address: string): boolean {
-  if (sensitive.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return true;
+  return isWithin(sensitive, address);
+}
+
+function isWithin(list: BlockList, address: string): boolean {
+  if (list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return true;
   const inner = embedded(address);
-  return inner !== null && sensitive.check(inner, 'ipv4');
+  return inner !== null && list.check(inner, 'ipv4');
 }
 
 /** The IPv4 address that an IPv6 one stands for: mapped, compatible, translated (NAT64) or tunnelled (6to4). */

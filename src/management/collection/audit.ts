@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { needsFresh, permissions } from '../../access/permissions.ts';
 import { isObject, type Members } from '../../http/collection/input.ts';
-import type { Caller, Resource } from '../../http/resource.ts';
+import type { Caller, Resource, Write } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Change, CollectionContext } from './collection.ts';
 
@@ -86,6 +86,12 @@ export function masked(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]) => [name, maskedValue(value, isSecret(name))]),
   );
+}
+
+/** An input as the audit log may have it. */
+export function withoutSecrets({ secrets = [] }: Pick<Write, 'secrets'>, input: Members): Members {
+  const entries = Object.entries(input).map(([name, value]) => [name, secrets.includes(name) ? MASK : value]);
+  return Object.fromEntries(entries);
 }
 
 function maskedValue(value: unknown, hide: boolean): unknown {

@@ -5,7 +5,7 @@ import { atFault, isObject, type Members, validated } from '../../http/collectio
 import type { Action, Outcome, Resource, Row } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { differing, masked, recorded } from './audit.ts';
+import { differing, masked, recorded, withoutSecrets } from './audit.ts';
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { Operation } from './operation.ts';
 import { memberOf, tagOf } from './read.ts';
@@ -58,7 +58,7 @@ export async function updateOne(
   const { update } = resource;
   if (update === undefined)
     throw new GatewayError('invalid_request', `Members of "${resource.name}" cannot be changed`);
-  const facts = { action: 'edit', target: row.id, input: members };
+  const facts = { action: 'edit', target: row.id, input: withoutSecrets(update, members) };
   return recorded(context, request, facts, async () => {
     const value = await update.run(row, members, caller);
     const sides = differing(declared(resource, row), declared(resource, value));

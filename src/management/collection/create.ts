@@ -3,7 +3,7 @@ import { atFault, isObject, type Members, validated } from '../../http/collectio
 import type { Resource } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { recorded } from './audit.ts';
+import { recorded, withoutSecrets } from './audit.ts';
 import { attempted, declared, paced } from './change.ts';
 import type { CollectionContext, CollectionRequest } from './collection.ts';
 import type { Operation } from './operation.ts';
@@ -58,11 +58,11 @@ async function createOne(
   input: Members,
 ): Promise<object> {
   paced(context, request, { ...create, name: 'create' });
-  const facts = { action: 'create', target: null, input };
+  const facts = { action: 'create', target: null, input: withoutSecrets(create, input) };
   const { row, secret, taskId } = await recorded(context, request, facts, async () => {
     const value = await create.run(input, request.caller);
     const after = value.taskId === undefined ? declared(request.resource, value.row) : null;
-    return { value, facts: { target: value.row.id, after, input: after === null ? input : null } };
+    return { value, facts: { target: value.row.id, after, input: after === null ? facts.input : null } };
   });
   if (taskId === undefined) return { ...shownRow(request, row, visibleAttributes(request), null), ...secret };
   const message = `"${row.id}" is being made, and the task tells when it is done`;

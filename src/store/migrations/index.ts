@@ -23,6 +23,7 @@ import { droppedMembers } from './0021-dropped-members.ts';
 import { promptCache } from './0022-prompt-cache.ts';
 import { eventConfigs } from './0023-event-configs.ts';
 import { tunnels } from './0024-tunnels.ts';
+import { alerts } from './0025-alerts.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -50,4 +51,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0022-prompt-cache': promptCache,
   '0023-event-configs': eventConfigs,
   '0024-tunnels': tunnels,
+  '0025-alerts': alerts,
 };

@@ -1,0 +1,15 @@
+import type { CloudEvent } from '../../events/cloudevents/event.ts';
+import type { ProcessorOutcome } from '../../events/processors/processor.ts';
+
+/** What a receiver did with a message. */
+export interface Sent {
+  readonly outcome: ProcessorOutcome;
+  /** What it said, for whoever tests an alert; never a secret of ours. */
+  readonly answer: string;
+}
+
+/** Sends events to one receiver. Never throws. */
+export interface Sender {
+  send(event: CloudEvent): Promise<Sent>;
+  close(): Promise<void>;
+}
