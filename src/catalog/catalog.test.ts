@@ -46,6 +46,16 @@ test('a request that asks to be served sooner has a price of its own beside the 
   assert.deepEqual(catalog.soonerPrices(provider('ollama'), 'any'), { priority: null, fast: null });
 });
 
+test('each fact names its source', () => {
+  const openai = provider('openai');
+  const sources = catalog.factSources(openai, 'gpt-5.4');
+  const { head } = catalog.dataSet;
+  assert.equal(sources.outputLimit, head().source);
+  assert.equal(sources.tools, head().source);
+  assert.equal(catalog.factSources(openai, 'gpt-6-luna').contextWindow?.startsWith('genai-prices'), true);
+  assert.equal(catalog.factSources(openai, 'gpt-6-luna').outputLimit, null, 'newer than the data set');
+});
+
 test('abilities are those at the provider, and those of the family where it lists none', () => {
   assert.deepEqual(catalog.abilities(provider('opencode'), 'claude-sonnet-4-6'), {
     tools: true,

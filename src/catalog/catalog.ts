@@ -18,6 +18,8 @@ export interface Catalog {
   dataSet: DataSet;
   /** What is known of a model there; null when neither the price table nor the data set has it. */
   describe(provider: Provider, model: string): ModelInfo | null;
+  /** Which source each fact of `describe` is from; null for what is not known. */
+  factSources(provider: Provider, model: string): Record<keyof ModelInfo, string | null>;
   /** What of a request the model takes beside text. */
   abilities(provider: Provider, model: string): Abilities;
   /** Prices of a request that asks to be served sooner, as the data set has them; requests are priced by the usual ones. */
@@ -151,6 +153,20 @@ export function createCatalog({
       const row = rowOf(provider, model);
       const entry = entryOf(provider, model);
       return row === null && entry === null ? null : modelInfo(row, entry);
+    },
+    factSources(provider, model) {
+      const [row, entry] = [rowOf(provider, model), entryOf(provider, model)];
+      const both = modelInfo(row, entry);
+      const byTable = modelInfo(row, null);
+      const sourceOf = (fact: keyof ModelInfo): string | null => {
+        if (both[fact] === null) return null;
+        if (fact === 'deprecated')
+          return row?.old === 1 || entry === null ? tablePrices.source : dataSet.head().source;
+        return byTable[fact] === null ? dataSet.head().source : tablePrices.source;
+      };
+      return Object.fromEntries(
+        (Object.keys(both) as (keyof ModelInfo)[]).map((fact) => [fact, sourceOf(fact)]),
+      ) as Record<keyof ModelInfo, string | null>;
     },
     abilities(provider, model) {
       const entry = entryOf(provider, model);

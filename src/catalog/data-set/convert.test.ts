@@ -101,6 +101,18 @@ test('a model without the shape of one is left out and named, the others are kep
   assert.match(refused.join('\n'), /acme\/bad: cost\.input: .*\nacme\/worse: /s);
 });
 
+test('a kind, a state or a date that is not known yet is passed over', () => {
+  const { list, refused } = entries({
+    big: {
+      id: 'big',
+      modalities: { input: ['text', 'smell'], output: ['text', 'constructor'] },
+      status: 'retired',
+      release_date: 'soon',
+    },
+  });
+  assert.deepEqual([list, refused], [[{ id: 'big', in: 't', out: 't' }], []]);
+});
+
 test('what is no data set is refused', () => {
   for (const document of [null, [], 'text', 3]) assert.throws(() => convertDataSet(document), TypeError);
   assert.deepEqual(convertDataSet({ acme: 'text' }).table, {});

@@ -67,7 +67,7 @@ function entryOf(model: SourceModel, usual: Format | null): ModelEntry {
     ...count('output', limit?.output),
     ...(modalities && { in: letters(modalities.input), out: letters(modalities.output) }),
     ...abilitiesOf(model),
-    ...(model.release_date !== undefined && { released: model.release_date }),
+    ...(/^\d{4}-\d{2}(-\d{2})?$/.test(model.release_date ?? '') && { released: model.release_date }),
     ...(model.status === 'deprecated' && { old: 1 as const }),
     ...((model.status === 'alpha' || model.status === 'beta') && { stage: model.status }),
     ...(format !== null && { format }),
@@ -80,10 +80,16 @@ function count(key: 'ctx' | 'input' | 'output', value: number | undefined): Part
   return value !== undefined && value > 0 ? { [key]: Math.round(value) } : {};
 }
 
-const letterOf = { text: 't', image: 'i', audio: 'a', video: 'v', pdf: 'p' } as const;
+const letterOf: ReadonlyMap<string, string> = new Map([
+  ['text', 't'],
+  ['image', 'i'],
+  ['audio', 'a'],
+  ['video', 'v'],
+  ['pdf', 'p'],
+]);
 
-function letters(modalities: readonly (keyof typeof letterOf)[]): string {
-  return [...new Set(modalities.map((one) => letterOf[one]))].join('');
+function letters(modalities: readonly string[]): string {
+  return [...new Set(modalities.flatMap((one) => letterOf.get(one) ?? []))].join('');
 }
 
 function abilitiesOf(model: SourceModel): Partial<ModelEntry> {
@@ -96,15 +102,15 @@ function abilitiesOf(model: SourceModel): Partial<ModelEntry> {
 type Format = NonNullable<ModelEntry['format']>;
 
 /** Which of our formats the clients speak that the data set names by their npm packages. */
-const formatOfClient: Readonly<Record<string, Format>> = {
-  '@ai-sdk/openai-compatible': 'openai-chat',
-  '@ai-sdk/openai': 'openai-responses',
-  '@ai-sdk/anthropic': 'anthropic-messages',
-  '@ai-sdk/google': 'gemini',
-  '@ai-sdk/google-vertex': 'gemini',
-  '@ai-sdk/google-vertex/anthropic': 'anthropic-messages',
-  '@ai-sdk/amazon-bedrock/mantle': 'openai-responses',
-};
+const formatOfClient: ReadonlyMap<string, Format> = new Map([
+  ['@ai-sdk/openai-compatible', 'openai-chat'],
+  ['@ai-sdk/openai', 'openai-responses'],
+  ['@ai-sdk/anthropic', 'anthropic-messages'],
+  ['@ai-sdk/google', 'gemini'],
+  ['@ai-sdk/google-vertex', 'gemini'],
+  ['@ai-sdk/google-vertex/anthropic', 'anthropic-messages'],
+  ['@ai-sdk/amazon-bedrock/mantle', 'openai-responses'],
+]);
 
 /** The format of the models that have none of their own; null where all models are served alike. */
 function usualFormat({ models, npm = '' }: SourceProvider): Format | null {
@@ -112,12 +118,12 @@ function usualFormat({ models, npm = '' }: SourceProvider): Format | null {
     const { npm: own, shape } = (model as Partial<SourceModel> | null)?.provider ?? {};
     return shape === 'responses' || (typeof own === 'string' && own !== npm);
   });
-  return differ ? (formatOfClient[npm] ?? null) : null;
+  return differ ? (formatOfClient.get(npm) ?? null) : null;
 }
 
 function formatOf({ provider }: SourceModel): Format | null {
   if (provider?.shape === 'responses') return 'openai-responses';
-  return formatOfClient[provider?.npm ?? ''] ?? null;
+  return formatOfClient.get(provider?.npm ?? '') ?? null;
 }
 
 type Cost = NonNullable<SourceModel['cost']>;

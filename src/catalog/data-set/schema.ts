@@ -57,7 +57,8 @@ const cost = z.object({
   output_audio: usd,
 });
 const tokens = z.number().nonnegative().max(1_000_000_000).optional();
-const modality = z.array(z.enum(['text', 'audio', 'image', 'video', 'pdf']));
+/** Kinds that are not known yet are passed over. */
+const modality = z.array(z.string());
 
 /** A model as https://models.dev/api.json has it; what is not used here is left out. */
 export const sourceModel = z.object({
@@ -66,10 +67,10 @@ export const sourceModel = z.object({
   reasoning: z.boolean().optional(),
   tool_call: z.boolean().optional(),
   structured_output: z.boolean().optional(),
-  release_date: day.optional(),
+  release_date: z.string().optional(),
   modalities: z.object({ input: modality, output: modality }).optional(),
   limit: z.object({ context: tokens, input: tokens, output: tokens }).optional(),
-  status: z.enum(['alpha', 'beta', 'deprecated']).optional(),
+  status: z.string().optional(),
   cost: cost
     .extend({
       tiers: z

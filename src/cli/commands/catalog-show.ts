@@ -68,6 +68,7 @@ const sourceNames: Readonly<Record<keyof SourcePrices, string>> = {
 function showModel(provider: Provider, model: string, catalog: Catalog, { io, now }: Context): 0 {
   const at = now();
   const info = catalog.describe(provider, model);
+  const factSources = sourcesOf(provider, model, catalog);
   const sources = catalog.prices(provider, model, at);
   const price = catalog.priceOf(provider, model, at);
   const sooner = catalog.soonerPrices(provider, model);
@@ -80,7 +81,7 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
     name: info?.name ?? null,
     ...rowOfInfo(info),
     format: info?.format ?? null,
-    facts_source: provider.modelsDev === undefined ? null : catalog.dataSet.head().source,
+    fact_sources: factSources,
     pricing: price === null ? null : rowOfPrice(price),
     price_sources: Object.fromEntries(
       Object.entries(sources).map(([name, each]) => [name, each === null ? null : rowOfPrice(each)]),
@@ -93,7 +94,8 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
     const facts = Object.entries({ name: info?.name ?? null, ...rowOfInfo(info) })
       .filter(([, value]) => value !== null)
       .map(
-        ([name, value]) => `${name.replaceAll('_', ' ')}: ${Array.isArray(value) ? value.join(', ') : value}`,
+        ([name, value]) =>
+          `${name.replaceAll('_', ' ')}: ${Array.isArray(value) ? value.join(', ') : value} (${factSources[name]})`,
       );
     const prices = (Object.keys(sources) as (keyof SourcePrices)[]).flatMap((name) => {
       const each = sources[name];
@@ -110,6 +112,26 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
     ].join('\n');
   });
   return 0;
+}
+
+/** Where each shown fact is from, by the name under which it is shown. */
+function sourcesOf(provider: Provider, model: string, catalog: Catalog): Record<string, string | null> {
+  const sources = catalog.factSources(provider, model);
+  return {
+    name: sources.name,
+    context_window: sources.contextWindow,
+    input_limit: sources.inputLimit,
+    output_limit: sources.outputLimit,
+    input_modalities: sources.inputModalities,
+    output_modalities: sources.outputModalities,
+    reasoning: sources.reasoning,
+    tools: sources.tools,
+    structured_output: sources.structuredOutput,
+    released: sources.released,
+    deprecated: sources.deprecated,
+    stage: sources.stage,
+    format: sources.format,
+  };
 }
 
 /** Every rate of a price that is known. */
