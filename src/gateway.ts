@@ -43,6 +43,7 @@ import { describe, type Log } from './lib/log.ts';
 import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath, refusalWithHeaders } from './management/app.ts';
 import { auditEvents } from './management/audit-events.ts';
+import { isEventServicePath } from './management/events/connect/open.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
 import { createEventStreams, type EventStreams } from './management/live/event-streams.ts';
 import { type Live, openLive } from './management/live/live.ts';
@@ -647,6 +648,7 @@ function serve(
       return management.serveMetrics(exchange);
     default:
       if (isManagementPath(exchange.path)) return management.serve(exchange);
+      if (isEventServicePath(exchange.path)) return management.eventService.serve(exchange);
       if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);
       if (isA2aPath(exchange.path)) return a2a.serve(exchange, management);
       throw new GatewayError(

@@ -7,6 +7,7 @@ import { createSteadyClock } from '../lib/clock.ts';
 import type { Answer } from './answer.ts';
 import { type ApiCall, admit, callApi, guard, refuse, serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
+import { type EventService, openEventService } from './events/connect/open.ts';
 import { createKeyedMutex } from './guard/keyed-mutex.ts';
 import { createRateLimiter } from './guard/rate-limiter.ts';
 import { serveMetrics } from './metrics/serve.ts';
@@ -47,6 +48,8 @@ export interface Management {
   refuse(exchange: Exchange, error: unknown): void;
   /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
   call(caller: Caller, call: ApiCall): Promise<Answer>;
+  /** The service of Connect for the configuration of events. */
+  eventService: Pick<EventService, 'serve'>;
   /** Answers `/metrics`. Never throws. */
   serveMetrics(exchange: Exchange): Promise<void>;
   /** Ends answers that would go on for as long as somebody watches. */
@@ -80,10 +83,15 @@ export function openManagement(input: ManagementInput): Management {
     resources,
     version,
   };
+  const eventService = openEventService(context);
   return {
     serve: (exchange) => serveManagement(context, exchange),
     guard: (exchange) => guard(context, exchange),
-    endStreams: input.streams.close,
+    endStreams() {
+      input.streams.close();
+      eventService.close();
+    },
+    eventService,
     serveMetrics: (exchange) =>
       serveMetrics(context, exchange).catch((error: unknown) => refuse(context, exchange, error)),
     admit: (exchange) => admit(context, exchange),

@@ -6,6 +6,7 @@ import { brokerScenarios } from './broker-scenarios.ts';
 import { runDuplicates } from './duplicates.ts';
 import { runKillPoints } from './kill-points.ts';
 import { runKills } from './kills.ts';
+import { runReloads } from './reloads.ts';
 import { runSlowConsumer } from './slow-consumer.ts';
 
 /**
@@ -74,6 +75,14 @@ const scenarios: readonly Scenario[] = [
     expected: { sequences: 50_000 },
   },
   ...brokerScenarios,
+  {
+    name: 'another configuration every 500 ms for 5 minutes',
+    run: async (folder, seed) => {
+      const run = { reloads: 600, everyMs: 500, perSecond: 2_000 } as const;
+      return { ...(await runReloads({ ...run, dataDir: folder, seed })) };
+    },
+    expected: { ...nothingLost, duplicates: 0 },
+  },
 ];
 
 const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));

@@ -1,0 +1,42 @@
+import { createContextValues } from '@connectrpc/connect';
+import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { EventConfigService } from '../../../events/gen/modelgate/events/v1/event_config_service_pb.ts';
+import type { Caller } from '../../../http/resource.ts';
+import type { Exchange } from '../../../http/server/server.ts';
+import { callerKey, eventConfigService, type ServiceInput } from './service.ts';
+
+/** A configuration of a thousand routers takes a tenth of it. */
+const MOST_BYTES = 4_194_304;
+
+export interface EventServiceHandler {
+  /** Answers in the protocol of Connect, or in that of gRPC-Web. */
+  serve(exchange: Exchange, caller: Caller): void;
+}
+
+export interface HandlerInput extends ServiceInput {
+  /** Aborted when the gateway stops: streams end. */
+  closed: AbortSignal;
+}
+
+export function createEventServiceHandler({ closed, ...input }: HandlerInput): EventServiceHandler {
+  const callers = new WeakMap<object, Caller>();
+  const serve = connectNodeAdapter({
+    routes: (router) => void router.service(EventConfigService, eventConfigService(input)),
+    // gRPC needs HTTP/2, which this server does not speak.
+    grpc: false,
+    shutdownSignal: closed,
+    readMaxBytes: MOST_BYTES,
+    writeMaxBytes: 64 * MOST_BYTES,
+    contextValues(request) {
+      const values = createContextValues();
+      const caller = callers.get(request);
+      return caller === undefined ? values : values.set(callerKey, caller);
+    },
+  });
+  return {
+    serve({ request, response }, caller) {
+      callers.set(request, caller);
+      serve(request, response);
+    },
+  };
+}
