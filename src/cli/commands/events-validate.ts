@@ -1,6 +1,7 @@
 import type { EventConfig } from '../../events/config/config.ts';
 import { decodeConfig } from '../../events/config/decode.ts';
 import type { ConfigProblem } from '../../events/config/problem.ts';
+import { reportUnsupported } from '../../events/engine/supported.ts';
 import type { Command } from '../command.ts';
 import { configFileArgument, configSource, problemLines } from '../event-config.ts';
 import { count, printable } from '../terminal/text.ts';
@@ -26,7 +27,12 @@ export const eventsValidateCommand: Command = {
   ],
   run: async (options, context) => {
     const file = options.argument('file') ?? '';
-    const decoded = decodeConfig(await configSource(file, context), { lenient: options.on('lenient') });
+    const decoded = decodeConfig(await configSource(file, context), {
+      lenient: options.on('lenient'),
+      // Which settings the gateway has is not known here.
+      alsoCheck: (config, report) =>
+        reportUnsupported(config, report, { distributedStorage: true, redis: true }),
+    });
     const problems = decoded.ok ? decoded.warnings : decoded.problems;
     const of = (wanted: ConfigProblem['severity']) =>
       problems
