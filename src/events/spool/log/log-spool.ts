@@ -46,6 +46,8 @@ export async function openLogSpool({ log, segments, sourceId, storage }: LogSpoo
   let writing: Promise<void> | null = null;
   let wakeWriter = () => {};
   let waitingForSpace = false;
+  /** By `performance.now`. */
+  let fullUntil = 0;
   let closed = false;
   let problem: string | null = null;
   let noted = index.progress();
@@ -64,7 +66,9 @@ export async function openLogSpool({ log, segments, sourceId, storage }: LogSpoo
       segments.remove(number).catch(problemOf('a segment of a storage was not removed'));
       room.giveBack(bytes);
     }
-    if (drained.length > 0) wakeWriter();
+    if (drained.length === 0) return;
+    fullUntil = 0;
+    wakeWriter();
   };
   const writeBatch = async (batch: readonly Pending[]): Promise<void> => {
     try {
@@ -74,8 +78,11 @@ export async function openLogSpool({ log, segments, sourceId, storage }: LogSpoo
       for (const one of batch) one.settle('kept');
       for (const listener of listeners) listener();
     } catch (error) {
+      const before = problem;
       problem = error instanceof NoSpace ? 'there is no space left' : String(error);
-      log.error({ source: sourceId, error: describe(error) }, 'a storage was not written');
+      if (error instanceof NoSpace) fullUntil = performance.now() + NO_SPACE_MS;
+      if (problem !== before)
+        log.error({ source: sourceId, error: describe(error) }, 'a storage was not written');
       const stay = error instanceof NoSpace && whenFull === 'block' && !closed ? batch.filter(hasTime) : [];
       for (const one of batch) {
         if (stay.includes(one)) continue;
@@ -110,6 +117,8 @@ export async function openLogSpool({ log, segments, sourceId, storage }: LogSpoo
     durable: true,
     async add(event, channels, waitMs) {
       if (closed) return 'unavailable';
+      // A full disk is not asked for every event.
+      if (whenFull === 'drop' && performance.now() < fullUntil) return 'dropped';
       const until = performance.now() + waitMs;
       const bytes = encodeRecord(event, channels);
       const outcome = await room.take(bytes.length, waitMs);
