@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { describeChannel, receiveSome, testEvent } from '../../../test/support/channel-contract.ts';
+import { guarantees } from '../../../test/support/channel-guarantees.ts';
 import { eventIn } from '../../../test/support/cloud-event.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
@@ -15,7 +16,7 @@ import { createSqliteChannel } from './sqlite/sqlite-channel.ts';
 
 describeChannel({
   name: 'memory',
-  durable: false,
+  durable: guarantees.memory.survivesGateway,
   async open() {
     const clock = { now: 1_000_000 };
     const make = () => createMemoryChannel({ now: () => clock.now });
@@ -31,7 +32,7 @@ describeChannel({
 
 describeChannel({
   name: 'sqlite',
-  durable: true,
+  durable: guarantees.sqlite.survivesGateway,
   async open(t) {
     const file = join(temporaryFolder(t), 'events.db');
     const clock = { now: 1_000_000 };

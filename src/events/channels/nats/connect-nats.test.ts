@@ -4,6 +4,7 @@ import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasNats, startNats } from '../../../../test/support/brokers/nats.ts';
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
 import { describeChannel } from '../../../../test/support/channel-contract.ts';
+import { guarantees } from '../../../../test/support/channel-guarantees.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 
 const folder = temporaryFolder({ after });
@@ -17,7 +18,7 @@ after(() => server?.kill());
 describeChannel({
   name: 'nats',
   skip: hasNats ? false : 'nats-server is not installed',
-  durable: true,
+  durable: guarantees.nats.survivesGateway,
   open: (t) =>
     openBrokerChannels(t, {
       scheme: 'nats',

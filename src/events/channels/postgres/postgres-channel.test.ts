@@ -4,6 +4,7 @@ import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasPostgres, startPostgres } from '../../../../test/support/brokers/postgres.ts';
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
 import { describeChannel } from '../../../../test/support/channel-contract.ts';
+import { guarantees } from '../../../../test/support/channel-guarantees.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 
 const folder = temporaryFolder({ after });
@@ -23,7 +24,7 @@ after(async () => {
 describeChannel({
   name: 'postgres',
   skip: hasPostgres ? false : 'PostgreSQL is not installed',
-  durable: true,
+  durable: guarantees.postgres.survivesGateway,
   async open(t) {
     const opened = await openBrokerChannels(t, {
       scheme: 'postgres',

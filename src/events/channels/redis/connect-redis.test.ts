@@ -4,6 +4,7 @@ import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasRedis, startRedis } from '../../../../test/support/brokers/redis.ts';
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
 import { describeChannel } from '../../../../test/support/channel-contract.ts';
+import { guarantees } from '../../../../test/support/channel-guarantees.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 
 const folder = temporaryFolder({ after });
@@ -17,7 +18,7 @@ after(() => server?.kill());
 describeChannel({
   name: 'redis',
   skip: hasRedis ? false : 'redis-server is not installed',
-  durable: true,
+  durable: guarantees.redis.survivesGateway,
   open: (t) =>
     openBrokerChannels(t, {
       scheme: 'redis',
