@@ -34,13 +34,26 @@ export function reportUnsupported(
   }
   for (const [index, { eventTriggerId }] of (strategy?.triggerStrategies ?? []).entries()) {
     const trigger = config.triggers.get(eventTriggerId);
-    if (trigger !== undefined)
-      ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, redis, report);
+    if (trigger === undefined) continue;
+    ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, redis, report);
+    if (trigger.idempotent && sharesChannel(trigger, config))
+      report.warning(
+        `strategy.trigger_strategies[${index}].enable_idempotence`,
+        'Each gateway remembers for itself which events it has handled. Where several share the channel, an event that comes twice can be handled by two',
+      );
   }
 }
 
 /** What a trigger of the kind `gateway` may be named. */
 const builtInProcessors = ['audit-log', 'notifier'];
+
+/** Whether other gateways can take part in a channel of the trigger. */
+function sharesChannel({ id }: Trigger, { channels, routes }: EventConfig): boolean {
+  return routes.some(({ channelId, triggerId }) => {
+    const scheme = channels.get(channelId)?.scheme;
+    return triggerId === id && scheme !== 'memory' && scheme !== 'sqlite';
+  });
+}
 
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
   const { kind } = processor;

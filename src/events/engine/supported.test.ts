@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { decodeConfig } from '../config/decode.ts';
+import { reportUnsupported } from './supported.ts';
+
+const yaml = (strategy: string, url = 'sqlite:') => `components:
+  channels:
+    - {unique_id: main, url: "${url}", mq_topic_name: main}
+  sources:
+    - ref: {unique_id: s, kind: gateway}
+  triggers:
+    - ref: {unique_id: t, kind: log}
+strategy:
+  trigger_strategies:
+    - {event_trigger_id: t, ${strategy}}
+router_rules:
+  routers:
+    - {source_id: s, trigger_id: t, channel_id: main}
+`;
+
+const letters = 'dead_letter_strategy: {enable: true}';
+
+/** What is reported of a trigger beyond what every configuration is checked for: fields of its strategy. */
+function reported(text: string, given = { redis: false, distributedStorage: false }): string[] {
+  const found: string[] = [];
+  const note = (severity: string) => (path: string) =>
+    void found.push(`${severity} ${path.replace('strategy.trigger_strategies[0].', '')}`);
+  const decoded = decodeConfig({ format: 'text', text });
+  assert.ok(decoded.ok, decoded.ok ? '' : JSON.stringify(decoded.problems));
+  reportUnsupported(decoded.config, { error: note('error'), warning: note('warning') }, given);
+  return found;
+}
+
+describe('what the engine does not do', () => {
+  it('is refused with the field that asks for it', () => {
+    const rate =
+      'rate_limit_strategy: {limit_mode: MODE_GLOBAL, threshold: 1, stat_duration: 1, stat_duration_time_unit: SECOND}';
+    for (const [strategy, expected] of [
+      [letters, []],
+      ['dead_letter_strategy: {enable: true, persistence: {persistence_type: MEMORY}}', []],
+      [
+        'dead_letter_strategy: {enable: true, persistence: {persistence_type: DFS}}',
+        ['error dead_letter_strategy.persistence.persistence_type'],
+      ],
+      [`${letters}, runtime_strategy: {${rate}}`, ['error runtime_strategy.rate_limit_strategy.limit_mode']],
+      [
+        `${letters}, runtime_strategy: {concurrency_limit_strateg: {max_concurrency: 1, limit_mode: MODE_GLOBAL}}`,
+        ['error runtime_strategy.concurrency_limit_strateg.limit_mode'],
+      ],
+    ] as const)
+      assert.deepEqual(reported(yaml(strategy)), expected, strategy);
+    const shared = yaml(`${letters}, runtime_strategy: {${rate}}`);
+    assert.deepEqual(reported(shared, { redis: true, distributedStorage: false }), []);
+  });
+
+  it('is said of idempotence where gateways share a channel, for none knows what the others have handled', () => {
+    const strategy = `${letters}, enable_idempotence: true`;
+    assert.deepEqual(reported(yaml(strategy)), []);
+    assert.deepEqual(reported(yaml(strategy, 'nats://localhost')), ['warning enable_idempotence']);
+  });
+});
