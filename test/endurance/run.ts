@@ -6,6 +6,7 @@ import { brokerScenarios } from './broker-scenarios.ts';
 import { runDuplicates } from './duplicates.ts';
 import { runKillPoints } from './kill-points.ts';
 import { runKills } from './kills.ts';
+import { queueScenarios } from './queue-scenarios.ts';
 import { runReloads } from './reloads.ts';
 import { runSlowConsumer } from './slow-consumer.ts';
 
@@ -75,6 +76,7 @@ const scenarios: readonly Scenario[] = [
     expected: { sequences: 50_000 },
   },
   ...brokerScenarios,
+  ...queueScenarios,
   {
     name: 'another configuration every 500 ms for 5 minutes',
     run: async (folder, seed) => {

@@ -8,10 +8,12 @@ import { openMqtt } from './connection.ts';
 /** A client of version 3.1.1 cannot tell how many messages it takes at a time: 20, unless the server is told. */
 const settings = ['max_inflight_messages 0', 'max_queued_messages 0'];
 
+// Inside of before() it would go when that ends.
+const folder = temporaryFolder({ after });
 let server: Awaited<ReturnType<typeof startMosquitto>>;
 
 before(async () => {
-  if (hasMosquitto) server = await startMosquitto(temporaryFolder({ after }), settings);
+  if (hasMosquitto) server = await startMosquitto(folder, settings);
 });
 after(() => server?.stop());
 

@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startKafka } from '../support/brokers/kafka.ts';
+import { startMosquitto } from '../support/brokers/mosquitto.ts';
+import { startRabbitmq } from '../support/brokers/rabbitmq.ts';
+import { runQueueFaults } from './queue-faults.ts';
+import type { Scenario } from './run.ts';
+
+/** Message queues that are killed or stopped while events wait in them. */
+
+const nothingLost = { lost: 0, phantoms: 0, corrupt: 0 };
+
+export const queueScenarios: readonly Scenario[] = [
+  {
+    name: 'rabbitmq killed',
+    async run(folder) {
+      const server = await startRabbitmq(join(folder, 'rabbitmq'));
+      const fault = async () => {
+        await server.keeps('killed.reader');
+        await server.kill();
+        await server.start();
+      };
+      const queue = { scheme: 'amqp', url: server.url, topic: 'killed' } as const;
+      const report = await runQueueFaults({ ...queue, dataDir: folder, events: 10_000, fault });
+      await server.stop();
+      return { ...report, resumedInTime: report.resumedAfterMs <= 5_000 };
+    },
+    expected: { ...nothingLost, resumedInTime: true },
+  },
+  {
+    name: 'mosquitto killed',
+    run: (folder) => killMosquitto(folder, []),
+    // It loses what waits: how much is what the run shows.
+    expected: { phantoms: 0, corrupt: 0 },
+  },
+  {
+    name: 'mosquitto killed, saving at once',
+    run: (folder) =>
+      killMosquitto(folder, ['autosave_interval 1', 'autosave_on_changes true', 'max_queued_messages 0']),
+    expected: { phantoms: 0, corrupt: 0 },
+  },
+  {
+    name: 'kafka stopped for a minute',
+    async run(folder) {
+      const server = await startKafka();
+      const fault = async () => {
+        server.pause();
+        await delay(60_000);
+        server.resume();
+      };
+      const queue = { scheme: 'kafka', url: `${server.url}?key=source`, topic: 'stopped' } as const;
+      const report = await runQueueFaults({ ...queue, dataDir: folder, events: 5_000, fault });
+      await server.kill();
+      return { ...report };
+    },
+    expected: nothingLost,
+  },
+];
+
+async function killMosquitto(folder: string, settings: readonly string[]) {
+  const server = await startMosquitto(join(folder, 'mosquitto'), settings);
+  const fault = async () => {
+    await server.kill();
+    await server.start();
+  };
+  const queue = { scheme: 'mqtt', url: server.url, topic: 'killed' } as const;
+  const report = await runQueueFaults({ ...queue, dataDir: folder, events: 900, fault });
+  await server.stop();
+  return { ...report };
+}
