@@ -311,6 +311,24 @@ describe('a limit', () => {
     assert.equal(events.length, 4);
   });
 
+  it('is told of once in a window, also after a restart', async () => {
+    const past = { at: start - 1000, usd: 0, tokens: 9, requests: 9, unpriced: 0, first: 'req_1' };
+    const before = budget({ metric: 'requests', limit: 10, period: 'day', softPercent: 80 });
+    for (const [updatedAt, told] of [
+      [start - 1, ['exceeded']],
+      [start + 1, ['soft', 'exceeded']],
+    ] as const) {
+      const { events, limits } = await opened([{ ...before, updatedAt }], [past]);
+      const reservation = asked(limits);
+      assert.equal(take(reservation), null);
+      reservation.settle({ tokens: 1, usd: 0 });
+      assert.deepEqual(
+        events.map(({ kind }) => kind),
+        told,
+      );
+    }
+  });
+
   it('begins with what the ledger has of its window', async () => {
     const past = { at: start - 1000, usd: 0.5, tokens: 90, requests: 2, unpriced: 1, first: 'req_1' };
     const { limits } = await opened([budget()], [past]);

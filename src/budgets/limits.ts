@@ -6,6 +6,7 @@ import {
   type ChargePath,
   createHold,
   type HoldContext,
+  rememberTold,
   type Used,
 } from './reservation.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
@@ -81,6 +82,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   /** The same of budgets in USD. */
   let pricedByWay = byWay;
   const empty = new Set<Counter>();
+  const startedAt = input.now();
 
   const applying = ({ comboId, keyId }: Asked, way: ChargePath | null): Counter[] => {
     const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
@@ -146,6 +148,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const past = async () => (query === null ? [] : used(query));
         if (input.shared === null) for (const then of await past()) count(counter, then);
         else await input.shared.join(counter, past);
+        if (counter.budget.updatedAt < startedAt) rememberTold(counter, before);
         empty.delete(counter);
       }
     },

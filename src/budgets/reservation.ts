@@ -222,12 +222,27 @@ function quietUntil({ window }: Counter, at: number): number {
 }
 
 function notifyOfThreshold(context: HoldContext, counter: Counter, at: number): void {
-  const { softPercent } = counter.budget;
-  if (softPercent === null || counter.told.soft > at || counter.budget.metric === 'concurrency') return;
+  if (counter.budget.metric === 'concurrency') return;
+  for (const kind of ['soft', 'hard'] as const) {
+    if (counter.told[kind] > at || !isReached(counter, kind, at)) continue;
+    counter.told[kind] = quietUntil(counter, at);
+    const used = levelAt(counter, at).spent + foreignAt(counter, at);
+    context.notify(eventOf(context, kind === 'soft' ? 'soft' : 'exceeded', counter, used));
+  }
+}
+
+function isReached(counter: Counter, kind: 'soft' | 'hard', at: number): boolean {
+  const percent = kind === 'soft' ? counter.budget.softPercent : 100;
+  if (percent === null) return false;
   const used = levelAt(counter, at).spent + foreignAt(counter, at);
-  if (used * 100 < limitOf(counter) * softPercent) return;
-  counter.told.soft = quietUntil(counter, at);
-  context.notify(eventOf(context, 'soft', counter, used));
+  return used * 100 >= limitOf(counter) * percent;
+}
+
+/** Takes what is reached already for told: it was, before the gateway started again. */
+export function rememberTold(counter: Counter, at: number): void {
+  if (counter.budget.metric === 'concurrency') return;
+  for (const kind of ['soft', 'hard'] as const)
+    if (isReached(counter, kind, at)) counter.told[kind] = quietUntil(counter, at);
 }
 
 function eventOf(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { createBackup } from '../backup/create.ts';
-import { resealCredentials } from '../connections/credentials/reseal.ts';
+import { resealAlerts, resealCredentials } from '../connections/credentials/reseal.ts';
 import { createKeyFile, deriveKeys, readKeyFile, type StorageKey } from '../connections/credentials/seal.ts';
 import {
   countSealed,
@@ -122,6 +122,12 @@ async function encrypt(
       throw new GatewayError(
         'conflict',
         `The old key does not open the credentials of ${unreadable.join(', ')}: set STORAGE_ENCRYPTION_KEY_OLD to the key that does, or remove these connections. Nothing was changed`,
+      );
+    const alerts = await resealAlerts(trx, from.key, to.key);
+    if (alerts.length > 0)
+      throw new GatewayError(
+        'conflict',
+        `The old key does not open the alerts ${alerts.join(', ')}: set STORAGE_ENCRYPTION_KEY_OLD to the key that does, or remove these alerts. Nothing was changed`,
       );
     const responses = await resealResponses(trx, from.responses, to.responses);
     // Their keys are derived from the old one, and cannot be told from what was asked then.

@@ -183,7 +183,7 @@ describe('gateway reset-encrypted-columns', () => {
     const dry = await reset('--json');
     assert.match(dry.stderr, /WARNING/);
     const { connections, ...rest } = dry.json() as { connections: { name: string; decrypts: boolean }[] };
-    assert.deepEqual(rest, { dry_run: true, cleared: 0, responses: 0 });
+    assert.deepEqual(rest, { dry_run: true, cleared: 0, alerts: 0, responses: 0 });
     assert.deepEqual(
       connections.map(({ decrypts, name }) => [name, decrypts]),
       [

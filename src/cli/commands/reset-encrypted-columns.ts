@@ -1,5 +1,6 @@
 import { connectionStore } from '../../connections/store.ts';
 import { countKept, forgetKept } from '../../responses/kept.ts';
+import { listAlerts } from '../alerts.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
 import { count } from '../terminal/text.ts';
@@ -17,7 +18,7 @@ export const resetEncryptedColumnsCommand: Command = {
   flags: [{ name: 'force', summary: 'really do it: without it there is only a list of what would be lost' }],
   needs: 'store',
   about:
-    'For when the key is lost: removes every stored credential, and the kept responses, which are encrypted too. The connections stay, and each shows that its credential has to be entered again.',
+    'For when the key is lost: removes every stored credential, and the alerts and kept responses, which are encrypted too. The connections stay, and each shows that its credential has to be entered again.',
   examples: [
     { command: 'gateway reset-encrypted-columns', does: 'what would be lost' },
     {
@@ -29,25 +30,29 @@ export const resetEncryptedColumnsCommand: Command = {
     const { io } = context;
     const force = options.on('force');
     io.note(
-      'WARNING: this removes the stored credentials of all connections and all kept responses, and only a backup brings them back.',
+      'WARNING: this removes the stored credentials of all connections, all alerts and all kept responses, and only a backup brings them back.',
     );
     const store = await context.existingStore();
     const key = await context.sealingKey();
     const connections = store === null ? null : connectionStore(store, key.key);
     const affected = (await connections?.listSealed()) ?? [];
     const responses = store === null ? 0 : (await countKept(store, key.responses.name)).kept;
-    if (force && store !== null && connections !== null && affected.length + responses > 0) {
-      const before = { connections: affected.map(({ id }) => id), responses };
+    const alerts = (await listAlerts(context)).length;
+    const found = affected.length + alerts + responses;
+    if (force && store !== null && connections !== null && found > 0) {
+      const before = { connections: affected.map(({ id }) => id), alerts, responses };
       const entry = { action: 'connections.reset_credentials', target: null, before };
       await audited(context, entry, async () => {
         await connections.clearCredentials();
+        await store.db.deleteFrom('alerts').execute();
         await forgetKept(store);
       });
     }
     const cleared = force ? affected.length : 0;
-    io.result({ dry_run: !force, cleared, connections: affected, responses }, () => {
-      if (affected.length + responses === 0) return 'Nothing encrypted is stored.';
-      const what = `${count(affected.length, 'credential')} and ${count(responses, 'kept response')}`;
+    io.result({ dry_run: !force, cleared, connections: affected, alerts, responses }, () => {
+      if (found === 0) return 'Nothing encrypted is stored.';
+      const alertsLost = alerts === 0 ? '' : `, ${count(alerts, 'alert')}`;
+      const what = `${count(affected.length, 'credential')}${alertsLost} and ${count(responses, 'kept response')}`;
       if (force) return `Removed ${what}.`;
       const rows = io.table<Affected>(
         [

@@ -44,13 +44,17 @@ export async function usableStorageKey(
   return storageKey(input.dataDir, null);
 }
 
-/** How many credentials are stored. */
+/** How many credentials and targets of alerts are stored. */
 export async function countSealed({ db }: Pick<Store, 'db'>): Promise<number> {
-  const row = await db
+  const connections = await db
     .selectFrom('connections')
     .select(({ fn }) => fn.count<number>('credential').as('sealed'))
     .executeTakeFirst();
-  return Number(row?.sealed ?? 0);
+  const alerts = await db
+    .selectFrom('alerts')
+    .select(({ fn }) => fn.count<number>('target').as('sealed'))
+    .executeTakeFirst();
+  return Number(connections?.sealed ?? 0) + Number(alerts?.sealed ?? 0);
 }
 
 /** The next key, where the database is encrypted with it already. */
