@@ -1,4 +1,5 @@
-import { type Api, ApiError, type Body } from '../mcp/api.ts';
+import { splitFrames } from '../lib/sse.ts';
+import { type Api, ApiError, type Body, onlyReads } from '../mcp/api.ts';
 import { textOf } from './api.ts';
 import { findGateway, notRunning, type Send } from './client.ts';
 
@@ -16,14 +17,43 @@ export function managementApi(dataDir: string, { readOnly }: { readOnly: boolean
     const answer = await gateway.send(`/api${path}`, { ...send, timeoutMs: TIMEOUT_MS });
     const body = bodyOf(await textOf(answer));
     if (answer.status < 400) return body;
-    const message = body['detail'] ?? body['message'] ?? `The gateway answered ${answer.status}`;
-    throw new ApiError(String(body['code'] ?? 'failed'), String(message));
+    throw refusalIn(body, answer.status);
   };
   return {
-    can: (permission) => !readOnly || permission.endsWith(':read'),
+    can: (permission) => !readOnly || onlyReads(permission),
     get: (path, params = new URLSearchParams()) => ask(`${path}?${params}`, { method: 'GET' }),
     post: (path, body) => ask(path, { method: 'POST', body }),
+    async watchEvents({ cesql, limit, ms }) {
+      const gateway = await findGateway(dataDir);
+      if (gateway === null) throw new ApiError('gateway_not_running', notRunning(dataDir).message);
+      const query = cesql === null ? '' : `?cesql=${encodeURIComponent(cesql)}`;
+      const answer = await gateway.send(`/api/events/tail${query}`, { method: 'GET', timeoutMs: ms });
+      if (answer.status >= 400) throw refusalIn(bodyOf(await textOf(answer)), answer.status);
+      return firstEvents(answer.body, limit);
+    },
   };
+}
+
+/** The first events of a stream that ends when its time is over. */
+async function firstEvents(body: AsyncIterable<Uint8Array>, limit: number): Promise<unknown[]> {
+  const events: unknown[] = [];
+  let rest: Buffer = Buffer.alloc(0);
+  try {
+    for await (const bytes of body) {
+      const split = splitFrames(Buffer.concat([rest, bytes]));
+      rest = split.rest;
+      for (const { data, event } of split.frames) if (event === 'event') events.push(bodyOf(data)['event']);
+      if (events.length >= limit) break;
+    }
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'TimeoutError')) throw error;
+  }
+  return events.slice(0, limit);
+}
+
+function refusalIn(body: Body, status: number): ApiError {
+  const message = body['detail'] ?? body['message'] ?? `The gateway answered ${status}`;
+  return new ApiError(String(body['code'] ?? 'failed'), String(message));
 }
 
 function bodyOf(text: string): Body {

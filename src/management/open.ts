@@ -8,6 +8,7 @@ import type { Answer } from './answer.ts';
 import { type ApiCall, admit, callApi, guard, refuse, serveManagement } from './app.ts';
 import type { ManagementContext } from './context.ts';
 import { type EventService, openEventService } from './events/connect/open.ts';
+import { type EventsWatch, watchEvents } from './events/watch.ts';
 import { createKeyedMutex } from './guard/keyed-mutex.ts';
 import { createRateLimiter } from './guard/rate-limiter.ts';
 import { serveMetrics } from './metrics/serve.ts';
@@ -44,6 +45,8 @@ export interface Management {
   admit(exchange: Exchange): Promise<Caller>;
   /** The body of such a request as JSON. @throws GatewayError */
   body(exchange: Exchange, caller: Pick<Caller, 'role'>): Promise<unknown>;
+  /** The events that sources publish from now on, for a while. @throws GatewayError */
+  watchEvents(caller: Caller, watch: EventsWatch): Promise<unknown[]>;
   /** Answers such a request with an error, in the shape of this API. */
   refuse(exchange: Exchange, error: unknown): void;
   /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
@@ -97,6 +100,7 @@ export function openManagement(input: ManagementInput): Management {
     admit: (exchange) => admit(context, exchange),
     body: jsonBody,
     refuse: (exchange, error) => refuse(context, exchange, error),
+    watchEvents: (caller, watch) => watchEvents(context, caller, watch),
     call: (caller, call) => callApi(context, caller, call),
   };
 }

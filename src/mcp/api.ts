@@ -9,6 +9,13 @@ export interface Api {
   get(path: string, params?: URLSearchParams): Promise<Body>;
   /** @throws GatewayError or ApiError with what the API says */
   post(path: string, body: Body): Promise<Body>;
+  /** The events that are published from now on, until there are `limit`, or for `ms` milliseconds. @throws as `get` does */
+  watchEvents(watch: { cesql: string | null; limit: number; ms: number }): Promise<unknown[]>;
+}
+
+/** Whether a permission lets one look and change nothing. */
+export function onlyReads(permission: string): boolean {
+  return permission.endsWith(':read') || permission.endsWith(':inspect');
 }
 
 /** What a gateway in another process refused: its own word for it, and its sentence. */

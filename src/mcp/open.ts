@@ -15,6 +15,7 @@ export interface Door {
     caller: Caller,
     call: { method: 'GET' | 'POST'; path: string; params: URLSearchParams; body?: object },
   ): Promise<{ status: number; body: object | null }>;
+  watchEvents(caller: Caller, watch: Parameters<Api['watchEvents']>[0]): Promise<unknown[]>;
 }
 
 export interface McpInput {
@@ -76,6 +77,7 @@ function apiOf(door: Door, caller: Caller): Api {
       contentOf(await door.call(caller, { method: 'GET', path, params })),
     post: async (path, body) =>
       contentOf(await door.call(caller, { method: 'POST', path, params: new URLSearchParams(), body })),
+    watchEvents: (watch) => door.watchEvents(caller, watch),
   };
 }
 
@@ -84,6 +86,7 @@ const forNobody: Api = {
   can: () => true,
   get: () => Promise.reject(new GatewayError('forbidden', 'This is a test')),
   post: () => Promise.reject(new GatewayError('forbidden', 'This is a test')),
+  watchEvents: () => Promise.reject(new GatewayError('forbidden', 'This is a test')),
 };
 
 /** @throws GatewayError where an action said that it failed */

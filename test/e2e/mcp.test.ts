@@ -4,6 +4,7 @@ import { after, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { childEnv } from '../support/child-env.ts';
+import { waitFor } from '../support/gateway.ts';
 import { challenged, firstResult, managed, refused } from '../support/management.ts';
 
 const program = join(import.meta.dirname, '../../src/cli/main.ts');
@@ -21,6 +22,7 @@ const reading = [
   'list_keys',
   'quota',
   'tool_status',
+  'events_tail',
 ];
 const changing = ['switch_combo', 'set_budget', 'create_key'];
 
@@ -121,6 +123,44 @@ describe('the MCP server', () => {
     const missing = await call(client, 'explain_request', { id: 'req_nothing' });
     assert.ok(missing.isError);
     assert.match(missing.text, /^not_found: /);
+  });
+
+  it('waits for events over either transport, and no longer than it was told', async () => {
+    const config = `components:
+  channels: [{unique_id: main, url: "memory:", mq_topic_name: main}]
+  sources: [{ref: {unique_id: gw, kind: gateway}}]
+  triggers: [{ref: {unique_id: hook, kind: http, name: "http://127.0.0.1:9/"}}]
+router_rules:
+  routers: [{source_id: gw, trigger_id: hook, channel_id: main, filter: {cesql: "FALSE"}}]
+`;
+    const headers = { 'if-match': '*' };
+    const put = await at.call('PUT', '/api/events/config', { token: at.admin.token, body: config, headers });
+    assert.equal(put.status, 200, put.text);
+    for (const client of [await overHttp(at.admin.token), await overStdio('legacy')]) {
+      const watching = call(client, 'events_tail', {
+        cesql: "type LIKE '%request.completed%'",
+        limit: 1,
+        seconds: 30,
+      });
+      let ended = false;
+      void watching.finally(() => {
+        ended = true;
+      });
+      // When it began to listen cannot be seen from outside, so requests go on until it has one.
+      await waitFor('an event was seen', async () => {
+        await at.gateway.ask('/v1/chat/completions', {
+          model: 'demo/echo',
+          messages: [{ role: 'user', content: 'hello' }],
+        });
+        return ended;
+      });
+      const { body, text } = await watching;
+      assert.equal((body['events'] as unknown[]).length, 1, text);
+      assert.match(text, /"specversion":"1.0"/);
+      const none = await call(client, 'events_tail', { cesql: "type = 'nothing'", seconds: 1 });
+      assert.deepEqual(none.body['events'], []);
+      assert.ok((await call(client, 'events_tail', { cesql: 'type = = 1' })).isError);
+    }
   });
 
   it('changes the gateway as the API does: with permission, and in the audit log', async () => {

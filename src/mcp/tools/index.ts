@@ -2,6 +2,7 @@ import type { GatewayTool } from '../tool.ts';
 import { listBudgets, setBudget } from './budgets.ts';
 import { listCombos, switchCombo } from './combos.ts';
 import { costs } from './costs.ts';
+import { eventsTail } from './events.ts';
 import { createKey, listKeys } from './keys.ts';
 import { listModels } from './models.ts';
 import { explainRequest, recentRequests } from './requests.ts';
@@ -22,4 +23,5 @@ export const gatewayTools: readonly GatewayTool[] = [
   createKey,
   quota,
   toolStatus,
+  eventsTail,
 ];
