@@ -273,6 +273,24 @@ describe('an asynchronous source', () => {
     assert.deepEqual(main.published, ['1', '2', '3']);
   });
 
+  it('sends the next at once when its own places are free again', async () => {
+    let inFlight = 0;
+    const { clock, main, publisher } = setUp({
+      ...asynchronous,
+      admit() {
+        if (inFlight > 0) return { kind: 'refused', by: 'concurrency-limit', retryAfterMs: 60_000 };
+        inFlight += 1;
+        const leave = () => {
+          inFlight -= 1;
+        };
+        return { kind: 'admitted', done: leave, cancel: leave };
+      },
+    });
+    for (const id of ['1', '2', '3', '4', '5']) await publisher.publish(event(id));
+    await clock.advance(1);
+    assert.deepEqual(main.published, ['1', '2', '3', '4', '5']);
+  });
+
   it('waits for room, or drops, as its storage says; never what it accepted', async () => {
     const waiting = setUp({ asyncSend: true, storage: { ...memory, bytes: 2_000 } });
     waiting.main.fails(down);

@@ -70,7 +70,9 @@ export function createSender({
     for (const { event, sequence } of batch) {
       const admission = await outlet.admit();
       if (admission.kind === 'refused') {
-        pauseMs = Math.max(1, admission.retryAfterMs);
+        // There is room again when what is under way is over.
+        const ownPlaces = admission.by === 'concurrency-limit' && underWay.length > 0;
+        pauseMs = ownPlaces ? 0 : Math.max(1, admission.retryAfterMs);
         break;
       }
       underWay.push(

@@ -86,6 +86,8 @@ function ofTriggerStrategy(
 
 function ofRuntime(runtime: RuntimeStrategy, path: FieldPath, redis: boolean, report: Report): void {
   if (!redis) ofGlobalLimits(runtime, path, report);
+  if (runtime.faultTolerance !== null && runtime.faultTolerance.action !== null)
+    report.error(`${path}.fault_tolerance_rule.action`, 'Actions are not supported yet');
   for (const [index, target] of (runtime.faultTolerance?.targets ?? []).entries())
     if (!/^(?:source|trigger|channel):/.test(target))
       report.error(
