@@ -16,7 +16,7 @@ import { openEventDatabase } from '../src/events/database/event-database.ts';
 import { createEngine } from '../src/events/engine/engine.ts';
 import { createLog } from '../src/lib/log.ts';
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const EVENTS = 60_000;
 /** Publishers that each wait for one event to be accepted. */
 const PUBLISHERS = 256;
