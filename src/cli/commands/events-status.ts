@@ -41,7 +41,7 @@ const isWell = ({ config, problems }: StatusRecord): boolean =>
 
 function textOf(status: StatusRecord, io: Io): string {
   if (!status.running)
-    return 'No events are configured. `gateway events apply FILE` puts a configuration into force.';
+    return 'No event has come yet. `gateway events show` prints the configuration that is in force.';
   const { channels, config, problems, sources, triggers } = status;
   const tables = [
     io.table<StatusRecord['sources'][number]>(
