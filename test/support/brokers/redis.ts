@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import {
   accepts,
   freePort,
@@ -12,6 +13,7 @@ export const hasRedis = installed('redis-server');
 /** A Redis server with an append-only file and a port of its own. @param folder keeps its data */
 export async function startRedis(folder: string): Promise<PrivateBroker> {
   const port = await freePort();
+  mkdirSync(folder, { recursive: true });
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes'];
   const startNode = () =>
     startServer({ command: 'redis-server', args: [...args, '--save', ''], ready: () => accepts(port) });
