@@ -21,6 +21,18 @@ export const variables: readonly Variable[] = [
     summary: 'where they wait in an object store or a mounted folder',
     secret: false,
   },
+  {
+    name: 'EVENTS_PRIVATE_NETWORKS',
+    summary: '`true` lets webhooks that were set up by the API reach private networks',
+    secret: false,
+  },
+  {
+    name: 'ALERTS_COMMANDS_BY_API',
+    summary: '`true` lets alerts that run a program be set up by the API',
+    secret: false,
+  },
+  { name: 'SMTP_URL', summary: 'the mail server for alerts', secret: true },
+  { name: 'SMTP_FROM', summary: 'the address that mails come from', secret: false },
   { name: 'REDIS_URL', summary: 'limits that several gateways share', secret: true },
   { name: 'STORAGE_ENCRYPTION_KEY', summary: 'encrypts stored credentials', secret: true },
 ];
