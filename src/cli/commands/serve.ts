@@ -20,7 +20,7 @@ export const serveCommand: Command = {
   ],
   run: async (options, context) => {
     if (options.on('mcp')) {
-      const { serveMcp } = await import('./mcp-serve.ts');
+      const { serveMcp } = await import('./mcp/serve.ts');
       return serveMcp(context, { readOnly: false });
     }
     const config = await context.config();

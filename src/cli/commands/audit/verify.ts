@@ -1,0 +1,28 @@
+import { auditFolder } from '../../../access/audit/files.ts';
+import { verifyAudit } from '../../../access/audit/verify.ts';
+import type { Command } from '../../command.ts';
+import { count } from '../../terminal/text.ts';
+
+export const auditVerifyCommand: Command = {
+  arguments: [],
+  flags: [],
+  needs: 'store',
+  about:
+    'Walks the whole chain and names the first record that is not what was written. Exit 1 when there is one. Whoever may write the files can write a whole new chain: keep the hash of the last record elsewhere, and look for it later.',
+  examples: [
+    { command: 'gateway audit verify', does: 'how many records are sound, and the hash of the last one' },
+    { command: 'gateway audit verify --json | jq -e .ok', does: 'in a script' },
+  ],
+  run: async (_, { config, io }) => {
+    const folder = auditFolder((await config()).dataDir);
+    const found = await verifyAudit(folder);
+    const { fault, last, ok, records, unfinished } = found;
+    if (unfinished) io.note('The last line is unfinished: it is being written, or its writer was killed.');
+    io.result({ folder, ...found }, () =>
+      fault === null
+        ? `The audit log is sound: ${count(records, 'record')}${last === null ? '' : `, the last one is ${last.seq} ${last.hash}`}.`
+        : `${folder}/${fault.file}, line ${fault.line}: ${fault.reason}. ${count(records, 'record')} before it ${records === 1 ? 'is' : 'are'} sound.`,
+    );
+    return ok ? 0 : 1;
+  },
+};

@@ -1,0 +1,135 @@
+import { rowOfBudget } from '../../../budgets/budget-row.ts';
+import { checkedBudget } from '../../../budgets/checked-input.ts';
+import { type BudgetMetric, type BudgetScope, newBudgetInput } from '../../../budgets/schema.ts';
+import { budgetStore } from '../../../budgets/store.ts';
+import { audited } from '../../audit.ts';
+import { subjectsIn } from '../../budgets.ts';
+import type { Command, Options } from '../../command.ts';
+import { usageError } from '../../terminal/failure.ts';
+
+const metrics = ['usd', 'tokens', 'requests', 'concurrency'] as const satisfies readonly BudgetMetric[];
+const scopes = ['key', 'combo', 'connection'] as const satisfies readonly BudgetScope[];
+
+export const budgetsSetCommand: Command = {
+  arguments: [],
+  flags: [
+    { name: 'usd', value: 'N', summary: 'USD that may be spent' },
+    { name: 'tokens', value: 'N', summary: 'tokens, input and output' },
+    { name: 'requests', value: 'N', summary: 'requests' },
+    { name: 'concurrency', value: 'N', summary: 'requests at the same time' },
+    {
+      name: 'per',
+      value: 'PERIOD',
+      choices: ['minute', 'hour', 'day', 'week', 'month'],
+      summary: 'in which time; minutes and hours roll, the rest is the calendar in UTC',
+    },
+    { name: 'key', value: 'KEY', summary: 'of this key, by id or name (default: of all requests together)' },
+    { name: 'combo', value: 'COMBO', summary: 'of this combo' },
+    { name: 'connection', value: 'NAME', summary: 'of this connection' },
+    {
+      name: 'soft',
+      value: 'PERCENT',
+      summary: 'share of the limit that the log tells of (default 80; 0: never)',
+    },
+    {
+      name: 'unpriced',
+      value: 'RULE',
+      choices: ['allow', 'refuse'],
+      summary: 'what to do with models without a known price (default refuse)',
+    },
+  ],
+  needs: 'store',
+  about: 'One that exists for the same thing and period is changed. A running gateway takes it over at once.',
+  examples: [
+    {
+      command: 'gateway budgets set --usd 100 --per month',
+      does: 'everything together costs at most 100 USD a month',
+    },
+    { command: 'gateway budgets set --key ci --tokens 50000 --per minute', does: 'a limit for one key' },
+    {
+      command: 'gateway budgets set --connection home --concurrency 2',
+      does: 'what a small machine can stand',
+    },
+  ],
+  run: async (options, context) => {
+    const input = inputOf(options);
+    const store = await context.store();
+    const budgets = budgetStore(store, context.now);
+    const wanted = await checkedBudget(input, subjectsIn(store));
+    const known = await budgets.at(wanted);
+    const { limit } = wanted;
+    const patch = {
+      limit,
+      ...(input['soft_percent'] === undefined ? {} : { softPercent: wanted.softPercent }),
+      ...(input['unpriced'] === undefined ? {} : { unpriced: wanted.unpriced }),
+    };
+    const action = known === null ? 'budgets.create' : 'budgets.update';
+    const record = await audited(context, { action, target: known?.id ?? wanted.scope, input }, async () => {
+      if (known === null) return budgets.add(wanted);
+      await budgets.update(known.id, patch);
+      return { ...known, ...patch };
+    });
+    const subject = input['subject'] === undefined ? null : String(input['subject']);
+    const {
+      spent: _,
+      reserved: __,
+      remaining: ___,
+      resets_at: ____,
+      ...row
+    } = rowOfBudget(record, subject, null, context.now());
+    context.io.result(row, () => `${known === null ? 'Set' : 'Changed'} the budget ${record.id}.`);
+    return 0;
+  },
+};
+
+function inputOf(options: Options): Record<string, unknown> {
+  const metric = only(options, metrics, true);
+  const scope = only(options, scopes, false);
+  if (metric === null) throw usageError('Say what is limited: --usd, --tokens, --requests or --concurrency');
+  const soft = options.text('soft');
+  const period = options.text('per') ?? null;
+  checkPeriod(metric, period);
+  const parsed = newBudgetInput.safeParse({
+    metric,
+    limit: limitOf(metric, options),
+    period,
+    ...(scope === null ? {} : { scope, subject: options.text(scope) }),
+    ...(soft === undefined ? {} : { soft_percent: softOf(soft) }),
+    ...(options.text('unpriced') === undefined ? {} : { unpriced: options.text('unpriced') }),
+  });
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw usageError(`${issue?.path.join('.') ?? 'The budget'}: ${issue?.message ?? 'is not valid'}`);
+}
+
+function limitOf(metric: BudgetMetric, options: Options): number {
+  const text = options.text(metric) ?? '';
+  const limit = Number(text);
+  if (limit > 0 && Number.isFinite(limit) && (metric === 'usd' || Number.isInteger(limit))) return limit;
+  const kind = metric === 'usd' ? 'a number' : 'a whole number';
+  throw usageError(`--${metric} must be ${kind} above 0, not "${text}"`);
+}
+
+function checkPeriod(metric: BudgetMetric, period: string | null): void {
+  if (metric === 'concurrency' && period !== null)
+    throw usageError('--concurrency takes no --per: it is counted at every moment');
+  if (metric !== 'concurrency' && period === null)
+    throw usageError(`--${metric} needs --per beside it: minute, hour, day, week or month`);
+}
+
+/** Per cent of the limit; null for never. */
+function softOf(text: string): number | null {
+  const percent = Number(text);
+  if (text.trim() !== '' && Number.isInteger(percent) && percent >= 0 && percent <= 100)
+    return percent === 0 ? null : percent;
+  throw usageError(`--soft must be a whole number from 0 to 100, not "${text}"`);
+}
+
+/** The one flag of several that was given. */
+function only<Name extends string>(options: Options, names: readonly Name[], required: boolean): Name | null {
+  const given = names.filter((name) => options.text(name) !== undefined);
+  const [first = null] = given;
+  if (given.length > 1 || (required && first === null))
+    throw usageError(`Give one of ${names.map((name) => `--${name}`).join(', ')}`);
+  return first;
+}

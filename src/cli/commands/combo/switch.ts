@@ -1,0 +1,21 @@
+import { audited } from '../../audit.ts';
+import { storedCombo } from '../../combos.ts';
+import type { Command } from '../../command.ts';
+import { failure } from '../../terminal/failure.ts';
+
+export const comboSwitchCommand: Command = {
+  arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],
+  flags: [],
+  needs: 'store',
+  about: 'It is what the model "auto" means from now on, and what bare model ids are looked for in first.',
+  examples: [{ command: 'gateway combo switch smart', does: 'a running gateway follows at once' }],
+  run: async (options, context) => {
+    const { combos, record } = await storedCombo(options.argument('combo') ?? '', context);
+    const { id, name } = record;
+    const entry = { action: 'combos.activate', target: id, input: { name } };
+    if (!(await audited(context, entry, () => combos.activate(id))))
+      throw failure(1, 'not_found', `The combo "${name}" was removed by someone else meanwhile.`);
+    context.io.result({ active: name, id }, () => `"auto" means the combo "${name}".`);
+    return 0;
+  },
+};

@@ -1,0 +1,25 @@
+import type { Command } from '../../command.ts';
+import { appliedConfig, changeLines } from '../../events-answers.ts';
+import { askEvents } from '../../events-api.ts';
+
+export const eventsRollbackCommand: Command = {
+  arguments: [{ name: 'version', summary: 'a version of `gateway events history`', required: true }],
+  flags: [{ name: 'dry-run', summary: 'change nothing, and show what would be changed' }],
+  needs: 'server',
+  about: 'Puts an earlier configuration into force, as a new version.',
+  examples: [{ command: 'gateway events rollback 3', does: 'version 3 is in force again' }],
+  run: async (options, context) => {
+    const version = encodeURIComponent(options.argument('version') ?? '');
+    const dryRun = options.on('dry-run');
+    const path = `/config/versions/${version}:restore${dryRun ? '?dry_run=true' : ''}`;
+    const { body } = await askEvents(context, path, { method: 'POST' });
+    const applied = appliedConfig.parse(body);
+    context.io.result({ applied: !dryRun, version: applied.version ?? null, changes: applied.changes }, () =>
+      [
+        ...changeLines(applied.changes),
+        dryRun ? 'Nothing was changed: this was a dry run.' : `Version ${applied.version} is in force.`,
+      ].join('\n'),
+    );
+    return 0;
+  },
+};

@@ -1,0 +1,33 @@
+import { audited } from '../../audit.ts';
+import type { Command } from '../../command.ts';
+import { clearable, keyChangeOf, keyFlags, namedKey } from '../../key-input.ts';
+
+export const keysEditCommand: Command = {
+  arguments: [{ name: 'key', summary: 'id or name of the key', required: true }],
+  flags: [
+    { name: 'name', value: 'NAME', summary: 'another name' },
+    ...keyFlags,
+    {
+      name: 'clear',
+      value: 'LIMIT',
+      kind: 'list',
+      choices: Object.keys(clearable),
+      summary: 'take a limit away; may be repeated',
+    },
+  ],
+  needs: 'store',
+  about: 'The key itself stays the same. What no flag names stays as it is.',
+  examples: [
+    { command: 'gateway keys edit ci --budget-usd 20 --expires 2027-06-30', does: 'more money, more time' },
+    { command: 'gateway keys edit ci --clear models --clear rpm', does: 'every model, at any pace' },
+  ],
+  run: async (options, context) => {
+    const { limited, row } = await namedKey(options, context);
+    const change = keyChangeOf(options, row);
+    const before = Object.fromEntries(Object.keys(change).map((field) => [field, row[field]]));
+    const entry = { action: 'keys.update', target: row.id, input: change, before };
+    const changed = await audited(context, entry, () => limited.update(row, change));
+    context.io.result(changed, () => `Changed the key "${String(changed['name'])}".`);
+    return 0;
+  },
+};

@@ -1,0 +1,56 @@
+import { readRunFile } from '../../../run-file.ts';
+import { audited } from '../../audit.ts';
+import type { Command } from '../../command.ts';
+import { type RotationStep, rotateStorageKey } from '../../rotate-key.ts';
+import { count } from '../../terminal/text.ts';
+import { version } from '../../version.ts';
+
+const notes: Readonly<Partial<Record<RotationStep, string>>> = {
+  backup: 'Making a backup …',
+  encrypt: 'Encrypting the credentials and kept responses with the new key …',
+};
+
+export const storageRotateKeyCommand: Command = {
+  arguments: [],
+  flags: [],
+  needs: 'store',
+  about:
+    'Needs the gateway stopped. The new key is STORAGE_ENCRYPTION_KEY where that is set, else a new one in DATA_DIR/storage.key. The old one is STORAGE_ENCRYPTION_KEY_OLD where that is set, else the one in DATA_DIR/storage.key. A backup is made before, which needs the old key. However the command ends, one of the two keys opens everything. Answers that are kept for Idempotency-Key are forgotten.',
+  examples: [
+    { command: 'gateway storage rotate-key', does: 'a new key in storage.key' },
+    {
+      command:
+        'STORAGE_ENCRYPTION_KEY_OLD="$OLD" STORAGE_ENCRYPTION_KEY="$NEW" gateway storage rotate-key --json',
+      does: 'from one secret to another',
+    },
+  ],
+  run: async (_, context) => {
+    const { io, now } = context;
+    const { dataDir, storageKey: secret } = await context.config();
+    const oldSecret = (await context.variable('STORAGE_ENCRYPTION_KEY_OLD')) ?? null;
+    const entry = { action: 'storage.rotate_key', target: null };
+    const rotated = await audited(context, entry, () =>
+      rotateStorageKey({
+        dataDir,
+        secret,
+        oldSecret,
+        version: version(),
+        now: now(),
+        owner: () => readRunFile(dataDir),
+        progress: (step) => {
+          const note = notes[step];
+          if (note !== undefined) io.note(note);
+        },
+      }),
+    );
+    const { backup, credentials, responses, source } = rotated;
+    io.note(`The backup of before needs the old key: ${backup}`);
+    if (source === 'file' && oldSecret !== null)
+      io.note('The key is in storage.key now: unset STORAGE_ENCRYPTION_KEY for the gateway.');
+    io.result({ rotated: true, key_source: source, credentials, responses, backup }, () => {
+      const what = `${count(credentials, 'credential')} and ${count(responses, 'kept response')}`;
+      return `Encrypted ${what} with the key of ${source === 'file' ? 'storage.key' : 'STORAGE_ENCRYPTION_KEY'}.`;
+    });
+    return 0;
+  },
+};
