@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelScheme } from '../../src/events/config/config.ts';
 import { hasNats, startNats } from '../support/brokers/nats.ts';
@@ -25,6 +26,8 @@ export const brokerKinds: readonly BrokerKind[] = [
 const scenarioOf = ({ scheme, start }: BrokerKind, fault: 'kill' | 'pause'): Scenario => ({
   name: fault === 'kill' ? `${scheme} killed 10 times` : `${scheme} silent for a minute, twice`,
   async run(folder, seed) {
+    // PostgreSQL runs as another user, who has to reach its folder.
+    chmodSync(folder, 0o711);
     const server = await start(join(folder, 'server'));
     try {
       const times = fault === 'kill' ? 10 : 2;
