@@ -31,12 +31,12 @@ const lines = (text: string): Step => stream(text, 'whole', { 'content-type': 'a
 const late: Record<string, { answer: Step; input: number; cached: number }> = {
   'up/m-1': { answer: stream(chatStream().text, 'whole'), input: 12, cached: 0 },
   'resp/m-1': { answer: stream(responsesStream().text, 'whole'), input: 12, cached: 0 },
-  'llama/m-1': { answer: lines(ollamaStream()), input: 100, cached: 0 },
+  'local/m-1': { answer: lines(ollamaStream()), input: 100, cached: 0 },
 };
 
 describe('the input of an answer whose upstream counts it at the end', () => {
   before(async () => {
-    await at.gateway.connect({ provider: 'ollama-compatible', name: 'llama', baseUrl: at.upstream.url });
+    await at.gateway.connect({ provider: 'ollama-compatible', name: 'local', baseUrl: at.upstream.url });
     await at.gateway.connect({ provider: 'gemini-compatible', name: 'google', baseUrl: at.upstream.url });
   });
 
