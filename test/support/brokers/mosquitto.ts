@@ -1,13 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  accepts,
-  freePort,
-  installed,
-  type PrivateBroker,
-  type ServerProcess,
-  startServer,
-} from './server-process.ts';
+import { accepts, freePort, installed, type PrivateBroker, startBroker } from './server-process.ts';
 
 export const hasMosquitto = installed('mosquitto');
 
@@ -29,18 +22,10 @@ export async function startMosquitto(
     ...settings,
   ];
   writeFileSync(config, lines.map((line) => `${line}\n`).join(''));
-  const startNode = () =>
-    startServer({ command: 'mosquitto', args: ['-c', config], ready: () => accepts(port) });
-  let node: ServerProcess = await startNode();
-  return {
-    url: `mqtt://127.0.0.1:${port}`,
-    port,
-    pause: () => node.pause(),
-    resume: () => node.resume(),
-    kill: () => node.kill(),
-    async start() {
-      node = await startNode();
-    },
-    stop: () => node.kill(),
-  };
+  const broker = await startBroker(`mqtt://127.0.0.1:${port}`, port, {
+    command: 'mosquitto',
+    args: ['-c', config],
+    ready: () => accepts(port),
+  });
+  return { ...broker, stop: broker.kill };
 }

@@ -1,11 +1,4 @@
-import {
-  accepts,
-  freePort,
-  installed,
-  type PrivateBroker,
-  type ServerProcess,
-  startServer,
-} from './server-process.ts';
+import { accepts, freePort, installed, type PrivateBroker, startBroker } from './server-process.ts';
 
 export const hasNats = installed('nats-server');
 
@@ -13,16 +6,6 @@ export const hasNats = installed('nats-server');
 export async function startNats(folder: string): Promise<PrivateBroker> {
   const port = await freePort();
   const args = ['--addr', '127.0.0.1', '--port', String(port), '--jetstream', '--store_dir', folder];
-  const startNode = () => startServer({ command: 'nats-server', args, ready: () => accepts(port) });
-  let node: ServerProcess = await startNode();
-  return {
-    url: `nats://127.0.0.1:${port}`,
-    port,
-    pause: () => node.pause(),
-    resume: () => node.resume(),
-    kill: () => node.kill(),
-    async start() {
-      node = await startNode();
-    },
-  };
+  const ready = () => accepts(port);
+  return startBroker(`nats://127.0.0.1:${port}`, port, { command: 'nats-server', args, ready });
 }

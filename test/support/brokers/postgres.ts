@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chownSync, globSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { accepts, freePort, type PrivateBroker, type ServerProcess, startServer } from './server-process.ts';
+import { accepts, freePort, type PrivateBroker, startBroker } from './server-process.ts';
 
 /** Debian keeps the programs of each version in a folder of their own, which is not in the PATH. */
 const [program] = globSync('/usr/lib/postgresql/*/bin/postgres').sort().reverse();
@@ -35,24 +35,12 @@ export async function startPostgres(folder: string): Promise<PrivateBroker> {
   });
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
   const args = ['-D', data, '-p', String(port), '-k', folder, '-c', 'listen_addresses=127.0.0.1'];
-  const startNode = () =>
-    startServer({
-      command: 'setpriv',
-      // The signal is forgotten when the user changes.
-      args: [...asPostgres, '--pdeathsig', 'KILL', program ?? '', ...args],
-      ready: async (output) => /database system is ready to accept connections/.test(output) && accepts(port),
-    });
-  let node: ServerProcess = await startNode();
-  return {
-    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
-    port,
-    pause: () => node.pause(),
-    resume: () => node.resume(),
-    kill: () => node.kill(),
-    async start() {
-      node = await startNode();
-    },
-  };
+  return startBroker(`postgres://postgres@127.0.0.1:${port}/postgres`, port, {
+    command: 'setpriv',
+    // The signal is forgotten when the user changes.
+    args: [...asPostgres, '--pdeathsig', 'KILL', program ?? '', ...args],
+    ready: async (output) => /database system is ready to accept connections/.test(output) && accepts(port),
+  });
 }
 
 const idOf = (flag: '-u' | '-g'): number =>

@@ -6,7 +6,7 @@ import {
   freePort,
   installed,
   type PrivateBroker,
-  type ServerProcess,
+  startBroker,
   startServer,
 } from './server-process.ts';
 
@@ -52,24 +52,21 @@ export async function startRabbitmq(folder: string): Promise<PrivateRabbitmq> {
     args: ['-port', String(epmdPort), '-address', '127.0.0.1'],
     ready: () => accepts(epmdPort),
   });
-  const startNode = () => startServer({ command: program, args: [], env, ready: () => accepts(port) });
-  let node: ServerProcess = await startNode();
+  const broker = await startBroker(`amqp://127.0.0.1:${port}`, port, {
+    command: program,
+    args: [],
+    env,
+    ready: () => accepts(port),
+  });
   return {
-    url: `amqp://127.0.0.1:${port}`,
-    port,
-    pause: () => node.pause(),
-    resume: () => node.resume(),
-    kill: () => node.kill(),
-    async start() {
-      node = await startNode();
-    },
+    ...broker,
     async keeps(queue) {
       await waitFor(`the queue ${queue}`, () =>
         globSync(file('data/*/quorum/*/names.dets')).some((names) => readFileSync(names).includes(queue)),
       );
     },
     async stop() {
-      await node.kill();
+      await broker.kill();
       await ports.kill();
     },
   };

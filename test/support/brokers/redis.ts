@@ -1,12 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import {
-  accepts,
-  freePort,
-  installed,
-  type PrivateBroker,
-  type ServerProcess,
-  startServer,
-} from './server-process.ts';
+import { accepts, freePort, installed, type PrivateBroker, startBroker } from './server-process.ts';
 
 export const hasRedis = installed('redis-server');
 
@@ -15,17 +8,9 @@ export async function startRedis(folder: string): Promise<PrivateBroker> {
   const port = await freePort();
   mkdirSync(folder, { recursive: true });
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--appendonly', 'yes'];
-  const startNode = () =>
-    startServer({ command: 'redis-server', args: [...args, '--save', ''], ready: () => accepts(port) });
-  let node: ServerProcess = await startNode();
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    port,
-    pause: () => node.pause(),
-    resume: () => node.resume(),
-    kill: () => node.kill(),
-    async start() {
-      node = await startNode();
-    },
-  };
+  return startBroker(`redis://127.0.0.1:${port}`, port, {
+    command: 'redis-server',
+    args: [...args, '--save', ''],
+    ready: () => accepts(port),
+  });
 }

@@ -64,6 +64,21 @@ export async function startServer({ args, command, env = {}, ready }: ServerInpu
   return server;
 }
 
+/** A broker whose server can be killed and started again. @throws when it ends before it is ready */
+export async function startBroker(url: string, port: number, server: ServerInput): Promise<PrivateBroker> {
+  let running = await startServer(server);
+  return {
+    url,
+    port,
+    pause: () => running.pause(),
+    resume: () => running.resume(),
+    kill: () => running.kill(),
+    async start() {
+      running = await startServer(server);
+    },
+  };
+}
+
 /** A port that nothing serves, below those that the kernel gives away itself, so that it stays free while a server is down. */
 export async function freePort(): Promise<number> {
   for (;;) {
