@@ -48,7 +48,7 @@ export const queueScenarios: readonly Scenario[] = [
         await delay(60_000);
         server.resume();
       };
-      const queue = { scheme: 'kafka', url: `${server.url}?key=source`, topic: 'stopped' } as const;
+      const queue = { scheme: 'kafka', url: `${server.url}?partition_by=source`, topic: 'stopped' } as const;
       const report = await runQueueFaults({ ...queue, dataDir: folder, events: 5_000, fault });
       await server.kill();
       return { ...report };

@@ -1,8 +1,10 @@
-import { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
 import { Kafka, logLevel } from 'kafkajs';
 import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasKafka, type KafkaMock, startKafka } from '../../../../test/support/brokers/kafka.ts';
 import { describeChannel } from '../../../../test/support/channel-contract.ts';
+import { checkChannelUrl } from '../../config/channel-url.ts';
 
 let server: KafkaMock;
 
@@ -23,7 +25,7 @@ describeChannel({
   open: (t) =>
     openBrokerChannels(t, {
       scheme: 'kafka',
-      url: `${server.url}?key=source`,
+      url: `${server.url}?partition_by=source`,
       async publishBytes(topic, bytes) {
         const brokers = server.url.slice('kafka://'.length).split(',');
         const producer = new Kafka({ brokers, logLevel: logLevel.NOTHING }).producer();
@@ -32,4 +34,10 @@ describeChannel({
         await producer.disconnect();
       },
     }),
+});
+
+it('has an address that a configuration takes, with every parameter', () => {
+  const login = `user:\${PASSWORD}@one:9092,two`;
+  const url = `kafka://${login}?tls=true&mechanism=scram-sha-512&partition_by=source`;
+  assert.deepEqual(checkChannelUrl(url), { ok: true, scheme: 'kafka' });
 });

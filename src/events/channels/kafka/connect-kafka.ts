@@ -15,11 +15,11 @@ const RETRIES = 2;
 
 /**
  * Kafka: a topic, and a consumer group for each consumer.
- * `?tls=true&mechanism=plain|scram-sha-256|scram-sha-512&key=none|partitionkey|source`: the key of a record decides its partition,
- * and events in one partition keep their order.
+ * `?tls=true&mechanism=plain|scram-sha-256|scram-sha-512&partition_by=none|partitionkey|source`: the last is what the key of a
+ * record is made of, which decides its partition; events in one partition keep their order.
  */
 export async function connectKafka({ address, topic }: ConnectInput): Promise<BrokerConnection> {
-  const keyOf = choice<(event: CloudEvent) => string | null>(address, 'key', {
+  const keyOf = choice<(event: CloudEvent) => string | null>(address, 'partition_by', {
     none: () => null,
     partitionkey: partitionKey,
     source: ({ attributes }) => attributes.source,
