@@ -18,7 +18,7 @@
     return;
   }
 
-  hideWarnings();
+  hideWarning('SQLite is an experimental feature');
   Promise.all([import('node:module'), import('node:fs'), import('node:os'), import('node:path')]).then(
     function (loaded) {
       var module = loaded[0];
@@ -61,12 +61,11 @@
     fs.mkdirSync(folder, { mode: 448 });
   }
 
-  /** Node.js 22 calls node:sqlite experimental on every start, and kafkajs sets timers in the past; other warnings stay. */
-  function hideWarnings() {
+  /** Node.js 22 calls node:sqlite experimental on every start; other warnings stay. */
+  function hideWarning(start) {
     var emitWarning = process.emitWarning;
-    process.emitWarning = function (warning, type) {
-      if (String(warning).indexOf('SQLite is an experimental feature') === 0) return;
-      if (type === 'TimeoutNegativeWarning') return;
+    process.emitWarning = function (warning) {
+      if (String(warning).indexOf(start) === 0) return;
       emitWarning.apply(process, arguments);
     };
   }
