@@ -358,7 +358,6 @@ describe('what the management API says and hears', () => {
       '/setup.code',
       '/server-status',
       '/debug',
-      '/metrics',
     ]) {
       const reply = await get(path);
       assert.ok([400, 404, 405].includes(reply.status), `${path}: ${reply.status}`);
