@@ -9,7 +9,7 @@ import type { ToolStatus } from '../tools/all-statuses.ts';
 import { rootAt } from '../tools/configuring/base-url.ts';
 import { createDriftWatch } from '../tools/drift/watch.ts';
 import { machineOf, machineVariables } from '../tools/machine.ts';
-import { createToolService } from '../tools/service.ts';
+import type { ToolService, ToolServiceInput } from '../tools/service.ts';
 import type { CliTools, ManagementContext } from './context.ts';
 
 export interface CliToolsInput extends Pick<ManagementContext, 'hosts' | 'now'> {
@@ -35,7 +35,7 @@ export function openCliTools(input: CliToolsInput): CliTools {
     const { host, port } = listening() ?? config;
     return rootAt(host, port);
   };
-  const service = createToolService({
+  const service = toolServiceOnUse({
     place,
     names: hosts,
     root,
@@ -77,5 +77,24 @@ export function openCliTools(input: CliToolsInput): CliTools {
       },
     },
     remoteDetection: config.remoteDetection,
+  };
+}
+
+/** The service, made at the first call: it brings every tool of the catalogue and the parsers of all their files. */
+function toolServiceOnUse(input: ToolServiceInput): ToolService {
+  let made: Promise<ToolService> | null = null;
+  const service = () => {
+    made ??= import('../tools/service.ts').then(({ createToolService }) => createToolService(input));
+    return made;
+  };
+  return {
+    rows: async () => (await service()).rows(),
+    row: async (id) => (await service()).row(id),
+    statuses: async (refresh) => (await service()).statuses(refresh),
+    installed: async (id) => (await service()).installed(id),
+    withSettings: async (id) => (await service()).withSettings(id),
+    settings: async (tool) => (await service()).settings(tool),
+    configure: async (tool, given) => (await service()).configure(tool, given),
+    restore: async (tool, given) => (await service()).restore(tool, given),
   };
 }

@@ -1,11 +1,9 @@
-import { toBinary, toJson } from '@bufbuild/protobuf';
 import type { z } from 'zod';
 import type { ConfigSource } from '../../events/config/decode.ts';
 import type { ConfigProblem } from '../../events/config/problem.ts';
 import type { AppliedConfig, ConfigControl } from '../../events/control/config-control.ts';
 import type { ConfigVersion } from '../../events/control/config-versions.ts';
 import type { ConfigChanges, MemberChanges } from '../../events/engine/config-changes.ts';
-import { EventSchema } from '../../events/gen/io/opensergo/proto/event/v1/event_pb.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
 import { recorded } from '../collection/audit.ts';
@@ -145,7 +143,11 @@ async function configOf({ events }: EventsCall): Promise<ConfigControl> {
 async function shown(call: EventsCall): Promise<Answer> {
   const { config, version } = (await configOf(call)).inForce();
   const headers = { etag: etagOf(version.number), vary: 'accept' };
-  switch (wantedForm(call)) {
+  const form = wantedForm(call);
+  // Nobody else who starts a gateway needs them.
+  const { toBinary, toJson } = await import('@bufbuild/protobuf');
+  const { EventSchema } = await import('../../events/gen/io/opensergo/proto/event/v1/event_pb.ts');
+  switch (form) {
     case 'yaml':
       return { status: 200, body: null, content: { type: 'application/yaml', bytes: version.text }, headers };
     case 'protobuf': {

@@ -2,7 +2,6 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ToolPlace } from '../configuring/configure.ts';
 import { locateFiles } from '../detection/locations.ts';
-import { readToolConfig } from '../status.ts';
 import type { Tool } from '../tool.ts';
 import { mendingCommand } from './drift.ts';
 
@@ -39,6 +38,8 @@ export function createDriftWatch({ onChange, place, root, tool }: DriftWatchInpu
     const before = seen.get(id);
     const stamp = await stampOf(found, place);
     if (before?.stamp === stamp) return;
+    // It brings the parsers of every format, which most gateways never need.
+    const { readToolConfig } = await import('../status.ts');
     const config = await readToolConfig(place, found, [root()]);
     const drifted = config.drifted.join('\n');
     seen.set(id, { stamp, drifted });
