@@ -78,7 +78,7 @@ export async function runDuplicates({
       await Promise.all(publishers.map(publish));
     }
     await waitFor('all deliveries', async () => {
-      const status = await engine.triggerStatus();
+      const status = (await engine.status()).triggers;
       const idle = status.every(({ consumers }) =>
         consumers.every(({ buffered, inFlight, waiting }) => buffered + inFlight + (waiting ?? 0) === 0),
       );

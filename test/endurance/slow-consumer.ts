@@ -60,7 +60,7 @@ export async function runSlowConsumer(input: SlowConsumerInput): Promise<SlowCon
     }
     const grownMiB = Math.round((process.memoryUsage().rss - before) / 1_048_576);
     await waitFor('all events', async () => {
-      const [hook] = await engine.triggerStatus();
+      const [hook] = (await engine.status()).triggers;
       const held = hook?.consumers.map(({ buffered, inFlight }) => buffered + inFlight) ?? [];
       mostHeld = Math.max(mostHeld, ...held);
       return (hook?.counters.delivered ?? 0) >= events;

@@ -45,7 +45,7 @@ describe('the dead letters of a running engine', () => {
     // A dead letter is not delivered because the event comes again.
     await opened.engine.publish('s', numberedEvent('1'));
     await waitFor('the duplicate', async () => {
-      const [hook] = await opened.engine.triggerStatus();
+      const [hook] = (await opened.engine.status()).triggers;
       return hook?.counters.duplicates === 1;
     });
     const expression = compile("id = '1' OR id = '2'");
@@ -63,7 +63,7 @@ describe('the dead letters of a running engine', () => {
     assert.equal(await count(), 0);
     for (const id of ids) await opened.engine.publish('s', numberedEvent(id));
     await waitFor('the duplicates', async () => {
-      const [hook] = await opened.engine.triggerStatus();
+      const [hook] = (await opened.engine.status()).triggers;
       return hook?.counters.duplicates === 4;
     });
     assert.equal(got.length, 4);
@@ -82,7 +82,7 @@ describe('the dead letters of a running engine', () => {
     t.after(() => engine.close());
     for (const id of ['1', '2', '3']) await engine.publish('s', numberedEvent(id));
     await waitFor('the pause', async () => {
-      const [hook] = await engine.triggerStatus();
+      const [hook] = (await engine.status()).triggers;
       return hook?.paused?.reason === 'dead-letters-full';
     });
     assert.deepEqual(got, []);

@@ -40,7 +40,7 @@ describe('events that their receiver cannot take, among others', () => {
     const ids = Array.from({ length: 250 }, (_, index) => String(index));
     for (const id of ids) await engine.publish('s', numberedEvent(id));
     await waitFor('all events', async () => {
-      const [status] = await engine.triggerStatus();
+      const [status] = (await engine.status()).triggers;
       const { deadLettered = 0, delivered = 0 } = status?.counters ?? {};
       return delivered + deadLettered === 250;
     });

@@ -121,7 +121,7 @@ describe('a source of the kind channel', () => {
     assert.equal(delivered.length, 1);
     assert.equal(delivered[0]?.event['eventhops'], 1);
     // Nobody's: no source of this gateway stands for what others publish there.
-    const [onward] = await engine.triggerStatus();
+    const [onward] = (await engine.status()).triggers;
     assert.equal(onward?.counters.unrouted, 2);
   });
 
@@ -141,10 +141,10 @@ describe('a source of the kind channel', () => {
       ],
     });
     await waitFor('the end of both events', async () => {
-      const counters = (await engine.triggerStatus()).map((status) => status.counters);
+      const counters = (await engine.status()).triggers.map((status) => status.counters);
       return counters.reduce((sum, { discarded }) => sum + discarded, 0) === 2;
     });
-    const delivered = (await engine.triggerStatus()).map((status) => status.counters.delivered);
+    const delivered = (await engine.status()).triggers.map((status) => status.counters.delivered);
     assert.equal(
       delivered.reduce((a, b) => a + b),
       16,

@@ -24,7 +24,6 @@ import { createSourceSet } from './source-set.ts';
 import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
 import { createTail, type Tail } from './tail.ts';
 import { createTriggerSet, type TriggerChange } from './trigger-set.ts';
-import { type TriggerStatus, triggerStatus } from './trigger-status.ts';
 
 /** For how long applying a configuration waits for channels to know their new triggers. A message queue may be down. */
 const SUBSCRIBE_MS = 5_000;
@@ -63,8 +62,6 @@ export interface Engine {
    * @returns null when there is no source with this id
    */
   publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
-  /** How the triggers are doing. */
-  triggerStatus(): Promise<readonly TriggerStatus[]>;
   readonly deadLetters: DeadLetters;
   /** The sources that are running. */
   sources(): readonly Source[];
@@ -165,7 +162,6 @@ export function createEngine(input: EngineInput): Engine {
     wantsOwnEvents: ownEvents.wanted,
     sources: () => [...sources.current().values()].map(({ source }) => source),
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
-    triggerStatus: () => Promise.all([...triggers.current().values()].map(triggerStatus)),
     deadLetters,
     tail,
     status: () => engineStatus(parts()),

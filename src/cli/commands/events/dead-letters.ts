@@ -80,10 +80,10 @@ async function list(options: Options, context: Context): Promise<0> {
   if (limit !== undefined) query.set('limit', String(limit));
   const { body } = await askEvents(context, `/dead-letters?${query}`, { method: 'GET' });
   const { count: total, next, resources } = deadLettersRecord.parse(body);
-  if (resources.length === 0) io.note('No dead letters.');
-  else if (next !== null) io.note(`There are more: --after ${next}`);
-  io.result({ dead_letters: resources, count: total, next }, () =>
-    io.table<Letter>(
+  if (next !== null) io.note(`There are more: --after ${next}`);
+  io.result({ dead_letters: resources, count: total, next }, () => {
+    if (resources.length === 0) return 'No dead letters.';
+    return io.table<Letter>(
       [
         { title: 'ID', cell: ({ id }) => id },
         { title: 'TIME', cell: ({ created_at }) => localTime(Date.parse(created_at)) },
@@ -94,8 +94,8 @@ async function list(options: Options, context: Context): Promise<0> {
         { title: 'ERROR', cell: ({ error }) => printable(error) },
       ],
       resources,
-    ),
-  );
+    );
+  });
   return 0;
 }
 
