@@ -13,6 +13,7 @@ const rows: Readonly<Record<string, number>> = {
   'gateway.ts': 7,
   proxy: 5,
   events: 5,
+  agents: 5,
   'snapshot.ts': 4,
   'records.ts': 4,
   simulation: 4,
