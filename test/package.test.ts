@@ -79,7 +79,7 @@ describe('the published package', () => {
     const unexpected = files.filter(
       (path) =>
         !/^(package\.json|README\.md|bin\/gateway\.js)$/.test(path) &&
-        !/^dist\/(.+\.js|.+\.gen\.json|(codecs|lib|events\/cesql)\/.+\.d\.ts)$/.test(path),
+        !/^dist\/(.+\.js|.+\.gen\.json|licenses\.txt|(codecs|lib|events\/cesql)\/.+\.d\.ts)$/.test(path),
     );
     assert.deepEqual(unexpected, []);
     assert.deepEqual(
