@@ -1,55 +1,77 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ChannelScheme } from '../../src/events/config/config.ts';
-import { hasNats, startNats } from '../support/brokers/nats.ts';
-import { hasPostgres, startPostgres } from '../support/brokers/postgres.ts';
-import { hasRedis, startRedis } from '../support/brokers/redis.ts';
-import type { PrivateBroker } from '../support/brokers/server-process.ts';
+import { type Backend, backends, type StoppableBroker } from './backends.ts';
 import { runBrokerFaults } from './broker-faults.ts';
-import type { Scenario } from './run.ts';
+import { type NetworkFault, runNetworkFault } from './network-faults.ts';
+import { nothingLost, type Scenario } from './scenario.ts';
 
-/** Brokers that are ended, or that stop answering, under load. */
+/** Servers that are killed under load, or do not answer, or answer late, or are cut off. */
 
-export interface BrokerKind {
-  readonly scheme: ChannelScheme;
-  readonly installed: boolean;
-  /** @param folder keeps the data of the server */
-  start(folder: string): Promise<PrivateBroker>;
+interface ServerRun {
+  readonly name: string;
+  run(
+    backend: Backend,
+    server: StoppableBroker,
+    folder: string,
+    seed: number,
+  ): Promise<Readonly<Record<string, unknown>>>;
+  readonly expected: Scenario['expected'];
 }
 
-export const brokerKinds: readonly BrokerKind[] = [
-  { scheme: 'nats', installed: hasNats, start: startNats },
-  { scheme: 'redis', installed: hasRedis, start: startRedis },
-  { scheme: 'postgres', installed: hasPostgres, start: startPostgres },
+const killed: ServerRun = {
+  name: 'server killed 10 times',
+  async run({ scheme }, server, folder, seed) {
+    const run = { scheme, server, times: 10, atMost: 10_000, seed } as const;
+    const report = await runBrokerFaults({ ...run, dataDir: folder });
+    return {
+      ...report,
+      resumedInTime: report.longestResumeMs <= 5_000,
+      memoryBounded: report.grownMiB <= 256,
+    };
+  },
+  expected: { ...nothingLost, resumedInTime: true, memoryBounded: true },
+};
+
+const faults: readonly { readonly fault: NetworkFault; readonly name: string }[] = [
+  { fault: 'stopped', name: 'server stopped for a minute' },
+  { fault: 'cut', name: 'network cut for a minute' },
+  { fault: 'half-open', name: 'connections that are silent for a minute' },
+  { fault: 'slow', name: 'round trips of 200 ms for a minute' },
 ];
 
-const scenarioOf = ({ scheme, start }: BrokerKind, fault: 'kill' | 'pause'): Scenario => ({
-  name: fault === 'kill' ? `${scheme} killed 10 times` : `${scheme} silent for a minute, twice`,
-  async run(folder, seed) {
-    // PostgreSQL runs as another user, who has to reach its folder.
-    chmodSync(folder, 0o711);
-    const server = await start(join(folder, 'server'));
-    try {
-      const times = fault === 'kill' ? 10 : 2;
-      const run = { scheme, server, fault, pauseMs: 60_000, times, atMost: 10_000, seed } as const;
-      const report = await runBrokerFaults({ ...run, dataDir: folder });
-      return {
-        ...report,
-        resumedInTime: report.longestResumeMs <= 5_000,
-        memoryBounded: report.grownMiB <= 256,
-      };
-    } finally {
-      await server.kill();
-    }
-  },
-  expected: { lost: 0, phantoms: 0, corrupt: 0, resumedInTime: true, memoryBounded: true },
-});
+const disturbed = faults.map(
+  ({ fault, name }): ServerRun => ({
+    name,
+    async run(_, server, folder) {
+      const run = { fault, faultMs: 60_000, perSecond: 500 };
+      const report = await runNetworkFault({ ...run, server, dataDir: folder });
+      return { ...report, memoryBounded: report.grownMiB <= 64 };
+    },
+    expected: { ...nothingLost, duplicates: 0, memoryBounded: true },
+  }),
+);
 
-export const brokerScenarios: readonly Scenario[] = brokerKinds
+/** RabbitMQ's files have to be waited for before it is killed: see queue-scenarios.ts. */
+const runsOf = ({ scheme }: Backend): readonly ServerRun[] =>
+  scheme === 'amqp' ? disturbed : [killed, ...disturbed];
+
+export const brokerScenarios: readonly Scenario[] = backends
   .filter(({ installed }) => installed)
-  .flatMap((kind) =>
-    // SIGSTOP of PostgreSQL's first process leaves those that serve connections.
-    kind.scheme === 'postgres'
-      ? [scenarioOf(kind, 'kill')]
-      : [scenarioOf(kind, 'kill'), scenarioOf(kind, 'pause')],
+  .flatMap((backend) =>
+    runsOf(backend).map(
+      ({ expected, name, run }): Scenario => ({
+        name: `${name} (${backend.scheme})`,
+        async run(folder, seed) {
+          // PostgreSQL runs as another user, who has to reach its folder.
+          chmodSync(folder, 0o711);
+          const server = await backend.start(join(folder, 'server'));
+          try {
+            return await run(backend, server, folder, seed);
+          } finally {
+            await server.stop();
+          }
+        },
+        expected,
+      }),
+    ),
   );

@@ -5,6 +5,8 @@ import { createLedger, type LedgerReport, seeded } from './ledger.ts';
 
 export interface DuplicatesInput {
   readonly dataDir: string;
+  /** The address of both channels. */
+  readonly channel: string;
   /** Different events of each of three publishers. */
   readonly events: number;
   readonly restarts: number;
@@ -16,16 +18,16 @@ export interface DuplicatesReport {
   readonly published: number;
   /** At a trigger that knows events again. */
   readonly idempotent: LedgerReport;
-  /** Deliveries at one that does not. */
+  /** Deliveries at one that does not. NATS knows itself what is published twice. */
   readonly delivered: number;
 }
 
 const publishers = ['a', 'b', 'c'];
 
-const yaml = (url: string) => `components:
+const yaml = (url: string, channel: string) => `components:
   channels:
-    - {unique_id: main, url: "sqlite:", mq_topic_name: main}
-    - {unique_id: second, url: "sqlite:", mq_topic_name: second}
+    - {unique_id: main, url: "${channel}", mq_topic_name: main}
+    - {unique_id: second, url: "${channel}", mq_topic_name: second}
   sources:
     - ref: {unique_id: s, kind: gateway}
   triggers:
@@ -43,6 +45,7 @@ router_rules:
 
 /** Publishes every event once to five times, by three publishers into two channels, with restarts in between. */
 export async function runDuplicates({
+  channel,
   dataDir,
   events,
   restarts,
@@ -56,7 +59,7 @@ export async function runDuplicates({
     else ledger.delivered('once', event);
     return 204;
   });
-  let engine = await startEngine(dataDir, yaml(receiver.url));
+  let engine = await startEngine(dataDir, yaml(receiver.url, channel));
   let published = 0;
   const publish = async (publisher: string) => {
     for (let index = 0; index < events / (restarts + 1); index += 1) {
@@ -73,7 +76,7 @@ export async function runDuplicates({
     for (let restart = 0; restart <= restarts; restart += 1) {
       if (restart > 0) {
         await engine.close();
-        engine = await startEngine(dataDir, yaml(receiver.url));
+        engine = await startEngine(dataDir, yaml(receiver.url, channel));
       }
       await Promise.all(publishers.map(publish));
     }
@@ -82,7 +85,7 @@ export async function runDuplicates({
       const idle = status.every(({ consumers }) =>
         consumers.every(({ buffered, inFlight, waiting }) => buffered + inFlight + (waiting ?? 0) === 0),
       );
-      return idle && delivered >= published && ledger.missing('once').length === 0;
+      return idle && ledger.missing('once').length === 0;
     });
     return { published, idempotent: ledger.report(['once']), delivered };
   } finally {

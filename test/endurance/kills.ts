@@ -9,10 +9,12 @@ import { createLedger, type LedgerReport, numbered, seeded } from './ledger.ts';
 /** What ends an engine, and when. */
 export interface KillsInput {
   readonly dataDir: string;
+  /** The address of the channel. */
+  readonly channel: string;
   readonly signal: 'SIGKILL' | 'SIGTERM';
   readonly times: number;
   readonly perSecond: number;
-  /** How many events are accepted before the next signal, at most. */
+  /** How many events are accepted, or delivered, before the next signal, at most. */
   readonly atMost: number;
   readonly seed: number;
 }
@@ -27,9 +29,9 @@ export interface KillsReport extends LedgerReport {
 
 const SOURCE = 's';
 
-const yaml = (url: string) => `components:
+const yaml = (url: string, channel: string) => `components:
   channels:
-    - {unique_id: main, url: "sqlite:", mq_topic_name: main}
+    - {unique_id: main, url: "${channel}", mq_topic_name: main}
   sources:
     - ref: {unique_id: ${SOURCE}, kind: gateway}
   triggers:
@@ -45,18 +47,30 @@ router_rules:
     - {source_id: ${SOURCE}, trigger_id: hook, channel_id: main}
 `;
 
+/** What the signal comes after: so many accepted events, or a receiver that has an event and did not answer, or has answered. */
+const moments = ['accepted', 'delivering', 'answered'] as const;
+
 /** Ends an engine that publishes and delivers, again and again, at random moments, and lets the last one finish. */
 export async function runKills(input: KillsInput): Promise<KillsReport> {
-  const { atMost, dataDir, perSecond, seed, signal, times } = input;
+  const { atMost, channel, dataDir, perSecond, seed, signal, times } = input;
   const random = seeded(seed);
   const ledger = createLedger();
   let now = 0;
   let underWay = 0;
+  let deliveries = 0;
+  /** What is to be done at a delivery, once. */
+  let atDelivery: { readonly nth: number; readonly moment: (typeof moments)[number]; act(): void } | null =
+    null;
   const receiver = await startEventReceiver(async (event) => {
     now += 1;
+    deliveries += 1;
+    const due = atDelivery !== null && deliveries >= atDelivery.nth ? atDelivery : null;
+    if (due !== null) atDelivery = null;
+    if (due?.moment === 'delivering') due.act();
     await new Promise((resolve) => setImmediate(resolve));
     ledger.delivered('hook', event);
     now -= 1;
+    if (due?.moment === 'answered') setImmediate(due.act);
     return 204;
   });
   const running: { child: ChildProcess | null } = { child: null };
@@ -66,7 +80,7 @@ export async function runKills(input: KillsInput): Promise<KillsReport> {
   const start = async (rate: number) => {
     const program: EngineProcess = {
       dataDir,
-      yaml: yaml(receiver.url),
+      yaml: yaml(receiver.url, channel),
       source: SOURCE,
       first,
       perSecond: rate,
@@ -98,13 +112,16 @@ export async function runKills(input: KillsInput): Promise<KillsReport> {
     await waitFor('the engine', () => started || child.exitCode !== null);
     assert.equal(child.exitCode, null, 'the engine started');
   };
-  const end = async (how: NodeJS.Signals) => {
+  const end = async (how: NodeJS.Signals, begin: (send: () => void) => Promise<void>) => {
     const { child } = running;
     if (child === null) return;
     const exited = once(child, 'close');
-    const begun = performance.now();
-    child.kill(how);
-    underWay += now;
+    let begun = 0;
+    await begin(() => {
+      begun = performance.now();
+      child.kill(how);
+      underWay += now;
+    });
     await exited;
     longestEndMs = Math.max(longestEndMs, performance.now() - begun);
     running.child = null;
@@ -114,13 +131,26 @@ export async function runKills(input: KillsInput): Promise<KillsReport> {
   try {
     for (let time = 0; time < times; time += 1) {
       await start(perSecond);
-      const until = accepted + 1 + Math.floor(random() * atMost);
-      await waitFor('accepted events', () => accepted >= until);
-      await end(signal);
+      const count = 1 + Math.floor(random() * atMost);
+      const moment = moments[Math.floor(random() * moments.length)] ?? 'accepted';
+      const until = accepted + count;
+      await end(signal, async (send) => {
+        if (moment === 'accepted') {
+          await waitFor('accepted events', () => accepted >= until);
+          return send();
+        }
+        const sent = Promise.withResolvers<void>();
+        const act = () => {
+          send();
+          sent.resolve();
+        };
+        atDelivery = { nth: deliveries + count, moment, act };
+        await sent.promise;
+      });
     }
     await start(0);
     await waitFor('all accepted events', () => ledger.missing('hook').length === 0);
-    await end('SIGTERM');
+    await end('SIGTERM', async (send) => send());
     return { ...ledger.report(['hook']), seed, underWay, longestEndMs: Math.round(longestEndMs) };
   } finally {
     running.child?.kill('SIGKILL');

@@ -4,11 +4,9 @@ import { startKafka } from '../support/brokers/kafka.ts';
 import { startMosquitto } from '../support/brokers/mosquitto.ts';
 import { startRabbitmq } from '../support/brokers/rabbitmq.ts';
 import { runQueueFaults } from './queue-faults.ts';
-import type { Scenario } from './run.ts';
+import { nothingLost, type Scenario } from './scenario.ts';
 
 /** Message queues that are killed or stopped while events wait in them. */
-
-const nothingLost = { lost: 0, phantoms: 0, corrupt: 0 };
 
 export const queueScenarios: readonly Scenario[] = [
   {

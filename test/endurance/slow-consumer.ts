@@ -5,6 +5,8 @@ import { createLedger, type LedgerReport } from './ledger.ts';
 
 export interface SlowConsumerInput {
   readonly dataDir: string;
+  /** The address of the channel. */
+  readonly channel: string;
   readonly bufferSize: number;
   /** What the receiver takes for each event, in milliseconds. */
   readonly answerMs: number;
@@ -19,9 +21,9 @@ export interface SlowConsumerReport extends LedgerReport {
   readonly seconds: number;
 }
 
-const yaml = (url: string, bufferSize: number) => `components:
+const yaml = (url: string, channel: string, bufferSize: number) => `components:
   channels:
-    - {unique_id: main, url: "sqlite:", mq_topic_name: main}
+    - {unique_id: main, url: "${channel}", mq_topic_name: main}
   sources:
     - ref: {unique_id: s, kind: gateway}
   triggers:
@@ -36,14 +38,14 @@ router_rules:
 
 /** Publishes as fast as it goes for a receiver that is slow: what waits in hand must stay there, and stay bounded. */
 export async function runSlowConsumer(input: SlowConsumerInput): Promise<SlowConsumerReport> {
-  const { answerMs, bufferSize, dataDir, events } = input;
+  const { answerMs, bufferSize, channel, dataDir, events } = input;
   const ledger = createLedger(512);
   const receiver = await startEventReceiver(async (event) => {
     ledger.delivered('hook', event);
     await new Promise((resolve) => setTimeout(resolve, answerMs));
     return 204;
   });
-  const engine = await startEngine(dataDir, yaml(receiver.url, bufferSize));
+  const engine = await startEngine(dataDir, yaml(receiver.url, channel, bufferSize));
   const begun = performance.now();
   let mostHeld = 0;
   try {

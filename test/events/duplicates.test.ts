@@ -5,7 +5,7 @@ import { temporaryFolder } from '../support/folder.ts';
 
 describe('events that are published more than once, with a restart in between', () => {
   it('reach an idempotent trigger once, and another one each time', async (t) => {
-    const run = { dataDir: temporaryFolder(t), events: 50, restarts: 1, seed: 6 };
+    const run = { dataDir: temporaryFolder(t), channel: 'sqlite:', events: 50, restarts: 1, seed: 6 };
     const { delivered, idempotent, published } = await runDuplicates(run);
     t.diagnostic(JSON.stringify({ published, delivered, idempotent }));
     assert.equal(delivered, published);

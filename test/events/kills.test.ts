@@ -10,6 +10,7 @@ describe('an engine that is ended while it publishes and delivers', () => {
   it('loses no accepted event when it is killed, and repeats only what was under way', async (t) => {
     const report = await runKills({
       dataDir: temporaryFolder(t),
+      channel: 'sqlite:',
       signal: 'SIGKILL',
       times: 2,
       perSecond: 1_000,
@@ -29,6 +30,7 @@ describe('an engine that is ended while it publishes and delivers', () => {
   it('loses and repeats nothing when it is stopped', async (t) => {
     const report = await runKills({
       dataDir: temporaryFolder(t),
+      channel: 'sqlite:',
       signal: 'SIGTERM',
       times: 2,
       perSecond: 1_000,

@@ -5,6 +5,10 @@ export interface DelayedPort {
   readonly port: number;
   /** By how long each piece is held back on its way to the target, in milliseconds; 0 for not at all. */
   delayMs: number;
+  /** Whether new connections are ended at once. */
+  refuses: boolean;
+  /** The connections that are open stay so, and nothing passes on them any more: the other end vanished, and nobody was told. */
+  silence(): void;
   /** Ends every connection, as a broken network does. */
   cut(): void;
   close(): Promise<void>;
@@ -13,8 +17,12 @@ export interface DelayedPort {
 /** A port that passes everything on to another one on this machine, later. */
 export async function delayedPort(target: () => number, delayMs = 0): Promise<DelayedPort> {
   const sockets = new Set<Socket>();
-  const own = { delayMs };
+  /** Connections of another one than this are silent. */
+  let generation = {};
+  const own = { delayMs, refuses: false };
   const server = createServer((client) => {
+    if (own.refuses) return void client.destroy();
+    const opened = generation;
     const upstream = connect(target(), '127.0.0.1');
     for (const socket of [client, upstream]) {
       socket.setNoDelay(true);
@@ -26,8 +34,11 @@ export async function delayedPort(target: () => number, delayMs = 0): Promise<De
         upstream.destroy();
       });
     }
-    client.on('data', (piece) => later(own.delayMs, () => upstream.write(piece)));
-    upstream.on('data', (piece) => client.write(piece));
+    const pass = (to: Socket, piece: Buffer) => {
+      if (opened === generation) to.write(piece);
+    };
+    client.on('data', (piece) => later(own.delayMs, () => pass(upstream, piece)));
+    upstream.on('data', (piece) => pass(client, piece));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -42,6 +53,15 @@ export async function delayedPort(target: () => number, delayMs = 0): Promise<De
     },
     set delayMs(ms) {
       own.delayMs = ms;
+    },
+    get refuses() {
+      return own.refuses;
+    },
+    set refuses(is) {
+      own.refuses = is;
+    },
+    silence() {
+      generation = {};
     },
     cut,
     async close() {
