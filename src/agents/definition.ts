@@ -24,6 +24,8 @@ export interface AgentDefinition {
   description: string;
   /** Page that describes the agent. */
   docs: string;
+  /** How it is installed: a command, or where to look. */
+  install?: string;
   /** Name of the program on the PATH, or an absolute path. It is started without a shell. */
   binary: string;
   /** Arguments that make it speak ACP. */
@@ -33,12 +35,20 @@ export interface AgentDefinition {
    * needs (`PATH`, `HOME`, `LANG`, `TMPDIR` …). A secret of the gateway is never passed, even when it is named here.
    */
   env: readonly string[];
+  /**
+   * Variables that it always gets. They make it ask before it runs or changes something, where it would not do so by
+   * itself: an agent that does not ask is not held back by `permissions`.
+   */
+  variables?: Readonly<Record<string, string>>;
   /** `user`: the agent sees its user's own login and settings. `session`: an empty folder of the session. */
   home: 'user' | 'session';
   /** `session`: a new empty folder for each session. A path: that folder, for all of its sessions. */
   cwd: 'session' | { path: string };
-  /** How its version is asked for: arguments, and what in the output is the version (the first x.y.z by default). */
-  version: { args: readonly string[]; pattern?: RegExp };
+  /**
+   * How its version is asked for: arguments, and what in the output is the version (the first x.y.z by default). Null for
+   * a program that cannot be asked: then its npm package says so.
+   */
+  version: { args: readonly string[]; pattern?: RegExp } | null;
   /**
    * How a session is told its model: by the method `session/set_model`, by the configuration option of the category
    * `model` (`session/set_config_option`), by arguments of the program (`{model}` is replaced), or not at all.
@@ -82,6 +92,8 @@ export interface AgentSettings {
   env?: Readonly<Record<string, string>>;
   /** Arguments behind the agent's own. */
   args?: readonly string[];
+  /** The model that a session is told, in the agent's own words, where the settings alone do not decide it. */
+  model?: string;
   /** Path below the agent's home folder → content. With files it gets a home folder of its own, whatever `home` says. */
   files?: Readonly<Record<string, string>>;
 }
