@@ -16,6 +16,7 @@ import { openBackups } from './backup/resource.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
 import { usedKeyLimits } from './budgets/key-limits.ts';
 import { createAnswerCache } from './cache/answers.ts';
+import type { Route } from './combos/resolve.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
 import { type Balances, openBalances } from './connections/accounts/balances.ts';
@@ -47,7 +48,6 @@ import { isEventServicePath } from './management/events/connect/open.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
 import { createEventStreams, type EventStreams } from './management/live/event-streams.ts';
 import { type Live, openLive } from './management/live/live.ts';
-import { createRequestMetrics, type RequestMetrics } from './management/metrics/request-metrics.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
 import { gatewayResources } from './management/resources.ts';
@@ -55,7 +55,7 @@ import { isMcpPath, type Mcp, openMcp } from './mcp/open.ts';
 import { renderError } from './proxy/answer/error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { traceText } from './proxy/dispatch/attempt-failures.ts';
-import { methodsOf, safePath } from './proxy/inbound/routes.ts';
+import { isModelPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { type SurfaceContext, serveModels } from './proxy/inbound/surface.ts';
 import { createLearned } from './proxy/quirks/learned.ts';
 import { createPools } from './proxy/upstream/pools.ts';
@@ -69,6 +69,9 @@ import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+import type { MeasuredConnection } from './telemetry/metrics/account-metrics.ts';
+import { createGatewayMetrics, type GatewayMetrics } from './telemetry/metrics/gateway-metrics.ts';
+import type { HttpSurface } from './telemetry/metrics/http-metrics.ts';
 import { rootAt } from './tools/configuring/base-url.ts';
 import { toolsResource } from './tools/resource.ts';
 import { openGatewayTunnels } from './tunnels/open.ts';
@@ -149,7 +152,11 @@ async function open(input: OpenInput): Promise<Listening> {
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   let address: Address | null = null;
-  const { setupCode, tunnels, ...opened } = await openContext(input, () => address);
+  const { setupCode, tunnels, metrics, ...opened } = await openContext(
+    input,
+    () => address,
+    () => server.inFlight(),
+  );
   const { context } = opened;
   let draining = false;
   const onError = (error: unknown, exchange: AnyExchange | null) => {
@@ -168,6 +175,9 @@ async function open(input: OpenInput): Promise<Listening> {
     onRequest: (exchange) => serve(opened, exchange, draining),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
+    onClosed(exchange) {
+      metrics.countHttp(surfaceOf(exchange.path), exchange.request.method, statusSent(exchange));
+    },
     onError,
   });
   const { host, port } = await server
@@ -210,6 +220,7 @@ interface Address {
 
 interface Opened {
   context: SurfaceContext;
+  metrics: GatewayMetrics;
   management: Management;
   mcp: Mcp;
   a2a: A2a;
@@ -222,6 +233,7 @@ interface Opened {
 async function openContext(
   { config, log, onClose, onLive, version }: OpenInput,
   listening: ListeningAt,
+  openRequests: () => number,
 ): Promise<Opened> {
   const store = await openStore(config.dataDir, {
     check: true,
@@ -275,7 +287,6 @@ async function openContext(
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
   const streams = createEventStreams();
-  const metrics = createRequestMetrics();
   const live = openLive(streams, onLive);
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
   const tokens = openTokens({
@@ -377,6 +388,19 @@ async function openContext(
   onSettings = () => void alerts.reload().catch(report);
   gatewayEvents.attach(events);
   await gatewayEvents.followAudit(config.dataDir, schedule);
+  const metrics = createGatewayMetrics({
+    version,
+    connections: () => snapshots.current().routes.ordered.map(measuredConnection),
+    accounts,
+    budgets: snapshots.limits.inForce,
+    ledger,
+    traces,
+    calls: () => openCalls(watch.members()),
+    openRequests,
+    isReady: () => services.readiness().failing.length === 0,
+    now: Date.now,
+  });
+  onClose(metrics.close);
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
@@ -394,7 +418,7 @@ async function openContext(
       ledger.record(entry);
       live.publish('requests', () => rowOfEntry(entry));
       gatewayEvents.requestFinished(entry, traceparent);
-      metrics.count(entry);
+      metrics.count(entry, trace);
     },
     usageOf: async (keyId, since) => ({
       ...(await usageOfKey(store, keyId, since)),
@@ -432,7 +456,7 @@ async function openContext(
       alerts,
     },
   );
-  return { context, management, mcp, a2a, services, setupCode, tunnels };
+  return { context, management, mcp, a2a, metrics, services, setupCode, tunnels };
 }
 
 interface DoorParts {
@@ -443,7 +467,7 @@ interface DoorParts {
   sealing: StorageKey;
   snapshots: Awaited<ReturnType<typeof openSnapshots>>;
   live: Live;
-  metrics: RequestMetrics;
+  metrics: GatewayMetrics;
   streams: EventStreams;
   services: Services;
   context: SurfaceContext;
@@ -619,9 +643,32 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
   if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
 }
 
+/** Which part serves a path, as `serve` decides it. */
+function surfaceOf(path: string): HttpSurface {
+  if (isModelPath(path)) return 'models';
+  if (probes.has(path) || path === '/api/hello' || path === '/metrics') return 'probes';
+  if (isManagementPath(path) || isEventServicePath(path)) return 'management';
+  if (isMcpPath(path)) return 'mcp';
+  return isA2aPath(path) ? 'a2a' : 'other';
+}
+
+/** The status of an answer; null where its client left before there was one. */
+function statusSent({ response }: Exchange): number | null {
+  return response.headersSent ? response.statusCode : null;
+}
+
+/** A connection as figures name it. */
+function measuredConnection({ connection, provider }: Route): MeasuredConnection {
+  return { id: connection.id, name: connection.name, provider: provider.id };
+}
+
+function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number } {
+  return { open: calls.length, waiting: calls.filter(({ waits }) => waits === true).length };
+}
+
 /** Every path of the gateway. */
 function serve(
-  { a2a, context, management, mcp, services }: Omit<Opened, 'setupCode' | 'tunnels'>,
+  { a2a, context, management, mcp, services }: Omit<Opened, 'metrics' | 'setupCode' | 'tunnels'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {

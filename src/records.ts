@@ -43,6 +43,7 @@ export function openLedger(store: Store, log: Log, beforeBatch: () => void) {
       return replaceEstimate(store, id, useOf);
     },
     pending: writer.pending,
+    lost: writer.lost,
     flush: writer.flush,
     backlog: LEDGER_BACKLOG,
     fault: () => fault,

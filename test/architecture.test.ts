@@ -17,6 +17,7 @@ const rows: Readonly<Record<string, number>> = {
   'snapshot.ts': 4,
   'records.ts': 4,
   simulation: 4,
+  telemetry: 4,
   ledger: 3,
   combos: 3,
   budgets: 3,

@@ -67,6 +67,15 @@ export interface Limits {
   configure(budgets: readonly BudgetRecord[]): Promise<void>;
   /** The counter of a budget; null when it is not in force. */
   counter(id: string): Counter | null;
+  /** Every budget that is in force. */
+  inForce(): BudgetInForce[];
+}
+
+/** A budget with what it has counted. */
+export interface BudgetInForce {
+  counter: Counter;
+  /** The name of the key, combo or connection; null for one that has none. */
+  subjectName: string | null;
 }
 
 type Index = ReadonlyMap<string, readonly Counter[]>;
@@ -117,6 +126,11 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
 
   return {
     counter: (id) => counters.get(id) ?? null,
+    inForce: () =>
+      [...counters.values()].map((counter) => {
+        const { scope, subject } = counter.budget;
+        return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
+      }),
     hold(asked) {
       if (index.size === 0) return null;
       const mayConcern = byWay.connections || (byWay.combos && asked.comboId !== null);

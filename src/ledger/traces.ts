@@ -17,6 +17,10 @@ const columns = ['id', 'trace'] as const;
 export interface Traces {
   /** Queues the trace of a request, as JSON text. */
   record(requestId: string, trace: string): void;
+  /** Rows not written yet. */
+  pending(): number;
+  /** Rows that could not be written and are gone. */
+  lost(): number;
   /** Writes what waits. False when the database was busy or failed. */
   flush(): boolean;
   /** Writes what waits and stops. */
@@ -45,6 +49,8 @@ export function openTraces(
   const stop = schedule.every({ name: 'old traces', everyMs: SWEEP_MS, run: sweep, onError: failed });
   return {
     record: (requestId, trace) => writer.push('traces', columns, [requestId, trace]),
+    pending: writer.pending,
+    lost: writer.lost,
     flush: writer.flush,
     async close() {
       stop();

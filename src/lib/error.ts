@@ -130,6 +130,13 @@ export class GatewayError extends Error {
   }
 }
 
+/** The kind of a failure that is known by its code and the status that it was answered with; `server` for a code of no row. */
+export function errorKindOf(code: string, status: number): ErrorKind {
+  if (!isErrorCode(code)) return 'server';
+  const row = errorRows[code];
+  return row.status === status ? row.kind : kindOfStatus(status);
+}
+
 /** The error kind that an HTTP status stands for when nothing better is known (RFC 9110, and 529 as Anthropic uses it). */
 function kindOfStatus(status: number): ErrorKind {
   switch (status) {

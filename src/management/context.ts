@@ -2,6 +2,7 @@ import type { AuthFacts, AuthRefusal } from '../access/manage-auth.ts';
 import type { Events } from '../events/open.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import type { AllowedHosts } from '../http/server/allowed-hosts.ts';
+import type { MetricFamily } from '../telemetry/metrics/family.ts';
 import type { ToolService } from '../tools/service.ts';
 import type { Change } from './collection/collection.ts';
 import type { IdempotencyStore } from './guard/idempotency.ts';
@@ -9,7 +10,6 @@ import type { KeyedMutex } from './guard/keyed-mutex.ts';
 import type { RateLimiter } from './guard/rate-limiter.ts';
 import type { EventStreams } from './live/event-streams.ts';
 import type { Live } from './live/live.ts';
-import type { RequestMetrics } from './metrics/request-metrics.ts';
 
 /** A new token, as `GET /api/auth` gives it. */
 export interface IssuedToken {
@@ -70,7 +70,8 @@ export interface ManagementContext {
   gatekeeper: Gatekeeper;
   live: Live;
   streams: EventStreams;
-  metrics: Pick<RequestMetrics, 'families'>;
+  /** The figures of the gateway beside those of its events. */
+  metrics: { families(): MetricFamily[] };
   /** Whether an address is that of a proxy whose word about its clients counts. */
   trusted(address: string): boolean;
   cliTools: CliTools;

@@ -59,6 +59,8 @@ export interface ProxyContext {
 
 /** One call in flight, as the ticking watch and the shutdown see it. */
 export interface OpenCall extends Watched {
+  /** Whether it waits until an upstream may be asked again. Absent for a call that never does. */
+  readonly waits?: boolean;
   /** Ends the call with the dialect's error because the gateway stops. */
   interrupt(error: GatewayError): void;
 }

@@ -10,6 +10,8 @@ export interface Writer {
   stop(): Promise<void>;
   /** Rows not written yet. */
   pending(): number;
+  /** Rows that could not be written and are gone. */
+  lost(): number;
 }
 
 export interface WriterOptions {
@@ -100,6 +102,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
     },
     flush,
     pending: () => pending,
+    lost: losses.count,
     async stop() {
       stopped = true;
       const deadline = performance.now() + stopMs;
@@ -127,6 +130,7 @@ function createLosses(onError: NonNullable<WriterOptions['onError']>) {
   };
   return {
     report,
+    count: () => dropped,
     lost(error: unknown): void {
       dropped += 1;
       report(error);

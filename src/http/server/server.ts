@@ -54,6 +54,8 @@ export interface HttpServerOptions extends RefusalOptions {
   onRequest(exchange: Exchange): unknown;
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
+  /** Told of each exchange once its answer has ended, or its client is gone, and those who served it know. */
+  onClosed?(exchange: Exchange): void;
   /** Told of every handler error that is not a GatewayError, and of any error after the headers were sent. */
   onError?(error: unknown, exchange: AnyExchange | null): void;
   /** How many clients may be connected, and which paths are answered beyond that. Default: no limit. */
@@ -99,6 +101,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     response.once('finish', () => discardRest(request));
     response.on('close', () => {
       open.remove(exchange);
+      if (options.onClosed !== undefined) process.nextTick(options.onClosed, exchange);
       if (drain.started()) drain.advance();
     });
     if (response.socket === null) closeWithSocket(exchange);

@@ -1,5 +1,5 @@
+import type { MetricFamily, ScalarPoint } from '../../telemetry/metrics/family.ts';
 import type { StatusRecord } from '../events/status-schema.ts';
-import type { MetricFamily, MetricValue } from './exposition.ts';
 
 type Source = StatusRecord['sources'][number];
 type Channel = StatusRecord['channels'][number];
@@ -15,19 +15,19 @@ export function eventMetrics({
   sources,
   triggers,
 }: StatusRecord): MetricFamily[] {
-  const counter = (name: string, help: string, values: MetricValue[]): MetricFamily => ({
-    name: `events_${name}`,
+  const counter = (name: string, help: string, points: ScalarPoint[]): MetricFamily => ({
+    name: `modelgate_events_${name}`,
     type: 'counter',
     help,
-    values,
+    points,
   });
-  const gauge = (name: string, help: string, values: MetricValue[]): MetricFamily => ({
-    name: `events_${name}`,
+  const gauge = (name: string, help: string, points: ScalarPoint[]): MetricFamily => ({
+    name: `modelgate_events_${name}`,
     type: 'gauge',
     help,
-    values,
+    points,
   });
-  const one = (value: number): MetricValue[] => [{ labels: {}, value }];
+  const one = (value: number): ScalarPoint[] => [{ labels: {}, value }];
   const ofSources = (value: (source: Source) => number) =>
     sources.map((source) => ({ labels: { source: source.id }, value: value(source) }));
   const ofChannels = (value: (channel: Channel) => number | null) =>
@@ -45,32 +45,32 @@ export function eventMetrics({
     gauge('config_version', 'The version of the configuration that is in force', one(config.version)),
     gauge('config_rejected', 'Whether events.yaml is wrong', one(Number(config.rejected !== null))),
     gauge('problems', 'Things that an operator should look at', one(problems.length)),
-    counter('own_emitted_total', 'Events of the gateway itself', one(own_events.emitted)),
-    counter('own_dropped_total', 'Events of the gateway itself that were lost', one(own_events.dropped)),
+    counter('own_emitted', 'Events of the gateway itself', one(own_events.emitted)),
+    counter('own_dropped', 'Events of the gateway itself that were lost', one(own_events.dropped)),
     counter(
-      'accepted_total',
+      'accepted',
       'Events that a source accepted',
       ofSources(({ accepted }) => accepted),
     ),
     counter(
-      'spooled_total',
+      'spooled',
       'Events that went into the storage of a source',
       ofSources(({ spooled }) => spooled),
     ),
     counter(
-      'dropped_total',
+      'dropped',
       'Events that a full storage threw away',
       ofSources(({ dropped }) => dropped),
     ),
     counter(
-      'rejected_total',
+      'rejected',
       'Events that a source did not accept, by reason',
       sources.flatMap(({ id, rejected }) =>
         Object.entries(rejected).map(([reason, value]) => ({ labels: { source: id, reason }, value })),
       ),
     ),
     counter(
-      'unrouted_total',
+      'unrouted',
       'Events that no router leads anywhere',
       ofSources(({ unrouted }) => unrouted),
     ),
@@ -80,12 +80,12 @@ export function eventMetrics({
       ofSources(({ storage }) => storage?.events ?? 0),
     ),
     counter(
-      'published_total',
+      'published',
       'Events that were published into a channel',
       ofChannels(({ published }) => published),
     ),
     counter(
-      'publish_failures_total',
+      'publish_failures',
       'Publishings that failed',
       ofChannels(({ failed }) => failed),
     ),
@@ -95,37 +95,37 @@ export function eventMetrics({
       ofChannels(({ waiting }) => waiting),
     ),
     counter(
-      'delivered_total',
+      'delivered',
       'Events that a trigger delivered',
       ofTriggers(({ delivered }) => delivered),
     ),
     counter(
-      'attempt_failures_total',
+      'attempt_failures',
       'Attempts that failed',
       ofTriggers(({ failed }) => failed),
     ),
     counter(
-      'retries_total',
+      'retries',
       'Retries',
       ofTriggers(({ retried }) => retried),
     ),
     counter(
-      'dead_lettered_total',
+      'dead_lettered',
       'Events that became dead letters',
       ofTriggers(({ dead_lettered }) => dead_lettered),
     ),
     counter(
-      'discarded_total',
+      'discarded',
       'Events that failed and were not kept',
       ofTriggers(({ discarded }) => discarded),
     ),
     counter(
-      'duplicates_total',
+      'duplicates',
       'Events that came again after they were handled',
       ofTriggers(({ duplicates }) => duplicates),
     ),
     counter(
-      'filtered_total',
+      'filtered',
       'Events that no router leads to the trigger',
       ofTriggers(({ filtered }) => filtered),
     ),

@@ -3,18 +3,18 @@ import { sendWhole } from '../../http/send.ts';
 import { checkHost } from '../../http/server/allowed-hosts.ts';
 import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { expositionFor } from '../../telemetry/metrics/exposition.ts';
 import { admit } from '../app.ts';
 import type { ManagementContext } from '../context.ts';
 import { statusOf } from '../events/status.ts';
 import { securityHeaders } from '../guard/security-headers.ts';
 import { facts } from '../request-body.ts';
 import { eventMetrics } from './event-metrics.ts';
-import { exposition, expositionType } from './exposition.ts';
 
 const permission = 'metrics:read';
 
 /**
- * Answers `GET /metrics` in Prometheus's text format: to programs on this machine, and to others with the permission.
+ * Answers `GET /metrics` in Prometheus's text format or OpenMetrics: to programs on this machine, and to others with the permission.
  * @throws GatewayError
  */
 export async function serveMetrics(context: ManagementContext, exchange: Exchange): Promise<void> {
@@ -28,8 +28,9 @@ export async function serveMetrics(context: ManagementContext, exchange: Exchang
       throw new GatewayError('forbidden', `This needs the permission ${permission}`);
   }
   const status = await statusOf(context.events.opened());
-  const text = exposition([...context.metrics.families(), ...eventMetrics(status)]);
-  sendWhole(exchange, 200, text, { ...securityHeaders, 'content-type': expositionType });
+  const { contentType, write } = expositionFor(exchange.request.headers.accept);
+  const text = write([...context.metrics.families(), ...eventMetrics(status)]);
+  sendWhole(exchange, 200, text, { ...securityHeaders, 'content-type': contentType, vary: 'accept' });
 }
 
 /** What a proxy on this machine passes on comes from elsewhere. */

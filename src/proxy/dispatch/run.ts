@@ -83,6 +83,10 @@ class Run implements OpenCall {
     });
   }
 
+  get waits(): boolean {
+    return this.#pause !== null;
+  }
+
   start(): void {
     const { response } = this.#call.exchange;
     response.on('close', () => this.#onCallerGone());

@@ -178,6 +178,11 @@ export function listsForGoogle(surface: Surface | undefined, headers: IncomingHt
   return lists && headers['x-goog-api-key'] !== undefined && headers['anthropic-version'] === undefined;
 }
 
+/** Whether a path is one of the model endpoints. */
+export function isModelPath(path: string): boolean {
+  return matchPath(path) !== null;
+}
+
 /** The methods that a path serves, for `Allow` (RFC 9110, 10.2.1); null where nothing is served. */
 export function methodsOf(path: string): string | null {
   const surface = matchPath(path)?.surface;

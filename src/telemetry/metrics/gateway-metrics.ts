@@ -1,0 +1,91 @@
+import type { BudgetInForce } from '../../budgets/limits.ts';
+import type { Accounts } from '../../health/accounts.ts';
+import { accountMetrics, type MeasuredConnection } from './account-metrics.ts';
+import { budgetMetrics } from './budget-metrics.ts';
+import { counter, gauge, type MetricFamily } from './family.ts';
+import { createHttpMetrics, type HttpMetrics } from './http-metrics.ts';
+import { createProcessMetrics } from './process-metrics.ts';
+import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
+
+/** Rows on their way to the database. */
+export interface Backlog {
+  /** Rows that wait to be written. */
+  pending(): number;
+  /** Rows that could not be written and are gone, since the start. */
+  lost(): number;
+}
+
+export interface GatewayMetricsInput {
+  version: string;
+  connections(): readonly MeasuredConnection[];
+  accounts: Pick<Accounts, 'headroom' | 'inFlight' | 'standingsOf'>;
+  budgets(): readonly BudgetInForce[];
+  ledger: Backlog & { backlog: number };
+  traces: Backlog;
+  /** Model requests under way, and how many of them wait for a target to be ready again. */
+  calls(): { open: number; waiting: number };
+  /** HTTP requests that are not answered yet. */
+  openRequests(): number;
+  isReady(): boolean;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** Every figure of a gateway beside those of its events. */
+export interface GatewayMetrics extends Pick<RequestMetrics, 'count'> {
+  countHttp: HttpMetrics['count'];
+  families(): MetricFamily[];
+  close(): void;
+}
+
+export function createGatewayMetrics(input: GatewayMetricsInput): GatewayMetrics {
+  const requests = createRequestMetrics();
+  const http = createHttpMetrics();
+  const own = createProcessMetrics();
+  return {
+    count: requests.count,
+    countHttp: http.count,
+    families: () => [
+      {
+        name: 'modelgate_build_info',
+        type: 'gauge',
+        help: 'The version of the gateway',
+        points: [{ labels: { version: input.version }, value: 1 }],
+      },
+      gauge(
+        'modelgate_ready',
+        'Whether all critical services pass, as /readyz says',
+        Number(input.isReady()),
+      ),
+      ...http.families(),
+      ...requests.families(),
+      ...load(input),
+      ...accountMetrics(input.connections(), input.accounts),
+      ...budgetMetrics(input.budgets(), input.now()),
+      ...own.families(),
+    ],
+    close: own.close,
+  };
+}
+
+function load({ calls, ledger, openRequests, traces }: GatewayMetricsInput): MetricFamily[] {
+  const { open, waiting } = calls();
+  return [
+    gauge('modelgate_http_requests_in_flight', 'HTTP requests that are not answered yet', openRequests()),
+    gauge(
+      'modelgate_requests_in_flight',
+      'Model requests that are on their way to an upstream or at one',
+      open,
+    ),
+    gauge('modelgate_requests_waiting', 'Model requests that wait until a target is ready again', waiting),
+    gauge('modelgate_ledger_rows_pending', 'Ledger rows that are not written yet', ledger.pending()),
+    gauge(
+      'modelgate_ledger_rows_pending_limit',
+      'Pending ledger rows at which the gateway is not ready any more',
+      ledger.backlog,
+    ),
+    counter('modelgate_ledger_rows_lost', 'Ledger rows that could not be written', ledger.lost()),
+    gauge('modelgate_trace_rows_pending', 'Traces of requests that are not written yet', traces.pending()),
+    counter('modelgate_trace_rows_lost', 'Traces of requests that could not be written', traces.lost()),
+  ];
+}

@@ -1,0 +1,22 @@
+import type { HistogramPoint, Labels } from './family.ts';
+
+/** Counts values into buckets. */
+export interface Histogram {
+  observe(value: number): void;
+  point(labels: Labels): HistogramPoint;
+}
+
+/** @param bounds upper bounds of the buckets, rising; a value that equals a bound falls into its bucket */
+export function createHistogram(bounds: readonly number[]): Histogram {
+  const counts = new Float64Array(bounds.length + 1);
+  let sum = 0;
+  return {
+    observe(value) {
+      let index = 0;
+      while (index < bounds.length && value > (bounds[index] ?? 0)) index += 1;
+      counts[index] = (counts[index] ?? 0) + 1;
+      sum += value;
+    },
+    point: (labels) => ({ labels, counts, sum }),
+  };
+}

@@ -1,0 +1,264 @@
+import type { Trace, TracedAttempt } from '../../combos/trace.ts';
+import type { LedgerEntry } from '../../ledger/schema.ts';
+import { errorKindOf } from '../../lib/error.ts';
+import type { Labels, MetricFamily, ScalarPoint } from './family.ts';
+import { createHistogram, type Histogram } from './histogram.ts';
+import { createTally, type Tally } from './tally.ts';
+
+/** Counts finished model requests since the start. */
+export interface RequestMetrics {
+  /** @param trace the way it went; null where it had no target */
+  count(entry: LedgerEntry, trace: Trace | null): void;
+  families(): MetricFamily[];
+}
+
+/** Seconds. From what a cache answers in to a long answer of a reasoning model. */
+export const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
+
+/**
+ * How many models have series of their own. A key without restrictions may ask for any name of a model, so the names that
+ * come after these count as `other`.
+ */
+export const MAX_MODELS = 300;
+
+/** The buckets of usage that are tokens, and those that are something else, as labels name them. */
+const tokenBuckets = [
+  ['input', 'input'],
+  ['cache_read', 'cacheRead'],
+  ['cache_write_5m', 'cacheWrite5m'],
+  ['cache_write_1h', 'cacheWrite1h'],
+  ['output', 'output'],
+  ['reasoning', 'reasoning'],
+  ['audio_input', 'audioInput'],
+  ['audio_output', 'audioOutput'],
+  ['image_input', 'imageInput'],
+  ['image_output', 'imageOutput'],
+] as const;
+const unitBuckets = [
+  ['web_searches', 'webSearches'],
+  ['images', 'images'],
+  ['audio_seconds', 'audioSeconds'],
+  ['characters', 'characters'],
+  ['search_units', 'searchUnits'],
+] as const;
+
+/** The requests of one provider, model, wire format and outcome. */
+interface Series {
+  readonly labels: Labels;
+  readonly tokens: Float64Array;
+  readonly units: Float64Array;
+  readonly duration: Histogram;
+  /** Made with the first request that had a first byte. */
+  firstByte: Histogram | null;
+  requests: number;
+  unpriced: number;
+  costUsd: number;
+}
+
+interface UpstreamSeries {
+  readonly labels: Labels;
+  readonly duration: Histogram;
+}
+
+export function createRequestMetrics(): RequestMetrics {
+  const series = new Map<string, Series>();
+  const upstream = new Map<string, UpstreamSeries>();
+  const models = new Set<string>();
+  const tallies = {
+    errors: createTally(['provider', 'kind', 'code']),
+    attempts: createTally(['provider', 'outcome', 'code']),
+    fallbacks: createTally(['from_provider', 'to_provider', 'code']),
+    skipped: createTally(['reason']),
+    continued: createTally(['provider']),
+    cached: createTally(['provider']),
+  };
+  const boundedModel = (provider: string, model: string): string => {
+    const name = `${provider}/${model}`;
+    if (models.has(name)) return model;
+    if (models.size >= MAX_MODELS) return 'other';
+    models.add(name);
+    return model;
+  };
+
+  return {
+    count(entry, trace) {
+      const { format, outcome } = entry;
+      const provider = entry.provider ?? 'none';
+      const model = entry.model === null ? 'none' : boundedModel(provider, entry.model);
+      const key = `${provider}\n${model}\n${format}\n${outcome}`;
+      let one = series.get(key);
+      if (one === undefined) {
+        one = newSeries({ provider, model, format, outcome });
+        series.set(key, one);
+      }
+      addTo(one, entry);
+      if (entry.cached) tallies.cached.add(1, provider);
+      if (entry.continued > 0) tallies.continued.add(entry.continued, provider);
+      if (outcome === 'failed' && entry.errorCode !== null)
+        tallies.errors.add(1, provider, errorKindOf(entry.errorCode, entry.status), entry.errorCode);
+      if (trace === null) return;
+      for (const { reason } of trace.skipped) tallies.skipped.add(1, reason);
+      let before: TracedAttempt | null = null;
+      for (const attempt of trace.attempts) {
+        countAttempt(attempt, before);
+        observeUpstream(attempt, format);
+        before = attempt;
+      }
+    },
+    families: () => [
+      ...requestFamilies([...series.values()]),
+      tallied(
+        tallies.errors,
+        'errors',
+        'Model requests that failed, by the kind and code of the error that the client got',
+      ),
+      tallied(tallies.cached, 'cached_answers', 'Answers that were given from the cache'),
+      {
+        name: 'modelgate_upstream_duration_seconds',
+        type: 'histogram',
+        unit: 'seconds',
+        help: 'Duration of one attempt at an upstream, from sending the request to the end of the answer',
+        bounds: durationBounds,
+        points: [...upstream.values()].map(({ duration, labels }) => duration.point(labels)),
+      },
+      tallied(tallies.attempts, 'upstream_attempts', 'Attempts at upstreams, by outcome and error code'),
+      tallied(
+        tallies.fallbacks,
+        'fallbacks',
+        'Requests that went on to another target, by the error that the one before had',
+      ),
+      tallied(tallies.skipped, 'targets_skipped', 'Targets of combos that were passed over, by reason'),
+      tallied(
+        tallies.continued,
+        'streams_continued',
+        'Streams that another target went on with after they had broken off',
+      ),
+    ],
+  };
+
+  function countAttempt(attempt: TracedAttempt, before: TracedAttempt | null): void {
+    const { outcome, provider } = attempt;
+    tallies.attempts.add(1, provider, outcome, attempt.error?.code ?? 'none');
+    if (before === null) return;
+    const isSame = before.connectionId === attempt.connectionId && before.model === attempt.model;
+    if (!isSame) tallies.fallbacks.add(1, before.provider, provider, before.error?.code ?? 'none');
+  }
+
+  function observeUpstream({ durationMs, model, outcome, provider }: TracedAttempt, format: string): void {
+    const bounded = boundedModel(provider, model);
+    const key = `${provider}\n${bounded}\n${format}\n${outcome}`;
+    let one = upstream.get(key);
+    if (one === undefined) {
+      one = {
+        labels: { provider, model: bounded, format, outcome },
+        duration: createHistogram(durationBounds),
+      };
+      upstream.set(key, one);
+    }
+    one.duration.observe(durationMs / 1000);
+  }
+}
+
+function newSeries(labels: Labels): Series {
+  return {
+    labels,
+    tokens: new Float64Array(tokenBuckets.length),
+    units: new Float64Array(unitBuckets.length),
+    duration: createHistogram(durationBounds),
+    firstByte: null,
+    requests: 0,
+    unpriced: 0,
+    costUsd: 0,
+  };
+}
+
+function addTo(one: Series, { costUsd, durationMs, ttftMs, usage }: LedgerEntry): void {
+  one.requests += 1;
+  one.duration.observe(durationMs / 1000);
+  if (ttftMs !== null) {
+    one.firstByte ??= createHistogram(durationBounds);
+    one.firstByte.observe(ttftMs / 1000);
+  }
+  if (usage === null) return;
+  if (costUsd === null) one.unpriced += 1;
+  else one.costUsd += costUsd;
+  for (let index = 0; index < tokenBuckets.length; index += 1) {
+    const bucket = tokenBuckets[index];
+    if (bucket !== undefined) one.tokens[index] = (one.tokens[index] ?? 0) + usage[bucket[1]];
+  }
+  for (let index = 0; index < unitBuckets.length; index += 1) {
+    const bucket = unitBuckets[index];
+    if (bucket !== undefined) one.units[index] = (one.units[index] ?? 0) + usage[bucket[1]];
+  }
+}
+
+function requestFamilies(all: readonly Series[]): MetricFamily[] {
+  const each = (value: (one: Series) => number): ScalarPoint[] =>
+    all.map((one) => ({ labels: one.labels, value: value(one) }));
+  return [
+    {
+      name: 'modelgate_requests',
+      type: 'counter',
+      help: 'Finished model requests',
+      points: each(({ requests }) => requests),
+    },
+    {
+      name: 'modelgate_request_duration_seconds',
+      type: 'histogram',
+      unit: 'seconds',
+      help: 'Duration of model requests, from their arrival to the end of the answer',
+      bounds: durationBounds,
+      points: all.map(({ duration, labels }) => duration.point(labels)),
+    },
+    {
+      name: 'modelgate_time_to_first_byte_seconds',
+      type: 'histogram',
+      unit: 'seconds',
+      help: 'Time from the arrival of a model request to the first content of its answer',
+      bounds: durationBounds,
+      points: all.flatMap(({ firstByte, labels }) => (firstByte === null ? [] : [firstByte.point(labels)])),
+    },
+    {
+      name: 'modelgate_tokens',
+      type: 'counter',
+      unit: 'tokens',
+      help: 'Tokens that were used, by bucket; no token is in two buckets',
+      points: all.flatMap(({ labels, tokens }) => usedIn(tokens, tokenBuckets, labels, 'bucket')),
+    },
+    {
+      name: 'modelgate_usage_units',
+      type: 'counter',
+      help: 'What was used beside tokens: pictures, seconds of sound, characters, searches',
+      points: all.flatMap(({ labels, units }) => usedIn(units, unitBuckets, labels, 'unit')),
+    },
+    {
+      name: 'modelgate_cost_usd',
+      type: 'counter',
+      unit: 'usd',
+      help: 'Cost of model requests in USD, as far as prices are known',
+      points: each(({ costUsd }) => costUsd),
+    },
+    {
+      name: 'modelgate_unpriced_requests',
+      type: 'counter',
+      help: 'Model requests that used something whose price is not known',
+      points: all.flatMap(({ labels, unpriced }) => (unpriced === 0 ? [] : [{ labels, value: unpriced }])),
+    },
+  ];
+}
+
+function usedIn(
+  amounts: Float64Array,
+  buckets: readonly (readonly [string, string])[],
+  labels: Labels,
+  label: string,
+): ScalarPoint[] {
+  return buckets.flatMap(([name], index) => {
+    const value = amounts[index] ?? 0;
+    return value === 0 ? [] : [{ labels: { ...labels, [label]: name }, value }];
+  });
+}
+
+function tallied(tally: Tally, name: string, help: string): MetricFamily {
+  return { name: `modelgate_${name}`, type: 'counter', help, points: tally.points() };
+}
