@@ -13,7 +13,7 @@ export interface RequestMetrics {
 }
 
 /** Seconds. From what a cache answers in to a long answer of a reasoning model. */
-export const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
+const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
 /**
  * How many models have series of their own. A key without restrictions may ask for any name of a model, so the names that
