@@ -44,6 +44,8 @@ const titles: Words = {
   'event.dropped': ({ count, where }) => `${count} events of ${where} were dropped`,
   'event.deadlettered': ({ trigger, reason }) => `An event for ${trigger} is a dead letter: ${reason}`,
   'trigger.paused': ({ trigger, reason }) => `The trigger ${trigger} is paused: ${reason}`,
+  'channel.degraded': ({ channel, task }) => `The channel ${channel} is degraded: ${task} fails`,
+  'channel.recovered': ({ channel, task }) => `The channel ${channel} works again: ${task}`,
   'trigger.resumed': ({ trigger }) => `The trigger ${trigger} runs again`,
   'alert.digest': ({ alert, count }) =>
     `${count} more ${count === 1 ? 'event' : 'events'} for the alert "${alert}"`,

@@ -13,6 +13,7 @@ export const defaultEvents: readonly string[] = [
   'event.deadlettered',
   'event.dropped',
   'trigger.paused',
+  'channel.degraded',
 ];
 
 /** Those of the alerts themselves reach an alert anyhow. */

@@ -3,6 +3,7 @@ import type { Channel } from '../../src/events/channels/channel.ts';
 import { openChannel } from '../../src/events/channels/open-channel.ts';
 import type { ChannelScheme } from '../../src/events/config/config.ts';
 import { openEventDatabase } from '../../src/events/database/event-database.ts';
+import { silentEmitter } from '../../src/events/types/emitter.ts';
 import { createLog } from '../../src/lib/log.ts';
 import type { PrivateBroker } from '../support/brokers/server-process.ts';
 import { eventIn } from '../support/cloud-event.ts';
@@ -45,7 +46,14 @@ export async function runBrokerFaults(input: BrokerFaultsInput): Promise<BrokerF
   const database = openEventDatabase(`${dataDir}/events.db`);
   const channel = openChannel(
     { id: 'main', scheme, url: server.url, topic: `faults-${seed}` },
-    { dataDir, database: () => database, log, now: Date.now, variable: () => undefined },
+    {
+      dataDir,
+      database: () => database,
+      log,
+      emitter: silentEmitter,
+      now: Date.now,
+      variable: () => undefined,
+    },
   );
   const state = { running: true, accepted: 0, acceptedAt: 0, refused: 0 };
   const publisher = async (source: string) => {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openChannel } from '../../src/events/channels/open-channel.ts';
 import type { ChannelScheme } from '../../src/events/config/config.ts';
 import { openEventDatabase } from '../../src/events/database/event-database.ts';
+import { silentEmitter } from '../../src/events/types/emitter.ts';
 import { createLog } from '../../src/lib/log.ts';
 import { eventIn } from '../support/cloud-event.ts';
 import { waitFor } from '../support/gateway.ts';
@@ -46,6 +47,7 @@ export async function runQueueFaults(input: QueueFaultsInput): Promise<QueueFaul
       dataDir,
       database: () => database,
       log: createLog({ level: 'silent', write: () => {}, pretty: false }),
+      emitter: silentEmitter,
       now: () => performance.now(),
       variable: () => undefined,
     },

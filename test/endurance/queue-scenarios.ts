@@ -2,11 +2,23 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startKafka } from '../support/brokers/kafka.ts';
 import { startMosquitto } from '../support/brokers/mosquitto.ts';
+import { startNats } from '../support/brokers/nats.ts';
 import { startRabbitmq } from '../support/brokers/rabbitmq.ts';
+import { runCrashLoop } from './crash-loops.ts';
 import { runQueueFaults } from './queue-faults.ts';
 import { nothingLost, type Scenario } from './scenario.ts';
 
 /** Message queues that are killed or stopped while events wait in them. */
+
+/** NATS and Kafka wait until a gateway is surely dead, so that theirs take minutes. */
+const crashingOn: Readonly<
+  Record<string, (folder: string) => Promise<{ url: string; kill(): Promise<void> }>>
+> = {
+  nats: startNats,
+  rabbitmq: startRabbitmq,
+  mosquitto: (folder) => startMosquitto(folder, []),
+  kafka: startKafka,
+};
 
 export const queueScenarios: readonly Scenario[] = [
   {
@@ -53,6 +65,18 @@ export const queueScenarios: readonly Scenario[] = [
     },
     expected: nothingLost,
   },
+  ...Object.entries(crashingOn).map(
+    ([name, start]): Scenario => ({
+      name: `an event that ends the process, on ${name}`,
+      async run(folder) {
+        const server = await start(join(folder, 'server'));
+        const report = await runCrashLoop(join(folder, 'data'), server.url);
+        await server.kill();
+        return { ...report, deadLetters: report.deadLetters.length };
+      },
+      expected: { crashes: 5, attempts: 5, deadLetters: 1, lost: 0 },
+    }),
+  ),
 ];
 
 async function killMosquitto(folder: string, settings: readonly string[]) {

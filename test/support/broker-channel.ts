@@ -4,7 +4,8 @@ import type { Channel } from '../../src/events/channels/channel.ts';
 import { openChannel } from '../../src/events/channels/open-channel.ts';
 import type { ChannelScheme } from '../../src/events/config/config.ts';
 import { type EventDatabase, openEventDatabase } from '../../src/events/database/event-database.ts';
-import { createLog } from '../../src/lib/log.ts';
+import { type Emitter, silentEmitter } from '../../src/events/types/emitter.ts';
+import { createLog, type Log } from '../../src/lib/log.ts';
 import type { Cleanup, OpenedChannel } from './channel-contract.ts';
 import { temporaryFolder } from './folder.ts';
 
@@ -17,13 +18,22 @@ export interface BrokerUnderTest {
   publishBytes?(topic: string, bytes: Uint8Array): Promise<void>;
 }
 
-const log = createLog({ level: 'silent', write: () => {}, pretty: false });
+const silent = {
+  emitter: silentEmitter,
+  log: createLog({ level: 'silent', write: () => {}, pretty: false }),
+};
 
 /** Opens two topics that nobody used before. */
-export async function openBrokerChannels(t: Cleanup, broker: BrokerUnderTest): Promise<OpenedChannel> {
+export async function openBrokerChannels(
+  t: Cleanup,
+  broker: BrokerUnderTest,
+  told: { readonly emitter: Emitter; readonly log: Log } = silent,
+  onTopic: (topic: string) => void = () => {},
+): Promise<OpenedChannel> {
   const dataDir = temporaryFolder(t);
   const clock = { now: 1_000_000 };
   const topics = { a: `a-${randomUUID()}`, b: `b-${randomUUID()}` };
+  onTopic(topics.a);
   const opened = new Set<Channel>();
   const databases = new Map<string, EventDatabase>();
   const database = (path: string) => {
@@ -35,7 +45,7 @@ export async function openBrokerChannels(t: Cleanup, broker: BrokerUnderTest): P
     const { scheme, url } = broker;
     const channel = openChannel(
       { id: topic, scheme, url, topic },
-      { dataDir: join(dataDir, 'data'), database, log, now: () => clock.now, variable: () => undefined },
+      { dataDir: join(dataDir, 'data'), database, ...told, now: () => clock.now, variable: () => undefined },
     );
     opened.add(channel);
     return channel;

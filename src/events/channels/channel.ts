@@ -56,6 +56,8 @@ export interface Channel {
   depth(consumer: string): Promise<Depth>;
   /** Why the message queue cannot be reached at the moment; null when it can. */
   problem(): string | null;
+  /** What the channel does without being asked and fails at the moment, in sentences: it is degraded. */
+  degradations(): readonly string[];
   close(): Promise<void>;
 }
 

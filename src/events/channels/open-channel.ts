@@ -3,6 +3,8 @@ import { dirname, resolve } from 'node:path';
 import type { Log } from '../../lib/log.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
 import type { EventDatabase } from '../database/event-database.ts';
+import type { Emitter } from '../types/emitter.ts';
+import { type BackgroundTasks, createBackgroundTasks } from './background-tasks.ts';
 import { type Address, resolveAddress, withoutSecrets } from './broker/address.ts';
 import type { Broker, Connect } from './broker/broker.ts';
 import { createBrokerChannel } from './broker/broker-channel.ts';
@@ -17,6 +19,8 @@ export interface OpenChannelInput {
   /** The database in a file, which is opened once. */
   database(path: string): EventDatabase;
   log: Log;
+  /** Tells of channels that are degraded. */
+  emitter: Emitter;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** The value of an environment variable that the configuration names. */
@@ -38,7 +42,7 @@ const drivers = {
  */
 export function openChannel(config: ChannelConfig, input: OpenChannelInput): Channel {
   const { id, scheme, topic, url } = config;
-  const { database, dataDir, log, now, variable } = input;
+  const { database, dataDir, log, now } = input;
   switch (scheme) {
     case 'memory':
       return createMemoryChannel({ now });
@@ -50,21 +54,26 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
     case 'nats':
     case 'redis': {
       const shelf = database(sqliteFile('sqlite:', dataDir));
-      const broker = brokerOf(config, drivers[scheme], shelf, variable);
-      return createBrokerChannel({
-        broker,
+      const address = resolveAddress(url, input.variable);
+      const background = backgroundOf(id, address, input, () => channel);
+      const channel = createBrokerChannel({
+        broker: brokerOf({ address, topic, driver: drivers[scheme], database: shelf, background }),
+        background,
         channelId: id,
         database: shelf,
         shelfKey: `${url} ${topic}`,
         log,
         now,
       });
+      return channel;
     }
     case 'postgres': {
-      const address = resolveAddress(url, variable);
+      const address = resolveAddress(url, input.variable);
+      const background = backgroundOf(id, address, input, () => channel);
       const local = database(sqliteFile('sqlite:', dataDir));
       const driver = async () => (await import('./postgres/connect-postgres.ts')).connectPostgres;
-      return createPostgresChannel({
+      const channel = createPostgresChannel({
+        background,
         async connect(onEvents, onLost) {
           const connect = await driver();
           return withHiddenSecrets(address, (lost) => connect(address, onEvents, lost), onLost);
@@ -74,23 +83,46 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
         instance: () => local.ask('instance', null),
         log,
       });
+      return channel;
     }
   }
 }
 
-/** Its errors tell no secret. @throws Error for a variable that is not set */
-function brokerOf(
-  { topic, url }: ChannelConfig,
-  driver: () => Promise<Connect>,
-  database: EventDatabase,
-  variable: OpenChannelInput['variable'],
-): Broker {
-  const address = resolveAddress(url, variable);
+/** Its errors tell no secret. */
+function backgroundOf(
+  channelId: string,
+  address: Address,
+  { emitter, log }: OpenChannelInput,
+  channel: () => Channel,
+): BackgroundTasks {
+  return createBackgroundTasks({
+    channelId,
+    log,
+    emitter,
+    isConnected: () => channel().problem() === null,
+    textOf: (error) => withoutSecrets(error, address).message,
+  });
+}
+
+interface BrokerParts {
+  readonly address: Address;
+  readonly topic: string;
+  driver(): Promise<Connect>;
+  readonly database: EventDatabase;
+  readonly background: BackgroundTasks;
+}
+
+/** Its errors tell no secret. */
+function brokerOf({ address, background, database, driver, topic }: BrokerParts): Broker {
   return {
     async connect(onLost) {
       const connect = await driver();
       const instance = await database.ask('instance', null);
-      return withHiddenSecrets(address, (lost) => connect({ address, topic, instance }, lost), onLost);
+      return withHiddenSecrets(
+        address,
+        (lost) => connect({ address, topic, instance, background }, lost),
+        onLost,
+      );
     },
   };
 }

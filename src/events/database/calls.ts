@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { type CrashCountCalls, crashCountCalls } from '../channels/broker/crash-count-calls.ts';
 import { type ChannelCalls, channelCalls } from '../channels/sqlite/channel-calls.ts';
 import { type LetterCalls, letterCalls } from '../dead-letters/letter-calls.ts';
 import { type HandledCalls, handledCalls } from '../idempotence/handled-calls.ts';
 
 /** What the thread of a database of events can be asked: the calls of everything that keeps its rows there. */
-export type Calls = ChannelCalls & HandledCalls & LetterCalls;
+export type Calls = ChannelCalls & CrashCountCalls & HandledCalls & LetterCalls;
 export type CallName = keyof Calls;
 export type Input<Name extends CallName> = Parameters<Calls[Name]>[0];
 export type Answer<Name extends CallName> = ReturnType<Calls[Name]>;
@@ -14,7 +15,12 @@ export type Call = { [Name in CallName]: { readonly name: Name; readonly input: 
 
 /** All calls, each inside the transaction of the caller. What they remember of the tables is void after a rollback. */
 export function callsOf(database: DatabaseSync): (call: Call) => Answer<CallName> {
-  const calls: Calls = { ...channelCalls(database), ...handledCalls(database), ...letterCalls(database) };
+  const calls: Calls = {
+    ...channelCalls(database),
+    ...crashCountCalls(database),
+    ...handledCalls(database),
+    ...letterCalls(database),
+  };
   return ({ input, name }) => (calls[name] as (argument: typeof input) => Answer<CallName>)(input);
 }
 
@@ -29,4 +35,7 @@ export const unsynced: ReadonlySet<CallName> = new Set<CallName>([
   'release',
   'nextDue',
   'depth',
+  'beginMessages',
+  'releaseMessage',
+  'forgetMessage',
 ]);

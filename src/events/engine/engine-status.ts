@@ -26,10 +26,13 @@ export interface ChannelStatus {
   readonly waiting: number | null;
   /** What last went wrong, at the side of the sources or of the triggers; null when nothing does. */
   readonly problem: string | null;
+  /** What the channel does in the background and fails, in sentences. */
+  readonly degraded: readonly string[];
 }
 
 export interface EngineParts {
   config: Pick<EventConfig, 'channels'>;
+  degradations(channel: ChannelConfig): readonly string[];
   sources: readonly PublisherStatus[];
   triggers: Iterable<RunningTrigger>;
   ownEvents: OwnEventsStatus;
@@ -41,7 +44,7 @@ export async function engineStatus(parts: EngineParts): Promise<EngineStatus> {
   const triggers = await Promise.all([...parts.triggers].map(triggerStatus));
   return {
     sources: parts.sources,
-    channels: [...parts.config.channels.values()].map((one) => channelStatus(one, parts.sources, triggers)),
+    channels: [...parts.config.channels.values()].map((one) => channelStatus(one, parts, triggers)),
     triggers,
     ownEvents: parts.ownEvents,
     deadLetters: await parts.letterCounts().catch(() => []),
@@ -49,7 +52,13 @@ export async function engineStatus(parts: EngineParts): Promise<EngineStatus> {
 }
 
 /** How everything that runs is doing just now. */
-export function engineHealth({ config, ownEvents, sources, triggers }: EngineParts): EngineHealth {
+export function engineHealth({
+  config,
+  degradations,
+  ownEvents,
+  sources,
+  triggers,
+}: EngineParts): EngineHealth {
   const running = [...triggers];
   return {
     sources,
@@ -59,8 +68,9 @@ export function engineHealth({ config, ownEvents, sources, triggers }: EnginePar
       paused: activity.paused(),
       gate: gate.status(),
     })),
-    channels: [...config.channels.keys()].map((id) => ({
+    channels: [...config.channels].map(([id, channel]) => ({
       id,
+      degraded: degradations(channel),
       problem: problemOf(
         sources,
         running.flatMap(({ consumers }) =>
@@ -90,12 +100,13 @@ function problemOf(
 }
 
 function channelStatus(
-  { id, scheme, topic }: ChannelConfig,
-  sources: readonly PublisherStatus[],
+  channel: ChannelConfig,
+  { degradations, sources }: EngineParts,
   triggers: readonly TriggerStatus[],
 ): ChannelStatus {
-  const outlets = sources.flatMap(({ channels }) => channels.filter(({ channel }) => channel === id));
-  const consumers = triggers.flatMap((trigger) => trigger.consumers.filter(({ channel }) => channel === id));
+  const { id, scheme, topic } = channel;
+  const outlets = sources.flatMap(({ channels }) => channels.filter((one) => one.channel === id));
+  const consumers = triggers.flatMap((trigger) => trigger.consumers.filter((one) => one.channel === id));
   const waiting = consumers.map((consumer) => consumer.waiting);
   return {
     id,
@@ -105,13 +116,14 @@ function channelStatus(
     failed: outlets.reduce((sum, { failed }) => sum + failed, 0),
     waiting: waiting.includes(null) ? null : waiting.reduce<number>((sum, count) => sum + (count ?? 0), 0),
     problem: problemOf(sources, consumers, id),
+    degraded: degradations(channel),
   };
 }
 
 /** What can be told at once, without asking a channel. */
 export interface EngineHealth {
   readonly triggers: readonly Pick<TriggerStatus, 'id' | 'paused' | 'gate'>[];
-  readonly channels: readonly Pick<ChannelStatus, 'id' | 'problem'>[];
+  readonly channels: readonly Pick<ChannelStatus, 'id' | 'problem' | 'degraded'>[];
   readonly sources: readonly Pick<PublisherStatus, 'source' | 'storage'>[];
   readonly ownEvents: Pick<OwnEventsStatus, 'dropped'>;
 }
@@ -127,7 +139,9 @@ export function engineProblems({ channels, ownEvents, sources, triggers }: Engin
           : [],
       ),
     ]),
-    ...channels.flatMap(({ id, problem }) => (problem === null ? [] : [`Channel ${id}: ${problem}`])),
+    ...channels.flatMap(({ degraded, id, problem }) =>
+      [...(problem === null ? [] : [problem]), ...degraded].map((text) => `Channel ${id}: ${text}`),
+    ),
     ...sources.flatMap(({ source, storage }) =>
       storage === null || storage.problem === null
         ? []

@@ -90,7 +90,7 @@ export function createEngine(input: EngineInput): Engine {
       data: { kind, name: rest.join(':'), reason: null, until: null },
     });
   };
-  const channels = createChannelPool({ ...input, now: uptimeClock });
+  const channels = createChannelPool({ ...input, emitter, now: uptimeClock });
   const deadLetters = createDeadLetters({ open: channels.database, now: uptimeClock });
   const gates = openGates({
     redis: input.redis,
@@ -151,6 +151,7 @@ export function createEngine(input: EngineInput): Engine {
 
   const parts = (): EngineParts => ({
     config: current,
+    degradations: (config) => channels.opened().get(channelKey(config))?.degradations() ?? [],
     sources: [...sources.current().values()].map(({ publisher }) => publisher.status()),
     triggers: triggers.current().values(),
     ownEvents: ownEvents.status(),

@@ -115,7 +115,7 @@ async function handleOnce(handling: Handling): Promise<void> {
   if (isExpired(event, handling.now()))
     return bury(handling, { reason: 'expired', error: 'Its expirytime is over', status: null }, made);
   if (delivery.crashes >= MOST_CRASHES) {
-    const error = `${delivery.crashes} attempts ended with the process`;
+    const error = `${delivery.crashes} attempts ended without an outcome, with the process`;
     return bury(handling, { reason: 'crashloop', error, status: null }, made + delivery.crashes);
   }
   if (!(await activity.running(stopping))) return release(handling);

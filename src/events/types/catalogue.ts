@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import {
   backupData,
   budgetData,
+  channelData,
   circuitData,
   comboData,
   configData,
@@ -75,6 +76,12 @@ const ofBackup = {
 };
 const ofConfig = { area: 'events', subject: 'none', partitionKey: 'none', data: configData };
 const ofTrigger = { area: 'events', subject: 'the id of the trigger', partitionKey: 'the same' };
+const ofChannel = {
+  area: 'events',
+  subject: 'the id of the channel',
+  partitionKey: 'the same',
+  data: channelData,
+};
 const ofAlert = { area: 'alerts', subject: 'the id of the alert', partitionKey: 'the same' };
 
 /** Every event of the gateway itself, by its name. The type of an event is `io.modelgate.NAME.v1`. */
@@ -158,6 +165,11 @@ export const eventTypes = {
   'event.deadlettered': type({ ...ofTrigger, data: deadLetterData, when: 'An event became a dead letter' }),
   'trigger.paused': type({ ...ofTrigger, data: triggerData, when: 'A trigger takes no events for now' }),
   'trigger.resumed': type({ ...ofTrigger, data: triggerData, when: 'A paused trigger takes events again' }),
+  'channel.degraded': type({
+    ...ofChannel,
+    when: 'A channel is connected, and something that it does in the background fails',
+  }),
+  'channel.recovered': type({ ...ofChannel, when: 'It works again' }),
   'alert.digest': type({
     ...ofAlert,
     data: digestData,

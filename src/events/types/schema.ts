@@ -103,6 +103,13 @@ export const deadLetterData = z.strictObject({
 
 export const triggerData = z.strictObject({ trigger: z.string(), reason: text });
 
+export const channelData = z.strictObject({
+  channel: z.string(),
+  task: z
+    .string()
+    .describe('What the channel does in the background: e.g. `delete-handled` or `renew-leases`'),
+});
+
 export const digestData = z.strictObject({
   alert_id: z.string(),
   alert: z.string(),

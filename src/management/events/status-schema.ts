@@ -68,6 +68,8 @@ const channel = z.object({
   failed: z.number(),
   waiting: z.number().nullable(),
   problem: z.string().nullable(),
+  /** What the channel does in the background and fails. */
+  degraded: z.array(z.string()),
 });
 
 const trigger = z.object({

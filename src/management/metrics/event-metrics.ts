@@ -94,6 +94,11 @@ export function eventMetrics({
       'Events in a channel that were not received yet',
       ofChannels(({ waiting }) => waiting),
     ),
+    gauge(
+      'channel_degraded',
+      'Whether something fails that a channel does in the background',
+      ofChannels(({ degraded }) => Number(degraded.length > 0)),
+    ),
     counter(
       'delivered',
       'Events that a trigger delivered',

@@ -64,7 +64,10 @@ describe('a channel on RabbitMQ', { skip: hasRabbitmq ? false : 'rabbitmq-server
     const connection = await connect(server.url);
     t.after(() => connection.close());
     const address = resolveAddress(server.url, () => undefined);
-    const channel = await connectAmqp({ address, topic: 'shown', instance: 'gateway' }, () => {});
+    const channel = await connectAmqp(
+      { address, topic: 'shown', instance: 'gateway', background: { run: (_, work) => work() } },
+      () => {},
+    );
     t.after(() => channel.close());
     await channel.subscribe('x', false);
     const attributes = { ...testEvent('1').attributes, count: 3, datacontenttype: 'text/plain' };

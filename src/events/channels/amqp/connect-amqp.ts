@@ -212,6 +212,7 @@ function messageOf(message: ConsumeMessage, channel: Channel): BrokerMessage {
     content,
     position: eventPosition(content),
     redelivered: fields.redelivered,
+    unsettledBefore: fields.redelivered,
     ack: async () => channel.ack(message),
     giveBack: async () => channel.nack(message, false, true),
   };

@@ -1,7 +1,9 @@
 import type { Log } from '../../../lib/log.ts';
 import type { EventDatabase } from '../../database/event-database.ts';
+import type { BackgroundTasks } from '../background-tasks.ts';
 import type { Channel, Delivery } from '../channel.ts';
 import type { Broker, BrokerConnection, BrokerMessage, Consumption } from './broker.ts';
+import { createCrashCounts } from './crash-counts.ts';
 import { createInbox, type Inbox } from './inbox.ts';
 import { createLastingConnection } from './lasting-connection.ts';
 import { createShelf } from './shelf.ts';
@@ -15,6 +17,7 @@ const SHELF = 'shelf:';
 
 export interface BrokerChannelInput {
   broker: Broker;
+  background: BackgroundTasks;
   /** What the configuration calls the channel. */
   channelId: string;
   /** Of the shelf, where messages wait for their next attempt. */
@@ -43,8 +46,9 @@ interface Consumer {
 
 /** A channel whose messages are with a broker, but for those that wait for another attempt. */
 export function createBrokerChannel(input: BrokerChannelInput): Channel {
-  const { broker, channelId, database, log, now, shelfKey } = input;
+  const { background, broker, channelId, database, log, now, shelfKey } = input;
   const shelf = createShelf(database, shelfKey, now);
+  const crashCounts = createCrashCounts({ database, topic: shelfKey, background, now });
   const listeners = new Set<() => void>();
   const consumers = new Map<string, Consumer>();
   const consumerOf = (name: string): Consumer => {
@@ -166,7 +170,14 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
         start(name, consumer);
       }
       const deliveries: Delivery[] = await fromShelf(name, consumer, limit, leaseMs);
-      return [...deliveries, ...consumer.inbox.receive(limit - deliveries.length, leaseMs)];
+      const messages = consumer.inbox.receive(limit - deliveries.length, leaseMs);
+      const crashes = await crashCounts.begin(
+        name,
+        messages.map(({ entry }) => entry),
+      );
+      for (const [index, { entry, id }] of messages.entries())
+        deliveries.push({ id, content: entry.message.content, attempt: 1, crashes: crashes[index] ?? 0 });
+      return deliveries;
     },
     async renew(name, ids, leaseMs) {
       consumerOf(name).inbox.renew(ids, leaseMs);
@@ -177,27 +188,35 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       const shelved = shelfId(id);
       if (shelved !== null) return shelf.ack(name, shelved);
       const consumer = consumerOf(name);
-      const message = consumer.inbox.held(id);
+      const entry = consumer.inbox.held(id);
       consumer.inbox.remove(id);
-      if (message !== null) await settle(consumer, message);
+      if (entry === null) return;
+      await settle(consumer, entry.message);
+      await crashCounts.forget(name, entry);
     },
     async retry(name, id, delayMs) {
       const consumer = consumerOf(name);
       const shelved = shelfId(id);
       if (shelved !== null) await shelf.retry(name, shelved, delayMs);
       else {
-        const message = consumer.inbox.held(id);
-        if (message === null) return;
-        await shelf.put(name, message.content, 2, delayMs);
+        const entry = consumer.inbox.held(id);
+        if (entry === null) return;
+        await shelf.put(name, entry.message.content, 2, delayMs);
         consumer.inbox.remove(id);
-        await settle(consumer, message);
+        await settle(consumer, entry.message);
+        await crashCounts.forget(name, entry);
       }
       consumer.shelfDue = Math.min(consumer.shelfDue, now() + delayMs);
     },
     async release(name, id) {
       const consumer = consumerOf(name);
       const shelved = shelfId(id);
-      if (shelved === null) return consumer.inbox.release(id);
+      if (shelved === null) {
+        const entry = consumer.inbox.held(id);
+        consumer.inbox.release(id);
+        if (entry !== null) await crashCounts.release(name, entry);
+        return;
+      }
       await shelf.release(name, shelved);
       consumer.shelfDue = 0;
     },
@@ -220,6 +239,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       return { waiting: waiting === null ? null : waiting + inbox.waiting + (shelved.waiting ?? 0), held };
     },
     problem: connection.problem,
+    degradations: background.problems,
     async close() {
       listeners.clear();
       await Promise.all([...consumers.values()].map(stop));

@@ -1,4 +1,5 @@
 import type { CloudEvent } from '../../cloudevents/event.ts';
+import type { BackgroundTasks } from '../background-tasks.ts';
 import type { Content } from '../channel.ts';
 import type { Address } from './address.ts';
 
@@ -20,6 +21,8 @@ export interface ConnectInput {
   readonly topic: string;
   /** Names this gateway, and no other, now and after it was started again. */
   readonly instance: string;
+  /** What the connection does without being asked. */
+  readonly background: Pick<BackgroundTasks, 'run'>;
 }
 
 export type Connect = (input: ConnectInput, onLost: (error: Error) => void) => Promise<BrokerConnection>;
@@ -70,6 +73,8 @@ export interface BrokerMessage {
   readonly position: string | null;
   /** Whether it may have been delivered before; where a position names one message for ever, always true. */
   readonly redelivered: boolean;
+  /** Whether somebody had it before and did not settle it, which may have ended a process; null where the broker cannot tell. */
+  readonly unsettledBefore: boolean | null;
   /** Resolves when the broker knows that the message is done with. */
   ack(): Promise<void>;
   /** Somebody else may have it, at once. */

@@ -1,26 +1,40 @@
-import type { Delivery } from '../channel.ts';
 import type { BrokerMessage } from './broker.ts';
 
 /** How many settled messages are remembered. */
 const MOST_SETTLED = 10_000;
+/** How many messages are remembered that a lost connection took along. */
+const MOST_UNTOUCHED = 10_000;
 
 /** A message that waits to be received, or is held by the consumer. */
-interface Entry {
+export interface InboxEntry {
   /** The handle to settle it with: that of its latest delivery. */
   message: BrokerMessage;
+  /** Leases that ended here. */
   crashes: number;
+  /**
+   * Whether it may have ended a process before: somebody had it and did not settle it. Null where the broker cannot tell. Never
+   * for what only waited here.
+   */
+  readonly suspect: boolean | null;
+  /** Whether the database counts its crashes. */
+  counted: boolean;
   /** When its lease ends. */
   until: number;
+}
+
+interface Entry extends InboxEntry {
+  /** The order in which the broker handed it over. */
+  readonly place: number;
 }
 
 /** What a broker has handed over for one consumer: in order, and leased to the consumer. All of it is gone with the process. */
 export interface Inbox {
   /** @returns false when the message is there already, or the consumer is done with it */
   add(message: BrokerMessage): boolean;
-  receive(limit: number, leaseMs: number): Delivery[];
+  receive(limit: number, leaseMs: number): { readonly id: string; readonly entry: InboxEntry }[];
   renew(ids: readonly string[], leaseMs: number): void;
   /** What the consumer has in hand by this id, or null. */
-  held(id: string): BrokerMessage | null;
+  held(id: string): InboxEntry | null;
   remove(id: string): void;
   release(id: string): void;
   /**
@@ -42,16 +56,26 @@ export function createInbox(now: () => number): Inbox {
   const waiting: Entry[] = [];
   const held = new Map<string, Entry>();
   const settled = new Set<string>();
+  /** Positions of what only waited here when the connection was lost. */
+  const untouched = new Set<string>();
   let number = 0;
+  let place = 0;
 
   /** What waits or is held, by position. */
   const present = new Map<string, Entry>();
-  /** What the consumer was too slow with waits again, before all others. */
+  /** What comes back keeps its place among the others. */
+  const putBack = (entry: Entry) => {
+    const index = waiting.findIndex((other) => other.place > entry.place);
+    waiting.splice(index === -1 ? waiting.length : index, 0, entry);
+  };
+  /** What the consumer was too slow with waits again. */
   const reclaim = () => {
     const late = [...held].filter(([, { until }]) => until <= now());
     for (const [id] of late) held.delete(id);
-    for (const [, entry] of late) entry.crashes += 1;
-    waiting.unshift(...late.map(([, entry]) => entry));
+    for (const [, entry] of late) {
+      entry.crashes += 1;
+      putBack(entry);
+    }
   };
   return {
     add(message) {
@@ -67,7 +91,10 @@ export function createInbox(now: () => number): Inbox {
           return false;
         }
       }
-      const entry: Entry = { message, crashes: 0, until: 0 };
+      const { unsettledBefore } = message;
+      const suspect = position !== null && untouched.delete(position) ? false : unsettledBefore;
+      place += 1;
+      const entry: Entry = { message, crashes: 0, suspect, counted: false, until: 0, place };
       if (position !== null) present.set(position, entry);
       waiting.push(entry);
       return true;
@@ -79,7 +106,7 @@ export function createInbox(now: () => number): Inbox {
         const id = String(number);
         entry.until = now() + leaseMs;
         held.set(id, entry);
-        return { id, content: entry.message.content, attempt: 1, crashes: entry.crashes };
+        return { id, entry };
       });
     },
     renew(ids, leaseMs) {
@@ -88,7 +115,7 @@ export function createInbox(now: () => number): Inbox {
         if (entry !== undefined) entry.until = now() + leaseMs;
       }
     },
-    held: (id) => held.get(id)?.message ?? null,
+    held: (id) => held.get(id) ?? null,
     remove(id) {
       const entry = held.get(id);
       held.delete(id);
@@ -98,7 +125,7 @@ export function createInbox(now: () => number): Inbox {
       const entry = held.get(id);
       if (entry === undefined) return;
       held.delete(id);
-      waiting.unshift(entry);
+      putBack(entry);
     },
     settled({ position }) {
       if (position === null) return;
@@ -114,8 +141,12 @@ export function createInbox(now: () => number): Inbox {
     },
     depth: () => ({ waiting: waiting.length, held: held.size }),
     disconnected() {
-      for (const { message } of waiting.splice(0))
-        if (message.position !== null) present.delete(message.position);
+      for (const { message, suspect } of waiting.splice(0)) {
+        const { position } = message;
+        if (position === null) continue;
+        present.delete(position);
+        if (suspect === false && untouched.size < MOST_UNTOUCHED) untouched.add(position);
+      }
     },
     clear() {
       const all = [...held.values(), ...waiting].map(({ message }) => message);

@@ -18,7 +18,7 @@ const RETRIES = 2;
  * `?tls=true&mechanism=plain|scram-sha-256|scram-sha-512&partition_by=none|partitionkey|source`: the last is what the key of a
  * record is made of, which decides its partition; events in one partition keep their order.
  */
-export async function connectKafka({ address, topic }: ConnectInput): Promise<BrokerConnection> {
+export async function connectKafka({ address, background, topic }: ConnectInput): Promise<BrokerConnection> {
   const keyOf = choice<(event: CloudEvent) => string | null>(address, 'partition_by', {
     none: () => null,
     partitionkey: partitionKey,
@@ -45,7 +45,7 @@ export async function connectKafka({ address, topic }: ConnectInput): Promise<Br
       });
       await producer.send({ topic, acks: ALL_REPLICAS, messages });
     });
-    return connectionOf({ kafka, admin, topic, fresh, publish, disconnect });
+    return connectionOf({ kafka, admin, topic, fresh, publish, disconnect, background });
   } catch (error) {
     await disconnect();
     throw error;
@@ -81,9 +81,18 @@ interface Parts {
   readonly fresh: boolean;
   publish(event: CloudEvent): Promise<void>;
   disconnect(): Promise<void>;
+  readonly background: ConnectInput['background'];
 }
 
-function connectionOf({ admin, disconnect, fresh, kafka, publish, topic }: Parts): BrokerConnection {
+function connectionOf({
+  admin,
+  background,
+  disconnect,
+  fresh,
+  kafka,
+  publish,
+  topic,
+}: Parts): BrokerConnection {
   const members = new Map<string, GroupMember>();
   let isFirst = fresh;
   const groupOf = (consumer: string) => `${brokerName(topic)}.${brokerName(consumer)}`;
@@ -102,7 +111,7 @@ function connectionOf({ admin, disconnect, fresh, kafka, publish, topic }: Parts
       if ((await committedOffsets(admin, topic, groupOf(consumer))).size > 0) return;
       const offsets = await admin.fetchTopicOffsets(topic);
       // Only members may commit.
-      const member = await joinGroup(kafka, topic, groupOf(consumer));
+      const member = await joinGroup({ kafka, topic, group: groupOf(consumer), background });
       members.set(consumer, member);
       await member.commit(new Map(offsets.map((one) => [one.partition, BigInt(one[start])])));
     },
@@ -111,7 +120,8 @@ function connectionOf({ admin, disconnect, fresh, kafka, publish, topic }: Parts
     async consume(consumer, prefetch, receiver) {
       const before = members.get(consumer);
       if (before?.begun === true) await leave(consumer);
-      const member = members.get(consumer) ?? (await joinGroup(kafka, topic, groupOf(consumer)));
+      const member =
+        members.get(consumer) ?? (await joinGroup({ kafka, topic, group: groupOf(consumer), background }));
       members.set(consumer, member);
       member.begin(prefetch, receiver);
       return { stop: () => leave(consumer) };

@@ -1,6 +1,6 @@
 import type { Consumer, Kafka, KafkaMessage } from 'kafkajs';
 import { decodeKafka } from '../../cloudevents/kafka.ts';
-import type { BrokerMessage, BrokerReceiver } from '../broker/broker.ts';
+import type { BrokerMessage, BrokerReceiver, ConnectInput } from '../broker/broker.ts';
 import { contentOf } from '../broker/content.ts';
 import { createInOrder, type InOrder } from '../in-order.ts';
 
@@ -38,8 +38,15 @@ interface Taker {
   readonly receiver: BrokerReceiver;
 }
 
+interface JoinInput {
+  readonly kafka: Kafka;
+  readonly topic: string;
+  readonly group: string;
+  readonly background: ConnectInput['background'];
+}
+
 /** Joins a group, and resolves when it has partitions, or none are left for it. */
-export async function joinGroup(kafka: Kafka, topic: string, group: string): Promise<GroupMember> {
+export async function joinGroup({ background, group, kafka, topic }: JoinInput): Promise<GroupMember> {
   const consumer = kafka.consumer({
     groupId: group,
     maxBytesPerPartition: MOST_PARTITION_BYTES,
@@ -50,7 +57,7 @@ export async function joinGroup(kafka: Kafka, topic: string, group: string): Pro
     // The channel connects again, so that it knows of the trouble.
     retry: { retries: 5, restartOnFailure: async () => false },
   });
-  const commits = createCommits(consumer, topic);
+  const commits = createCommits(consumer, topic, background);
   let partitions = new Map<number, Partition>();
   let taker: Taker | null = null;
   let paused = false;
@@ -130,6 +137,7 @@ function messageOf(message: KafkaMessage, position: string, settle: () => void):
     position,
     // Kafka does not tell, and the position is exact.
     redelivered: true,
+    unsettledBefore: null,
     ack: async () => settle(),
     // It is not committed, so it comes again when the group is joined anew.
     giveBack: async () => {},
@@ -140,14 +148,14 @@ const committed = (topic: string, offsets: ReadonlyMap<number, bigint>) =>
   [...offsets].map(([partition, offset]) => ({ topic, partition, offset: String(offset) }));
 
 /** Commits offsets, one request at a time. What is not committed comes again, so a failure needs no more than the next one. */
-function createCommits(consumer: Consumer, topic: string) {
+function createCommits(consumer: Consumer, topic: string, background: ConnectInput['background']) {
   const offsets = new Map<number, bigint>();
   let committing: Promise<void> | null = null;
   const commit = async () => {
     while (offsets.size > 0) {
       const next = committed(topic, offsets);
       offsets.clear();
-      await consumer.commitOffsets(next).catch(() => {});
+      await background.run('commit-handled', () => consumer.commitOffsets(next));
     }
     committing = null;
   };

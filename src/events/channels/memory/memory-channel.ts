@@ -110,6 +110,7 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
       return { waiting: queueOf(consumer).size - held, held };
     },
     problem: () => null,
+    degradations: () => [],
     async close() {
       listeners.clear();
     },

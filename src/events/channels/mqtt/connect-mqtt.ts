@@ -142,6 +142,8 @@ function messageOf(packet: IPublishPacket, version: MqttVersion, settle: () => v
     content,
     position: eventPosition(content),
     redelivered: packet.dup,
+    // A session that only subscribes may have been sent it too.
+    unsettledBefore: null,
     ack: async () => settle(),
     // The server gives it again at the next connection of this session.
     giveBack: async () => {},

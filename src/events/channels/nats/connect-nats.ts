@@ -47,7 +47,7 @@ const OWN = 'modelgate_';
  * durable pull consumer. `?replicas=3` is for a new stream.
  */
 export async function connectNats(
-  { address, topic: subject }: ConnectInput,
+  { address, background, topic: subject }: ConnectInput,
   onLost: (error: Error) => void,
 ): Promise<BrokerConnection> {
   const connection = await connect(optionsOf(address));
@@ -55,7 +55,7 @@ export async function connectNats(
   try {
     const manager = await jetstreamManager(connection);
     const stream = await streamOf(manager, subject, Number(address.parameters.get('replicas') ?? 1));
-    return connectionOf(connection, manager, stream, subject);
+    return connectionOf({ connection, manager, stream, subject, background });
   } catch (error) {
     await connection.close();
     throw error;
@@ -96,15 +96,19 @@ async function streamOf(manager: JetStreamManager, subject: string, replicas: nu
   }
 }
 
-function connectionOf(
-  connection: NatsConnection,
-  manager: JetStreamManager,
-  stream: string,
-  subject: string,
-): BrokerConnection {
+interface Parts {
+  readonly connection: NatsConnection;
+  readonly manager: JetStreamManager;
+  readonly stream: string;
+  readonly subject: string;
+  readonly background: ConnectInput['background'];
+}
+
+function connectionOf({ background, connection, manager, stream, subject }: Parts): BrokerConnection {
   const client = jetstream(connection);
   const consumptions = new Set<{ stop(): Promise<void>; giveBack(): Promise<void> }>();
-  const trimmer = setInterval(() => void trim(manager, stream).catch(() => {}), TRIM_MS);
+  const deleteHandled = () => background.run('delete-handled', () => trim(manager, stream));
+  const trimmer = setInterval(() => void deleteHandled(), TRIM_MS);
   void connection.closed().then(() => clearInterval(trimmer));
   return {
     warning: null,
@@ -266,6 +270,7 @@ function messageOf(message: JsMsg, settle: (message: JsMsg) => void): BrokerMess
     // A stream that was made anew counts from 1 again.
     position: `${message.seq} ${message.timestamp}`,
     redelivered: true,
+    unsettledBefore: message.redelivered,
     async ack() {
       settle(message);
       if (!(await message.ackAck())) throw new Error('NATS did not confirm that the message is done with');

@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Log } from '../../../lib/log.ts';
 import { eventOfStored, storedEvent } from '../../database/stored-event.ts';
+import type { BackgroundTasks } from '../background-tasks.ts';
 import { createLastingConnection } from '../broker/lasting-connection.ts';
 import type { Channel, Content } from '../channel.ts';
 import { createBatches } from './batches.ts';
@@ -20,12 +21,13 @@ export interface PostgresChannelInput {
   topic: string;
   /** Names this gateway, and no other, now and after it was started again. */
   instance(): Promise<string>;
+  background: BackgroundTasks;
   log: Log;
 }
 
 /** A topic in the tables of a PostgreSQL database, which any number of gateways may share. */
 export function createPostgresChannel(input: PostgresChannelInput): Channel {
-  const { channelId, connect, log, topic } = input;
+  const { background, channelId, connect, log, topic } = input;
   const listeners = new Set<() => void>();
   const arrived = () => {
     for (const listener of listeners) listener();
@@ -103,7 +105,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
     });
   const poll = setInterval(() => {
     if (listeners.size === 0 || connection.problem() !== null) return;
-    void claim().catch(() => {});
+    void background.run('assign-unclaimed', claim);
     arrived();
   }, POLL_MS);
 
@@ -258,6 +260,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
       return { waiting: Number(row?.['waiting']), held: Number(row?.['held']) };
     },
     problem: connection.problem,
+    degradations: background.problems,
     async close() {
       listeners.clear();
       clearInterval(poll);

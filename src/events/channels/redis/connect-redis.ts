@@ -25,7 +25,7 @@ type Client = ReturnType<typeof createRedisClient>;
  * stands a hash, `modelgate:topic:<topic>`, which says that what all groups have done with may be deleted from it.
  */
 export async function connectRedis(
-  { address, instance, topic }: ConnectInput,
+  { address, background, instance, topic }: ConnectInput,
   onLost: (error: Error) => void,
 ): Promise<BrokerConnection> {
   const { hosts, parameters, password, path, scheme, username } = address;
@@ -40,7 +40,13 @@ export async function connectRedis(
   const client = createRedisClient(options, onLost);
   try {
     await client.connect();
-    return await connectionOf(client, () => createRedisClient(options, onLost), topic, instance);
+    return await connectionOf({
+      client,
+      another: () => createRedisClient(options, onLost),
+      key: topic,
+      instance,
+      background,
+    });
   } catch (error) {
     client.destroy();
     throw error;
@@ -88,16 +94,27 @@ const groupOf = (consumer: string): string => `modelgate:${consumer}`;
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && /^(NOGROUP|ERR no such key)/.test(error.message);
 
-async function connectionOf(
-  client: Client,
-  another: () => Client,
-  key: string,
-  instance: string,
-): Promise<BrokerConnection> {
+interface Parts {
+  readonly client: Client;
+  another(): Client;
+  /** Of the stream. */
+  readonly key: string;
+  readonly instance: string;
+  readonly background: ConnectInput['background'];
+}
+
+async function connectionOf({
+  another,
+  background,
+  client,
+  instance,
+  key,
+}: Parts): Promise<BrokerConnection> {
   const notes = `modelgate:topic:${key}`;
   if ((await client.exists(key)) === 0) await client.hSet(notes, 'ours', '1');
   const consumptions = new Set<ReturnType<typeof consume>>();
-  const trimmer = setInterval(() => void trim(client, key, notes).catch(() => {}), TRIM_MS);
+  const deleteHandled = () => background.run('delete-handled', () => trim(client, key, notes));
+  const trimmer = setInterval(() => void deleteHandled(), TRIM_MS);
   return {
     warning: await durabilityWarning(client),
     async publish(event) {
@@ -129,6 +146,7 @@ async function connectionOf(
         instance,
         prefetch,
         receiver,
+        background,
       });
       consumptions.add(consumption);
       return consumption;
@@ -203,6 +221,7 @@ interface ConsumeInput {
   instance: string;
   prefetch: number;
   receiver: BrokerReceiver;
+  background: ConnectInput['background'];
 }
 
 interface Entry {
@@ -210,7 +229,7 @@ interface Entry {
   readonly message: RedisFields | null;
 }
 
-function consume({ client, group, instance, key, prefetch, reader, receiver }: ConsumeInput) {
+function consume({ background, client, group, instance, key, prefetch, reader, receiver }: ConsumeInput) {
   const bytes = { [RESP_TYPES.BLOB_STRING]: Buffer } as const;
   const binary = reader.withTypeMapping(bytes);
   const claiming = client.withTypeMapping(bytes);
@@ -228,21 +247,22 @@ function consume({ client, group, instance, key, prefetch, reader, receiver }: C
         roomMade = resolve;
       });
   };
-  const handOver = async (entries: readonly Entry[]) => {
+  const handOver = async (entries: readonly Entry[], unsettledBefore: boolean) => {
     for (const { id, message } of entries) {
       const name = id.toString();
       // It was deleted from the stream while it was pending.
       if (message === null) await client.xAck(key, group, name);
       else if (!unsettled.has(name)) {
         unsettled.add(name);
-        receiver.message(messageOf(name, message));
+        receiver.message(messageOf(name, message, unsettledBefore));
       }
     }
   };
-  const messageOf = (id: string, fields: RedisFields): BrokerMessage => ({
+  const messageOf = (id: string, fields: RedisFields, unsettledBefore: boolean): BrokerMessage => ({
     content: contentOf(fields['event'] ?? fields['data'] ?? rawText(fields), decodeRedis(fields)),
     position: id,
     redelivered: true,
+    unsettledBefore,
     async ack() {
       settle(id);
       await client.xAck(key, group, id);
@@ -268,12 +288,12 @@ function consume({ client, group, instance, key, prefetch, reader, receiver }: C
       await room();
       const entries = await read(from);
       if (entries.length === 0) break;
-      await handOver(entries);
+      await handOver(entries, true);
       from = entries.at(-1)?.id.toString() ?? from;
     }
     while (!stopped) {
       await room();
-      if (!stopped) await handOver(await read('>'));
+      if (!stopped) await handOver(await read('>'), false);
     }
   };
   const keepAndClaim = async () => {
@@ -284,10 +304,12 @@ function consume({ client, group, instance, key, prefetch, reader, receiver }: C
     const { messages } = await claiming.xAutoClaim(key, group, instance, ABANDONED_MS, '0-0', {
       COUNT: count,
     });
-    await handOver(messages as unknown as Entry[]);
+    await handOver(messages as unknown as Entry[], true);
   };
-  const worker = setInterval(() => void keepAndClaim().catch(() => {}), WORKING_MS);
+  const worker = setInterval(() => void background.run('renew-leases', keepAndClaim), WORKING_MS);
   void run().catch((error: unknown) => {
+    // Otherwise it would go on claiming messages that nobody takes from it.
+    clearInterval(worker);
     if (!stopped) receiver.ended(error instanceof Error ? error : new Error(String(error)));
   });
   return {

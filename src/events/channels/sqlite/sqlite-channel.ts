@@ -47,6 +47,7 @@ export function createSqliteChannel(database: EventDatabase, topic: string, now:
     },
     depth: (consumer) => database.ask('depth', { topic, consumer }),
     problem: () => null,
+    degradations: () => [],
     async close() {
       listeners.clear();
     },
