@@ -57,6 +57,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./setup.ts')).setupCommand,
   },
   {
+    name: 'demo-data',
+    summary: 'Fill a scratch data directory with a month of made-up traffic',
+    load: async () => (await import('./demo-data.ts')).demoDataCommand,
+  },
+  {
     name: 'reset-password',
     summary: 'Set a new password for a user, on this machine',
     load: async () => (await import('./reset-password.ts')).resetPasswordCommand,
