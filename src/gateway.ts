@@ -26,13 +26,14 @@ import { createGatewayEvents, type GatewayEvents } from './events/emitters/gatew
 import { type Events, openEvents } from './events/open.ts';
 import { builtInProcessor } from './events/processors/built-in.ts';
 import { instanceName } from './events/types/own-event.ts';
+import type { AnyExchange } from './http/exchange.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { statusOf } from './http/outbound/status.ts';
 import { sendJson } from './http/send.ts';
 import { allowedHosts } from './http/server/allowed-hosts.ts';
 import { configuredLimit } from './http/server/connection-limit.ts';
 import { listenError } from './http/server/listen-error.ts';
-import { type AnyExchange, createHttpServer, type Exchange } from './http/server/server.ts';
+import { createHttpServer, type Exchange } from './http/server/server.ts';
 import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { usageOfKey } from './ledger/key-usage.ts';
@@ -173,6 +174,7 @@ async function open(input: OpenInput): Promise<Listening> {
         : renderError(error, path, id, received),
     connections: { ...configuredLimit(config, input.log), isProbe: (path) => probes.has(path) },
     onRequest: (exchange) => serve(opened, exchange, draining),
+    onHttp2Request: (exchange) => opened.management.eventService.serve(exchange),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
     onClosed(exchange) {

@@ -1,12 +1,25 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 
+/** What is used of a request to read the rest of its body, whichever version of HTTP it came by. */
+export interface ArrivingRequest
+  extends Pick<IncomingMessage, 'complete' | 'destroyed' | 'headers' | 'method'>,
+    BodyInParts {}
+
+export interface BodyInParts {
+  on(event: 'data', listener: (piece: Buffer) => void): unknown;
+  once(event: 'close' | 'end', listener: () => void): unknown;
+  off(event: 'close' | 'data' | 'end', listener: (() => void) | ((piece: Buffer) => void)): unknown;
+  pause(): unknown;
+  resume(): unknown;
+}
+
 /**
  * Where an answer goes: the part of Node's `ServerResponse` that whoever answers may use, so that something else can
  * stand in for one.
  */
 export interface ResponseSink {
   /** The request, where its body may still be arriving. */
-  readonly req?: IncomingMessage;
+  readonly req?: ArrivingRequest;
   readonly destroyed: boolean;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;

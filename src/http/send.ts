@@ -1,6 +1,6 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ResponseSink } from './response-sink.ts';
+import type { ArrivingRequest, ResponseSink } from './response-sink.ts';
 import { discardBody, mayExceedDiscard } from './server/discard.ts';
 import { STATUS_CODES } from './server/node-http.ts';
 import { noSniff } from './server/response.ts';
@@ -54,7 +54,7 @@ export function sendWhole(
 }
 
 /** Sends the whole answer at once, then reads what still arrives, within bounds, before the response ends. */
-function endAfterDiscarding(response: ResponseSink, request: IncomingMessage, payload: Buffer | null): void {
+function endAfterDiscarding(response: ResponseSink, request: ArrivingRequest, payload: Buffer | null): void {
   const end = () => {
     clearTimeout(timer);
     if (!response.writableEnded) response.end();

@@ -58,6 +58,7 @@ export const errorRows = {
   request_too_large: { status: 413, kind: 'too_large' },
   headers_too_large: { status: 431, kind: 'invalid_request' },
   upgrade_required: { status: 426, kind: 'invalid_request' },
+  http_version_not_supported: { status: 505, kind: 'invalid_request' },
   rate_limit_exceeded: { status: 429, kind: 'rate_limit' },
   loop_detected: { status: 508, kind: 'server' },
   client_closed: { status: 499, kind: 'invalid_request' },

@@ -1,5 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { AuthRefusal } from '../access/manage-auth.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import { sendWhole } from '../http/send.ts';
 import { checkHost } from '../http/server/allowed-hosts.ts';
@@ -36,17 +37,23 @@ export async function serveManagement(context: ManagementContext, exchange: Exch
   try {
     if (!(await itsTurn(exchange.response))) return;
     const answer = await respond(context, exchange);
-    if (answer !== null) send(exchange, answer);
+    if (answer !== null) sendAnswer(exchange, answer);
   } catch (error) {
     refuse(context, exchange, error);
   }
 }
 
 /** Answers with an error in the API's own shape, where nothing was answered yet. */
-export function refuse(context: ManagementContext, exchange: Exchange, error: unknown): void {
-  if (!(error instanceof GatewayError)) context.report(error);
-  const known = error instanceof GatewayError ? error : ownFault(error);
-  if (!exchange.response.headersSent) send(exchange, refusal(known, exchange.id));
+export function refuse(context: ManagementContext, exchange: AnyExchange, thrown: unknown): void {
+  const error = errorOf(context, thrown);
+  if (!exchange.response.headersSent) sendAnswer(exchange, refusal(error, exchange.id));
+}
+
+/** What somebody is told of what was thrown. What is a fault of the gateway's own is reported. */
+export function errorOf({ report }: Pick<ManagementContext, 'report'>, thrown: unknown): GatewayError {
+  if (thrown instanceof GatewayError) return thrown;
+  report(thrown);
+  return ownFault(thrown);
 }
 
 /**
@@ -54,7 +61,7 @@ export function refuse(context: ManagementContext, exchange: Exchange, error: un
  * logins, and the same records of refusals.
  * @throws GatewayError
  */
-export async function admit(context: ManagementContext, exchange: Exchange): Promise<Caller> {
+export async function admit(context: ManagementContext, exchange: AnyExchange): Promise<Caller> {
   await guard(context, exchange);
   const caller = await authenticated(context, exchange);
   if (caller.ended) throw await recordedEnd(context, exchange, caller);
@@ -63,7 +70,7 @@ export async function admit(context: ManagementContext, exchange: Exchange): Pro
 }
 
 /** Refuses a request to such a surface that names another host, or comes from a page of another origin. @throws GatewayError */
-export function guard(context: ManagementContext, exchange: Exchange): Promise<void> {
+export function guard(context: ManagementContext, exchange: AnyExchange): Promise<void> {
   const { request } = exchange;
   return guarded(context, exchange, () => {
     checkHost(request, context.hosts);
@@ -98,7 +105,7 @@ export function refusalWithHeaders(error: GatewayError, requestId: string) {
 }
 
 /** An error as an answer, with the challenge that every 401 of this API carries (spec 3, section 7). */
-function refusal(error: GatewayError, requestId: string): Answer {
+export function refusal(error: GatewayError, requestId: string): Answer {
   const headers: OutgoingHttpHeaders = {};
   if (error.status === 401) headers['www-authenticate'] = 'Basic realm="Application"';
   if (error.retryAfter !== null) headers['retry-after'] = String(error.retryAfter);
@@ -137,7 +144,7 @@ function fixedPath({ collection, rest }: ApiPath): string | null {
 }
 
 /** Runs a check of where the request comes from; what it refuses is noted. */
-async function guarded(context: ManagementContext, exchange: Exchange, check: () => void): Promise<void> {
+async function guarded(context: ManagementContext, exchange: AnyExchange, check: () => void): Promise<void> {
   try {
     check();
   } catch (error) {
@@ -154,7 +161,7 @@ async function guarded(context: ManagementContext, exchange: Exchange, check: ()
   }
 }
 
-async function authenticated(context: ManagementContext, exchange: Exchange): Promise<Caller> {
+async function authenticated(context: ManagementContext, exchange: AnyExchange): Promise<Caller> {
   const rawHeaders = credentialsOf(exchange);
   const result = await context.gatekeeper.authenticate({ rawHeaders, ...facts(context, exchange) });
   if (!isRefusal(result)) return result;
@@ -174,7 +181,7 @@ async function authenticated(context: ManagementContext, exchange: Exchange): Pr
  * The headers that say who asks. Senders of webhooks may give their token as the parameter `access_token` (RFC 6750, 2.3), which
  * the specification of CloudEvents webhooks has receivers take.
  */
-function credentialsOf({ path, query, request }: Exchange): readonly string[] {
+function credentialsOf({ path, query, request }: AnyExchange): readonly string[] {
   const { headers, method, rawHeaders } = request;
   if (method !== 'POST' || fixedPath(apiPath(path)) !== 'events') return rawHeaders;
   const token = new URLSearchParams(query).get('access_token');
@@ -204,7 +211,7 @@ async function refusalOfEnded(
 
 async function recordedEnd(
   context: ManagementContext,
-  exchange: Exchange,
+  exchange: AnyExchange,
   { userId }: Caller,
 ): Promise<GatewayError> {
   await context.audit({
@@ -376,7 +383,8 @@ function ping(exchange: Exchange): null {
   return null;
 }
 
-function send(exchange: Exchange, { body, content, headers, status }: Answer): void {
+/** Sends an answer, with the headers that every answer of this API has. */
+export function sendAnswer(exchange: AnyExchange, { body, content, headers, status }: Answer): void {
   const form = content?.type ?? (body === null ? null : 'application/json');
   const type = form === null ? {} : { 'content-type': form };
   const bytes = content?.bytes ?? (body === null ? null : JSON.stringify(body));

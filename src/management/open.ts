@@ -51,7 +51,7 @@ export interface Management {
   refuse(exchange: Exchange, error: unknown): void;
   /** Carries out a request to a collection in somebody's name, as if it had come over HTTP. @throws GatewayError */
   call(caller: Caller, call: ApiCall): Promise<Answer>;
-  /** The service of Connect for the configuration of events. */
+  /** The service of gRPC and Connect for the configuration of events. */
   eventService: Pick<EventService, 'serve'>;
   /** Answers `/metrics`. Never throws. */
   serveMetrics(exchange: Exchange): Promise<void>;

@@ -1,5 +1,6 @@
 import { clientAddress } from '../access/forwarded.ts';
 import { readBody } from '../http/body/body.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
@@ -17,7 +18,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export function facts(
   { trusted }: Pick<ManagementContext, 'trusted'>,
-  { id, request }: Exchange,
+  { id, request }: Pick<AnyExchange, 'id' | 'request'>,
 ): { requestId: string; address: string } {
   const { headers, socket } = request;
   return { requestId: id, address: clientAddress(socket.remoteAddress ?? '', headers, trusted) };

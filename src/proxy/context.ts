@@ -7,7 +7,7 @@ import type { Trace } from '../combos/trace.ts';
 import type { Config } from '../config.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { Accounts } from '../health/accounts.ts';
-import type { AnyExchange } from '../http/server/server.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import type { KeyUsage } from '../ledger/key-usage.ts';
 import type { LateUse } from '../ledger/late-use.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import type { Plan } from '../combos/routing.ts';
-import type { AnyExchange } from '../http/server/server.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { ProxyContext } from './context.ts';
 import type { NamedInPath } from './dispatch/call.ts';

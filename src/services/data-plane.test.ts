@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AnyExchange } from '../http/server/server.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import type { GatewayError } from '../lib/error.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 

@@ -1,4 +1,4 @@
-import type { AnyExchange } from '../http/server/server.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { OpenCall } from '../proxy/context.ts';
 import { createGate, type Gate, type GateInput } from './gate.ts';

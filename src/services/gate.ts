@@ -1,5 +1,5 @@
+import type { AnyExchange } from '../http/exchange.ts';
 import { resetConnection } from '../http/server/reset.ts';
-import type { AnyExchange } from '../http/server/server.ts';
 import type { GatewayError } from '../lib/error.ts';
 import { createIndexedSet, type Slotted } from '../lib/indexed-set.ts';
 import type { PartStatus } from './part.ts';

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { BodyInParts } from '../response-sink.ts';
 
 /** How much of a body that nobody wants is read, so that its sender gets to read the answer. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -13,10 +14,7 @@ const UNREAD_MS = 2_000;
  * Reads and drops what is still to come of a body. `done` is called once: at its end, or a while after it has been enough,
  * and nothing more is read.
  */
-export function discardBody(
-  request: Pick<IncomingMessage, 'off' | 'on' | 'once' | 'pause' | 'resume'>,
-  done: () => void,
-): void {
+export function discardBody(request: BodyInParts, done: () => void): void {
   let bytes = 0;
   let timer: NodeJS.Timeout | undefined;
   const stop = () => {
@@ -50,7 +48,11 @@ export function discardRest(request: IncomingMessage): void {
 }
 
 /** Whether a body is longer than what is read of one that nobody wants, or may be. */
-export function mayExceedDiscard({ complete, destroyed, headers }: IncomingMessage): boolean {
+export function mayExceedDiscard({
+  complete,
+  destroyed,
+  headers,
+}: Pick<IncomingMessage, 'complete' | 'destroyed' | 'headers'>): boolean {
   if (complete || destroyed) return false;
   const declared = headers['content-length'];
   if (declared !== undefined) return Number(declared) > MAX_BYTES;

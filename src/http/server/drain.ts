@@ -7,11 +7,8 @@ export interface Drain {
   start(server: Server, ms: number): Promise<void>;
 }
 
-/** Waits until nothing is left in `open`; `advance` must be called whenever something left. */
-export function createDrain(open: {
-  readonly size: number;
-  members(): { response: ServerResponse }[];
-}): Drain {
+/** Waits until `open` has nothing left; `advance` must be called whenever something left. */
+export function createDrain(open: { size(): number; members(): { response: ServerResponse }[] }): Drain {
   let drained: Promise<void> | null = null;
   let advance = () => {};
   const start = (server: Server, ms: number): Promise<void> =>
@@ -24,7 +21,7 @@ export function createDrain(open: {
       advance = () => {
         // A connection whose answer began before the drain is idle only after this event.
         setImmediate(() => server.closeIdleConnections());
-        if (open.size > 0) return;
+        if (open.size() > 0) return;
         clearTimeout(timer);
         resolve();
       };

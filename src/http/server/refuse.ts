@@ -8,6 +8,7 @@ import type {
 import type { Socket } from 'node:net';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
+import { behindPreface, type ParseError } from '../http2/prior-knowledge.ts';
 import { sendRaw } from '../send.ts';
 
 export interface RenderedError {
@@ -32,18 +33,27 @@ interface OpenRequest {
   path: string;
 }
 
+/** Takes a connection that speaks HTTP/2 from its first byte on, with what came behind the preface. */
+type TakeOver = (socket: Socket, behindPreface: Buffer) => void;
+
 /** Answers requests that Node's parser or timeouts gave up on, where the socket can still carry an answer. */
 export function refuseBrokenRequests(
   server: Server,
   options: RefusalOptions,
   open: { members(): OpenRequest[] },
+  takeOver: TakeOver | null = null,
 ): void {
-  const refused = new WeakSet<Socket>();
+  const settled = new WeakSet<Socket>();
   server.on('clientError', (cause: ParseError, socket: Socket) => {
-    // The parser reports again for every further packet of a request that was refused.
-    if (refused.has(socket)) return;
-    refused.add(socket);
+    // The parser reports again for every further packet of a request that was refused, and when its time is over.
+    if (settled.has(socket)) return;
+    settled.add(socket);
+    const behind = takeOver === null || socket.bytesWritten > 0 ? null : behindPreface(cause);
     const exchanges = open.members().filter(({ request }) => request.socket === socket);
+    if (behind !== null && exchanges.length === 0) {
+      takeOver?.(socket, behind);
+      return;
+    }
     const exchange = exchanges[0];
     const saidNothing = socket.bytesRead === 0;
     const answering = exchanges.length > 1 || exchange?.response.headersSent || exchange?.request.complete;
@@ -66,8 +76,6 @@ export function refuseBrokenRequests(
     if (exchange) socket.prependOnceListener('close', () => exchange.request.destroy(error));
   });
 }
-
-type ParseError = Error & { code?: string; reason?: string; rawPacket?: Buffer };
 
 /** The peer reset the connection, or closed it in the middle of a request. */
 function goneAway(cause: ParseError): boolean {

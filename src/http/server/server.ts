@@ -1,10 +1,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
-import { createIndexedSet, type IndexedSet, type Slotted } from '../../lib/indexed-set.ts';
-import type { ResponseSink } from '../response-sink.ts';
+import { createIndexedSet, type IndexedSet } from '../../lib/indexed-set.ts';
+import type { AnyExchange } from '../exchange.ts';
+import type { Http2Exchange } from '../http2/exchange.ts';
+import { createHttp2Connections, type Http2Connections } from '../http2/http2.ts';
 import { refuseUpgrade, sendJson, sendRaw } from '../send.ts';
 import { type ConnectionLimit, type ConnectionLimitOptions, limitConnections } from './connection-limit.ts';
 import { discardRest } from './discard.ts';
@@ -23,26 +25,6 @@ import { createRequestIds } from './request-id.ts';
 import { resetConnection } from './reset.ts';
 import { UnsniffedResponse } from './response.ts';
 
-/** What is known of a request beside its body. */
-export type RequestHead = Pick<IncomingMessage, 'headers' | 'method' | 'rawHeaders' | 'socket'> &
-  Partial<Pick<IncomingMessage, 'url'>>;
-
-/** One request and where its answer goes, whatever carries the two. */
-export interface AnyExchange extends Slotted {
-  request: RequestHead;
-  response: ResponseSink;
-  /** `req_…`, which every answer carries as `x-request-id`. */
-  id: string;
-  /** Path as sent, without the query. */
-  path: string;
-  /** What follows the first `?`, without it. */
-  query: string;
-  /** Arrival, in milliseconds since the epoch. */
-  startedAt: number;
-  /** Arrival on the monotonic clock (`performance.now()`), in milliseconds. */
-  clock: number;
-}
-
 /** One HTTP request and its response, from arrival until the response is closed. */
 export interface Exchange extends AnyExchange {
   request: IncomingMessage;
@@ -52,6 +34,8 @@ export interface Exchange extends AnyExchange {
 export interface HttpServerOptions extends RefusalOptions {
   /** Answers a request. A promise it returns is watched: a rejection is answered like a thrown error. */
   onRequest(exchange: Exchange): unknown;
+  /** Answers a request that came by HTTP/2, as `onRequest` does. Default: connections that begin with HTTP/2 are refused. */
+  onHttp2Request?(exchange: Http2Exchange): unknown;
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
   /** Told of each exchange once its answer has ended, or its client is gone, and those who served it know. */
@@ -84,11 +68,11 @@ export interface HttpServer {
 /** Longer than the idle timeout of common load balancers (60 s), so that they are the ones who close. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** An HTTP/1.1 server that knows limits, ids, errors and draining, and nothing of what it serves. */
+/** A server of HTTP/1.1, and of HTTP/2 without TLS on the same port, that knows limits, ids, errors and draining, and nothing of what it serves. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { limits, now = Date.now } = options;
   const open = createIndexedSet<Exchange>();
-  const drain = createDrain(open);
+  const drain = createDrain({ size: () => open.size + (http2?.open() ?? 0), members: open.members });
   const nextId = createRequestIds();
 
   const pipelines = createPipelineLimit();
@@ -140,19 +124,35 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     handle(request, response);
   });
   server.on('checkExpectation', handle);
-  const connections = connectionLimit(server, options, open);
+  const http2 = http2Connections(options, () => {
+    if (drain.started()) drain.advance();
+  });
+  const connections = connectionLimit(server, options, () => [
+    ...open.members().map(({ request }) => request.socket),
+    ...(http2?.busy() ?? []),
+  ]);
   server.on('upgrade', (request, socket, head) => {
     connections.upgraded(socket);
     upgrade(options, connections, { request, socket, head });
   });
-  refuseBrokenRequests(server, options, open);
+  const takeOver = (socket: Socket, behindPreface: Buffer) => {
+    if (connections.isBeyond(socket)) socket.destroy();
+    else http2?.takeOver(socket, behindPreface);
+  };
+  refuseBrokenRequests(server, options, open, http2 === null ? null : takeOver);
 
   return {
     listen: (host, port) => listen(server, host, port),
-    drain: (ms) => drain.start(server, ms),
-    inFlight: () => open.size,
+    drain(ms) {
+      http2?.drain();
+      return drain.start(server, ms);
+    },
+    inFlight: () => open.size + (http2?.open() ?? 0),
     openExchanges: () => open.members().sort((a, b) => a.clock - b.clock),
-    close: () => closeAll(server, open),
+    close() {
+      http2?.close();
+      return closeAll(server, open);
+    },
   };
 }
 
@@ -230,17 +230,33 @@ function fail(options: HttpServerOptions, exchange: Exchange, cause: unknown): v
 function connectionLimit(
   server: Server,
   options: HttpServerOptions,
-  open: IndexedSet<Exchange>,
+  busy: ConnectionLimitOptions['busy'],
 ): ConnectionLimit {
   const { connections = { max: Number.MAX_SAFE_INTEGER, isProbe: () => false } } = options;
   return limitConnections(server, {
     ...connections,
-    busy: () => open.members().map(({ request }) => request.socket),
+    busy,
     refuse(socket, error) {
       const id = newId('req', options.now?.());
       const { body, headers, status } = options.renderError(error, '/', id);
       sendRaw(socket, status, body, { ...headers, 'x-request-id': id });
     },
+  });
+}
+
+/** Null where HTTP/2 is not served. */
+function http2Connections(options: HttpServerOptions, onEnd: () => void): Http2Connections | null {
+  const { limits, now, onError = () => {}, onHttp2Request, renderError } = options;
+  if (onHttp2Request === undefined) return null;
+  return createHttp2Connections({
+    limits,
+    renderError,
+    ...(now === undefined ? {} : { now }),
+    onRequest: onHttp2Request,
+    onError,
+    onLoadError: (error) => onError(error, null),
+    idleMs: KEEP_ALIVE_MS,
+    onEnd,
   });
 }
 

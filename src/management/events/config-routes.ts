@@ -327,7 +327,8 @@ function changedSince(current: number): GatewayError {
 const noSuchVersion = (id: string) =>
   new GatewayError('not_found', `There is no version "${id.slice(0, 20)}" of the configuration`);
 const versionNumber = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
-const etagOf = (version: number): string => `"${version}"`;
+/** The ETag of a version of the configuration. */
+export const etagOf = (version: number): string => `"${version}"`;
 
 function problemsOf(
   problems: readonly ConfigProblem[],

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../../http/exchange.ts';
 import { type AllowedHosts, hostName } from '../../http/server/allowed-hosts.ts';
 import { headerValues } from '../../http/server/raw-headers.ts';
 import { GatewayError } from '../../lib/error.ts';
@@ -12,7 +12,7 @@ const safe: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
  * @param mints the request hands out a credential, so that reading it is not harmless
  * @throws GatewayError `origin_not_allowed`
  */
-export function checkOrigin(request: IncomingMessage, allowed: AllowedHosts, mints: boolean): void {
+export function checkOrigin(request: RequestHead, allowed: AllowedHosts, mints: boolean): void {
   if (safe.has(request.method ?? '') && !mints) return;
   const [host] = headerValues(request.rawHeaders, 'host');
   for (const origin of headerValues(request.rawHeaders, 'origin')) {
@@ -38,7 +38,7 @@ function isOwnOrigin(origin: string, host: string, allowed: AllowedHosts): boole
  * a content type that forms cannot have, it must ask first (CORS preflight), and is never allowed.
  * @throws GatewayError `unsupported_content_type`
  */
-export function checkFormOfBasic(request: IncomingMessage): void {
+export function checkFormOfBasic(request: RequestHead): void {
   if (safe.has(request.method ?? '')) return;
   const fromBrowser =
     headerValues(request.rawHeaders, 'origin').length > 0 ||
@@ -55,7 +55,7 @@ export function checkFormOfBasic(request: IncomingMessage): void {
  * Whether the caller takes JSON: `Accept` is absent or empty, or names JSON or anything (AC-50, AC-51).
  * @throws GatewayError `not_acceptable`
  */
-export function checkAccept(request: IncomingMessage): void {
+export function checkAccept(request: RequestHead): void {
   const accept = request.headers.accept ?? '';
   if (accept.trim() === '' || /json|\*\/\*|application\/\*/i.test(accept)) return;
   throw new GatewayError('not_acceptable', 'Answers are JSON: send "accept: application/json"');

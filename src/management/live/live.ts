@@ -1,5 +1,6 @@
 import type { Exchange } from '../../http/server/server.ts';
-import type { EventStreams, StreamEvent, WatcherLogin } from './event-streams.ts';
+import type { EventStreams, StreamEvent } from './event-streams.ts';
+import type { WatcherLogin } from './watchers.ts';
 
 /** What can be watched, and the permission that it needs. */
 export const topics = {

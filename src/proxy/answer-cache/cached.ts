@@ -3,7 +3,7 @@ import { lookAt } from '../../cache/request-key.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { noUsage } from '../../codecs/wire-format.ts';
 import type { Plan } from '../../combos/routing.ts';
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import type { ProxyContext } from '../context.ts';
 import { type Call, type CallEnd, callerGone, type NamedInPath } from '../dispatch/call.ts';
 import { type LedgerFacts, ledgerEntry, traceparentOf } from '../inbound/entry.ts';

@@ -3,7 +3,7 @@ import type { Codec } from '../../codecs/codec.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import type { CallerStream } from '../answer/caller-stream.ts';
 import type { RequestReservation } from '../inbound/admit.ts';

@@ -4,7 +4,7 @@ import { cacheSavings, costOf } from '../../catalog/cost.ts';
 import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Trace } from '../../combos/trace.ts';
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { Call, CallEnd, Priced } from '../dispatch/call.ts';
 import { totalUsage } from '../metering/prior-usage.ts';

@@ -1,4 +1,4 @@
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { viaHeader } from '../upstream/headers.ts';
 

@@ -1,4 +1,4 @@
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import type { ModelInPath } from '../../providers/provider.ts';
 import type { Call } from '../dispatch/call.ts';
 import { withMembers } from '../json/members.ts';

@@ -2,9 +2,10 @@ import { authenticate, type Principal, presentedKeys } from '../../access/authen
 import { codecOf } from '../../codecs/index.ts';
 import { isLoopback } from '../../config.ts';
 import { readBody } from '../../http/body/body.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import { sendJson } from '../../http/send.ts';
 import { type AllowedHosts, checkHost } from '../../http/server/allowed-hosts.ts';
-import type { AnyExchange, Exchange } from '../../http/server/server.ts';
+import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { ProxyContext } from '../context.ts';
 import { refuseDryRun } from '../dry-run.ts';

@@ -4,7 +4,7 @@ import { dialectOf } from '../../codecs/model/dialect.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { notLoggedIn } from '../../connections/oauth/refresh.ts';
 import type { OpenConnection } from '../../connections/schema.ts';
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { ProxyContext } from '../context.ts';

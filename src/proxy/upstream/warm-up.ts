@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/authenticate.ts';
 import { textAt } from '../../codecs/json/wire-check.ts';
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import { chainOf, previousNotFound } from '../../responses/chain.ts';
 import type { ProxyContext } from '../context.ts';
 import { requestedModel } from '../inbound/request.ts';

@@ -1,8 +1,8 @@
 import type { Principal } from '../../access/authenticate.ts';
 import { type JsonObject, listOf, textOf } from '../../codecs/json/values.ts';
+import type { AnyExchange, RequestHead } from '../../http/exchange.ts';
 import { createRequestIds } from '../../http/server/request-id.ts';
 import { resetConnection } from '../../http/server/reset.ts';
-import type { AnyExchange, RequestHead } from '../../http/server/server.ts';
 import type { TextHandler, TextSocket } from '../../http/server/websocket.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../../http/exchange.ts';
 import { refuseUpgrade } from '../../http/send.ts';
-import { originForm, type RequestHead } from '../../http/server/server.ts';
+import { originForm } from '../../http/server/server.ts';
 import type { Handshake, WebSockets } from '../../http/server/websocket.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { renderError } from '../answer/error.ts';

@@ -1,6 +1,7 @@
 import { createContextValues } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
 import { EventConfigService } from '../../../events/gen/modelgate/events/v1/event_config_service_pb.ts';
+import type { Http2Exchange } from '../../../http/http2/exchange.ts';
 import type { Caller } from '../../../http/resource.ts';
 import type { Exchange } from '../../../http/server/server.ts';
 import { callerKey, eventConfigService, type ServiceInput } from './service.ts';
@@ -9,8 +10,8 @@ import { callerKey, eventConfigService, type ServiceInput } from './service.ts';
 const MOST_BYTES = 4_194_304;
 
 export interface EventServiceHandler {
-  /** Answers in the protocol of Connect, or in that of gRPC-Web. */
-  serve(exchange: Exchange, caller: Caller): void;
+  /** Answers in the protocol of Connect, in that of gRPC-Web, or over HTTP/2 in that of gRPC. */
+  serve(exchange: Exchange | Http2Exchange, caller: Caller): void;
 }
 
 export interface HandlerInput extends ServiceInput {
@@ -22,8 +23,6 @@ export function createEventServiceHandler({ closed, ...input }: HandlerInput): E
   const callers = new WeakMap<object, Caller>();
   const serve = connectNodeAdapter({
     routes: (router) => void router.service(EventConfigService, eventConfigService(input)),
-    // gRPC needs HTTP/2, which this server does not speak.
-    grpc: false,
     shutdownSignal: closed,
     readMaxBytes: MOST_BYTES,
     writeMaxBytes: 64 * MOST_BYTES,
@@ -34,8 +33,9 @@ export function createEventServiceHandler({ closed, ...input }: HandlerInput): E
     },
   });
   return {
-    serve({ request, response }, caller) {
+    serve({ id, request, response }, caller) {
       callers.set(request, caller);
+      response.setHeader('x-request-id', id);
       serve(request, response);
     },
   };

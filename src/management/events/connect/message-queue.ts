@@ -3,20 +3,24 @@ export interface MessageQueue<T> extends AsyncIterable<{ message: T; missed: num
   add(message: T): void;
 }
 
-/** Beyond so many, new ones are left out until the client has caught up. */
-const MOST_WAITING = 1_000;
+/** How many messages wait at most, and which are left out where there would be more. */
+export interface QueueLimit {
+  readonly most: number;
+  readonly leaveOut: 'newest' | 'oldest';
+}
 
 /** Ends with the signal. `missed` counts what was left out before a message. */
-export function createMessageQueue<T>(signal: AbortSignal): MessageQueue<T> {
+export function createMessageQueue<T>(signal: AbortSignal, { leaveOut, most }: QueueLimit): MessageQueue<T> {
   const waiting: { message: T; missed: number }[] = [];
   let missed = 0;
   let wake = () => {};
   signal.addEventListener('abort', () => wake());
   return {
     add(message) {
-      if (waiting.length >= MOST_WAITING) {
+      if (waiting.length >= most) {
         missed += 1;
-        return;
+        if (leaveOut === 'newest') return;
+        missed += waiting.shift()?.missed ?? 0;
       }
       waiting.push({ message, missed });
       missed = 0;

@@ -22,25 +22,40 @@ import type {
 } from '../../../events/gen/modelgate/events/v1/event_config_service_pb.ts';
 import type { EventControl, Events } from '../../../events/open.ts';
 import type { Caller } from '../../../http/resource.ts';
+import { GatewayError } from '../../../lib/error.ts';
 import { recorded } from '../../collection/audit.ts';
 import type { Change } from '../../collection/collection.ts';
+import type { Gatekeeper } from '../../context.ts';
+import type { Watchers } from '../../live/watchers.ts';
+import { etagOf } from '../config-routes.ts';
 import { filterOf } from '../dead-letter-routes.ts';
 import { statusOf } from '../status.ts';
-import { createMessageQueue } from './message-queue.ts';
+import { createMessageQueue, type MessageQueue, type QueueLimit } from './message-queue.ts';
 
 /** Who makes a call. */
 export const callerKey = createContextKey<Caller | null>(null);
 
 export interface ServiceInput {
   events: Events;
+  gatekeeper: Pick<Gatekeeper, 'endOf' | 'lasts'>;
+  watchers: Watchers;
   record(change: Change): Promise<void>;
 }
 
 const PAGE = 100;
 const MOST_IN_PAGE = 1_000;
 
+/** Of events, a client that does not keep up misses some; of configurations it has to know the last. */
+const waitingEvents: QueueLimit = { most: 1_000, leaveOut: 'newest' };
+const waitingConfigs: QueueLimit = { most: 16, leaveOut: 'oldest' };
+
 /** The service over the functions that the paths below `/api/events` use. */
-export function eventConfigService({ events, record }: ServiceInput): ServiceImpl<typeof EventConfigService> {
+export function eventConfigService({
+  events,
+  gatekeeper,
+  record,
+  watchers,
+}: ServiceInput): ServiceImpl<typeof EventConfigService> {
   /** The engine, for a caller who has the permission. @throws ConnectError */
   const opened = async (
     context: HandlerContext,
@@ -61,6 +76,31 @@ export function eventConfigService({ events, record }: ServiceInput): ServiceImp
       const { after, failed, value } = await run();
       return { value, failed, facts: { after } };
     });
+  /** Sends what is added, for as long as the client reads and its login lasts. @throws ConnectError */
+  async function* stream<T>(
+    caller: Caller,
+    permission: Permission,
+    client: AbortSignal,
+    limit: QueueLimit,
+    begin: (queue: Pick<MessageQueue<T>, 'add'>) => () => void,
+  ): AsyncGenerator<{ message: T; missed: number }> {
+    const ended = new AbortController();
+    const login = {
+      userId: caller.userId,
+      until: gatekeeper.endOf(caller),
+      lasts: () => gatekeeper.lasts(caller, [permission]),
+    };
+    const leave = entered(() => watchers.enter(login, () => ended.abort()));
+    const queue = createMessageQueue<T>(AbortSignal.any([client, ended.signal]), limit);
+    const stop = begin(queue);
+    try {
+      yield* queue;
+    } finally {
+      stop();
+      leave();
+    }
+    if (ended.signal.aborted) throw new ConnectError('Your login has ended', Code.Unauthenticated);
+  }
 
   return {
     async getConfig(_, context) {
@@ -91,18 +131,21 @@ export function eventConfigService({ events, record }: ServiceInput): ServiceImp
       });
     },
     async *watchConfig(_, context) {
-      const { config } = await opened(context, 'events:inspect');
-      const changes = createMessageQueue<ConfigInForce>(context.signal);
-      const stop = config.onChange(() => changes.add(config.inForce()));
-      try {
-        let sent: ConfigInForce | null = null;
-        changes.add(config.inForce());
-        for await (const { message } of changes) {
-          if (message !== sent) yield shown(message);
-          sent = message;
-        }
-      } finally {
-        stop();
+      const { caller, config } = await opened(context, 'events:inspect');
+      let sent: ConfigInForce | null = null;
+      const changes = stream<ConfigInForce>(
+        caller,
+        'events:inspect',
+        context.signal,
+        waitingConfigs,
+        (queue) => {
+          queue.add(config.inForce());
+          return config.onChange(() => queue.add(config.inForce()));
+        },
+      );
+      for await (const { message } of changes) {
+        if (message !== sent) yield shown(message);
+        sent = message;
       }
     },
     async getStatus(_, context) {
@@ -146,23 +189,33 @@ export function eventConfigService({ events, record }: ServiceInput): ServiceImp
       });
     },
     async *tailEvents({ cesql }, context) {
-      const { engine } = await opened(context, 'events:inspect');
+      const { caller, engine } = await opened(context, 'events:inspect');
       const filter = cesql === '' ? null : expressionOf(cesql);
-      const tailed = createMessageQueue<{ sourceId: string; result: string; event: Uint8Array }>(
+      const tailed = stream<{ sourceId: string; result: string; event: Uint8Array }>(
+        caller,
+        'events:inspect',
         context.signal,
+        waitingEvents,
+        (queue) =>
+          engine.tail.listen(({ event, result, sourceId }) => {
+            const attributes = { ...event.attributes, eventsourceid: sourceId };
+            if (filter === null || filter.matches(attributes))
+              queue.add({ sourceId, result, event: encodeJsonEvent({ attributes, data: event.data }) });
+          }),
       );
-      const stop = engine.tail.listen(({ event, result, sourceId }) => {
-        const attributes = { ...event.attributes, eventsourceid: sourceId };
-        if (filter === null || filter.matches(attributes))
-          tailed.add({ sourceId, result, event: encodeJsonEvent({ attributes, data: event.data }) });
-      });
-      try {
-        for await (const { message, missed } of tailed) yield { ...message, missed };
-      } finally {
-        stop();
-      }
+      for await (const { message, missed } of tailed) yield { ...message, missed };
     },
   };
+}
+
+/** @throws ConnectError where too many watch already */
+function entered<T>(enter: () => T): T {
+  try {
+    return enter();
+  } catch (error) {
+    if (error instanceof GatewayError) throw new ConnectError(error.message, Code.ResourceExhausted);
+    throw error;
+  }
 }
 
 /** An empty configuration where there is none. */
@@ -178,6 +231,7 @@ function versionOf({ version }: ConfigInForce): MessageInitShape<typeof ConfigVe
   const { at, author, number, via } = version;
   return {
     number: BigInt(number),
+    etag: etagOf(number),
     author,
     via,
     ...(via === 'built-in' ? {} : { createTime: timestampFromMs(at) }),
