@@ -112,6 +112,15 @@ export const configFile = z.strictObject({
     .strictObject({ timeout_ms: z.int().min(1).max(60_000), failure_mode: z.enum(['refuse', 'local']) })
     .partial()
     .optional(),
+  agents: z
+    .strictObject({
+      max_processes: z.int().min(1).max(256),
+      max_waiting: z.int().min(0).max(10_000),
+      wait_ms: milliseconds,
+      idle_ms: milliseconds,
+    })
+    .partial()
+    .optional(),
   tools: z.strictObject({ remote_detection: z.boolean() }).partial().optional(),
   allowed_hosts: z.array(z.string().min(1)).optional(),
   trusted_proxies: z
@@ -143,6 +152,8 @@ export interface Config {
   storageKey: string | null;
   /** Answers that are given again, where a key or a combo wants that. */
   cache: { maxBytes: number; ttlMs: number };
+  /** Processes of ACP agents in all, requests that wait for one and for how long, and when an idle one is ended. */
+  agents: { processes: number; waiting: number; waitMs: number; idleMs: number };
   /** REDIS_URL, where several gateways share their limits; null: each by itself. It may hold a password. */
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
   /** EVENTS_LFS_DIR and EVENTS_DFS_URL: where events of sources wait; null: in the data directory, and nowhere. */
@@ -271,6 +282,12 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     },
     modelsMaxAgeMs: modelsMaxAge(file),
     cache: cacheBounds(file),
+    agents: {
+      processes: file.agents?.max_processes ?? 8,
+      waiting: file.agents?.max_waiting ?? 32,
+      waitMs: file.agents?.wait_ms ?? 60_000,
+      idleMs: file.agents?.idle_ms ?? 300_000,
+    },
     remoteDetection: file.tools?.remote_detection ?? false,
     allowedHosts: file.allowed_hosts ?? [],
     trustedProxies: file.trusted_proxies ?? [],

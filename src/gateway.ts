@@ -10,6 +10,8 @@ import { openToAll } from './access/bootstrap.ts';
 import { isLoopbackAddress, networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
+import { agentModels, openGatewayAgents } from './agents/open-gateway.ts';
+import type { AgentSetup } from './agents/setup.ts';
 import { alertEngine } from './alerts/engine.ts';
 import { type Alerts, openAlerts } from './alerts/open.ts';
 import { openBackups } from './backup/resource.ts';
@@ -53,6 +55,7 @@ import { type Management, openManagement } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
 import { gatewayResources } from './management/resources.ts';
 import { isMcpPath, type Mcp, openMcp } from './mcp/open.ts';
+import { isBuiltIn } from './providers/provider.ts';
 import { renderError } from './proxy/answer/error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { traceText } from './proxy/dispatch/attempt-failures.ts';
@@ -264,6 +267,7 @@ async function openContext(
   gatewayEvents.rememberHealth(kept);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const stored = storedSettings(store, sealing.key, log);
+  const agentSetups = (): readonly AgentSetup[] => [];
   const known = accounts.adopt;
   const shared = await sharedLimits(config, store, schedule, log);
   onClose(() => shared?.close());
@@ -274,6 +278,7 @@ async function openContext(
     ledger,
     config,
     shared,
+    agentModels: () => agentModels(agentSetups()),
     schedule,
     log,
     known,
@@ -328,6 +333,14 @@ async function openContext(
     changed: ({ id, state }) => live.publish('services', () => ({ id: `tunnel-${id}`, state })),
   });
   onClose(tunnels.close);
+  const agents = openGatewayAgents({
+    config,
+    version,
+    setups: agentSetups,
+    locate: async ({ binary }) => binary,
+    changed: (id) => live.publish('services', () => ({ id: `agent-${id}` })),
+  });
+  onClose(agents.close);
   const started: { events: Events | null } = { events: null };
   const services = await openServices({
     store,
@@ -428,6 +441,7 @@ async function openContext(
     }),
     replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
+    askAgent: agents.ask,
     responses: responses.memory,
     places: responses.places,
     hosts,
@@ -623,7 +637,7 @@ function ownRoot(config: Config, listening: ListeningAt): string {
 
 /** Connections in use, beside the demo. */
 function connectionsIn({ routes }: Snapshot): number {
-  return routes.ordered.filter(({ provider }) => provider.category !== 'demo').length;
+  return routes.ordered.filter(({ provider }) => !isBuiltIn(provider)).length;
 }
 
 function openAuditLog({ auditMonths, dataDir }: Config, log: Log): AuditLog {

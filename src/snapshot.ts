@@ -24,6 +24,8 @@ export interface SnapshotInput {
   connections: readonly OpenConnection[];
   combos: readonly ComboRecord[];
   aliases: readonly AliasRecord[];
+  /** What can be asked for as `acp/…`: ids of agents, and their models behind a slash. None by default. */
+  agents?: readonly string[];
   catalog: Catalog;
   revision: number;
 }
@@ -35,7 +37,7 @@ export function buildSnapshot(input: SnapshotInput): Snapshot {
     const provider = findProvider(connection.provider);
     if (connection.active && provider !== undefined) ordered.push({ connection, provider });
   }
-  ordered.push(demoRoute());
+  ordered.push(agentsRoute(input.agents ?? []), demoRoute());
   const byName = new Map<string, Route>();
   const byProvider = new Map<string, Route[]>();
   for (const route of ordered) {
@@ -64,28 +66,41 @@ function byPriority(a: OpenConnection, b: OpenConnection): number {
 
 /** The built-in demo needs no row in the store, so that it answers on a fresh install. */
 function demoRoute(): Route {
-  const provider = findProvider('demo');
-  if (provider === undefined) throw new Error('the provider list has no demo');
+  return builtInRoute('demo', { defaultModel: 'echo', models: ['echo', 'tools'] });
+}
+
+/** The agents on this machine; which of them are enabled is known when one is asked. */
+function agentsRoute(models: readonly string[]): Route {
+  return builtInRoute('acp', { defaultModel: null, models: [...models] });
+}
+
+/** A connection that nobody has to make. */
+function builtInRoute(
+  id: string,
+  { defaultModel, models }: Pick<OpenConnection, 'defaultModel' | 'models'>,
+): Route {
+  const provider = findProvider(id);
+  if (provider === undefined) throw new Error(`the provider list has no ${id}`);
   return {
     provider,
     connection: {
-      id: 'demo',
-      provider: 'demo',
-      name: 'demo',
+      id,
+      provider: id,
+      name: id,
       authType: 'none',
       baseUrl: null,
-      defaultModel: 'echo',
+      defaultModel,
       active: true,
       priority: Number.NEGATIVE_INFINITY,
       cacheMarks: true,
-      models: ['echo', 'tools'],
+      models,
       modelsAt: null,
       modelsTriedAt: null,
       modelsError: null,
       status: 'ok',
       lastError: null,
       lastTestedAt: null,
-      // A fixed day, since the demo came with the program: clients show it as the model's age.
+      // A fixed day, since it came with the program: clients show it as the model's age.
       createdAt: Date.UTC(2026, 10, 1),
       credential: null,
     },

@@ -1,17 +1,4 @@
-/** What a coding agent asks to be allowed, in the words of the Agent Client Protocol (`ToolKind`). */
-export const toolKinds = [
-  'read',
-  'edit',
-  'delete',
-  'move',
-  'search',
-  'execute',
-  'think',
-  'fetch',
-  'switch_mode',
-  'other',
-] as const;
-export type ToolKind = (typeof toolKinds)[number];
+import type { ToolKind } from './schema.ts';
 
 /**
  * A program that speaks the Agent Client Protocol (ACP) on its standard input and output, and how the gateway starts

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { toolKinds } from './definition.ts';
 import { builtInAgents, unusableAgents } from './list.ts';
+import { toolKinds } from './schema.ts';
 
 describe('the built-in agents', () => {
   it('have ids of their own that can stand in a model id', () => {

@@ -1,6 +1,6 @@
 import type { Resource, Row } from '../http/resource.ts';
 import { allProviders, findProvider } from '../providers/index.ts';
-import type { Provider, ProviderAuth } from '../providers/provider.ts';
+import { isBuiltIn, type Provider, type ProviderAuth } from '../providers/provider.ts';
 import { providerRow } from './row-schema.ts';
 
 /** What is looked at of a connection. */
@@ -35,13 +35,13 @@ export function providersResource({ connections }: ProvidersInput): Resource {
 
 function rowOf(provider: Provider, connections: readonly ConnectionOfProvider[]): Row {
   const own = connections.filter((connection) => connection.provider === provider.id);
-  const isDemo = provider.category === 'demo';
+  const builtIn = isBuiltIn(provider);
   return {
     id: provider.id,
     name: provider.name,
     category: provider.category,
     formats: Object.keys(provider.formats),
-    base_url: isDemo ? null : provider.baseUrl,
+    base_url: builtIn ? null : provider.baseUrl,
     needs_base_url: provider.baseUrl === null,
     base_url_of: provider.baseUrlOf ?? null,
     auth: authRow(provider.auth),
@@ -53,8 +53,7 @@ function rowOf(provider: Provider, connections: readonly ConnectionOfProvider[])
     suggested_model: provider.suggestedModel,
     website: provider.website,
     documentation: provider.documentation,
-    // The demo is built in.
-    connected: isDemo || own.some(({ active }) => active),
+    connected: builtIn || own.some(({ active }) => active),
     connections: own.map(({ name }) => name),
   };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const providerRow = z.object({
   id: z.string(),
   name: z.string(),
-  category: z.enum(['api-key', 'cloud', 'local', 'generic', 'demo']),
+  category: z.enum(['api-key', 'cloud', 'local', 'generic', 'demo', 'agent']),
   /** Wire formats that it speaks itself; the others are translated. */
   formats: z.array(z.string()),
   /** Root of its API; null when each connection names its own. */

@@ -86,6 +86,11 @@ function connectable(id: string): Provider {
     throw invalid('provider', 'There is no provider of this id: /api/providers lists them');
   if (provider.category === 'demo')
     throw invalid('provider', 'The demo is built in and needs no connection: ask for demo/echo');
+  if (provider.category === 'agent')
+    throw invalid(
+      'provider',
+      'Agents need no connection: enable one at /api/acp/agents and ask for acp/<agent>',
+    );
   return provider;
 }
 

@@ -118,6 +118,8 @@ const kindOfCode: Partial<Readonly<Record<ErrorCode, FaultKind>>> = {
   upstream_redirect: 'path',
   connection_unusable: 'unusable',
   login_required: 'unusable',
+  agent_busy: 'busy',
+  agent_failed: 'server',
   credential_refresh_failed: 'unreachable',
   not_translatable: 'untranslatable',
   context_length_exceeded: 'context',

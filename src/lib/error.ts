@@ -77,6 +77,8 @@ export const errorRows = {
   shutting_down: { status: 503, kind: 'overloaded' },
   data_plane_stopped: { status: 503, kind: 'overloaded' },
   service_stopped: { status: 503, kind: 'overloaded' },
+  agent_busy: { status: 429, kind: 'rate_limit' },
+  agent_failed: { status: 502, kind: 'server' },
   upstream_unreachable: { status: 502, kind: 'server' },
   upstream_redirect: { status: 502, kind: 'server' },
   upstream_protocol: { status: 502, kind: 'server' },

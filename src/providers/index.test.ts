@@ -241,6 +241,7 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
     ollama: 'http://host:8000/api/chat',
     models: 'http://host:8000/api/tags',
   },
+  acp: { 'openai-chat': 'http://acp.invalid/v1/chat/completions', models: null },
   demo: {
     'openai-chat': 'http://demo.invalid/v1/chat/completions',
     'openai-responses': 'http://demo.invalid/v1/responses',

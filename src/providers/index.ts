@@ -1,3 +1,4 @@
+import { acp } from './acp.ts';
 import { anthropic } from './anthropic.ts';
 import { anthropicCompatible } from './anthropic-compatible.ts';
 import { azureOpenai } from './azure-openai.ts';
@@ -69,6 +70,7 @@ export const ownProviders: readonly Provider[] = [
   geminiCompatible,
   ollamaCompatible,
   demo,
+  acp,
 ];
 
 const byId: ReadonlyMap<string, Provider> = new Map(ownProviders.map((provider) => [provider.id, provider]));

@@ -3,7 +3,7 @@ import type { WireFormat } from '../codecs/wire-format.ts';
 import type { FaultRow } from './fault.ts';
 
 /** Where a provider belongs in `providers available --category`. */
-export type ProviderCategory = 'api-key' | 'cloud' | 'local' | 'generic' | 'demo';
+export type ProviderCategory = 'api-key' | 'cloud' | 'local' | 'generic' | 'demo' | 'agent';
 
 /** How the upstream credential travels. `none` means that the provider asks for no key. */
 export type ProviderAuth =
@@ -143,4 +143,9 @@ export interface Provider {
   limitsPerModel?: true;
   /** A model to try first, for `setup` and `providers test`. */
   suggestedModel: string | null;
+}
+
+/** Whether the gateway itself answers for a provider: no connection to it is made, and none is needed. */
+export function isBuiltIn({ category }: Pick<Provider, 'category'>): boolean {
+  return category === 'demo' || category === 'agent';
 }

@@ -17,6 +17,7 @@ import type { ResponseMemory } from '../responses/stored.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { OutputCaps } from './quirks/output-caps.ts';
 import type { RefusedMembers } from './quirks/refused-members.ts';
+import type { AgentRequest, AskedAgent } from './upstream/agent.ts';
 import type { Pools } from './upstream/pools.ts';
 import type { Watch, Watched } from './upstream/watch.ts';
 
@@ -51,6 +52,8 @@ export interface ProxyContext {
   gate(exchange: Pick<AnyExchange, 'response'>): void;
   responses: ResponseMemory;
   places: ResponsePlaces;
+  /** Asks an agent on this machine. @throws GatewayError */
+  askAgent(request: AgentRequest): AskedAgent;
   /** Names this process in `x-gateway-via`. */
   instance: string;
   /** Milliseconds since the epoch. */

@@ -39,7 +39,16 @@ describe('providers', () => {
   it('lists what can be connected, by text and by category', async () => {
     const all = (await sandbox.run(['providers', 'available', '--json'])).json();
     assert.equal(all['count'], allProviders().length);
-    assert.deepEqual(all['categories'], ['api-key', 'oauth', 'free', 'local', 'cloud', 'generic', 'demo']);
+    assert.deepEqual(all['categories'], [
+      'api-key',
+      'oauth',
+      'free',
+      'local',
+      'cloud',
+      'generic',
+      'demo',
+      'agent',
+    ]);
     const [first] = all['providers'] as Record<string, unknown>[];
     assert.deepEqual([first?.['id'], first?.['category']], ['openai', 'api-key']);
     assert.ok(JSON.stringify(first?.['dialects']).includes('openai-chat'));

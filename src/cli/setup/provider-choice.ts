@@ -1,7 +1,7 @@
 import { baseUrlFromParameters, parametersOf } from '../../connections/base-url.ts';
 import { checkBaseUrl } from '../../connections/checked-input.ts';
 import { allProviders, findProvider } from '../../providers/index.ts';
-import type { Provider } from '../../providers/provider.ts';
+import { isBuiltIn, type Provider } from '../../providers/provider.ts';
 import { usageError } from '../terminal/failure.ts';
 
 /** @throws a usage error that names similar providers */
@@ -21,7 +21,9 @@ export function providerOf(id: string): Provider {
 /** The demo answers without a connection, so that there is nothing to add. */
 export function connectable(id: string): Provider {
   const provider = providerOf(id);
-  if (provider.category !== 'demo') return provider;
+  if (!isBuiltIn(provider)) return provider;
+  if (provider.category === 'agent')
+    throw usageError('Agents need no connection: `gateway agents enable ID`, then ask for acp/ID');
   throw usageError('The demo is built in and needs no connection: ask for demo/echo or demo/tools');
 }
 

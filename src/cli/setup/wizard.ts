@@ -1,7 +1,7 @@
 import { keyStore } from '../../access/store.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
 import { allProviders } from '../../providers/index.ts';
-import type { Provider } from '../../providers/provider.ts';
+import { isBuiltIn, type Provider } from '../../providers/provider.ts';
 import type { Context } from '../context.ts';
 import type { ExitCode } from '../terminal/exit-code.ts';
 import { failure, reportOf } from '../terminal/failure.ts';
@@ -103,7 +103,7 @@ async function moreStep(context: Context): Promise<void> {
   const { ask } = context.io;
   while (answered(await ask.confirm('Connect a provider by entering its details?', false))) {
     const choices = allProviders()
-      .filter(({ category }) => category !== 'demo')
+      .filter((provider) => !isBuiltIn(provider))
       .map(({ id, name, category }) => ({ value: id, label: name, hint: category }));
     const id = answered(await ask.choose('Which provider?', choices));
     const provider = allProviders().find((known) => known.id === id);

@@ -59,6 +59,8 @@ export interface Call {
   readonly upload: Upload | null;
   /** What it holds of the budgets; null where none concerns it. */
   readonly admission: RequestReservation | null;
+  /** Id of the gateway key that asks. */
+  readonly keyId: string;
   /** The model as the caller named it. */
   readonly requestedModel: string;
   /** What the path said of the request; null where the body says it. */

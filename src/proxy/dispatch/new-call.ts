@@ -64,6 +64,7 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
     body,
     upload,
     admission,
+    keyId: facts.principal.keyId,
     requestedModel: requested,
     translated: null,
     turn,

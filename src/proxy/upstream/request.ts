@@ -14,6 +14,7 @@ import { modelInPath } from '../inbound/model-in-path.ts';
 import { withQuery } from '../inbound/query.ts';
 import { spliceModel } from '../json/splice.ts';
 import type { Upload } from '../upload/upload.ts';
+import { agentRequest } from './agent.ts';
 import type { UpstreamRequest } from './attempt.ts';
 import { builtinUpstream } from './builtin.ts';
 import { upstreamHeaders, viaHeader } from './headers.ts';
@@ -32,6 +33,7 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
   if (!translated && call.named === null && upload === null && rule === undefined)
     nameModel(call, target.model);
   const sent = bodyFor(context, call);
+  if (target.provider.category === 'agent') return agentRequest(context, call, sent);
   if (rule !== undefined) {
     const { body, dropped, end } = modelInPath(call, rule, sent);
     call.dropped = [...new Set([...call.dropped, ...dropped])];

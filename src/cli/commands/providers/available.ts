@@ -1,13 +1,13 @@
 import { authRow } from '../../../catalog/providers-resource.ts';
 import { parametersOf } from '../../../connections/base-url.ts';
 import { allProviders } from '../../../providers/index.ts';
-import type { Provider } from '../../../providers/provider.ts';
+import { isBuiltIn, type Provider } from '../../../providers/provider.ts';
 import type { Command } from '../../command.ts';
 import { needsKey } from '../../setup/provider-choice.ts';
 import { usageError } from '../../terminal/failure.ts';
 import type { Io } from '../../terminal/io.ts';
 
-const categories = ['api-key', 'oauth', 'free', 'local', 'cloud', 'generic', 'demo'];
+const categories = ['api-key', 'oauth', 'free', 'local', 'cloud', 'generic', 'demo', 'agent'];
 
 export const providersAvailableCommand: Command = {
   arguments: [],
@@ -59,7 +59,7 @@ function providerDocument(provider: Provider) {
     name: provider.name,
     category: provider.category,
     dialects: Object.keys(provider.formats),
-    base_url: provider.category === 'demo' ? null : provider.baseUrl,
+    base_url: isBuiltIn(provider) ? null : provider.baseUrl,
     needs_base_url: provider.baseUrl === null,
     base_url_of: provider.baseUrlOf ?? null,
     base_url_parameters: parametersOf(provider),

@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import { type Config, readVariable } from '../config.ts';
+import { type Agents, openAgents } from './open.ts';
+import type { RunningInput } from './running.ts';
+import type { AgentSetup } from './setup.ts';
+
+export interface GatewayAgentsInput extends Pick<RunningInput, 'locate' | 'changed'> {
+  config: Pick<Config, 'dataDir' | 'agents'>;
+  /** The gateway's version. */
+  version: string;
+  /** Every agent that there is, enabled or not, as it is set up at this moment. */
+  setups(): readonly AgentSetup[];
+}
+
+/** Sessions that can be gone on with. */
+const SESSIONS = 256;
+
+/** The agents of a gateway on this machine. */
+export function openGatewayAgents({ changed, config, locate, setups, version }: GatewayAgentsInput): Agents {
+  return openAgents({
+    setups,
+    folder: join(config.dataDir, 'agents'),
+    version,
+    limits: { ...config.agents, sessions: SESSIONS },
+    locate,
+    variable: readVariable,
+    changed,
+    now: Date.now,
+    after(ms, run) {
+      const timer = setTimeout(run, ms).unref();
+      return () => clearTimeout(timer);
+    },
+  });
+}
+
+/** What a client may ask for as `acp/…`: each enabled agent, with the model that it has by itself. */
+export function agentModels(setups: readonly AgentSetup[]): string[] {
+  return setups.filter(({ enabled }) => enabled).map(({ id }) => id);
+}

@@ -1,0 +1,56 @@
+import type { Readable } from 'node:stream';
+
+/** Lines that are kept, and characters of each. */
+const MAX_LINES = 200;
+const MAX_LINE = 1000;
+
+/** The last lines that an agent printed beside its messages, without secrets. */
+export interface OutputTail {
+  add(line: string): void;
+  lines(): readonly string[];
+}
+
+/** @param secrets texts that are masked */
+export function createOutputTail(secrets: readonly string[]): OutputTail {
+  const kept: string[] = [];
+  return {
+    add(line) {
+      const text = masked(line, secrets).slice(0, MAX_LINE).trimEnd();
+      if (text === '') return;
+      kept.push(text);
+      if (kept.length > MAX_LINES) kept.shift();
+    },
+    lines: () => kept,
+  };
+}
+
+/** Tells the lines of a stream. What has no line end for too long is told in pieces. */
+export function readLines(stream: Readable, tell: (line: string) => void): void {
+  let pending = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (chunk: string) => {
+    const lines = (pending + chunk).split('\n');
+    pending = lines.pop() ?? '';
+    for (const line of lines) tell(line);
+    if (pending.length > MAX_LINE * 4) {
+      tell(pending);
+      pending = '';
+    }
+  });
+  stream.on('end', () => tell(pending));
+}
+
+/** Keys as vendors write them, and credentials in headers and addresses. */
+const looksSecret = [
+  /\b(?:sk|pk|rk|ghp|gho|glpat|xoxb|xoxp)[-_][\w-]{8,200}/g,
+  /\bAIza[\w-]{20,100}/g,
+  /\b(?:Bearer|Basic) [\w.~+/=-]{8,400}/g,
+  /:\/\/[^\s/@:]{1,100}:[^\s/@]{1,200}@/g,
+];
+
+/** A text without the given secrets, and without what looks like one. */
+export function masked(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) clean = clean.replaceAll(secret, '***');
+  return looksSecret.reduce((text, pattern) => text.replace(pattern, '***'), clean);
+}

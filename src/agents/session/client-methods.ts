@@ -1,0 +1,158 @@
+import type { z } from 'zod';
+import { RpcError, rpcCodes } from '../protocol/peer.ts';
+import {
+  createTerminal,
+  ofTerminal,
+  permissionRequest,
+  readTextFile,
+  writeTextFile,
+} from '../protocol/schema.ts';
+import type { AgentSetup } from '../setup.ts';
+import { OutsideError } from '../workspace/confined-path.ts';
+import type { Terminals } from '../workspace/terminals.ts';
+import { TooManyTerminalsError } from '../workspace/terminals.ts';
+import { FileTooLargeError, readText, writeText } from '../workspace/text-files.ts';
+import { decidePermission, type PermissionAnswer } from './permission-policy.ts';
+
+/** What a session lets its agent ask for. */
+export interface ClientSide {
+  setup: Pick<AgentSetup, 'permissions' | 'capabilities'>;
+  /** The working directory of the session, without symbolic links. */
+  work: string;
+  terminals: Terminals;
+  /** The kind and title of a tool call that the agent has announced. */
+  tool(id: string): { kind: AgentSetup['permissions'][number]; title: string } | null;
+  /** Whether the turn that the agent works on was cancelled. */
+  isCancelled(): boolean;
+  /** Told of what the agent asked to be allowed. */
+  decided(answer: PermissionAnswer, title: string): void;
+  /** Told of what was refused: a path outside, a capability that is not there. */
+  refused(what: string): void;
+}
+
+/**
+ * Answers a request of an agent.
+ * @param sideOf the session that it names; null for none of this agent's
+ * @throws RpcError
+ */
+export async function answerAgent(
+  method: string,
+  params: unknown,
+  sideOf: (sessionId: string) => ClientSide | null,
+): Promise<unknown> {
+  const answer = methods[method];
+  if (answer === undefined)
+    throw new RpcError(rpcCodes.methodNotFound, `The client has no method ${method.slice(0, 100)}`);
+  try {
+    return await answer(params, (sessionId) => {
+      const side = sideOf(sessionId);
+      if (side === null) throw new RpcError(rpcCodes.invalidParams, 'There is no such session');
+      return side;
+    });
+  } catch (error) {
+    throw rpcErrorOf(error);
+  }
+}
+
+type Answer = (params: unknown, sideOf: (sessionId: string) => ClientSide) => Promise<unknown>;
+
+const methods: Readonly<Record<string, Answer>> = {
+  async 'session/request_permission'(params, sideOf) {
+    const request = read(permissionRequest, params);
+    const { decided, isCancelled, setup, tool } = sideOf(request.sessionId);
+    if (isCancelled()) return { outcome: { outcome: 'cancelled' } };
+    const known = tool(request.toolCall.toolCallId);
+    const answer = decidePermission(request, setup.permissions, known?.kind ?? null);
+    decided(answer, request.toolCall.title ?? known?.title ?? 'a tool');
+    return { outcome: answer.outcome };
+  },
+  async 'fs/read_text_file'(params, sideOf) {
+    const { limit, line, path, sessionId } = read(readTextFile, params);
+    const side = sideOf(sessionId);
+    offered(side.setup.capabilities.fs, 'files');
+    return { content: await confined(side, () => readText(side.work, path, line ?? null, limit ?? null)) };
+  },
+  async 'fs/write_text_file'(params, sideOf) {
+    const { content, path, sessionId } = read(writeTextFile, params);
+    const side = sideOf(sessionId);
+    offered(side.setup.capabilities.fs, 'files');
+    if (!side.setup.permissions.includes('edit')) {
+      side.refused(`write ${path}`);
+      throw new RpcError(rpcCodes.invalidParams, 'The owner of this gateway does not allow edits');
+    }
+    await confined(side, () => writeText(side.work, path, content));
+    return {};
+  },
+  async 'terminal/create'(params, sideOf) {
+    const request = read(createTerminal, params);
+    const side = sideOf(request.sessionId);
+    offered(mayExecute(side.setup), 'terminals');
+    return confined(side, () => side.terminals.create(request));
+  },
+  async 'terminal/output'(params, sideOf) {
+    const { sessionId, terminalId } = read(ofTerminal, params);
+    return sideOf(sessionId).terminals.output(terminalId) ?? noTerminal();
+  },
+  async 'terminal/wait_for_exit'(params, sideOf) {
+    const { sessionId, terminalId } = read(ofTerminal, params);
+    return (await sideOf(sessionId).terminals.waitForExit(terminalId)) ?? noTerminal();
+  },
+  async 'terminal/kill'(params, sideOf) {
+    const { sessionId, terminalId } = read(ofTerminal, params);
+    return sideOf(sessionId).terminals.kill(terminalId) ? {} : noTerminal();
+  },
+  async 'terminal/release'(params, sideOf) {
+    const { sessionId, terminalId } = read(ofTerminal, params);
+    return sideOf(sessionId).terminals.release(terminalId) ? {} : noTerminal();
+  },
+};
+
+/** Whether an agent gets terminals: it can use them, and may run commands. */
+export function mayExecute({ capabilities, permissions }: ClientSide['setup']): boolean {
+  return capabilities.terminal && permissions.includes('execute');
+}
+
+/** Whether an agent may write files through the gateway. */
+export function mayWrite({ capabilities, permissions }: ClientSide['setup']): boolean {
+  return capabilities.fs && permissions.includes('edit');
+}
+
+function read<Value>(schema: z.ZodType<Value>, params: unknown): Value {
+  const parsed = schema.safeParse(params);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new RpcError(rpcCodes.invalidParams, `${issue?.path.join('.')}: ${issue?.message}`);
+}
+
+function offered(has: boolean, what: string): void {
+  if (!has) throw new RpcError(rpcCodes.methodNotFound, `The client offers no ${what}`);
+}
+
+function noTerminal(): never {
+  throw new RpcError(rpcCodes.resourceNotFound, 'There is no such terminal');
+}
+
+async function confined<Value>(side: ClientSide, run: () => Promise<Value>): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof OutsideError) side.refused(error.message);
+    throw error;
+  }
+}
+
+/** What an agent is told of a failure: never a path that it did not name itself. */
+function rpcErrorOf(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  if (
+    error instanceof OutsideError ||
+    error instanceof FileTooLargeError ||
+    error instanceof TooManyTerminalsError
+  )
+    return new RpcError(rpcCodes.invalidParams, error.message);
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === 'ENOENT') return new RpcError(rpcCodes.resourceNotFound, 'There is no such file');
+  if (typeof code === 'string')
+    return new RpcError(rpcCodes.internal, `The file system refused it (${code})`);
+  return new RpcError(rpcCodes.internal, 'The client failed');
+}
