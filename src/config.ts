@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { defaultDataDirectory } from './lib/data-directory.ts';
 import { GatewayError } from './lib/error.ts';
 import { weaknessOf } from './lib/secret-strength.ts';
+import { tagFault } from './lib/tags.ts';
 
 /** A rate in USD per million tokens, flat or with a higher rate above a number of input tokens. */
 const rate = z.union(
@@ -48,6 +49,27 @@ const priceOverride = z
 
 /** What the owner says a model costs: USD per million tokens, where nothing else is said. */
 export type PriceOverride = z.infer<typeof priceOverride>;
+
+const pattern = z.string().min(1, 'a pattern is not empty; * stands for any text').max(300);
+
+const tagRule = z.strictObject({
+  when: z
+    .strictObject({ client: pattern, key: pattern, model: pattern, path: pattern })
+    .partial()
+    .refine((when) => Object.keys(when).length > 0, 'a rule names client, key, model or path'),
+  tags: z
+    .array(
+      z.string().check((tag) => {
+        const fault = tagFault(tag.value);
+        if (fault !== null) tag.issues.push({ code: 'custom', message: fault, input: tag.value });
+      }),
+    )
+    .min(1, 'a rule adds at least one tag')
+    .max(16, 'a rule adds at most 16 tags'),
+});
+
+/** Tags that are put on requests of a client (by its user agent), a key (by name), a model (as it is asked for) or a path. */
+export type TagRule = z.infer<typeof tagRule>;
 
 const milliseconds = z.int().min(1).max(86_400_000);
 const tokenSeconds = z.int().min(1).max(2_592_000);
@@ -134,6 +156,7 @@ export const configFile = z.strictObject({
     .optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
+  tag_rules: z.array(tagRule).max(100, 'there may be 100 rules').optional(),
   prices: z
     .record(z.string().regex(/^[^/]+\/.+$/, 'a price is named provider/model'), priceOverride)
     .optional(),
@@ -200,6 +223,8 @@ export interface Config {
   /** How long open requests may finish after SIGTERM. */
   drainMs: number;
   prices: Readonly<Record<string, PriceOverride>>;
+  /** Which requests get which tags, beside those of their key and their header. */
+  tagRules: readonly TagRule[];
   /** Where each of the main settings came from, for `config show`. */
   sources: Readonly<
     Record<
@@ -295,6 +320,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     keepAliveMs: file.keepalive_ms ?? 15_000,
     drainMs: file.drain_ms ?? 30_000,
     prices: file.prices ?? {},
+    tagRules: file.tag_rules ?? [],
     sources: {
       dataDir: dataDir.source,
       host: host.source,

@@ -39,6 +39,7 @@ import { createHttpServer, type Exchange } from './http/server/server.ts';
 import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { usageOfKey } from './ledger/key-usage.ts';
+import { keyless } from './ledger/names.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { makeFolder } from './lib/folder.ts';
@@ -431,7 +432,7 @@ async function openContext(
       const text = trace === null ? null : traceText(trace);
       if (text !== null) traces.record(entry.id, text);
       ledger.record(entry);
-      live.publish('requests', () => rowOfEntry(entry));
+      live.publish('requests', () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId)));
       gatewayEvents.requestFinished(entry, traceparent);
       metrics.count(entry, trace);
     },
@@ -627,6 +628,12 @@ function keyIn(
     if (principal !== null) return { id: principal.keyId, text };
   }
   return null;
+}
+
+/** What a key is called; who asks without one is named by the id. */
+function nameOfKey({ keys }: Snapshot, id: string | null): string | null {
+  const name = [...keys.values()].find((key) => key.id === id)?.name;
+  return name ?? keyless.find((one) => one === id) ?? null;
 }
 
 /** The gateway's address on this machine. */

@@ -26,6 +26,10 @@ const key: KeyRecord = {
   lastUsedAt: null,
   disabled: false,
   cacheTtlSeconds: null,
+  owner: null,
+  ownerUserId: null,
+  team: null,
+  labels: {},
 };
 
 const build = (connections: OpenConnection[], keys: KeyRecord[] = []) =>

@@ -19,6 +19,10 @@ function table(patch: Partial<KeyRecord> = {}): Map<string, KeyRecord> {
     lastUsedAt: null,
     disabled: false,
     cacheTtlSeconds: null,
+    owner: null,
+    ownerUserId: null,
+    team: null,
+    labels: {},
     ...patch,
   };
   return new Map([[record.hash, record]]);

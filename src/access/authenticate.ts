@@ -11,6 +11,8 @@ export interface Principal {
   models: string[] | null;
   /** For how long an answer may be given again to the same request, in milliseconds; absent for never. */
   cacheTtlMs?: number;
+  /** What the key says of its requests: its labels, `owner=…` and `team=…`; absent for nothing. */
+  tags?: readonly string[];
 }
 
 /** A longer credential is no key of ours and is not worth hashing. */
@@ -33,9 +35,18 @@ export function authenticate(
     if (record.disabled || (record.expiresAt !== null && record.expiresAt <= now)) continue;
     const principal: Principal = { keyId: record.id, name: record.name, models: record.models };
     if (record.cacheTtlSeconds !== null) principal.cacheTtlMs = record.cacheTtlSeconds * 1000;
+    const tags = tagsOf(record);
+    if (tags.length > 0) principal.tags = tags;
     return principal;
   }
   return null;
+}
+
+function tagsOf({ labels, owner, team }: KeyRecord): string[] {
+  const tags = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  if (owner !== null) tags.push(`owner=${owner}`);
+  if (team !== null) tags.push(`team=${team}`);
+  return tags;
 }
 
 /** Every credential in the headers that tools use for one. */

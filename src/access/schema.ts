@@ -16,6 +16,13 @@ export const keyRecord = z.object({
   disabled: z.boolean(),
   /** For how long an answer may be given again to the same request, in seconds; null for never. */
   cacheTtlSeconds: z.number().nullable(),
+  /** Whose it is: the name of a user, or any text. */
+  owner: z.string().nullable(),
+  /** The user of that name; null where there is none. */
+  ownerUserId: z.string().nullable(),
+  team: z.string().nullable(),
+  /** By name. They are tags of its requests, as the owner and the team are. */
+  labels: z.record(z.string(), z.string()),
 });
 
 export type KeyRecord = z.infer<typeof keyRecord>;
@@ -28,8 +35,31 @@ export const keyName = z
   .max(100, 'a name has at most 100 characters')
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'a name has no control characters');
 
+/** Text that stands for somebody or something in lists and in tags. */
+const shortText = (what: string) =>
+  z
+    .string()
+    .trim()
+    .min(1, `${what} is not empty; null takes it away`)
+    .max(100, `${what} has at most 100 characters`)
+    .regex(/^[^\u0000-\u001f\u007f]*$/, `${what} has no control characters`);
+
 const key = {
   name: keyName,
+  owner: shortText('an owner').nullable(),
+  team: shortText('a team').nullable(),
+  labels: z
+    .record(
+      z
+        .string()
+        .regex(
+          /^[A-Za-z0-9][A-Za-z0-9._/-]{0,62}$/,
+          'the name of a label has 1 to 63 letters, digits and . _ / -, and begins with a letter or digit',
+        )
+        .refine((name) => name !== 'owner' && name !== 'team', 'owner and team are fields of their own'),
+      shortText('the value of a label'),
+    )
+    .refine((labels) => Object.keys(labels).length <= 16, 'a key has at most 16 labels'),
   models: z
     .array(
       z
@@ -61,6 +91,11 @@ export const newKeyInput = z.strictObject({
   expires_at: key.expires_at.optional(),
   /** For how long answers may be given again to the same request, in seconds; never when absent or null. */
   cache_ttl_seconds: key.cache_ttl_seconds.optional(),
+  /** Whose it is: the name or id of a user, or any text. */
+  owner: key.owner.optional(),
+  team: key.team.optional(),
+  /** By name; tags of each of its requests. */
+  labels: key.labels.optional(),
 });
 
 /** What may be changed of a key. */
@@ -79,4 +114,10 @@ export const keyRow = z.object({
   expired: z.boolean(),
   disabled: z.boolean(),
   cache_ttl_seconds: z.int().nullable(),
+  /** The name of a user, or any text. */
+  owner: z.string().nullable(),
+  /** The user of that name; null where there is none. */
+  owner_user_id: z.string().nullable(),
+  team: z.string().nullable(),
+  labels: z.record(z.string(), z.string()),
 });

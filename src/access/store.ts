@@ -12,6 +12,12 @@ export interface NewKey {
   expiresAt: number | null;
   /** Default null. */
   cacheTtlSeconds?: number | null;
+  /** The name or id of a user, or any text; default null. */
+  owner?: string | null;
+  /** Default null. */
+  team?: string | null;
+  /** Default none. */
+  labels?: Readonly<Record<string, string>>;
 }
 
 /** What changes of a key; the rest stays. */
@@ -20,11 +26,11 @@ export type KeyPatch = Partial<NewKey & { disabled: boolean }>;
 /** The gateway keys of a store. */
 export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now) {
   const find = async (idOrName: string): Promise<KeyRecord | null> => {
-    const rows = await withLastUse(db)
+    const rows = await described(db)
       .where((where) => where.or([where('id', '=', idOrName), where('name', '=', idOrName)]))
       .execute();
     const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
-    return row === undefined ? null : recordOf(row, row.last_used_at);
+    return row === undefined ? null : recordOf(row, row);
   };
   return {
     find,
@@ -32,13 +38,17 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
     /** Adds a key. Its text is in the answer and nowhere else. @throws GatewayError for a bad or taken name */
     async add({
       cacheTtlSeconds = null,
-      name,
-      models,
       expiresAt,
+      labels = {},
+      models,
+      name,
+      owner = null,
+      team = null,
     }: NewKey): Promise<{ record: KeyRecord; key: string }> {
       const checked = checkedName(name);
       if ((await find(checked)) !== null) throw nameTaken(checked);
       const { hash, key, prefix } = createKey();
+      const named = await ownerNamed(db, owner);
       const time = now();
       const row = {
         id: newId('key', time),
@@ -50,6 +60,9 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
         expires_at: expiresAt,
         disabled: 0,
         cache_ttl_seconds: cacheTtlSeconds,
+        owner: named.owner,
+        team,
+        labels: labelText(labels),
       };
       const { numInsertedOrUpdatedRows } = await db
         .insertInto('keys')
@@ -58,18 +71,21 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
         .onConflict((conflict) => conflict.column('name').doNothing())
         .executeTakeFirst();
       if (numInsertedOrUpdatedRows === 0n) throw nameTaken(row.name);
-      return { record: recordOf(row, null), key };
+      return { record: recordOf(row, { last_used_at: null, owner_user_id: named.userId }), key };
     },
 
     /** All keys, oldest first. */
     async list(): Promise<KeyRecord[]> {
-      const rows = await withLastUse(db).orderBy('created_at').orderBy('id').execute();
-      return rows.map((row) => recordOf(row, row.last_used_at));
+      const rows = await described(db).orderBy('created_at').orderBy('id').execute();
+      return rows.map((row) => recordOf(row, row));
     },
 
     /** Changes a key by id. False when there is none. @throws GatewayError for a bad or taken name */
     async update(id: string, patch: KeyPatch): Promise<boolean> {
-      const change = changeOf(patch);
+      const { owner } = patch;
+      const change = changeOf(
+        owner === undefined ? patch : { ...patch, owner: (await ownerNamed(db, owner)).owner },
+      );
       if (Object.keys(change).length === 0) return (await find(id))?.id === id;
       const { name } = change;
       let query = db.updateTable('keys').set(change).where('id', '=', id);
@@ -107,8 +123,26 @@ export async function hasKey({ db }: Pick<Store, 'db'>, key: string): Promise<bo
   return row !== undefined;
 }
 
-/** Keys, and when each was last used. That is read from the ledger: nothing is written for it on the request path. */
-function withLastUse(db: Store['db']) {
+/** The owner of a key as it is stored: the name of the user that is meant, in full and in their own letters, else the text. */
+async function ownerNamed(
+  db: Store['db'],
+  text: string | null,
+): Promise<{ owner: string | null; userId: string | null }> {
+  if (text === null) return { owner: null, userId: null };
+  const users = await db
+    .selectFrom('users')
+    .select(['id', 'name'])
+    .where((user) => user.or([user('id', '=', text), user('name', '=', text.toLowerCase())]))
+    .execute();
+  const user = users.find(({ id }) => id === text) ?? users[0];
+  return user === undefined ? { owner: text, userId: null } : { owner: user.name, userId: user.id };
+}
+
+/**
+ * Keys, when each was last used, and which user its owner is. The last use is read from the ledger: nothing is written
+ * for it on the request path.
+ */
+function described(db: Store['db']) {
   return db
     .selectFrom('keys')
     .selectAll('keys')
@@ -118,6 +152,13 @@ function withLastUse(db: Store['db']) {
         .select(({ fn }) => fn.max<number | null>('started_at').as('at'))
         .whereRef('requests.key_id', '=', 'keys.id')
         .as('last_used_at'),
+    )
+    .select((keys) =>
+      keys
+        .selectFrom('users')
+        .select('users.id')
+        .whereRef('users.name', '=', 'keys.owner')
+        .as('owner_user_id'),
     );
 }
 
@@ -130,8 +171,12 @@ function owners(where: ExpressionBuilder<Tables, 'keys'>, name: string, own: str
     .where((each) => each.or([each('other.name', '=', name), each('other.id', '=', name)]));
 }
 
-function changeOf({ cacheTtlSeconds, disabled, expiresAt, models, name }: KeyPatch): Updateable<KeyTable> {
+function changeOf(patch: KeyPatch): Updateable<KeyTable> {
+  const { cacheTtlSeconds, disabled, expiresAt, labels, models, name, owner, team } = patch;
   return {
+    ...(owner === undefined ? {} : { owner }),
+    ...(team === undefined ? {} : { team }),
+    ...(labels === undefined ? {} : { labels: labelText(labels) }),
     ...(cacheTtlSeconds === undefined ? {} : { cache_ttl_seconds: cacheTtlSeconds }),
     ...(name === undefined ? {} : { name: checkedName(name) }),
     ...(models === undefined ? {} : { models: models === null ? null : JSON.stringify(models) }),
@@ -155,7 +200,17 @@ function nameTaken(name: string): GatewayError {
   return badName(`a key named "${name}" exists already: choose another name, or remove that key first`);
 }
 
-function recordOf(row: Selectable<KeyTable>, lastUsedAt: number | null): KeyRecord {
+function labelText(labels: Readonly<Record<string, string>>): string | null {
+  return Object.keys(labels).length === 0 ? null : JSON.stringify(labels);
+}
+
+/** What is known of a key beside its own row. */
+interface KeyContext {
+  last_used_at: number | null;
+  owner_user_id: string | null;
+}
+
+function recordOf(row: Selectable<KeyTable>, { last_used_at, owner_user_id }: KeyContext): KeyRecord {
   return {
     id: row.id,
     name: row.name,
@@ -164,8 +219,12 @@ function recordOf(row: Selectable<KeyTable>, lastUsedAt: number | null): KeyReco
     models: row.models === null ? null : JSON.parse(row.models),
     createdAt: row.created_at,
     expiresAt: row.expires_at,
-    lastUsedAt,
+    lastUsedAt: last_used_at,
     disabled: row.disabled === 1,
     cacheTtlSeconds: row.cache_ttl_seconds,
+    owner: row.owner,
+    ownerUserId: owner_user_id,
+    team: row.team,
+    labels: row.labels === null ? {} : JSON.parse(row.labels),
   };
 }

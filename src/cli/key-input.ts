@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { keyStore } from '../access/store.ts';
 import { limitedKeys, newLimitedKeyInput } from '../budgets/key-limits.ts';
 import type { Row } from '../http/resource.ts';
+import { partsOf } from '../lib/tags.ts';
 import type { Flag, Options } from './command.ts';
 import type { Context } from './context.ts';
 import { failure, usageError } from './terminal/failure.ts';
@@ -37,6 +39,14 @@ export const keyFlags: readonly Flag[] = [
     kind: 'count',
     summary: 'for how long an answer may be given again to the same request (default: never)',
   },
+  { name: 'owner', value: 'NAME', summary: 'whose it is: a user of this gateway, or any text' },
+  { name: 'team', value: 'NAME', summary: 'the team that its requests are counted for' },
+  {
+    name: 'label',
+    value: 'NAME=VALUE',
+    kind: 'list',
+    summary: 'a tag of each of its requests, e.g. env=ci; may be repeated',
+  },
 ];
 
 /** The flag of each field, for what is said of it. */
@@ -50,6 +60,9 @@ const flagOf: Readonly<Record<string, string>> = {
   budget_unpriced: '--unpriced',
   rpm: '--rpm',
   tpm: '--tpm',
+  owner: '--owner',
+  team: '--team',
+  labels: '--label',
 };
 
 /** The fields of a key that the flags set, as the management API calls them; undefined for those that were not given. */
@@ -64,7 +77,22 @@ function fieldsOf(options: Options): Record<string, unknown> {
     budget_unpriced: options.text('unpriced'),
     rpm: options.count('rpm'),
     tpm: options.count('tpm'),
+    owner: options.text('owner'),
+    team: options.text('team'),
+    labels: labelsIn(options.texts('label')),
   };
+}
+
+/** Labels as flags name them; undefined for none. @throws a usage error for what is no `NAME=VALUE` */
+export function labelsIn(texts: readonly string[]): Record<string, string> | undefined {
+  if (texts.length === 0) return undefined;
+  return Object.fromEntries(
+    texts.map((text) => {
+      const { name, value } = partsOf(text);
+      if (value === null) throw usageError(`--label takes NAME=VALUE, e.g. env=ci, not "${printable(text)}"`);
+      return [name.trim(), value.trim()];
+    }),
+  );
 }
 
 /** What the flags of `keys add` ask for, by the rules of the management API. @throws a usage error that names the flag */
@@ -80,6 +108,8 @@ export const clearable: Readonly<Record<string, readonly string[]>> = {
   rpm: ['rpm'],
   tpm: ['tpm'],
   'cache-ttl': ['cache_ttl_seconds'],
+  owner: ['owner'],
+  team: ['team'],
 };
 
 /**
@@ -95,6 +125,18 @@ export function keyChangeOf(options: Options, row: Row): Record<string, unknown>
   // A period or a rule alone is a change of the amount that is there.
   if (change['budget_period'] !== undefined || change['budget_unpriced'] !== undefined)
     change['budget_usd'] ??= row['budget_usd'] ?? undefined;
+  const removed = options.texts('remove-label');
+  if (change['labels'] !== undefined || removed.length > 0) {
+    const { labels = {} } = z
+      .object({ labels: z.record(z.string(), z.string()) })
+      .partial()
+      .parse(row);
+    const kept = Object.entries(labels).filter(([name]) => !removed.includes(name));
+    change['labels'] = { ...Object.fromEntries(kept), ...Object(change['labels']) };
+    const missing = removed.find((name) => !Object.hasOwn(labels, name));
+    if (missing !== undefined)
+      throw usageError(`--remove-label: the key has no label "${printable(missing)}"`);
+  }
   checked({ name: row['name'], ...change });
   for (const name of cleared) {
     const fields = clearable[name];

@@ -1,8 +1,31 @@
+import type { Store } from '../store/database.ts';
 import { type BucketName, buckets, inputTokens, isCapped, outputTokens, type Usage } from './buckets.ts';
+import { namesOf } from './names.ts';
 import type { LedgerEntry } from './schema.ts';
 
+/** Finished requests as they are shown, with the names of their keys. */
+export async function shownRequests(
+  store: Pick<Store, 'db'>,
+  entries: readonly LedgerEntry[],
+): Promise<ShownRequest[]> {
+  const names = await namesOf(
+    store,
+    'keys',
+    entries.map(({ keyId }) => keyId),
+  );
+  return entries.map((entry) => rowOfEntry(entry, names.get(entry.keyId) ?? null));
+}
+
+/** One finished request as it is shown, with the name of its key. */
+export async function shownRequest(store: Pick<Store, 'db'>, entry: LedgerEntry): Promise<ShownRequest> {
+  const names = await namesOf(store, 'keys', [entry.keyId]);
+  return rowOfEntry(entry, names.get(entry.keyId) ?? null);
+}
+
+export type ShownRequest = ReturnType<typeof rowOfEntry>;
+
 /** A finished request as it is shown. Times in ISO 8601, money in USD. */
-export function rowOfEntry(entry: LedgerEntry) {
+export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
   const { usage } = entry;
   return {
     id: entry.id,
@@ -10,6 +33,7 @@ export function rowOfEntry(entry: LedgerEntry) {
     status: entry.status,
     outcome: entry.outcome,
     key_id: entry.keyId,
+    key_name: keyName,
     provider: entry.provider,
     connection: entry.connection,
     connection_id: entry.connectionId,
@@ -34,6 +58,7 @@ export function rowOfEntry(entry: LedgerEntry) {
     error: entry.errorCode === null ? null : { code: entry.errorCode, message: entry.errorMessage },
     upstream_request_id: entry.upstreamRequestId,
     user_agent: entry.userAgent,
+    tags: [...entry.tags],
   };
 }
 

@@ -29,8 +29,8 @@ export async function usageOfKey(store: Pick<Store, 'db'>, keyId: string, since:
     models: models
       .toSorted((one, other) => (other.costUsd ?? 0) - (one.costUsd ?? 0))
       .map((sums) => ({
-        provider: sums.dimensions.provider,
-        model: sums.dimensions.model,
+        provider: sums.dimensions.provider ?? null,
+        model: sums.dimensions.model ?? null,
         ...amountsOf(sums),
       })),
   };

@@ -100,7 +100,7 @@ describe('pages of requests', () => {
         const resource = requestsResource(store);
         const newestFirst = made
           .toSorted((a, b) => b.startedAt - a.startedAt || (a.id < b.id ? 1 : -1))
-          .map(rowOfEntry);
+          .map((entry) => rowOfEntry(entry, null));
         for (const one of queries)
           assert.deepEqual(await resource.page?.(one, admin), select(newestFirst, one, attributes));
       }),

@@ -4,7 +4,9 @@ import type { Condition, ListQuery } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import { buckets, inputColumns, otherColumns, outputColumns } from './buckets.ts';
+import { keyNameColumn } from './names.ts';
 import { entryOf, type LedgerRow } from './report.ts';
+import { hasTagThat } from './tag-column.ts';
 
 /** A page of requests in the database's own words: there may be millions. */
 export interface RequestPage {
@@ -77,6 +79,7 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['status', known('number', 'status')],
   ['outcome', known('text', 'outcome')],
   ['key_id', perhaps('text', 'key_id')],
+  ['key_name', { kind: 'text', value: keyNameColumn, nullable: true }],
   ['provider', perhaps('text', 'provider')],
   ['connection', perhaps('text', 'connection')],
   ['connection_id', perhaps('text', 'connection_id')],
@@ -127,6 +130,7 @@ function conditionOf(groups: ListQuery['groups']): RawBuilder<boolean> | null {
 }
 
 function testOf({ attribute, operator, value }: Condition): Expression {
+  if (attribute === 'tags') return tagTest(operator, value);
   const about = attributeOf(attribute, 'filter[]');
   switch (operator) {
     case '=':
@@ -150,6 +154,16 @@ function testOf({ attribute, operator, value }: Condition): Expression {
     case '!~':
       throw invalid('filter[]', `requests cannot be filtered by patterns: use ${attribute}='*text*'`);
   }
+}
+
+/** A list of tags holds a tag, or does not. */
+function tagTest(operator: Condition['operator'], value: Condition['value']): Expression {
+  if (typeof value !== 'string' || !['=', '==', '!=', '!=='].includes(operator))
+    throw invalid('filter[]', `"tags" is compared with = or != and one tag: tags='team=core'`);
+  const wildcards = operator === '=' || operator === '!=';
+  const tag = { kind: 'text', nullable: false } as const;
+  const has = hasTagThat((one) => equals('tags', { ...tag, value: one }, value, wildcards));
+  return operator.startsWith('!') ? sql`not ${has}` : has;
 }
 
 function equals(name: string, about: Attribute, value: Condition['value'], wildcards: boolean): Expression {

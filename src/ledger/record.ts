@@ -67,6 +67,7 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['attempts', (entry) => entry.attempts],
   ['upstream_request_id', (entry) => entry.upstreamRequestId],
   ['user_agent', (entry) => entry.userAgent],
+  ['tags', ({ tags }) => (tags.length === 0 ? null : JSON.stringify(tags))],
 ];
 
 const columns = fields.map(([column]) => column);

@@ -1,8 +1,10 @@
 import { type Selectable, sql } from 'kysely';
 import type { Store } from '../store/database.ts';
 import type { RequestTable } from '../store/tables.ts';
+import { keyNameColumn } from './names.ts';
 import type { LedgerEntry } from './schema.ts';
 import { type Sums, sumsOf } from './sums.ts';
+import { hasTag } from './tag-column.ts';
 
 /** An entry as it was kept. */
 export type LedgerRow = LedgerEntry;
@@ -12,11 +14,13 @@ export interface RecentQuery {
   limit: number;
   /** Only requests that started at or after this time, in milliseconds since the epoch. */
   since?: number;
-  /** Only entries that contain this text in a name, a model, an error, the user agent or the id. */
+  /** Only entries that contain this text in a name, a model, an error, a tag, the user agent or the id. */
   search?: string;
+  /** Only entries that have all of these tags. */
+  tags?: readonly string[];
 }
 
-const searched = [
+const searchedColumns = [
   'id',
   'key_id',
   'connection',
@@ -29,17 +33,21 @@ const searched = [
   'error_message',
   'upstream_request_id',
   'user_agent',
+  'tags',
 ] as const;
+
+const searched = [...searchedColumns.map((column) => sql.ref(column)), keyNameColumn];
 
 /** The newest ledger entries that match, oldest of them first. */
 export async function recentRequests(store: Pick<Store, 'db'>, query: RecentQuery): Promise<LedgerRow[]> {
-  const { limit, search, since } = query;
+  const { limit, search, since, tags = [] } = query;
   let select = store.db.selectFrom('requests').selectAll();
   if (since !== undefined) select = select.where('started_at', '>=', since);
+  for (const tag of tags) select = select.where(hasTag(tag));
   if (search !== undefined && search !== '') {
     const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
     select = select.where((where) =>
-      where.or(searched.map((column) => sql<boolean>`${sql.ref(column)} like ${pattern} escape '\\'`)),
+      where.or(searched.map((value) => sql<boolean>`${value} like ${pattern} escape '\\'`)),
     );
   }
   const rows = await select.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit).execute();
@@ -108,6 +116,7 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     attempts: row.attempts,
     upstreamRequestId: row.upstream_request_id,
     userAgent: row.user_agent,
+    tags: row.tags === null ? [] : JSON.parse(row.tags),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Resource } from '../http/resource.ts';
 import type { Store } from '../store/database.ts';
-import { rowOfEntry } from './entry-row.ts';
+import { shownRequest, shownRequests } from './entry-row.ts';
 import { requestById, requestPage } from './page.ts';
 import { requestRow } from './schema.ts';
 import { traceOf } from './traces.ts';
@@ -16,11 +16,12 @@ export function requestsResource(store: Pick<Store, 'db'>): Resource {
     read: 'requests:read',
     async page(query) {
       const { count, filtered, rows } = await requestPage(store, query);
-      return { rows: rows.map(rowOfEntry), count, filtered };
+      return { rows: await shownRequests(store, rows), count, filtered };
     },
     async find(id) {
       const entry = await requestById(store, id);
-      return entry === null ? null : { ...rowOfEntry(entry), trace: await traceOf(store, entry) };
+      if (entry === null) return null;
+      return { ...(await shownRequest(store, entry)), trace: await traceOf(store, entry) };
     },
     // It ended before it was written, and nothing is changed in it.
     revisionOf: ({ id }) => id,

@@ -66,6 +66,8 @@ export const ledgerEntry = z.object({
   attempts: z.int(),
   upstreamRequestId: z.string().nullable(),
   userAgent: z.string().nullable(),
+  /** `name=value`, or a name alone. */
+  tags: z.array(z.string()).readonly(),
 });
 
 export type LedgerEntry = z.infer<typeof ledgerEntry>;
@@ -135,6 +137,8 @@ export const requestRow = z.object({
   status: ledgerEntry.shape.status,
   outcome: ledgerEntry.shape.outcome,
   key_id: z.string().nullable(),
+  /** The name that the key has now, or had when it was removed. */
+  key_name: z.string().nullable(),
   provider: z.string().nullable(),
   connection: z.string().nullable(),
   connection_id: z.string().nullable(),
@@ -165,17 +169,36 @@ export const requestRow = z.object({
   error: z.object({ code: z.string(), message: z.string().nullable() }).nullable(),
   upstream_request_id: z.string().nullable(),
   user_agent: z.string().nullable(),
+  /** `name=value`, or a name alone: of the key, of a rule, or of the header `x-gateway-tags`. */
+  tags: z.array(z.string()),
   /** Of one request that is asked for by its id; null when it is not kept, or not any more. */
   trace: traceRow.nullable().optional(),
 });
 
-/** By what usage is summed up. Hours and days are those of UTC. */
-export const grouping = z.enum(
-  ['hour', 'day', 'provider', 'model', 'connection', 'key', 'combo'],
-  '"by" is hour, day, provider, model, connection, key or combo',
-);
+const timeGroupings = ['hour', 'day', 'week', 'month'] as const;
+const namedGroupings = [
+  'provider',
+  'model',
+  'connection',
+  'key',
+  'combo',
+  'owner',
+  'team',
+  'tag',
+  'format',
+  'outcome',
+] as const;
 
-export type Grouping = z.infer<typeof grouping>;
+export type TimeGrouping = (typeof timeGroupings)[number];
+
+/** By the value of the tag of a name. */
+export type LabelGrouping = `label:${string}`;
+
+/** By what usage is summed up. Hours, days, weeks (from Monday) and months are those of a time zone, UTC by default. */
+export type Grouping = TimeGrouping | (typeof namedGroupings)[number] | LabelGrouping;
+
+/** The groupings that have a name of their own; beside them there is `label:NAME`. */
+export const groupingNames = [...timeGroupings, ...namedGroupings] as const;
 
 /** The sums over some requests, as they are shown. */
 export const usageRow = z.object({
@@ -183,6 +206,8 @@ export const usageRow = z.object({
   id: z.string(),
   /** One grouping, or several with commas between. */
   by: z.string(),
+  /** The hour, day, week or month in its time zone: `2026-11-21`, `2026-11-21T10`, `2026-11`, a week by its Monday. Null without such a grouping. */
+  period: z.string().nullable(),
   /** The requests began from here on, and before there. */
   from: z.iso.datetime(),
   to: z.iso.datetime(),
@@ -191,11 +216,21 @@ export const usageRow = z.object({
   model: z.string().nullable(),
   connection: z.string().nullable(),
   key_id: z.string().nullable(),
-  /** The name that the key has now; null for one that was removed. */
+  /** The name that the key has now, or had when it was removed. */
   key_name: z.string().nullable(),
   combo_id: z.string().nullable(),
-  /** The name that the combo has now; null for one that was removed. */
+  /** The name that the combo has now, or had when it was removed. */
   combo: z.string().nullable(),
+  owner: z.string().nullable(),
+  team: z.string().nullable(),
+  /** A request counts for each of its tags, so rows by tag are more than the whole together. */
+  tag: z.string().nullable(),
+  /** The values of the tags that `label:NAME` groups by, by name. */
+  labels: z.record(z.string(), z.string().nullable()),
+  format: z.string().nullable(),
+  outcome: z.string().nullable(),
+  /** How many groups beyond the `top` of a query are in this row together; 0 for a group of its own. */
+  rest_groups: z.int(),
   requests: z.int(),
   failed: z.int(),
   aborted: z.int(),

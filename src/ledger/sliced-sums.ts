@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from '../store/database.ts';
-import { type BucketName, buckets } from './buckets.ts';
-import { exact, type Sums, type SumsQuery, sumsOf } from './sums.ts';
+import { addSums, type SumGroups, type Sums, type SumsQuery, sumsOf } from './sums.ts';
 
 /** Requests summed up in one go: some milliseconds. */
 const SLICE_ROWS = 2_000;
@@ -15,16 +14,12 @@ export async function slicedSums(
   query: SumsQuery,
   sliceRows: number = SLICE_ROWS,
 ): Promise<Sums[]> {
-  const groups = new Map<string, Sums>();
+  const groups: SumGroups = new Map();
   for (let since: number | null = query.since; since !== null; ) {
     const cut = await startOfNext(store, since, sliceRows);
     const next: number | null = cut !== null && cut < (query.before ?? Number.POSITIVE_INFINITY) ? cut : null;
     const slice = next === null ? query : { ...query, before: next };
-    for (const sums of await sumsOf(store, { ...slice, since })) {
-      const key = JSON.stringify([sums.period, ...Object.values(sums.dimensions)]);
-      const sofar = groups.get(key);
-      groups.set(key, sofar === undefined ? sums : added(sofar, sums));
-    }
+    addSums(groups, await sumsOf(store, { ...slice, since }));
     since = next;
     await setImmediate();
   }
@@ -42,34 +37,6 @@ async function startOfNext(store: Pick<Store, 'db'>, since: number, rows: number
     .limit(1)
     .executeTakeFirst();
   return last === undefined ? null : last.started_at + 1;
-}
-
-function added(one: Sums, other: Sums): Sums {
-  const usage = Object.fromEntries(
-    buckets.map(({ name }) => [name, one.usage[name] + other.usage[name]]),
-  ) as Record<BucketName, number>;
-  return {
-    period: one.period,
-    dimensions: one.dimensions,
-    requests: one.requests + other.requests,
-    failed: one.failed + other.failed,
-    aborted: one.aborted + other.aborted,
-    estimated: one.estimated + other.estimated,
-    unpriced: one.unpriced + other.unpriced,
-    unpricedTokens: one.unpricedTokens + other.unpricedTokens,
-    costUsd: money(one.costUsd, other.costUsd),
-    cacheSavingsUsd: money(one.cacheSavingsUsd, other.cacheSavingsUsd),
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    usage,
-    durationMs: one.durationMs + other.durationMs,
-    ttftMs: one.ttftMs + other.ttftMs,
-    ttftCount: one.ttftCount + other.ttftCount,
-  };
-}
-
-function money(one: number | null, other: number | null): number | null {
-  return one === null && other === null ? null : exact((one ?? 0) + (other ?? 0));
 }
 
 /** Time as it goes by, names by their letters; what was not known comes first. */

@@ -1,10 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Store } from '../store/database.ts';
 import { type BucketName, buckets, inputColumns, outputColumns } from './buckets.ts';
-import type { Grouping } from './schema.ts';
+import type { Grouping, LabelGrouping } from './schema.ts';
+import { eachTag, hasTag, tagValue } from './tag-column.ts';
+import { timeBuckets, timeGroupingIn } from './time-buckets.ts';
 
 /** What requests can be narrowed to, and grouped by. */
-export type Dimension = 'provider' | 'model' | 'connection' | 'key_id' | 'combo_id';
+export type Dimension = NamedDimension | LabelGrouping;
+
+type NamedDimension = keyof typeof columnOf;
 
 export interface SumsQuery {
   /** Groups within groups, of which one at most is by time; none: all in one. */
@@ -12,16 +16,18 @@ export interface SumsQuery {
   /** Requests that began at or after `since` and before `before`, in milliseconds since the epoch. */
   since: number;
   before?: number;
+  /** Whose hours and days are meant, a name of the IANA database; default UTC. */
+  timeZone?: string;
   /** Only requests of these. */
   only?: Partial<Record<Dimension, string>>;
 }
 
 /** The sums of one group. */
 export interface Sums {
-  /** Number of the hour or day since the epoch, where grouped by one. */
+  /** Where the hour, day, week or month begins, in milliseconds since the epoch, where grouped by one. */
   period: number | null;
   /** What the group was made by; null for the other dimensions, and where it was not known. */
-  dimensions: Record<Dimension, string | null>;
+  dimensions: Readonly<Partial<Record<Dimension, string | null>>>;
   requests: number;
   failed: number;
   aborted: number;
@@ -44,22 +50,44 @@ export interface Sums {
   ttftCount: number;
 }
 
-const hourMs = 3_600_000;
-export const dayMs = 86_400_000;
+/** What each dimension is of a request. */
+const columnOf = {
+  provider: sql`requests.provider`,
+  model: sql`requests.model`,
+  connection: sql`requests.connection`,
+  key_id: sql`requests.key_id`,
+  combo_id: sql`requests.combo_id`,
+  owner: tagValue('owner'),
+  team: tagValue('team'),
+  tag: sql`each_tag.value`,
+  format: sql`requests.format`,
+  outcome: sql`requests.outcome`,
+} satisfies Record<string, RawBuilder<unknown>>;
 
-const dimensionsOf: Readonly<Record<Grouping, readonly Dimension[]>> = {
-  hour: [],
-  day: [],
-  provider: ['provider'],
-  model: ['provider', 'model'],
-  connection: ['connection'],
-  key: ['key_id'],
-  combo: ['combo_id'],
-};
+function dimensionsOf(grouping: Grouping): readonly Dimension[] {
+  switch (grouping) {
+    case 'hour':
+    case 'day':
+    case 'week':
+    case 'month':
+      return [];
+    case 'model':
+      return ['provider', 'model'];
+    case 'key':
+      return ['key_id'];
+    case 'combo':
+      return ['combo_id'];
+    default:
+      return [grouping];
+  }
+}
 
-/** How many milliseconds a period has, for groupings by time. */
-export function periodMs(by: readonly Grouping[]): number | null {
-  return by.includes('hour') ? hourMs : by.includes('day') ? dayMs : null;
+function isLabel(dimension: Dimension): dimension is LabelGrouping {
+  return dimension.startsWith('label:');
+}
+
+function expressionOf(dimension: Dimension): RawBuilder<unknown> {
+  return isLabel(dimension) ? tagValue(dimension.slice('label:'.length)) : columnOf[dimension];
 }
 
 /**
@@ -68,20 +96,30 @@ export function periodMs(by: readonly Grouping[]): number | null {
  */
 export async function sumsOf(store: Pick<Store, 'db'>, query: SumsQuery): Promise<Sums[]> {
   const { before, by, only = {}, since } = query;
-  const keys = keyColumns(by);
-  let select = store.db
-    .selectFrom('requests')
+  const keys = keyColumns(query);
+  const from = store.db.selectFrom('requests');
+  let select = (by.includes('tag') ? from.innerJoin(eachTag.as('each_tag'), (join) => join.onTrue()) : from)
     .where('started_at', '>=', since)
     .select([...keys.map(({ as, value }) => value.as(as)), ...measures.map(({ as, value }) => value.as(as))]);
   if (before !== undefined) select = select.where('started_at', '<', before);
   for (const [dimension, value] of Object.entries(only))
-    select = select.where(sql.ref(`requests.${dimension}`), '=', value);
+    if (value !== undefined) select = select.where(testOf(dimension as Dimension, value));
   if (keys.length > 0) {
     const places = keys.map((_, index) => sql.lit(index + 1));
     select = select.groupBy(places).orderBy(sql`${sql.join(places)}`);
   }
   const rows = await select.execute();
-  return rows.map((row) => toSums(row));
+  const period = periodOf(query);
+  const groups: SumGroups = new Map();
+  addSums(
+    groups,
+    rows.map((row) => toSums(row, by, period)),
+  );
+  return [...groups.values()];
+}
+
+function testOf(dimension: Dimension, value: string): RawBuilder<boolean> {
+  return dimension === 'tag' ? hasTag(value) : sql<boolean>`${expressionOf(dimension)} = ${value}`;
 }
 
 interface Column {
@@ -89,11 +127,62 @@ interface Column {
   value: RawBuilder<unknown>;
 }
 
-function keyColumns(by: readonly Grouping[]): Column[] {
-  const ms = periodMs(by);
-  const period = ms === null ? [] : [{ as: 'period', value: sql`started_at / ${sql.lit(ms)}` }];
-  const names = new Set(by.flatMap((grouping) => dimensionsOf[grouping]));
-  return [...period, ...[...names].map((name) => ({ as: name, value: sql`${sql.ref(`requests.${name}`)}` }))];
+/** The buckets of time that requests are grouped by; null where they are not. */
+function periodOf({ by, timeZone }: SumsQuery) {
+  const kind = timeGroupingIn(by);
+  return kind === null ? null : timeBuckets(kind, timeZone);
+}
+
+function keyColumns(query: SumsQuery): Column[] {
+  const ms = periodOf(query)?.stepMs;
+  const period =
+    ms === undefined ? [] : [{ as: 'period', value: sql`started_at / ${sql.lit(ms)} * ${sql.lit(ms)}` }];
+  return [...period, ...dimensionsIn(query.by).map((name) => ({ as: name, value: expressionOf(name) }))];
+}
+
+function dimensionsIn(by: readonly Grouping[]): Dimension[] {
+  return [...new Set(by.flatMap(dimensionsOf))];
+}
+
+/** Sums by what their group was made by. */
+export type SumGroups = Map<string, Sums>;
+
+/** Adds sums to those of the same group. */
+export function addSums(groups: SumGroups, all: readonly Sums[]): void {
+  for (const sums of all) {
+    const key = JSON.stringify([sums.period, ...Object.values(sums.dimensions)]);
+    const sofar = groups.get(key);
+    groups.set(key, sofar === undefined ? sums : added(sofar, sums));
+  }
+}
+
+/** The sums of two groups together, under the name of the first. */
+export function added(one: Sums, other: Sums): Sums {
+  const usage = Object.fromEntries(
+    buckets.map(({ name }) => [name, one.usage[name] + other.usage[name]]),
+  ) as Record<BucketName, number>;
+  return {
+    period: one.period,
+    dimensions: one.dimensions,
+    requests: one.requests + other.requests,
+    failed: one.failed + other.failed,
+    aborted: one.aborted + other.aborted,
+    estimated: one.estimated + other.estimated,
+    unpriced: one.unpriced + other.unpriced,
+    unpricedTokens: one.unpricedTokens + other.unpricedTokens,
+    costUsd: money(one.costUsd, other.costUsd),
+    cacheSavingsUsd: money(one.cacheSavingsUsd, other.cacheSavingsUsd),
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    usage,
+    durationMs: one.durationMs + other.durationMs,
+    ttftMs: one.ttftMs + other.ttftMs,
+    ttftCount: one.ttftCount + other.ttftCount,
+  };
+}
+
+function money(one: number | null, other: number | null): number | null {
+  return one === null && other === null ? null : exact((one ?? 0) + (other ?? 0));
 }
 
 const measures: readonly Column[] = [
@@ -117,19 +206,17 @@ const measures: readonly Column[] = [
   ...buckets.map(({ column }) => ({ as: column, value: sql`sum(${sql.ref(column)})` })),
 ];
 
-function toSums(row: Readonly<Record<string, unknown>>): Sums {
+function toSums(
+  row: Readonly<Record<string, unknown>>,
+  by: readonly Grouping[],
+  period: ReturnType<typeof periodOf>,
+): Sums {
   const requests = numberIn(row, 'requests');
   const total = (columns: readonly string[]) =>
     columns.reduce((sum, column) => sum + numberIn(row, column), 0);
   return {
-    period: typeof row['period'] === 'number' ? row['period'] : null,
-    dimensions: {
-      provider: textIn(row, 'provider'),
-      model: textIn(row, 'model'),
-      connection: textIn(row, 'connection'),
-      key_id: textIn(row, 'key_id'),
-      combo_id: textIn(row, 'combo_id'),
-    },
+    period: period !== null && typeof row['period'] === 'number' ? period.startOf(row['period']) : null,
+    dimensions: Object.fromEntries(dimensionsIn(by).map((name) => [name, textIn(row, name)])),
     requests,
     failed: numberIn(row, 'failed'),
     aborted: numberIn(row, 'aborted'),

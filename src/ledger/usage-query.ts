@@ -1,22 +1,25 @@
 import type { Condition, ListQuery } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
-import { type Grouping, grouping } from './schema.ts';
-import { type Dimension, dayMs, periodMs, type SumsQuery } from './sums.ts';
+import { tagName } from '../lib/tags.ts';
+import { type Grouping, groupingNames } from './schema.ts';
+import type { Dimension, SumsQuery } from './sums.ts';
+import { dayMs, isTimeZone, timeBuckets, timeGroupingIn } from './time-buckets.ts';
+import { TOTAL, type UsageRowsQuery } from './usage.ts';
 
-/** Days that are summed up when no time is named. */
-const DEFAULT_DAYS = 30;
-/** Hours are finer, so fewer of them are. */
-const DEFAULT_HOURS_MS = 2 * dayMs;
+/** How many days are summed up when no time is named, by the grouping by time. */
+const DEFAULT_DAYS = { hour: 2, day: 30, week: 84, month: 365 } as const;
+/** What may be told one by one of the groups that cost most. */
+const MOST_TOP = 100;
 
 /** Which sums a query asks for, and what is left to be looked at in the sums themselves. */
 export interface UsageQuery {
-  sums: SumsQuery;
+  sums: UsageRowsQuery;
   rest: ListQuery;
 }
 
 /**
- * What a list of usage is made of. `by`, `from`, `to` and the dimensions decide which requests are summed up and how;
- * other conditions hold for the sums.
+ * What a list of usage is made of. `by`, `from`, `to`, `time_zone`, `top` and the dimensions decide which requests are
+ * summed up and how; other conditions hold for the sums.
  * @throws GatewayError `invalid_request` for conditions that cannot be put that way
  */
 export function usageQuery(query: ListQuery, now: number): UsageQuery {
@@ -27,6 +30,8 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
   let by: readonly Grouping[] = ['day'];
   let since: number | null = null;
   let before: number | null = null;
+  let timeZone = 'UTC';
+  let top: number | null = null;
   for (const condition of group) {
     switch (condition.attribute) {
       case 'by':
@@ -38,6 +43,17 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
       case 'to':
         before = Math.min(before ?? Number.POSITIVE_INFINITY, boundary(condition, '<='));
         break;
+      case 'time_zone':
+        timeZone = zoneOf(condition);
+        break;
+      case 'top':
+        top = topOf(condition);
+        break;
+      case 'owner':
+      case 'team':
+      case 'tag':
+      case 'format':
+      case 'outcome':
       case 'provider':
       case 'model':
       case 'connection':
@@ -49,47 +65,90 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
         left.push(condition);
     }
   }
-  since ??= defaultSince(by, before ?? now);
+  since ??= defaultSince(by, before ?? now, timeZone);
   const groups = left.length === 0 ? [] : [left];
   return {
-    sums: { by, since, ...(before === null ? {} : { before }), only },
+    sums: { by, since, ...(before === null ? {} : { before }), timeZone, only, top },
     rest: { ...query, groups },
   };
 }
 
 /** The sums that the member of an id belongs to; null for what is no such id. */
-export function usageQueryOf(id: string, now: number): UsageQuery['sums'] | null {
-  const colon = id.indexOf(':');
-  const by = parseGroupings(id.slice(0, Math.max(colon, 0)));
+export function usageQueryOf(id: string, now: number): SumsQuery | null {
+  const [by, values] = partsOfId(id);
   if (by === null) return null;
-  const ms = periodMs(by);
-  if (ms === null) return { by, since: defaultSince(by, now) };
-  const at = by.findIndex((one) => one === 'hour' || one === 'day');
-  const text = id.slice(colon + 1).split('|')[at] ?? '';
-  const start = Date.parse(by[at] === 'hour' ? `${text}:00Z` : `${text}T00:00Z`);
-  return Number.isNaN(start) ? null : { by, since: start, before: start + ms };
+  const kind = timeGroupingIn(by);
+  if (kind === null) return { by, since: defaultSince(by, now) };
+  const text = values.split('|')[by.indexOf(kind)] ?? '';
+  const start = Date.parse(
+    kind === 'hour' ? `${text}:00Z` : `${text}${kind === 'month' ? '-01' : ''}T00:00Z`,
+  );
+  if (Number.isNaN(start)) return null;
+  const buckets = timeBuckets(kind);
+  const since = buckets.startOf(start);
+  return { by, since, before: buckets.endOf(since) };
 }
+
+/** What an id groups by, and the values in it. The name of a label follows a colon of its own. */
+function partsOfId(id: string): [by: Grouping[] | null, values: string] {
+  const parts = id.slice(0, MOST_ID).split(':');
+  for (let end = 1; end < parts.length; end += 1) {
+    const by = parseGroupings(parts.slice(0, end).join(':'));
+    if (by !== null) return [by, parts.slice(end).join(':')];
+  }
+  return [null, ''];
+}
+
+const MOST_ID = 1_000;
 
 /** From where on requests are summed up when no time is named, in milliseconds since the epoch. */
-export function defaultSince(by: readonly Grouping[], end: number): number {
-  const ms = periodMs(by) ?? dayMs;
-  const back = by.includes('hour') ? DEFAULT_HOURS_MS : DEFAULT_DAYS * dayMs;
-  return Math.floor((end - back) / ms) * ms;
+export function defaultSince(by: readonly Grouping[], end: number, timeZone = 'UTC'): number {
+  const kind = timeGroupingIn(by) ?? 'day';
+  return timeBuckets(kind, timeZone).startOf(end - DEFAULT_DAYS[kind] * dayMs);
 }
 
-/** Groupings with commas between, as in `day,key`; null for anything else, and for two of one kind. */
+/** Groupings with commas between, as in `day,key`; none for `total`; null for anything else, and for two of one kind. */
 export function parseGroupings(text: string): Grouping[] | null {
-  const by = text.split(',').map((one) => grouping.safeParse(one.trim()).data);
-  const known = by.filter((one) => one !== undefined);
-  const kinds = new Set(known.map((one) => (one === 'hour' ? 'day' : one)));
-  return known.length === by.length && kinds.size === by.length ? known : null;
+  if (text === TOTAL) return [];
+  const by = text.split(',').map((one) => groupingOf(one.trim()));
+  const known = by.filter((one) => one !== null);
+  const times = known.filter((one) => timeGroupingIn([one]) !== null);
+  const isSound = known.length === by.length && new Set(known).size === by.length && times.length <= 1;
+  return isSound ? known : null;
+}
+
+const label = /^label:(.*)$/;
+
+/** The grouping of a name; null for what is none. */
+function groupingOf(text: string): Grouping | null {
+  const tag = label.exec(text)?.[1];
+  if (tag !== undefined) return tagName.test(tag) ? `label:${tag}` : null;
+  return groupingNames.find((name) => name === text) ?? null;
+}
+
+/** What may be grouped by, in words. */
+export const groupingList = `${groupingNames.join(', ')}, label:NAME or total`;
+
+function zoneOf(condition: Condition): string {
+  const name = plainText(condition);
+  if (isTimeZone(name)) return name;
+  throw wrong(
+    `time_zone='${name}' is no time zone: name one as the IANA database does, e.g. 'Europe/Vienna'`,
+  );
+}
+
+function topOf({ operator, value }: Condition): number {
+  const count = Number(value);
+  if ((operator === '=' || operator === '==') && Number.isInteger(count) && count >= 1 && count <= MOST_TOP)
+    return count;
+  throw wrong(`top=5 names how many groups are told one by one: a whole number from 1 to ${MOST_TOP}`);
 }
 
 function groupingsOf({ operator, value }: Condition): Grouping[] {
   const by = typeof value === 'string' ? parseGroupings(value) : null;
   if ((operator !== '=' && operator !== '==') || by === null)
     throw wrong(
-      "by='day' names how usage is summed up: hour, day, provider, model, connection, key or combo; several with commas between",
+      `by='day' names how usage is summed up: ${groupingList}; several with commas between, one of them by time`,
     );
   return by;
 }

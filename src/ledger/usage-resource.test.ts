@@ -129,6 +129,14 @@ describe('the resource of usage', () => {
       'combo',
       'key,day',
       'hour,model',
+      'week',
+      'month,team',
+      'tag',
+      'owner',
+      'label:app',
+      'label:app,day',
+      'format,outcome',
+      'total',
     ])
       for (const row of (await ask([is('by', grouping)])).rows) {
         assert.deepEqual(usageRow.strict().parse(row), row, row.id);
@@ -151,11 +159,146 @@ describe('the resource of usage', () => {
     const key = { id: 'key_1', name: 'laptop', prefix: 'sk-1', hash: 'x', created_at: now };
     await store.db.insertInto('keys').values(key).execute();
     const named = (await ask([is('by', 'key,model')])).rows.map((row) => [row['key_name'], row['model']]);
+    // By the outer grouping first: what had no key, then the keys.
     assert.deepEqual(named, [
+      [null, 'mini'],
       ['laptop', null],
       ['laptop', 'gpt-5'],
-      [null, 'mini'],
     ]);
+  });
+
+  it('goes on to tell the name of a key that was removed', async (test) => {
+    const { ask, store } = await usageOf(test, entries);
+    const key = { id: 'key_1', name: 'laptop', prefix: 'sk-1', hash: 'x', created_at: now };
+    await store.db.insertInto('keys').values(key).execute();
+    await store.db.updateTable('keys').set({ name: 'old laptop' }).execute();
+    await store.db.deleteFrom('keys').where('id', '=', 'key_1').execute();
+    const names = (await ask([is('by', 'key')])).rows.map((row) => row['key_name']);
+    assert.deepEqual(names, [null, 'old laptop']);
+  });
+
+  it('sums up by team, owner, label and tag, and narrows to them', async (test) => {
+    const tagged = [
+      madeEntry({ id: 'a', startedAt: now - 4, tags: ['team=core', 'owner=ann', 'app=x', 'batch'] }),
+      madeEntry({ id: 'b', startedAt: now - 3, tags: ['team=core', 'app=y'] }),
+      madeEntry({ id: 'c', startedAt: now - 2, tags: ['team=data', 'apple=x'] }),
+      madeEntry({ id: 'd', startedAt: now - 1, tags: [] }),
+    ];
+    const { ask, resource } = await usageOf(test, tagged);
+    const by = async (...conditions: Condition[]) => told((await ask(conditions)).rows);
+    assert.deepEqual(await by(is('by', 'team')), [
+      ['team:-', 1],
+      ['team:core', 2],
+      ['team:data', 1],
+    ]);
+    assert.deepEqual(await by(is('by', 'label:app')), [
+      ['label:app:-', 2],
+      ['label:app:x', 1],
+      ['label:app:y', 1],
+    ]);
+    assert.deepEqual(await by(is('by', 'tag'), is('team', 'core')), [
+      ['tag:app=x', 1],
+      ['tag:app=y', 1],
+      ['tag:batch', 1],
+      ['tag:owner=ann', 1],
+      ['tag:team=core', 2],
+    ]);
+    assert.deepEqual(await by(is('by', 'total'), is('tag', 'app=x')), [['total:', 1]]);
+    assert.deepEqual(await by(is('by', 'owner,team'), is('tag', 'batch')), [['owner,team:ann|core', 1]]);
+    const [row] = (await ask([is('by', 'label:app,team')])).rows.slice(-1);
+    assert.deepEqual([row?.['labels'], row?.['team']], [{ app: 'y' }, 'core']);
+    assert.deepEqual((await resource.find('label:app:x', admin))?.['requests'], 1);
+    for (const grouping of ['label:', 'label:a b', 'labels', 'total,key'])
+      await assert.rejects(ask([is('by', grouping)]), { code: 'invalid_request' }, grouping);
+  });
+
+  it('cuts time by the clocks of a time zone, into hours, days, weeks and months', async (test) => {
+    // In Vienna clocks went back on 2026-10-25 at 03:00 (01:00 UTC).
+    const at = (text: string) => Date.parse(text);
+    const drafts = [
+      '2026-10-24T21:59Z',
+      '2026-10-24T22:00Z',
+      '2026-10-25T00:30Z',
+      '2026-10-25T01:30Z',
+      '2026-10-31T23:00Z',
+    ];
+    const { ask } = await usageOf(
+      test,
+      drafts.map((text, index) => madeEntry({ id: `r${index}`, startedAt: at(text) })),
+    );
+    const vienna = is('time_zone', 'Europe/Vienna');
+    const periods = async (by: string) =>
+      (await ask([is('by', by), vienna, from('2026-10-01T00:00:00Z')])).rows.map((row) => [
+        row['period'],
+        row['requests'],
+        row['from'],
+        row['to'],
+      ]);
+    assert.deepEqual(await periods('day'), [
+      ['2026-10-24', 1, '2026-10-23T22:00:00.000Z', '2026-10-24T22:00:00.000Z'],
+      ['2026-10-25', 3, '2026-10-24T22:00:00.000Z', '2026-10-25T23:00:00.000Z'],
+      ['2026-11-01', 1, '2026-10-31T23:00:00.000Z', '2026-11-01T23:00:00.000Z'],
+    ]);
+    assert.deepEqual(
+      (await periods('hour')).map(([period]) => period),
+      [
+        '2026-10-24T23+02:00',
+        '2026-10-25T00+02:00',
+        '2026-10-25T02+02:00',
+        '2026-10-25T02+01:00',
+        '2026-11-01T00+01:00',
+      ],
+    );
+    assert.deepEqual(
+      (await periods('week')).map(([period, requests]) => [period, requests]),
+      [
+        ['2026-10-19', 4],
+        ['2026-10-26', 1],
+      ],
+    );
+    assert.deepEqual(
+      (await periods('month')).map(([period, requests]) => [period, requests]),
+      [
+        ['2026-10', 4],
+        ['2026-11', 1],
+      ],
+    );
+    for (const zone of ['Mars/Base', '+01:00', ''])
+      await assert.rejects(ask([is('time_zone', zone)]), { code: 'invalid_request' }, zone);
+  });
+
+  it('tells the groups that cost most one by one, and the rest in one row of each day', async (test) => {
+    const made = ['a', 'b', 'c', 'd'].flatMap((model, index) =>
+      [1, 2].map((day) =>
+        madeEntry({
+          id: `${model}${day}`,
+          model,
+          startedAt: Date.UTC(2026, 10, 18 + day, 12),
+          costUsd: model === 'd' && day === 1 ? 9 : index,
+        }),
+      ),
+    );
+    const { ask } = await usageOf(test, made);
+    const rows = (await ask([is('by', 'day,model'), is('top', 2)])).rows;
+    assert.deepEqual(
+      rows.map((row) => [row.id, row['cost_usd'], row['rest_groups']]),
+      [
+        ['day,model:2026-11-19|openai/c', 2, 0],
+        ['day,model:2026-11-19|openai/d', 9, 0],
+        ['day,model:2026-11-19|*', 1, 2],
+        ['day,model:2026-11-20|openai/c', 2, 0],
+        ['day,model:2026-11-20|openai/d', 3, 0],
+        ['day,model:2026-11-20|*', 1, 2],
+      ],
+    );
+    const [total] = (await ask([is('by', 'total')])).rows;
+    assert.equal(
+      rows.reduce((sum, row) => sum + Number(row['cost_usd']), 0),
+      total?.['cost_usd'],
+    );
+    assert.equal((await ask([is('by', 'day'), is('top', 1)])).count, 2, 'days are no groups');
+    for (const top of [0, 1.5, 1000, 'x'])
+      await assert.rejects(ask([is('by', 'model'), is('top', top)]), { code: 'invalid_request' });
   });
 
   it('takes a span of time, a key or a model, and says so in each row', async (test) => {
@@ -178,7 +321,17 @@ describe('the resource of usage', () => {
     await fc.assert(
       fc.asyncProperty(
         spread,
-        fc.constantFrom('hour', 'day', 'model', 'key', 'day,model', 'key,hour', 'combo,model'),
+        fc.constantFrom(
+          'hour',
+          'day',
+          'model',
+          'key',
+          'day,model',
+          'key,hour',
+          'combo,model',
+          'tag',
+          'label:app,week',
+        ),
         fc.integer({ min: 1, max: 6 }),
         async (drafts, by, rows) => {
           const made = drafts.map((draft, index) => madeEntry({ ...draft, id: `req_${index}` }));

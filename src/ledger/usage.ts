@@ -1,7 +1,15 @@
 import type { Store } from '../store/database.ts';
-import type { Grouping, UsageRow } from './schema.ts';
+import { type Names, namesOf } from './names.ts';
+import type { Grouping, LabelGrouping, UsageRow } from './schema.ts';
 import { slicedSums } from './sliced-sums.ts';
-import { periodMs, type Sums, type SumsQuery } from './sums.ts';
+import type { Dimension, SumsQuery } from './sums.ts';
+import { type TimeBuckets, timeBuckets, timeGroupingIn } from './time-buckets.ts';
+import { type RankedSums, topGroups } from './top.ts';
+
+export interface UsageRowsQuery extends SumsQuery {
+  /** How many groups are told one by one, those that cost most; the rest is one row together. Null, the default: all. */
+  top?: number | null;
+}
 
 /**
  * What was used and what it cost, one row for each group that there is.
@@ -9,51 +17,60 @@ import { periodMs, type Sums, type SumsQuery } from './sums.ts';
  */
 export async function usageRows(
   store: Pick<Store, 'db'>,
-  query: SumsQuery,
+  query: UsageRowsQuery,
   now: number,
 ): Promise<UsageRow[]> {
-  const sums = await slicedSums(store, query);
-  const names = await namesIn(store, query);
-  return sums.map((one) => rowOf(one, query, query.before ?? now, names));
-}
-
-/** What keys and combos are called now, by id. */
-interface Names {
-  keys: ReadonlyMap<string | null, string>;
-  combos: ReadonlyMap<string | null, string>;
-}
-
-async function namesIn({ db }: Pick<Store, 'db'>, { by, only = {} }: SumsQuery): Promise<Names> {
-  const ofKeys = by.includes('key') || only.key_id !== undefined;
-  const ofCombos = by.includes('combo') || only.combo_id !== undefined;
-  const keys = ofKeys ? await db.selectFrom('keys').select(['id', 'name']).execute() : [];
-  const combos = ofCombos ? await db.selectFrom('combos').select(['id', 'name']).execute() : [];
-  return {
-    keys: new Map(keys.map(({ id, name }) => [id, name])),
-    combos: new Map(combos.map(({ id, name }) => [id, name])),
+  const { by, timeZone, top = null } = query;
+  const kind = timeGroupingIn(by);
+  const sums = topGroups(await slicedSums(store, query), by, top);
+  const idsOf = (dimension: 'key_id' | 'combo_id') =>
+    sums.map(({ dimensions }) => dimensions[dimension] ?? query.only?.[dimension] ?? null);
+  const context: RowContext = {
+    query,
+    end: query.before ?? now,
+    buckets: kind === null ? null : timeBuckets(kind, timeZone),
+    keys: await namesOf(store, 'keys', idsOf('key_id')),
+    combos: await namesOf(store, 'combos', idsOf('combo_id')),
   };
+  return sums.map((one) => rowOf(one, context));
 }
 
-function rowOf(sums: Sums, query: SumsQuery, end: number, names: Names): UsageRow {
-  const { by, only = {}, since } = query;
-  const ms = periodMs(by);
-  const start = ms === null || sums.period === null ? since : sums.period * ms;
-  const stop = ms === null ? end : Math.min(start + ms, query.before ?? Number.POSITIVE_INFINITY);
-  const { dimensions } = sums;
-  const keyId = dimensions.key_id ?? only.key_id ?? null;
-  const comboId = dimensions.combo_id ?? only.combo_id ?? null;
+interface RowContext {
+  query: UsageRowsQuery;
+  /** Milliseconds since the epoch. */
+  end: number;
+  buckets: TimeBuckets | null;
+  keys: Names;
+  combos: Names;
+}
+
+function rowOf(sums: RankedSums, { buckets, combos, end, keys, query }: RowContext): UsageRow {
+  const { before = Number.POSITIVE_INFINITY, by, only = {}, since } = query;
+  const { dimensions, period } = sums;
+  const start = period ?? since;
+  const stop = buckets === null || period === null ? end : Math.min(buckets.endOf(period), before);
+  const of = (dimension: Dimension) => dimensions[dimension] ?? only[dimension] ?? null;
+  const [keyId, comboId] = [of('key_id'), of('combo_id')];
   return {
-    id: `${by}:${by.map((one) => labelOf(one, start, sums)).join('|')}`,
+    id: idOf(sums, by, buckets),
     by: by.join(','),
+    period: buckets === null || period === null ? null : buckets.labelOf(period),
     from: new Date(Math.max(start, since)).toISOString(),
     to: new Date(stop).toISOString(),
-    provider: dimensions.provider ?? only.provider ?? null,
-    model: dimensions.model ?? only.model ?? null,
-    connection: dimensions.connection ?? only.connection ?? null,
+    provider: of('provider'),
+    model: of('model'),
+    connection: of('connection'),
     key_id: keyId,
-    key_name: names.keys.get(keyId) ?? null,
+    key_name: keys.get(keyId) ?? null,
     combo_id: comboId,
-    combo: names.combos.get(comboId) ?? null,
+    combo: combos.get(comboId) ?? null,
+    owner: of('owner'),
+    team: of('team'),
+    tag: of('tag'),
+    labels: Object.fromEntries(by.filter(isLabel).map((one) => [one.slice('label:'.length), of(one)])),
+    format: of('format'),
+    outcome: of('outcome'),
+    rest_groups: sums.restGroups,
     requests: sums.requests,
     failed: sums.failed,
     aborted: sums.aborted,
@@ -70,21 +87,41 @@ function rowOf(sums: Sums, query: SumsQuery, end: number, names: Names): UsageRo
   };
 }
 
-function labelOf(by: Grouping, start: number, { dimensions }: Sums): string {
-  switch (by) {
-    case 'hour':
-      return new Date(start).toISOString().slice(0, 13);
-    case 'day':
-      return new Date(start).toISOString().slice(0, 10);
-    case 'provider':
-      return dimensions.provider ?? '-';
+function isLabel(grouping: Grouping): grouping is LabelGrouping {
+  return grouping.startsWith('label:');
+}
+
+/** `day,key:2026-11-21|key_1` */
+function idOf(sums: RankedSums, by: readonly Grouping[], buckets: TimeBuckets | null): string {
+  const kind = timeGroupingIn(by);
+  const label = (grouping: Grouping): string => {
+    if (grouping === kind)
+      return buckets === null || sums.period === null ? '-' : buckets.labelOf(sums.period);
+    return sums.restGroups > 0 ? REST : nameOf(grouping, sums);
+  };
+  return `${by.length === 0 ? TOTAL : by}:${by.map(label).join('|')}`;
+}
+
+/** What the rest of the groups is called in an id. */
+const REST = '*';
+
+/** What the grouping is called that puts everything into one row. */
+export const TOTAL = 'total';
+
+function nameOf(grouping: Grouping, { dimensions }: RankedSums): string {
+  switch (grouping) {
     case 'model':
       return `${dimensions.provider ?? '-'}/${dimensions.model ?? '-'}`;
-    case 'connection':
-      return dimensions.connection ?? '-';
     case 'key':
       return dimensions.key_id ?? '-';
     case 'combo':
       return dimensions.combo_id ?? '-';
+    case 'hour':
+    case 'day':
+    case 'week':
+    case 'month':
+      return '-';
+    default:
+      return dimensions[grouping] ?? '-';
   }
 }

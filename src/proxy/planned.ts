@@ -8,6 +8,7 @@ import type { LedgerFacts } from './inbound/entry.ts';
 import { refuseLoop } from './inbound/loop.ts';
 import { requestedModel } from './inbound/request.ts';
 import type { Surface } from './inbound/routes.ts';
+import { requestTags } from './inbound/tags.ts';
 import { refuseOtherModels } from './json/model-fields.ts';
 import { turnOf } from './responses-state/response-state.ts';
 
@@ -49,6 +50,8 @@ export async function planned(
   const model =
     named === undefined ? requestedModel(body) : { value: named.model, start: 0, end: 0, pieces: body };
   facts.requestedModel = model.value;
+  const tagged = { exchange, principal, requestedModel: model.value };
+  facts.tags = requestTags(context.config.tagRules, tagged);
   const snapshot = context.snapshot();
   const plan = context.routing.plan(snapshot.routes, {
     requested: model.value,

@@ -8,7 +8,7 @@ import { callerGone, endOfError } from './dispatch/call.ts';
 import { runCall } from './dispatch/run.ts';
 import { dryRun, isDryRun } from './dry-run.ts';
 import { admit } from './inbound/admit.ts';
-import { type LedgerFacts, ledgerEntry, traceparentOf } from './inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry, newFacts, traceparentOf } from './inbound/entry.ts';
 import { type Asked, type AskedSurface, planned } from './planned.ts';
 
 /** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
@@ -35,14 +35,7 @@ export async function proxyBody(
 ): Promise<void> {
   const { exchange } = asked;
   const { format } = surface;
-  const facts: LedgerFacts = {
-    exchange,
-    format,
-    principal,
-    requestedModel: null,
-    comboId: null,
-    trace: null,
-  };
+  const facts = newFacts({ exchange, format, principal });
   if (isDryRun(exchange.request.headers)) return dryRun(context, facts, asked, surface);
   await recordingRefusals(context, facts, async () => {
     const { named, plan, requested, snapshot, taken } = await planned(context, facts, asked, surface);

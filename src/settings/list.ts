@@ -83,6 +83,7 @@ export const settings: readonly Setting[] = [
   { name: 'keepalive_ms', read: ({ keepAliveMs }) => keepAliveMs },
   { name: 'drain_ms', read: ({ drainMs }) => drainMs },
   { name: 'prices', read: ({ prices }) => prices },
+  { name: 'tag_rules', read: ({ tagRules }) => tagRules },
 ];
 
 /** Where the value in force comes from. `file` is what the process was started with. */

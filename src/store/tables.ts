@@ -25,6 +25,8 @@ export interface Tables {
   alerts: AlertTable;
   /** What the digest of an alert has counted so far, as JSON text. */
   alert_digests: { alert_id: string; state: string };
+  /** What keys and combos were called that were removed. */
+  former_names: { id: string; name: string; removed_at: number };
   revision: { id: number; value: number };
   event_configs: EventConfigTable;
   tunnels: TunnelTable;
@@ -55,6 +57,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   tunnels: true,
   alerts: true,
   alert_digests: true,
+  former_names: true,
 };
 
 /** Every table, to tell a whole database from one that lacks some. */
@@ -71,6 +74,11 @@ export interface KeyTable {
   disabled: Generated<number>;
   /** Null: answers are not given again. */
   cache_ttl_seconds: number | null;
+  /** The name of a user, or any text. */
+  owner: string | null;
+  team: string | null;
+  /** A JSON object of texts; null for none. */
+  labels: string | null;
 }
 
 export interface ConnectionTable {
@@ -267,6 +275,8 @@ export interface RequestTable {
   attempts: number;
   upstream_request_id: string | null;
   user_agent: string | null;
+  /** A JSON array of texts; null for none. */
+  tags: string | null;
 }
 
 export interface BudgetTable {

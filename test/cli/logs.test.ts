@@ -20,17 +20,23 @@ it('logs show of a request that was refused what was asked for, and no cost of w
   const error = { outcome: 'failed', errorCode: 'rate_limit_exceeded', errorMessage: 'used up' } as const;
   assert.equal(
     await lineOf(test, { ...nothing, ...refused, ...error, requestedModel: 'demo/echo' }),
-    '429  demo/echo  no usage  2 ms  req_1  rate_limit_exceeded: used up',
+    '429  key_1  demo/echo  no usage  2 attempts  2 ms  req_1  [app=ide, batch]  rate_limit_exceeded: used up',
   );
 });
 
 it('logs say of which answers the cost is not known', async (test) => {
-  assert.equal(await lineOf(test, nothing), '200  work/gpt-5  no usage  cost unknown  2 ms  req_1');
+  assert.equal(
+    await lineOf(test, nothing),
+    '200  key_1  auto → work/gpt-5  no usage  cost unknown  2 attempts  2 ms  req_1  [app=ide, batch]',
+  );
 });
 
 it('logs name what came from the cache', async (test) => {
   const hit = { cached: true, usage: null, costUsd: 0, durationMs: 1, attempts: 0 } as const;
-  assert.equal(await lineOf(test, hit), '200  work/gpt-5  from the cache  $0  1 ms  req_1');
+  assert.equal(
+    await lineOf(test, { ...hit, tags: [], requestedModel: 'work/gpt-5' }),
+    '200  key_1  work/gpt-5  from the cache  $0  1 ms  req_1',
+  );
 });
 
 it('logs tell that nothing fits from nothing being there', async (test) => {

@@ -2,7 +2,7 @@ import { limitedKeys } from '../../src/budgets/key-limits.ts';
 import { newConnectionOf } from '../../src/connections/checked-input.ts';
 import { usableStorageKey } from '../../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../../src/connections/store.ts';
-import { rowOfEntry } from '../../src/ledger/entry-row.ts';
+import { shownRequests } from '../../src/ledger/entry-row.ts';
 import { type RecentQuery, recentRequests } from '../../src/ledger/report.ts';
 import { readRunFile } from '../../src/run-file.ts';
 import { openStore, type Store } from '../../src/store/database.ts';
@@ -50,5 +50,5 @@ export function addConnections(place: DataDir, inputs: readonly ConnectionInput[
 
 /** `gateway logs --json`: the latest rows, oldest first. */
 export function ledgerLines({ dataDir }: DataDir, query: RecentQuery): Promise<LedgerLine[]> {
-  return withStore(dataDir, async (store) => (await recentRequests(store, query)).map(rowOfEntry));
+  return withStore(dataDir, async (store) => shownRequests(store, await recentRequests(store, query)));
 }

@@ -19,6 +19,7 @@ export interface LedgerLine {
   status: number;
   outcome: 'ok' | 'failed' | 'aborted';
   key_id: string | null;
+  key_name: string | null;
   provider: string | null;
   connection: string | null;
   format: string;
@@ -38,6 +39,7 @@ export interface LedgerLine {
   error: { code: string; message: string | null } | null;
   upstream_request_id: string | null;
   user_agent: string | null;
+  tags: string[];
 }
 
 export interface GatewayOptions {
@@ -87,6 +89,8 @@ export interface RunningGateway {
   connect(connection: ConnectionInput): Promise<void>;
   /** A request with the key, answered whole. */
   ask(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>;
+  /** A request of the management API, made by the owner of the machine. */
+  manage(method: string, path: string, body?: unknown): Promise<Reply>;
   /** One request on its own connection, sent as it is. */
   send(request: RequestLine): Promise<Reply>;
   /** A raw connection. */
@@ -186,6 +190,15 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
         body: text,
       });
     },
+    async manage(method, path, body) {
+      const headers = { ...(await ownerHeaders()), 'content-type': 'application/json' };
+      return gateway.send({
+        method,
+        path,
+        headers,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+    },
     send: (request) => exchange(running.port, request),
     client: () => openClient(running.port),
     async entry(requestId) {
@@ -202,14 +215,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     },
     entries: (limit = 1000) => ledgerLines(place, { limit }),
     async forgive() {
-      const [path, headers] = ['/api/connections', await ownerHeaders()];
-      const list = await gateway.send({ method: 'GET', path: `${path}?expand=resources`, headers });
+      const path = '/api/connections';
+      const list = await gateway.manage('GET', `${path}?expand=resources`);
       assert.equal(list.status, 200, list.text);
       const { resources } = list.json() as { resources: { id: string; condition: { state: string } }[] };
       for (const { id } of resources) {
-        const body = JSON.stringify({ action: 'reset' });
-        const sent = { ...headers, 'content-type': 'application/json' };
-        const reply = await gateway.send({ method: 'POST', path: `${path}/${id}`, headers: sent, body });
+        const reply = await gateway.manage('POST', `${path}/${id}`, { action: 'reset' });
         assert.ok(reply.status === 200 || reply.status === 409 || reply.status === 400, reply.text);
       }
     },

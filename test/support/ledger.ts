@@ -56,6 +56,7 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     attempts: 2,
     upstreamRequestId: 'up-1',
     userAgent: 'tool/1.0',
+    tags: ['app=ide', 'batch'],
     ...patch,
   });
 }

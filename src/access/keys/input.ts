@@ -13,12 +13,15 @@ export async function addKey(
   input: Record<string, unknown>,
   now: number,
 ): Promise<{ record: KeyRecord; key: string }> {
-  const { cache_ttl_seconds, expires_at, models, name } = newKeyInput.parse(input);
+  const { cache_ttl_seconds, expires_at, labels, models, name, owner, team } = newKeyInput.parse(input);
   return keys.add({
     name,
     models: models ?? null,
     expiresAt: futureTime(expires_at ?? null, now),
     cacheTtlSeconds: cache_ttl_seconds ?? null,
+    owner: owner ?? null,
+    team: team ?? null,
+    labels: labels ?? {},
   });
 }
 
@@ -34,6 +37,9 @@ export function keyPatch(row: Row, input: Record<string, unknown>, now: number):
   if (rest.models !== undefined) patch.models = rest.models;
   if (rest.disabled !== undefined) patch.disabled = rest.disabled;
   if (rest.cache_ttl_seconds !== undefined) patch.cacheTtlSeconds = rest.cache_ttl_seconds;
+  if (rest.owner !== undefined) patch.owner = rest.owner;
+  if (rest.team !== undefined) patch.team = rest.team;
+  if (rest.labels !== undefined) patch.labels = rest.labels;
   // An expired key may be sent back as it was read, to change something else.
   if (expires_at !== undefined && expires_at !== row['expires_at'])
     patch.expiresAt = futureTime(expires_at, now);

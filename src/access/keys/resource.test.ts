@@ -43,6 +43,10 @@ describe('the resource of gateway keys', () => {
       expired: false,
       disabled: false,
       cache_ttl_seconds: null,
+      owner: null,
+      owner_user_id: null,
+      team: null,
+      labels: {},
     });
     const rows = await resource.list?.(admin);
     assert.deepEqual(rows, [row]);

@@ -13,6 +13,10 @@ export function rowOfKey(record: KeyRecord, now: number) {
     expired: isExpired(record, now),
     disabled: record.disabled,
     cache_ttl_seconds: record.cacheTtlSeconds,
+    owner: record.owner,
+    owner_user_id: record.ownerUserId,
+    team: record.team,
+    labels: record.labels,
   };
 }
 

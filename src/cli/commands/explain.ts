@@ -1,5 +1,5 @@
 import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
-import { rowOfEntry } from '../../ledger/entry-row.ts';
+import { shownRequest } from '../../ledger/entry-row.ts';
 import { requestById } from '../../ledger/page.ts';
 import type { LedgerEntry, TraceRow } from '../../ledger/schema.ts';
 import { traceOf } from '../../ledger/traces.ts';
@@ -30,7 +30,7 @@ export const explainCommand: Command = {
         `There is no request ${printable(id)} in the ledger: \`gateway logs\` shows what there is`,
       );
     const trace = await traceOf(store, entry, context.now());
-    const request = rowOfEntry(entry);
+    const request = await shownRequest(store, entry);
     context.io.result({ request, trace }, () =>
       [
         `${request.id}  ${request.started_at}  ${request.status} ${request.outcome}  ${request.duration_ms} ms`,

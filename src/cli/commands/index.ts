@@ -263,7 +263,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'usage',
-    summary: 'Show tokens and costs by day, model, connection, key or combo',
+    summary: 'Show tokens and costs by day, model, connection, key, combo, owner, team or tag',
     load: async () => (await import('./usage.ts')).usageCommand,
   },
   {

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inputTokens, isCapped, outputTokens } from '../../ledger/buckets.ts';
-import { rowOfEntry } from '../../ledger/entry-row.ts';
+import { type ShownRequest, shownRequests } from '../../ledger/entry-row.ts';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
+import { splitTags } from '../../lib/tags.ts';
 import type { Store } from '../../store/database.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -28,7 +29,13 @@ export const logsCommand: Command = {
     {
       name: 'search',
       value: 'TEXT',
-      summary: 'only requests with the text in an id, model, connection, error or user agent',
+      summary: 'only requests with the text in an id, key, model, connection, error, tag or user agent',
+    },
+    {
+      name: 'tag',
+      value: 'TAG',
+      kind: 'list',
+      summary: 'only requests with this tag, e.g. team=core; repeat it for requests with all of them',
     },
     { name: 'follow', short: 'f', summary: 'go on with new requests until interrupted' },
   ],
@@ -37,13 +44,16 @@ export const logsCommand: Command = {
     'Oldest first. With --json one JSON document per line (JSON Lines). Prompts and answers are never stored.',
   examples: [
     { command: 'gateway logs --since 6h --search claude', does: 'what happened to those' },
+    { command: 'gateway logs --tag team=core --limit 10', does: 'the latest of one team' },
     { command: 'gateway logs --follow --json | jq .cost_usd', does: 'JSON Lines as they come' },
   ],
   run: async (options, context) => {
     const search = options.text('search');
     const since = sinceOf(options, context.now());
     const limit = options.count('limit') ?? 50;
+    const tags = options.texts('tag').flatMap(splitTags);
     const filter = {
+      ...(tags.length === 0 ? {} : { tags }),
       ...(search === undefined ? {} : { search }),
       ...(since === undefined ? {} : { since }),
     };
@@ -56,13 +66,14 @@ export const logsCommand: Command = {
 /** Shows the latest requests and returns them. */
 async function latest(store: Store | null, filter: Filter, limit: number, io: Io): Promise<LedgerRow[]> {
   const rows = store === null || limit === 0 ? [] : await recentRequests(store, { ...filter, limit });
-  for (const row of rows) show(row, io);
+  if (store !== null) await show(store, rows, io);
   if (rows.length === 0 && !io.json)
     io.note(Object.keys(filter).length > 0 ? 'No request fits.' : 'No requests yet.');
   return rows;
 }
 
 interface Filter {
+  tags?: readonly string[];
   search?: string;
   since?: number;
 }
@@ -82,21 +93,47 @@ async function follow(filter: Filter, limit: number, context: Context): Promise<
   for (;;) {
     const shown = new Set(seen.map(({ id }) => id));
     seen = await recentRequests(store, query);
-    for (const row of seen.filter(({ id }) => !shown.has(id))) show(row, context.io);
+    await show(
+      store,
+      seen.filter(({ id }) => !shown.has(id)),
+      context.io,
+    );
     await delay(pollMs);
   }
 }
 
-function show(row: LedgerRow, io: Io): void {
-  io.record(rowOfEntry(row), () => line(row, io));
+async function show(store: Store, rows: readonly LedgerRow[], io: Io): Promise<void> {
+  const documents = await shownRequests(store, rows);
+  for (const [index, row] of rows.entries()) {
+    const document = documents[index];
+    if (document !== undefined) io.record(document, () => line(row, document, io));
+  }
 }
 
-function line(row: LedgerRow, io: Io): string {
-  const asked = row.requestedModel ?? '-';
-  const model = row.connection === null ? asked : `${row.connection}/${row.model ?? asked}`;
+function line(row: LedgerRow, { key_id, key_name, tags }: ShownRequest, io: Io): string {
   const status = io.paint(row.outcome === 'ok' ? 'green' : 'red', String(row.status));
   const error = row.errorCode === null ? '' : `  ${row.errorCode}: ${printable(row.errorMessage ?? '')}`;
-  return `${localTime(row.startedAt)}  ${status}  ${printable(model)}  ${usedCells(row)}  ${row.durationMs} ms  ${row.id}${error}`;
+  const attempts = row.attempts > 1 ? [`${row.attempts} attempts`] : [];
+  const cells = [
+    localTime(row.startedAt),
+    status,
+    printable(key_name ?? key_id ?? '-'),
+    printable(modelCell(row)),
+    usedCells(row),
+    ...attempts,
+    `${row.durationMs} ms`,
+    row.id,
+    ...(tags.length === 0 ? [] : [`[${printable(tags.join(', '))}]`]),
+  ];
+  return `${cells.join('  ')}${error}`;
+}
+
+/** What was asked for, and what answered where that is not the same. */
+function modelCell({ connection, model, requestedModel }: LedgerRow): string {
+  const asked = requestedModel ?? '-';
+  if (connection === null) return asked;
+  const served = `${connection}/${model ?? asked}`;
+  return asked === served || asked === model ? served : `${asked} → ${served}`;
 }
 
 /** What was used, and what it cost where anything was sent or may have been. */

@@ -1,7 +1,7 @@
 import type { Grouping, UsageRow } from '../../ledger/schema.ts';
-import { exact } from '../../ledger/sums.ts';
+import { isTimeZone, timeGroupingIn } from '../../ledger/time-buckets.ts';
 import { usageRows } from '../../ledger/usage.ts';
-import { defaultSince, parseGroupings } from '../../ledger/usage-query.ts';
+import { defaultSince, groupingList, parseGroupings } from '../../ledger/usage-query.ts';
 import type { Command } from '../command.ts';
 import { usageError } from '../terminal/failure.ts';
 import { type Column, count, dollars } from '../terminal/text.ts';
@@ -15,24 +15,37 @@ export const usageCommand: Command = {
       value: 'GROUPING',
       kind: 'list',
       summary:
-        'hour, day, provider, model, connection, key or combo; repeat it for groups within groups (default day)',
+        'hour, day, week, month, provider, model, connection, key, combo, owner, team, tag, label:NAME, format, outcome or total; repeat it for groups within groups (default day)',
     },
     {
       name: 'since',
       value: 'TIME',
-      summary: 'from then on: ISO 8601, or 6h, 30d ago (default 30d; by hour 2d)',
+      summary: 'from then on: ISO 8601, or 6h, 30d ago (default 30d; by hour 2d, week 84d, month 365d)',
     },
     { name: 'until', value: 'TIME', summary: 'up to then, likewise (default now)' },
+    {
+      name: 'time-zone',
+      value: 'ZONE',
+      summary: 'whose hours and days are meant, e.g. Europe/Vienna (default UTC)',
+    },
+    { name: 'tag', value: 'TAG', summary: 'only requests with this tag, e.g. team=core' },
+    {
+      name: 'top',
+      value: 'N',
+      kind: 'count',
+      summary: 'only the N groups that cost most, and the rest in one line',
+    },
     { name: 'csv', summary: 'print comma-separated values with a header line' },
   ],
   needs: 'store',
   about:
-    'Sums over the ledger. Days and hours are those of UTC. A cost is the sum of the known ones; requests without a known price are counted beside it.',
+    'Sums over the ledger. A request counts for each of its tags, so lines by tag are more than the total. A cost is the sum of the known ones; requests without a known price are counted beside it.',
   examples: [
     {
       command: 'gateway usage --by key --by model --since 7d',
       does: 'who used which model in the last week',
     },
+    { command: 'gateway usage --by team --by label:app', does: 'which team spends how much on what' },
     { command: 'gateway usage --by day --by connection --csv', does: 'for a spreadsheet' },
   ],
   run: async (options, context) => {
@@ -40,25 +53,34 @@ export const usageCommand: Command = {
     const given = options.texts('by');
     const by = given.length === 0 ? (['day'] as const) : parseGroupings(given.join(','));
     if (by === null)
-      throw usageError(
-        '--by takes hour, day, provider, model, connection, key and combo, each once, and hour or day',
-      );
+      throw usageError(`--by takes ${groupingList}, each once, and one of hour, day, week and month`);
+    const timeZone = options.text('time-zone') ?? 'UTC';
+    if (!isTimeZone(timeZone))
+      throw usageError(`--time-zone: "${timeZone}" is no time zone such as Europe/Vienna`);
+    const tag = options.text('tag');
     const before = timeOf(options, 'until', now) ?? now;
-    const since = timeOf(options, 'since', now) ?? defaultSince(by, before);
+    const since = timeOf(options, 'since', now) ?? defaultSince(by, before, timeZone);
     const store = await context.existingStore();
-    const usage = store === null ? [] : await usageRows(store, { by, since, before }, now);
+    const query = { since, before, timeZone, only: tag === undefined ? {} : { tag } };
+    const top = options.count('top') ?? null;
+    const usage = store === null ? [] : await usageRows(store, { ...query, by, top }, now);
     if (options.on('csv') && !context.io.json) {
       context.io.result({ usage }, () => csvOf(usage));
       return 0;
     }
     if (usage.length === 0) context.io.note('No requests in that time.');
-    const unpriced = usage.reduce((sum, row) => sum + row.unpriced, 0);
+    // The sum of the lines is none where requests stand in several of them.
+    const [total] =
+      store === null || usage.length === 0 ? [] : await usageRows(store, { ...query, by: [] }, now);
+    const unpriced = total?.unpriced ?? 0;
     if (unpriced > 0)
       context.io.note(
         `${count(unpriced, 'request')} had no known price: ${unpriced === 1 ? 'its cost is' : 'their costs are'} missing here`,
       );
     context.io.result({ usage }, () =>
-      usage.length === 0 ? '' : context.io.table([...by.map(groupColumn), ...figures], withTotal(usage)),
+      usage.length === 0
+        ? ''
+        : context.io.table([...by.map(groupColumn), ...figures], linesOf(usage, total ?? null)),
     );
     return 0;
   },
@@ -74,24 +96,33 @@ function groupColumn(by: Grouping, index: number): Column<Line> {
 
 /** What a row is of, by one grouping. */
 function groupName(row: UsageRow, by: Grouping): string {
+  if (row.rest_groups > 0 && timeGroupingIn([by]) === null) return `${row.rest_groups} others`;
   switch (by) {
     case 'hour':
-      return row.from.slice(0, 13).replace('T', ' ');
     case 'day':
-      return row.from.slice(0, 10);
-    case 'provider':
-      return row.provider ?? '-';
+    case 'week':
+    case 'month':
+      return row.period?.replace('T', ' ') ?? '-';
     case 'model':
       return row.model === null ? '-' : `${row.provider ?? '-'}/${row.model}`;
-    case 'connection':
-      return row.connection ?? '-';
     case 'key':
       return nameOrId(row.key_name, row.key_id);
     case 'combo':
       return nameOrId(row.combo, row.combo_id);
+    case 'provider':
+    case 'connection':
+    case 'owner':
+    case 'team':
+    case 'tag':
+    case 'format':
+    case 'outcome':
+      return row[by] ?? '-';
+    default:
+      return row.labels[by.slice('label:'.length)] ?? '-';
   }
 }
 
+/** Of what was removed before names were kept, the id is left. */
 function nameOrId(name: string | null, id: string | null): string {
   return name ?? (id === null ? '-' : `${id} (removed)`);
 }
@@ -115,29 +146,10 @@ function money(amount: number | null, { unpriced }: Line): string {
   return amount === null && unpriced === 0 ? '-' : dollars(amount);
 }
 
-function withTotal(rows: readonly UsageRow[]): Line[] {
+/** The rows, and all of them together where there are several. */
+function linesOf(rows: readonly UsageRow[], total: UsageRow | null): Line[] {
   const lines = rows.map((row) => ({ ...row, isTotal: false }));
-  const [first] = lines;
-  if (first === undefined || lines.length === 1) return lines;
-  const sum = (member: 'failed' | 'input_tokens' | 'output_tokens' | 'requests') =>
-    rows.reduce((total, row) => total + row[member], 0);
-  const money = (member: 'cache_savings_usd' | 'cost_usd') => {
-    const known = rows.flatMap((row) => row[member] ?? []);
-    return known.length === 0 ? null : exact(known.reduce((total, amount) => total + amount, 0));
-  };
-  return [
-    ...lines,
-    {
-      ...first,
-      isTotal: true,
-      requests: sum('requests'),
-      failed: sum('failed'),
-      input_tokens: sum('input_tokens'),
-      output_tokens: sum('output_tokens'),
-      cost_usd: money('cost_usd'),
-      cache_savings_usd: money('cache_savings_usd'),
-    },
-  ];
+  return total === null || lines.length < 2 ? lines : [...lines, { ...total, isTotal: true }];
 }
 
 const csvColumns = [
@@ -161,12 +173,24 @@ const csvColumns = [
   'output_tokens',
   'mean_duration_ms',
   'mean_ttft_ms',
+  'period',
+  'owner',
+  'team',
+  'tag',
+  'format',
+  'outcome',
+  'rest_groups',
 ] as const satisfies readonly (keyof UsageRow)[];
 
 /** RFC 4180. */
 function csvOf(rows: readonly UsageRow[]): string {
-  const lines = rows.map((row) => csvColumns.map((column) => csvCell(row[column])).join(','));
-  return [csvColumns.join(','), ...lines].join('\r\n');
+  const labels = Object.keys(rows[0]?.labels ?? {});
+  const lines = rows.map((row) =>
+    [...csvColumns.map((column) => row[column]), ...labels.map((name) => row.labels[name] ?? null)]
+      .map(csvCell)
+      .join(','),
+  );
+  return [[...csvColumns, ...labels.map((name) => `label:${name}`)].join(','), ...lines].join('\r\n');
 }
 
 /** Null is empty. Text that a spreadsheet would take for a formula is kept from being one. */

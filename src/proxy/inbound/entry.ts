@@ -19,6 +19,18 @@ export interface LedgerFacts {
   comboId: string | null;
   /** Why it goes where it goes; null before that is decided. */
   trace: Trace | null;
+  /** What it is counted under, beside its key; those of the key alone before the request was read. */
+  tags: readonly string[];
+}
+
+/** What is known of a call before anything of it was read. */
+export function newFacts({
+  exchange,
+  format,
+  principal,
+}: Pick<LedgerFacts, 'exchange' | 'format' | 'principal'>): LedgerFacts {
+  const { tags = [] } = principal;
+  return { exchange, format, principal, requestedModel: null, comboId: null, trace: null, tags };
 }
 
 const unpriced: Priced = { usd: null, saved: null, source: null };
@@ -71,6 +83,7 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     attempts: call?.attempts ?? 0,
     upstreamRequestId: call?.upstreamRequestId ?? null,
     userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
+    tags: facts.tags,
   };
 }
 

@@ -8,9 +8,10 @@ import { GatewayError } from '../../lib/error.ts';
 import type { ProxyContext } from '../context.ts';
 import { runCall } from '../dispatch/run.ts';
 import { admit } from '../inbound/admit.ts';
-import type { LedgerFacts } from '../inbound/entry.ts';
+import { newFacts } from '../inbound/entry.ts';
 import { refuseLoop } from '../inbound/loop.ts';
 import { safePath } from '../inbound/routes.ts';
+import { requestTags } from '../inbound/tags.ts';
 import { proxyRequest, recordingRefusals } from '../proxy.ts';
 import { readUpload } from './upload.ts';
 
@@ -27,14 +28,7 @@ export async function proxyMedia(
   { format, media }: { format: WireFormat; media: MediaCodec },
   principal: Principal,
 ): Promise<void> {
-  const facts: LedgerFacts = {
-    exchange,
-    format,
-    principal,
-    requestedModel: null,
-    comboId: null,
-    trace: null,
-  };
+  const facts = newFacts({ exchange, format, principal });
   const boundary = await recordingRefusals(context, facts, () => boundaryOf(exchange, media));
   if (boundary === null) return proxyRequest(context, exchange, { format }, principal);
   await recordingRefusals(context, facts, async () => {
@@ -43,6 +37,7 @@ export async function proxyMedia(
     const input = { boundary, limitBytes: limits.bodyBytes, folder: join(dataDir, UPLOADS) };
     const upload = await readUpload(exchange, input);
     facts.requestedModel = upload.model;
+    facts.tags = requestTags(context.config.tagRules, { exchange, principal, requestedModel: upload.model });
     const snapshot = context.snapshot();
     const plan = context.routing.plan(snapshot.routes, {
       requested: upload.model,

@@ -24,6 +24,7 @@ import { promptCache } from './0022-prompt-cache.ts';
 import { eventConfigs } from './0023-event-configs.ts';
 import { tunnels } from './0024-tunnels.ts';
 import { alerts } from './0025-alerts.ts';
+import { tags } from './0032-tags.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -52,4 +53,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0023-event-configs': eventConfigs,
   '0024-tunnels': tunnels,
   '0025-alerts': alerts,
+  '0032-tags': tags,
 };

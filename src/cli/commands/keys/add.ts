@@ -17,6 +17,10 @@ export const keysAddCommand: Command = {
       does: 'a narrow key',
     },
     {
+      command: 'gateway keys add ci --owner ann --team core --label env=ci',
+      does: 'a key whose requests are counted for ann, core and env=ci',
+    },
+    {
       command: 'gateway keys add agent --budget-usd 5 --budget-period day --rpm 60',
       does: 'a key that spends at most 5 USD a day',
     },

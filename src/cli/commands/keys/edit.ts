@@ -7,18 +7,20 @@ export const keysEditCommand: Command = {
   flags: [
     { name: 'name', value: 'NAME', summary: 'another name' },
     ...keyFlags,
+    { name: 'remove-label', value: 'NAME', kind: 'list', summary: 'take a label away; may be repeated' },
     {
       name: 'clear',
       value: 'LIMIT',
       kind: 'list',
       choices: Object.keys(clearable),
-      summary: 'take a limit away; may be repeated',
+      summary: 'take a limit, the owner or the team away; may be repeated',
     },
   ],
   needs: 'store',
   about: 'The key itself stays the same. What no flag names stays as it is.',
   examples: [
     { command: 'gateway keys edit ci --budget-usd 20 --expires 2027-06-30', does: 'more money, more time' },
+    { command: 'gateway keys edit ci --team core --label env=ci', does: 'another team, one more label' },
     { command: 'gateway keys edit ci --clear models --clear rpm', does: 'every model, at any pace' },
   ],
   run: async (options, context) => {

@@ -1,0 +1,85 @@
+import type { Principal } from '../../access/authenticate.ts';
+import type { TagRule } from '../../config.ts';
+import type { AnyExchange } from '../../http/server/server.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { MOST_TAGS, mergedTags, partsOf, splitTags, tagFault } from '../../lib/tags.ts';
+
+/** Where a client names what its request is for: `x-gateway-tags: app=review,batch`. */
+const tagsHeader = 'x-gateway-tags';
+const MOST_CHARACTERS = 2_000;
+
+/** What the tags of a request are made of. */
+export interface Tagged {
+  exchange: Pick<AnyExchange, 'path' | 'request'>;
+  principal: Principal;
+  /** The model as the client named it. */
+  requestedModel: string;
+}
+
+/**
+ * The tags of a request: those of its key, then those of the rules of `config.json`, then those of its header. What one
+ * of them says of a name hides what a later one says of it.
+ * @throws GatewayError `invalid_request` for a header that is no list of tags
+ */
+export function requestTags(rules: readonly TagRule[], tagged: Tagged): readonly string[] {
+  const { exchange, principal } = tagged;
+  const header = exchange.request.headers[tagsHeader];
+  const { tags = none } = principal;
+  if (header === undefined && rules.length === 0) return tags;
+  return mergedTags(tags, ruledTags(rules, tagged), header === undefined ? none : tagsIn(String(header)));
+}
+
+const none: readonly string[] = [];
+
+/** @throws GatewayError `invalid_request` */
+function tagsIn(header: string): string[] {
+  const tags = splitTags(header);
+  const names = new Set(tags.map((tag) => partsOf(tag).name));
+  const fault =
+    header.length > MOST_CHARACTERS
+      ? `it has more than ${MOST_CHARACTERS} characters`
+      : tags.length > MOST_TAGS
+        ? `it names ${tags.length} tags, and may name ${MOST_TAGS}`
+        : (tags.map(faultOf).find((one) => one !== null) ??
+          (names.size < tags.length ? 'it names one tag twice' : null));
+  if (fault === null) return tags;
+  const message = `${tagsHeader} cannot be read: ${fault}. Send names or name=value with commas between, e.g. app=review,batch`;
+  throw new GatewayError('invalid_request', message, { param: tagsHeader });
+}
+
+function faultOf(tag: string): string | null {
+  const fault = /[^\x20-\x7e]/.test(tag) ? 'a tag in a header has ASCII characters only' : tagFault(tag);
+  return fault === null ? null : `${fault} ("${tag.replace(/[^\x20-\x7e]/g, '?').slice(0, 80)}")`;
+}
+
+function ruledTags(rules: readonly TagRule[], tagged: Tagged): string[] {
+  return rules.filter((rule) => applies(rule, tagged)).flatMap(({ tags }) => tags);
+}
+
+/** Whether everything holds that a rule asks for. */
+function applies({ when }: TagRule, { exchange, principal, requestedModel }: Tagged): boolean {
+  const { client, key, model, path } = when;
+  return (
+    fits(client, exchange.request.headers['user-agent'] ?? '') &&
+    fits(key, principal.name) &&
+    fits(model, requestedModel) &&
+    fits(path, exchange.path)
+  );
+}
+
+/** Whether a text fits a pattern, in which `*` stands for any text, whatever the case; no pattern fits everything. */
+function fits(pattern: string | undefined, text: string): boolean {
+  if (pattern === undefined) return true;
+  const [first = '', ...rest] = pattern.toLowerCase().split('*');
+  const last = rest.pop();
+  const folded = text.slice(0, MOST_CHARACTERS).toLowerCase();
+  if (last === undefined) return folded === first;
+  if (!folded.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const next = folded.indexOf(part, at);
+    if (next < 0) return false;
+    at = next + part.length;
+  }
+  return folded.length - last.length >= at && folded.endsWith(last);
+}
