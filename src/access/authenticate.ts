@@ -35,14 +35,15 @@ export function authenticate(
     if (record.disabled || (record.expiresAt !== null && record.expiresAt <= now)) continue;
     const principal: Principal = { keyId: record.id, name: record.name, models: record.models };
     if (record.cacheTtlSeconds !== null) principal.cacheTtlMs = record.cacheTtlSeconds * 1000;
-    const tags = tagsOf(record);
+    const tags = tagsOfKey(record);
     if (tags.length > 0) principal.tags = tags;
     return principal;
   }
   return null;
 }
 
-function tagsOf({ labels, owner, team }: KeyRecord): string[] {
+/** What a key says of its requests: its labels, `owner=…` and `team=…`. */
+export function tagsOfKey({ labels, owner, team }: Pick<KeyRecord, 'labels' | 'owner' | 'team'>): string[] {
   const tags = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   if (owner !== null) tags.push(`owner=${owner}`);
   if (team !== null) tags.push(`team=${team}`);

@@ -91,15 +91,50 @@ export interface DemoKey {
   /** Days before the end at which it was made. */
   age: number;
   disabled: boolean;
+  owner: string | null;
+  team: string;
+  labels: Readonly<Record<string, string>>;
 }
 
 export const keys: readonly DemoKey[] = [
-  { name: 'ana-laptop', models: null, age: 41, disabled: false },
-  { name: 'ben-laptop', models: null, age: 38, disabled: false },
-  { name: 'chen-workstation', models: null, age: 33, disabled: false },
-  { name: 'ci-review-bot', models: ['review', 'openai-team/*'], age: 30, disabled: false },
-  { name: 'nightly-docs', models: ['deepseek-night/*', 'cheap'], age: 26, disabled: false },
-  { name: 'intern-2025', models: ['cheap'], age: 60, disabled: true },
+  { name: 'ana-laptop', models: null, age: 41, disabled: false, owner: 'ana', team: 'core', labels: {} },
+  { name: 'ben-laptop', models: null, age: 38, disabled: false, owner: 'ben', team: 'core', labels: {} },
+  {
+    name: 'chen-workstation',
+    models: null,
+    age: 33,
+    disabled: false,
+    owner: 'chen',
+    team: 'data',
+    labels: {},
+  },
+  {
+    name: 'ci-review-bot',
+    models: ['review', 'openai-team/*'],
+    age: 30,
+    disabled: false,
+    owner: null,
+    team: 'core',
+    labels: { env: 'ci' },
+  },
+  {
+    name: 'nightly-docs',
+    models: ['deepseek-night/*', 'cheap'],
+    age: 26,
+    disabled: false,
+    owner: null,
+    team: 'docs',
+    labels: { env: 'ci' },
+  },
+  {
+    name: 'intern-2025',
+    models: ['cheap'],
+    age: 60,
+    disabled: true,
+    owner: 'ines',
+    team: 'data',
+    labels: {},
+  },
 ];
 
 export const combos: readonly (NewCombo & { active: boolean })[] = [

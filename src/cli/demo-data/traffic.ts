@@ -246,6 +246,8 @@ export interface TrafficInput {
   /** Ids by name. */
   keyIds: ReadonlyMap<string, string>;
   comboIds: ReadonlyMap<string, string>;
+  /** What each key says of its requests, by the key's name. */
+  keyTags: ReadonlyMap<string, readonly string[]>;
   connections: ReadonlyMap<string, { id: string; provider: string }>;
   /** What it cost at that provider, in USD. */
   costOf(
@@ -453,7 +455,7 @@ function refused(input: TrafficInput, client: Client, key: string, at: number, r
   const known = code !== 'invalid_api_key';
   const entry: LedgerEntry = {
     ...blank(input, client, key, Math.round(at), requested, random),
-    keyId: known ? (input.keyIds.get(key) ?? null) : null,
+    ...(known ? {} : { keyId: null, tags: [] }),
     status,
     outcome: 'failed',
     errorCode: code,
@@ -518,7 +520,7 @@ function withTrace(
 
 /** An entry of which nothing is known yet but who asks for what. */
 function blank(
-  { keyIds }: TrafficInput,
+  { keyIds, keyTags }: TrafficInput,
   { format, userAgent }: Client,
   key: string,
   at: number,
@@ -555,6 +557,7 @@ function blank(
     attempts: 0,
     upstreamRequestId: null,
     userAgent,
+    tags: keyTags.get(key) ?? [],
   };
 }
 

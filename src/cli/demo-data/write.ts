@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openAudit } from '../../access/audit/audit.ts';
 import type { AuditEntry } from '../../access/audit/schema.ts';
+import { tagsOfKey } from '../../access/authenticate.ts';
 import { hashPassword } from '../../access/passwords/password.ts';
 import { keyStore } from '../../access/store.ts';
 import { userStore } from '../../access/users/users.ts';
@@ -81,7 +82,7 @@ async function writeUsers(store: Store, end: number): Promise<string> {
   return password;
 }
 
-type Installed = Pick<TrafficInput, 'keyIds' | 'comboIds' | 'connections'>;
+type Installed = Pick<TrafficInput, 'keyIds' | 'keyTags' | 'comboIds' | 'connections'>;
 
 async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput): Promise<Installed> {
   const begin = end - 45 * DAY_MS;
@@ -110,10 +111,13 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
     installed.set(name, { id, provider });
   }
   const keyIds = new Map<string, string>();
-  for (const { age, disabled, models, name } of keys) {
-    const { record } = await keyStore(store, () => end - age * DAY_MS).add({ name, models, expiresAt: null });
+  const keyTags = new Map<string, readonly string[]>();
+  for (const { age, disabled, labels, models, name, owner, team } of keys) {
+    const made = { name, models, expiresAt: null, labels, owner, team };
+    const { record } = await keyStore(store, () => end - age * DAY_MS).add(made);
     if (disabled) await keyStore(store).update(record.id, { disabled: true });
     keyIds.set(name, record.id);
+    keyTags.set(name, tagsOfKey(record));
   }
   const routing = comboStore(store, () => begin);
   const comboIds = new Map<string, string>();
@@ -123,7 +127,7 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
     comboIds.set(combo.name, id);
   }
   for (const alias of aliases) await aliasStore(store, () => begin).add(alias);
-  return { keyIds, comboIds, connections: installed };
+  return { keyIds, keyTags, comboIds, connections: installed };
 }
 
 /** What was used in the last calendar month, by the subjects that budgets may have. */
