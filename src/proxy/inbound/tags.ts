@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/authenticate.ts';
 import type { TagRule } from '../../config.ts';
-import type { AnyExchange } from '../../http/server/server.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { MOST_TAGS, mergedTags, partsOf, splitTags, tagFault } from '../../lib/tags.ts';
 
