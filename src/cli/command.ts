@@ -1,6 +1,9 @@
 import type { Context } from './context.ts';
 import type { ChildEnd, ExitCode } from './terminal/exit-code.ts';
 
+/** Names that shell completion looks up. */
+export type ValueKind = 'key' | 'connection' | 'combo' | 'alias' | 'user' | 'provider' | 'model';
+
 export interface Argument {
   name: string;
   summary: string;
@@ -9,6 +12,8 @@ export interface Argument {
   choices?: readonly string[];
   /** Values that shell completion offers, where the command itself knows whether there are others. */
   suggestions?: readonly string[];
+  /** What it names, for shell completion. */
+  names?: ValueKind;
   /** Takes all words that are left, read with `options.rest`; flags of another program stand behind `--`. */
   rest?: boolean;
 }
@@ -25,6 +30,8 @@ export interface Flag {
    */
   kind?: 'count' | 'list';
   choices?: readonly string[];
+  /** What it names, for shell completion. */
+  names?: ValueKind;
   summary: string;
 }
 

@@ -1,6 +1,7 @@
 import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type Command, type CommandEntry, commonFlags, type Flag, type Options } from './command.ts';
-import { commandList, groups } from './commands/index.ts';
+import { groups } from './commands/groups.ts';
+import { commandList } from './commands/index.ts';
 import { createContext } from './context.ts';
 import type { ChildEnd, ExitCode } from './terminal/exit-code.ts';
 import { reportOf } from './terminal/failure.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commandList, groups } from '../../src/cli/commands/index.ts';
+import { groups } from '../../src/cli/commands/groups.ts';
+import { commandList } from '../../src/cli/commands/index.ts';
 import { runHere } from './run.ts';
 
 const help = async (...words: string[]): Promise<string> => {

@@ -25,7 +25,12 @@ interface Offer extends ReturnType<typeof rowOfInfo> {
 
 export const modelsCommand: Command = {
   arguments: [
-    { name: 'provider', summary: 'only the models of this provider or connection', required: false },
+    {
+      name: 'provider',
+      names: 'connection',
+      summary: 'only the models of this provider or connection',
+      required: false,
+    },
   ],
   flags: [{ name: 'search', value: 'TEXT', summary: 'only ids that contain the text' }],
   needs: 'store',

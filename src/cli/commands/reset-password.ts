@@ -7,7 +7,9 @@ import type { Context } from '../context.ts';
 import { failure, usageError } from '../terminal/failure.ts';
 
 export const resetPasswordCommand: Command = {
-  arguments: [{ name: 'user', summary: 'name or id of the user (default admin)', required: false }],
+  arguments: [
+    { name: 'user', names: 'user', summary: 'name or id of the user (default admin)', required: false },
+  ],
   flags: [{ name: 'password-stdin', summary: 'read the new password from stdin' }],
   needs: 'store',
   about:

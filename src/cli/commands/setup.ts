@@ -34,7 +34,12 @@ export const setupCommand: Command = {
       summary: 'the admin password; other users of this machine can see it',
     },
     { name: 'add-provider', summary: 'connect a provider' },
-    { name: 'provider', value: 'ID', summary: `which provider (default ${defaultProvider})` },
+    {
+      name: 'provider',
+      value: 'ID',
+      names: 'provider',
+      summary: `which provider (default ${defaultProvider})`,
+    },
     { name: 'provider-name', value: 'NAME', summary: "the connection's name (default: the provider's id)" },
     { name: 'provider-base-url', value: 'URL', summary: 'root of its API, where it is not the usual one' },
     { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },

@@ -8,7 +8,12 @@ const defaultTimeoutSeconds = 60;
 export const testCommand: Command = {
   arguments: [],
   flags: [
-    { name: 'model', value: 'ID', summary: 'the model to ask (default demo/echo, which costs nothing)' },
+    {
+      name: 'model',
+      names: 'model',
+      value: 'ID',
+      summary: 'the model to ask (default demo/echo, which costs nothing)',
+    },
     {
       name: 'timeout',
       value: 'SECONDS',

@@ -5,6 +5,7 @@ import type { Flag } from '../command.ts';
 export const toolFlags = {
   model: {
     name: 'model',
+    names: 'model',
     value: 'MODEL',
     summary: 'what it asks for: a model id, a combo, an alias, or auto',
   },

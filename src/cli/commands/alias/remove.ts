@@ -6,7 +6,7 @@ import { failure } from '../../terminal/failure.ts';
 import { printable } from '../../terminal/text.ts';
 
 export const aliasRemoveCommand: Command = {
-  arguments: [{ name: 'alias', summary: 'name or id of the alias', required: true }],
+  arguments: [{ name: 'alias', names: 'alias', summary: 'name or id of the alias', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   examples: [

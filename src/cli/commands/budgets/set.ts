@@ -23,9 +23,14 @@ export const budgetsSetCommand: Command = {
       choices: ['minute', 'hour', 'day', 'week', 'month'],
       summary: 'in which time; minutes and hours roll, the rest is the calendar in UTC',
     },
-    { name: 'key', value: 'KEY', summary: 'of this key, by id or name (default: of all requests together)' },
-    { name: 'combo', value: 'COMBO', summary: 'of this combo' },
-    { name: 'connection', value: 'NAME', summary: 'of this connection' },
+    {
+      name: 'key',
+      names: 'key',
+      value: 'KEY',
+      summary: 'of this key, by id or name (default: of all requests together)',
+    },
+    { name: 'combo', names: 'combo', value: 'COMBO', summary: 'of this combo' },
+    { name: 'connection', names: 'connection', value: 'NAME', summary: 'of this connection' },
     {
       name: 'soft',
       value: 'PERCENT',

@@ -14,6 +14,7 @@ export const catalogShowCommand: Command = {
   arguments: [
     {
       name: 'model',
+      names: 'model',
       summary: 'provider/model or connection/model; a bare id: everyone who has it; none: the data in force',
       required: false,
     },

@@ -17,6 +17,7 @@ export const comboCreateCommand: Command = {
     },
     {
       name: 'target',
+      names: 'model',
       value: 'MODEL[@WEIGHT]',
       kind: 'list',
       summary: 'connection/model, provider/model or a combo; repeat it, the preferred one first',

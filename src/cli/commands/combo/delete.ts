@@ -5,7 +5,7 @@ import { confirmDestruction } from '../../terminal/confirm.ts';
 import { failure } from '../../terminal/failure.ts';
 
 export const comboDeleteCommand: Command = {
-  arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],
+  arguments: [{ name: 'combo', names: 'combo', summary: 'name or id of the combo', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   examples: [

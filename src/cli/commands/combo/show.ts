@@ -2,7 +2,7 @@ import { type ComboRow, comboRow, targetText } from '../../combos.ts';
 import type { Command } from '../../command.ts';
 
 export const comboShowCommand: Command = {
-  arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],
+  arguments: [{ name: 'combo', names: 'combo', summary: 'name or id of the combo', required: true }],
   flags: [],
   needs: 'store',
   examples: [{ command: 'gateway combo show fast', does: 'its targets, and which cannot be asked' }],

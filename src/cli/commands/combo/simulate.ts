@@ -17,14 +17,19 @@ const DAY_MS = 86_400_000;
 const MOST = 100_000;
 
 export const comboSimulateCommand: Command = {
-  arguments: [{ name: 'combo', summary: 'the combo to send them to', required: true }],
+  arguments: [{ name: 'combo', names: 'combo', summary: 'the combo to send them to', required: true }],
   flags: [
     {
       name: 'since',
       value: 'TIME',
       summary: 'the requests since then: ISO 8601, or 90m, 6h, 7d ago (default 7d)',
     },
-    { name: 'model', value: 'ID', summary: 'only requests that asked for this model, combo or alias' },
+    {
+      name: 'model',
+      names: 'model',
+      value: 'ID',
+      summary: 'only requests that asked for this model, combo or alias',
+    },
     {
       name: 'limit',
       value: 'N',

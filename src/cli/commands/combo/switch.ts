@@ -4,7 +4,7 @@ import type { Command } from '../../command.ts';
 import { failure } from '../../terminal/failure.ts';
 
 export const comboSwitchCommand: Command = {
-  arguments: [{ name: 'combo', summary: 'name or id of the combo', required: true }],
+  arguments: [{ name: 'combo', names: 'combo', summary: 'name or id of the combo', required: true }],
   flags: [],
   needs: 'store',
   about: 'It is what the model "auto" means from now on, and what bare model ids are looked for in first.',

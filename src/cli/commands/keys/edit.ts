@@ -3,7 +3,7 @@ import type { Command } from '../../command.ts';
 import { clearable, keyChangeOf, keyFlags, namedKey } from '../../key-input.ts';
 
 export const keysEditCommand: Command = {
-  arguments: [{ name: 'key', summary: 'id or name of the key', required: true }],
+  arguments: [{ name: 'key', names: 'key', summary: 'id or name of the key', required: true }],
   flags: [
     { name: 'name', value: 'NAME', summary: 'another name' },
     ...keyFlags,

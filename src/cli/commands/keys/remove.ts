@@ -4,7 +4,7 @@ import { keyGone, namedKey } from '../../key-input.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 
 export const keysRemoveCommand: Command = {
-  arguments: [{ name: 'key', summary: 'id or name of the key', required: true }],
+  arguments: [{ name: 'key', names: 'key', summary: 'id or name of the key', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   examples: [

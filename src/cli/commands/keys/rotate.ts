@@ -4,7 +4,7 @@ import { keyGone, namedKey } from '../../key-input.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 
 export const keysRotateCommand: Command = {
-  arguments: [{ name: 'key', summary: 'id or name of the key', required: true }],
+  arguments: [{ name: 'key', names: 'key', summary: 'id or name of the key', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   about: 'Name, limits and history stay. What the old text was written into has to get the new one.',

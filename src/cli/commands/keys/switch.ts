@@ -9,7 +9,7 @@ export const keysEnableCommand = switchTo(false);
 function switchTo(disabled: boolean): Command {
   const verb = disabled ? 'disable' : 'enable';
   return {
-    arguments: [{ name: 'key', summary: 'id or name of the key', required: true }],
+    arguments: [{ name: 'key', names: 'key', summary: 'id or name of the key', required: true }],
     flags: [],
     needs: 'store',
     examples: [

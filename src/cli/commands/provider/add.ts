@@ -19,7 +19,12 @@ import { usageError } from '../../terminal/failure.ts';
 
 export const providerAddCommand: Command = {
   arguments: [
-    { name: 'provider', summary: 'id of the provider, as `providers available` lists it', required: true },
+    {
+      name: 'provider',
+      names: 'provider',
+      summary: 'id of the provider, as `providers available` lists it',
+      required: true,
+    },
   ],
   flags: [
     {

@@ -16,7 +16,9 @@ import { credentialFlags, readCredential } from '../../setup/credential.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const providerEditCommand: Command = {
-  arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
+  arguments: [
+    { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
+  ],
   flags: [
     { name: 'base-url', value: 'URL', summary: 'root of the API; `default` is the provider’s usual one' },
     ...credentialFlags,

@@ -10,7 +10,9 @@ import { failure, usageError } from '../../terminal/failure.ts';
 const TIMEOUT_SECONDS = 600;
 
 export const providerLoginCommand: Command = {
-  arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
+  arguments: [
+    { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
+  ],
   flags: [
     {
       name: 'device',

@@ -8,7 +8,9 @@ import { loginTargetOf } from '../../setup/login.ts';
 import { failure } from '../../terminal/failure.ts';
 
 export const providerLogoutCommand: Command = {
-  arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
+  arguments: [
+    { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
+  ],
   flags: [],
   needs: 'store',
   about:

@@ -6,7 +6,9 @@ import { confirmDestruction } from '../../terminal/confirm.ts';
 import { failure } from '../../terminal/failure.ts';
 
 export const providerRemoveCommand: Command = {
-  arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
+  arguments: [
+    { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
+  ],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   about:

@@ -6,7 +6,7 @@ import { usageError } from '../../terminal/failure.ts';
 
 export const providerRenameCommand: Command = {
   arguments: [
-    { name: 'connection', summary: 'id or name of the connection', required: true },
+    { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
     { name: 'name', summary: 'its new name, first part of its model ids', required: true },
   ],
   flags: [],

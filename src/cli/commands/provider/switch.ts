@@ -9,7 +9,9 @@ export const providerResumeCommand = switchTo(true);
 function switchTo(active: boolean): Command {
   const verb = active ? 'resume' : 'pause';
   return {
-    arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
+    arguments: [
+      { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
+    ],
     flags: [],
     needs: 'store',
     about: 'A running gateway does so at once; requests under way go on.',

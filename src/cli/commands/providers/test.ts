@@ -2,7 +2,9 @@ import type { Command } from '../../command.ts';
 import { namedConnection, testDocument, testLine, testStored } from '../../setup/connect.ts';
 
 export const providersTestCommand: Command = {
-  arguments: [{ name: 'connection', summary: 'id or name of the connection', required: true }],
+  arguments: [
+    { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
+  ],
   flags: [],
   needs: 'store',
   about: 'Asks the provider itself, and stores the outcome. Exit 1 when the test fails.',

@@ -1,0 +1,22 @@
+/** What a first word with commands below it is about. */
+export const groups: Readonly<Record<string, string>> = {
+  audit: 'The audit log: who changed what, and what was refused',
+  auth: 'The credentials of providers',
+  alias: 'Aliases: other names for models',
+  catalog: 'What is known of models and their prices',
+  combo: 'Combos: routing sets of models',
+  budgets: 'Limits on money, tokens and requests',
+  keys: 'Gateway keys: what tools and agents authenticate with',
+  provider: 'Connect providers',
+  providers: 'The provider catalogue and the connections made from it',
+  config: 'The configuration in effect',
+  env: 'Environment variables of the gateway',
+  events: 'Events: their configuration, and the filters that choose among them',
+  alerts: 'Alerts: who is told of what happens',
+  tools: 'Coding tools: find them, point them at this gateway, restore them',
+  mcp: 'The MCP server: this gateway as tools for assistants',
+  a2a: 'The A2A server: this gateway as an agent to other agents',
+  tunnel: 'Tunnels: reach this gateway from the internet',
+  storage: 'The encryption key of stored credentials',
+  service: 'The gateway as a service of this machine',
+};
