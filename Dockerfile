@@ -2,6 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY dashboard/package.json dashboard/package.json
 COPY tools/node/package.json tools/node/package.json
 RUN npm ci
 COPY . .

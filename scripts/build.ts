@@ -1,10 +1,10 @@
 /**
  * Builds `dist/`, what the published package runs: src/ without its tests in a few hundred files instead of a
- * thousand, the generated data files, and type declarations for `modelgate/codecs` and `modelgate/cesql`. The same
- * source gives the same bytes. Why it is bundled: docs/decisions/0034.
+ * thousand, the generated data files, the pages of the dashboard, and type declarations for `modelgate/codecs` and
+ * `modelgate/cesql`. The same source gives the same bytes. Why it is bundled: docs/decisions/0034.
  */
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Plugin, rolldown } from 'rolldown';
@@ -19,7 +19,8 @@ const entries = ['cli/main', 'events/database/worker', 'codecs/index', 'events/c
 /** Packages of many small modules that every start needs; the others are loaded from node_modules. */
 const bundled = ['kysely', 'zod'];
 
-rmSync(dist, { recursive: true, force: true });
+clear();
+run(join(root, 'scripts', 'build-dashboard.ts'), ['--if-stale']);
 await bundle();
 declareTypes();
 copyGenerated();
@@ -61,12 +62,21 @@ function keepPlaces(): Plugin {
   };
 }
 
+/** Removes all but the pages of the dashboard, which take long and are built anew only when their sources have changed. */
+function clear(): void {
+  mkdirSync(join(dist, 'dashboard'), { recursive: true });
+  for (const name of readdirSync(dist))
+    if (name !== 'dashboard') rmSync(join(dist, name), { recursive: true });
+  for (const name of readdirSync(join(dist, 'dashboard')))
+    if (name !== 'app') rmSync(join(dist, 'dashboard', name), { recursive: true, force: true });
+}
+
 function declareTypes(): void {
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const { status, error } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.exports.json'], {
-    cwd: root,
-    stdio: 'inherit',
-  });
+  run(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), ['-p', 'tsconfig.exports.json']);
+}
+
+function run(program: string, args: string[]): void {
+  const { status, error } = spawnSync(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' });
   if (error) throw error;
   if (status !== 0) process.exit(1);
 }

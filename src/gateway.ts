@@ -24,6 +24,9 @@ import { type Config, isLoopback, readVariable } from './config.ts';
 import { type Balances, openBalances } from './connections/accounts/balances.ts';
 import type { StorageKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
+import { openSiteFiles, siteFolder } from './dashboard/files.ts';
+import { isDashboardPath } from './dashboard/paths.ts';
+import { createDashboard, type Dashboard, leadToDashboard, wantsPage } from './dashboard/serve.ts';
 import { createGatewayEvents, type GatewayEvents } from './events/emitters/gateway.ts';
 import { type Events, openEvents } from './events/open.ts';
 import { builtInProcessor } from './events/processors/built-in.ts';
@@ -32,7 +35,7 @@ import type { AnyExchange } from './http/exchange.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { statusOf } from './http/outbound/status.ts';
 import { sendJson } from './http/send.ts';
-import { allowedHosts } from './http/server/allowed-hosts.ts';
+import { allowedHosts, checkHost } from './http/server/allowed-hosts.ts';
 import { configuredLimit } from './http/server/connection-limit.ts';
 import { listenError } from './http/server/listen-error.ts';
 import { createHttpServer, type Exchange } from './http/server/server.ts';
@@ -230,6 +233,7 @@ interface Opened {
   management: Management;
   mcp: Mcp;
   a2a: A2a;
+  dashboard: Dashboard;
   services: Services;
   tunnels: Tunnels;
   setupCode: string | null;
@@ -342,11 +346,21 @@ async function openContext(
     changed: (id) => live.publish('services', () => ({ id: `agent-${id}` })),
   });
   onClose(agents.close);
+  const pages = openSiteFiles(siteFolder());
+  const dashboard = createDashboard({
+    files: pages,
+    needsSetup: async () => !(await userStore(store).hasAdmin()),
+    admit(exchange) {
+      checkHost(exchange.request, hosts);
+      services.admitDashboard(exchange);
+    },
+  });
   const started: { events: Events | null } = { events: null };
   const services = await openServices({
     store,
     mcp,
     a2a,
+    dashboardBuilt: pages.built,
     tunnels,
     probe: (url) => statusOf(url, TUNNEL_PROBE_MS),
     config,
@@ -473,7 +487,7 @@ async function openContext(
       alerts,
     },
   );
-  return { context, management, mcp, a2a, metrics, services, setupCode, tunnels };
+  return { context, management, mcp, a2a, dashboard, metrics, services, setupCode, tunnels };
 }
 
 interface DoorParts {
@@ -692,6 +706,7 @@ function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number 
 /** Every path of the gateway. */
 function serve(
   { a2a, context, management, mcp, services }: Omit<Opened, 'metrics' | 'setupCode' | 'tunnels'>,
+  { a2a, context, dashboard, management, mcp, services }: Omit<Opened, 'setupCode' | 'tunnels'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {
@@ -720,6 +735,11 @@ function serve(
       if (isManagementPath(exchange.path)) return management.serve(exchange);
       if (isEventServicePath(exchange.path)) return management.eventService.serve(exchange);
       if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);
+      if (isDashboardPath(exchange.path)) return dashboard.serve(exchange);
+      if (exchange.path === '/' && wantsPage(exchange.request.headers)) {
+        leadToDashboard(exchange);
+        return true;
+      }
       if (isA2aPath(exchange.path)) return a2a.serve(exchange, management);
       throw new GatewayError(
         'not_found',

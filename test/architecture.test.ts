@@ -34,6 +34,7 @@ const rows: Readonly<Record<string, number>> = {
   management: 6,
   a2a: 6,
   mcp: 6,
+  dashboard: 6,
   'state.ts': 5,
   services: 6,
   alerts: 6,

@@ -23,10 +23,11 @@ const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'))
 const locked = Object.entries(packages).filter(([path]) => path !== '');
 /** The workspace that brings the Node.js of a clone, and what it asks for. */
 const pinned = JSON.parse(readFileSync(`${root}tools/node/package.json`, 'utf8'));
-const ofWorkspace = new Set(['tools/node', 'node', ...Object.keys(pinned.optionalDependencies)]);
+const ofWorkspace = new Set(['dashboard', 'tools/node', 'node', ...Object.keys(pinned.optionalDependencies)]);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 const shipped = locked.filter(
-  ([path, { dev }]) => dev !== true && path !== 'tools/node' && !ofWorkspace.has(nameOf(path)),
+  ([path, { dev }]) =>
+    dev !== true && path !== 'dashboard' && path !== 'tools/node' && !ofWorkspace.has(nameOf(path)),
 );
 
 /** Licences under which everybody may pass the package on as a part of this one. */

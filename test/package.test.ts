@@ -79,7 +79,8 @@ describe('the published package', () => {
     const unexpected = files.filter(
       (path) =>
         !/^(package\.json|README\.md|bin\/gateway\.js)$/.test(path) &&
-        !/^dist\/(.+\.js|.+\.gen\.json|licenses\.txt|(codecs|lib|events\/cesql)\/.+\.d\.ts)$/.test(path),
+        !/^dist\/(.+\.js|.+\.gen\.json|licenses\.txt|(codecs|lib|events\/cesql)\/.+\.d\.ts)$/.test(path) &&
+        !/^dist\/dashboard\/app\/(.+\.(br|gz)|manifest\.json)$/.test(path),
     );
     assert.deepEqual(unexpected, []);
     assert.deepEqual(
@@ -102,6 +103,15 @@ describe('the published package', () => {
       `of this, modelgate itself: ${((await sizeOf(installed('modelgate'))) / 1024).toFixed(0)} KiB`,
     );
     assert.ok(bytes < maximumInstalledBytes, `${bytes} bytes`);
+  });
+
+  it('has the pages of the dashboard, compressed', () => {
+    const pages = globSync('dist/dashboard/app/**/*.*', { cwd: installed('modelgate') });
+    for (const name of ['index.html.br', 'index.html.gz', 'licenses.txt.br', 'manifest.json'])
+      assert.ok(
+        pages.some((path) => path.endsWith(name)),
+        name,
+      );
   });
 
   it('tells its version', async () => {

@@ -11,6 +11,7 @@ import type { OpenCall } from '../proxy/context.ts';
 import type { Store } from '../store/database.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';
 import { connectionPart } from './connection-part.ts';
+import { dashboardPart } from './dashboard-part.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
 import { dataPlanePart } from './data-plane-part.ts';
 import { eventsPart } from './events-part.ts';
@@ -28,7 +29,6 @@ import { storePart, type WriteFault } from './store-part.ts';
 import { openTasks, type Tasks } from './tasks.ts';
 import { tasksResource } from './tasks-resource.ts';
 import { tunnelPart } from './tunnel-part.ts';
-import { unbuiltParts } from './unbuilt.ts';
 
 export interface ServicesInput {
   store: Pick<Store, 'db' | 'file' | 'revision'>;
@@ -56,6 +56,8 @@ export interface ServicesInput {
   publish(event: object): void;
   mcp: ProtocolServer;
   a2a: ProtocolServer;
+  /** Whether the pages of the dashboard were built; null while nobody has looked. */
+  dashboardBuilt(): boolean | null;
   tunnels: Pick<Tunnels, 'created' | 'start' | 'stop'>;
   /** The status of a GET through the internet. @throws when nothing answers */
   probe(url: string): Promise<number>;
@@ -71,6 +73,8 @@ export interface Services {
   admitMcp: Gate['admit'];
   /** The same for the A2A server. */
   admitA2a: Gate['admit'];
+  /** The same for the pages of the dashboard. */
+  admitDashboard: Gate['admit'];
   resources: Resource[];
   tasks: Tasks;
   /** The parts without which the gateway is not ready and that fail, by id, with the checks that say so; none when it is ready. */
@@ -97,7 +101,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     const seconds = records.known('data-plane')?.options.drain_seconds ?? null;
     return seconds === null ? input.config.drainMs : seconds * 1000;
   };
-  const protocolGate = async (id: 'mcp' | 'a2a', name: string): Promise<Gate> => {
+  const protocolGate = async (id: 'mcp' | 'a2a' | 'dashboard', name: string): Promise<Gate> => {
     const running = (await records.of(id)).desired === 'running';
     const changed = () => publish({ id, state: gate.status().state });
     const gate = createProtocolGate({ name, running, now, changed });
@@ -105,7 +109,8 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   };
   const mcpGate = await protocolGate('mcp', 'MCP server');
   const a2aGate = await protocolGate('a2a', 'A2A server');
-  const fixed = fixedParts(input, { plane, mcpGate, a2aGate }, drainMs);
+  const dashboardGate = await protocolGate('dashboard', 'dashboard');
+  const fixed = fixedParts(input, { plane, mcpGate, a2aGate, dashboardGate }, drainMs);
   const parts = async () => [...fixed(), ...tunnelParts(input), ...(await connectionParts(input))];
   const health = createHealthBoard(now);
   const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
@@ -116,6 +121,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
     gate: plane.gate,
     admitMcp: mcpGate.admit,
     admitA2a: a2aGate.admit,
+    admitDashboard: dashboardGate.admit,
     tasks,
     resources: [servicesResource({ parts, records, health, cycles, now }), tasksResource({ tasks })],
     readiness() {
@@ -140,7 +146,12 @@ export async function openServices(input: ServicesInput): Promise<Services> {
 /** The parts of every gateway. Made anew each time, for they carry the options of the moment. */
 function fixedParts(
   input: ServicesInput,
-  { a2aGate, mcpGate, plane }: { plane: DataPlane; mcpGate: Gate; a2aGate: Gate },
+  {
+    a2aGate,
+    dashboardGate,
+    mcpGate,
+    plane,
+  }: { plane: DataPlane; mcpGate: Gate; a2aGate: Gate; dashboardGate: Gate },
   drainMs: () => number,
 ): () => Part[] {
   const { ledger, now, schedule, store, version } = input;
@@ -183,7 +194,13 @@ function fixedParts(
       now,
     }),
     eventsPart({ version, since, now, events: input.events, endpoints: at('/api/events') }),
-    ...unbuiltParts(),
+    dashboardPart({
+      version,
+      gate: dashboardGate,
+      endpoints: at('/dashboard'),
+      built: input.dashboardBuilt,
+      now,
+    }),
   ];
   return () => [
     dataPlanePart({

@@ -56,6 +56,7 @@ async function gateway(store: Store, dataDir: string, world: World) {
       counts: () => ({ calls: 0, faults: 0, lastCallAt: null, lastFaultAt: null }),
       selfTest: async () => 'It answers itself',
     },
+    dashboardBuilt: () => true,
     tunnels: { created: () => [], start: async () => {}, stop: async () => {} },
     probe: async () => 200,
     standingsOf: () => [],
@@ -131,7 +132,7 @@ describe('the resource of services', () => {
       'data-plane': 'running',
       store: 'running',
       scheduler: 'running',
-      dashboard: 'disabled',
+      dashboard: 'running',
       events: 'running',
       mcp: 'running',
       a2a: 'running',
@@ -302,7 +303,7 @@ describe('the resource of services', () => {
       ...['stop', 'restart'].flatMap((action) =>
         ['management', 'store', 'scheduler'].map((id) => [action, id]),
       ),
-      ...['start', 'stop', 'restart', 'reload', 'test'].flatMap((action) => [[action, 'dashboard']]),
+      ...['reload', 'test'].flatMap((action) => [[action, 'dashboard']]),
     ];
     for (const [action = '', id = ''] of refused)
       await assert.rejects(act(action, id, { confirm: id }), { code: 'conflict' }, `${action} ${id}`);
@@ -312,7 +313,7 @@ describe('the resource of services', () => {
         .filter(([, action]) => action.possible?.(one) ?? true)
         .map(([name]) => name);
     };
-    assert.deepEqual(await possible('dashboard'), []);
+    assert.deepEqual(await possible('dashboard'), ['stop', 'restart']);
     assert.deepEqual(await possible('mcp'), ['stop', 'restart', 'test']);
     assert.deepEqual(await possible('management'), ['test']);
     assert.deepEqual(await possible('data-plane'), ['stop', 'restart', 'reload', 'test']);

@@ -66,7 +66,7 @@ describe('the collection of services', () => {
     assert.equal(list.json()['name'], 'services');
     const page = await at.call(
       'GET',
-      "/api/services?expand=resources&attributes=name,state&filter[]=state='disabled'&sort_by=id",
+      "/api/services?expand=resources&attributes=name,state&filter[]=kind='dashboard'&sort_by=id",
       { token: vic.token },
     );
     const rows = page.json()['resources'] as Record<string, unknown>[];

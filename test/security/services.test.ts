@@ -138,7 +138,7 @@ describe('services', () => {
     }
     for (const id of ['management', 'store'])
       refused(await act(id, token, 'stop', { confirm: id }), 409, 'conflict');
-    refused(await act('dashboard', token, 'start'), 409, 'conflict');
+    refused(await act('dashboard', token, 'reload'), 409, 'conflict');
   });
 
   it('AC-83 may be read by a token that has that scope alone', async () => {

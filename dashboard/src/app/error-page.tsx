@@ -1,0 +1,7 @@
+import type { ErrorComponentProps } from '@tanstack/react-router';
+import { ErrorNotice } from '../components/error-notice.tsx';
+
+/** A page that failed: the others still work. */
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
+  return <ErrorNotice error={error} onRetry={reset} />;
+}

@@ -1,0 +1,68 @@
+import type { QueryClient } from '@tanstack/react-query';
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { requestsSearch } from '../features/requests/search.ts';
+import { dashboardPath } from '../lib/base-path.ts';
+import { sortSearch } from '../lib/sort-search.ts';
+import { ErrorPage } from './error-page.tsx';
+import { NotFoundPage } from './not-found-page.tsx';
+import { Shell } from './shell.tsx';
+
+/**
+ * Every page: its path, what its address may carry, and the file that is loaded when it is opened. A new page is one
+ * route here, one row in `navigation.ts`, and a file in `pages/`.
+ */
+const root = createRootRouteWithContext<{ queries: QueryClient }>()({
+  component: Shell,
+  notFoundComponent: NotFoundPage,
+});
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/overview.tsx'), 'OverviewPage'),
+});
+
+const requests = createRoute({
+  getParentRoute: () => root,
+  path: '/requests',
+  validateSearch: requestsSearch,
+  component: lazyRouteComponent(() => import('../pages/requests.tsx'), 'RequestsPage'),
+});
+
+const request = createRoute({
+  getParentRoute: () => requests,
+  path: '$requestId',
+  component: lazyRouteComponent(() => import('../pages/request.tsx'), 'RequestPage'),
+});
+
+const keys = createRoute({
+  getParentRoute: () => root,
+  path: '/api-manager',
+  validateSearch: sortSearch,
+  component: lazyRouteComponent(() => import('../pages/keys.tsx'), 'KeysPage'),
+});
+
+const routeTree = root.addChildren([overview, requests.addChildren([request]), keys]);
+
+export function createDashboardRouter(queries: QueryClient) {
+  return createRouter({
+    routeTree,
+    basepath: dashboardPath(),
+    context: { queries },
+    defaultPreload: 'intent',
+    defaultPreloadStaleTime: 0,
+    defaultErrorComponent: ErrorPage,
+    scrollRestoration: false,
+  });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createDashboardRouter>;
+  }
+}

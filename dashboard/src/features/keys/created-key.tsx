@@ -1,0 +1,60 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { gatewayUrl } from '../../lib/base-path.ts';
+import type { NewKey } from './key-form.tsx';
+
+/** How programs that follow a vendor's convention take the address and the key. */
+const conventions = {
+  openai: (root: string, key: string) => `export OPENAI_BASE_URL=${root}/v1\nexport OPENAI_API_KEY=${key}`,
+  anthropic: (root: string, key: string) =>
+    `export ANTHROPIC_BASE_URL=${root}\nexport ANTHROPIC_AUTH_TOKEN=${key}`,
+  gemini: (root: string, key: string) =>
+    `export GOOGLE_GEMINI_BASE_URL=${root}\nexport GEMINI_API_KEY=${key}`,
+  curl: (root: string, key: string) =>
+    `curl ${root}/v1/chat/completions \\\n  -H 'authorization: Bearer ${key}' \\\n  -H 'content-type: application/json' \\\n  -d '{"model":"demo/echo","messages":[{"role":"user","content":"hello"}]}'`,
+} as const;
+
+type Convention = keyof typeof conventions;
+
+/** The text of a new key, which is shown this once, and how to use it. */
+export function CreatedKey({ made, onClose }: { made: NewKey; onClose(): void }) {
+  const { t } = useTranslation('keys');
+  const [shown, setShown] = useState<Convention>('openai');
+  return (
+    <Dialog
+      open
+      required
+      wide
+      onClose={onClose}
+      title={t('created.title', { name: made.name })}
+      description={t('created.once')}
+      footer={
+        <Button variant="primary" onClick={onClose}>
+          {t('created.done')}
+        </Button>
+      }
+    >
+      <div className="flex flex-col gap-4 pb-3">
+        <CodeBlock code={made.key} />
+        <div>
+          <fieldset aria-label={t('created.use')} className="mb-2 flex flex-wrap gap-1">
+            {(Object.keys(conventions) as Convention[]).map((name) => (
+              <Button
+                key={name}
+                aria-pressed={shown === name}
+                variant={shown === name ? 'secondary' : 'quiet'}
+                onClick={() => setShown(name)}
+              >
+                {t(`convention.${name}`)}
+              </Button>
+            ))}
+          </fieldset>
+          <CodeBlock code={conventions[shown](gatewayUrl(), made.key)} />
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,81 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useCallback } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { z } from 'zod';
+import type { requestRow } from '../../../../src/ledger/schema.ts';
+import { Duration, Money, RelativeTime } from '../../components/amounts.tsx';
+import { EmptyState } from '../../components/empty-state.tsx';
+import { QueryState } from '../../components/query-state.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { type ApiClient, type Page, useApi } from '../../lib/api/client.ts';
+import { useLiveEvents } from '../../lib/live.ts';
+
+type Request = z.infer<typeof requestRow>;
+
+const SHOWN = 8;
+const queryKey = ['requests', 'latest'];
+
+function latest(api: ApiClient, signal: AbortSignal): Promise<Page<Request>> {
+  return api.list<Request>('requests', { signal, query: { limit: SHOWN } });
+}
+
+/** The last requests as they finish; each leads to its detail. */
+export function LatestRequests() {
+  const { t } = useTranslation('overview');
+  const api = useApi();
+  const queries = useQueryClient();
+  const query = useQuery({ queryKey, queryFn: ({ signal }) => latest(api, signal) });
+  useLiveEvents<Request>(
+    'requests',
+    useCallback(
+      (request) =>
+        queries.setQueryData<Page<Request>>(queryKey, (page) =>
+          page === undefined
+            ? undefined
+            : {
+                ...page,
+                count: page.count + 1,
+                resources: [request, ...page.resources.filter(({ id }) => id !== request.id)].slice(0, SHOWN),
+              },
+        ),
+      [queries],
+    ),
+  );
+  return (
+    <QueryState query={query} lines={SHOWN} height={SHOWN * 37}>
+      {({ resources }) =>
+        resources.length === 0 ? (
+          <EmptyState title={t('latest.none')}>{t('latest.next')}</EmptyState>
+        ) : (
+          <ul>
+            {resources.map((request) => (
+              <li key={request.id} className="border-line border-b last:border-b-0">
+                <Link
+                  to="/requests/$requestId"
+                  params={{ requestId: request.id }}
+                  className="flex min-h-9 items-center gap-3 px-4 py-1 hover:bg-sunken"
+                >
+                  <StatusBadge
+                    tone={request.outcome === 'ok' ? 'ok' : request.outcome === 'failed' ? 'bad' : 'warn'}
+                  >
+                    {request.status}
+                  </StatusBadge>
+                  <span className="min-w-0 flex-1 truncate">{request.requested_model ?? '–'}</span>
+                  <span className="text-muted max-sm:hidden">{request.connection}</span>
+                  <Money value={request.cost_usd} />
+                  <span className="w-16 text-end max-sm:hidden">
+                    <Duration value={request.duration_ms} />
+                  </span>
+                  <span className="w-24 text-end text-muted text-xs">
+                    <RelativeTime at={request.started_at} />
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )
+      }
+    </QueryState>
+  );
+}

@@ -1,0 +1,64 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import type { z } from 'zod';
+import type { requestRow } from '../../../../src/ledger/schema.ts';
+import { startOfRange } from '../../components/time-range.tsx';
+import type { ApiClient, Page } from '../../lib/api/client.ts';
+import { quoted } from '../../lib/api/filter.ts';
+import type { RequestsSearch } from './search.ts';
+
+export type Request = z.infer<typeof requestRow> & { href: string };
+
+const PAGE_SIZE = 200;
+
+/** The finished requests that an address names, newest first, page by page. */
+export function requestsQuery(api: ApiClient, search: RequestsSearch, now: number) {
+  return infiniteQueryOptions({
+    queryKey: ['requests', search],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }): Promise<Page<Request>> =>
+      api.list<Request>('requests', {
+        signal,
+        query: {
+          limit: PAGE_SIZE,
+          offset: pageParam,
+          ...(search.sort === undefined ? {} : { sort_by: search.sort, sort_order: search.order ?? 'desc' }),
+          'filter[]': filters(search, now),
+        },
+      }),
+    getNextPageParam: (last, all) => {
+      const loaded = all.reduce((sum, { subcount }) => sum + subcount, 0);
+      return loaded < (last.subquery_count ?? last.count) && last.subcount > 0 ? loaded : undefined;
+    },
+  });
+}
+
+/** The conditions of an address, as the API takes them. */
+function filters(search: RequestsSearch, now: number): string[] {
+  const { range = '24h', view, model, connection, key, status, q } = search;
+  const all = [`started_at>=${new Date(startOfRange(range, now)).toISOString()}`];
+  if (view === 'errors') all.push("outcome='failed'");
+  if (view === 'slow') all.push('duration_ms>=10000');
+  if (view === 'fallbacks') all.push('attempts>1');
+  if (view === 'expensive') all.push('cost_usd>=0.1');
+  if (model !== undefined) all.push(`requested_model==${quoted(model)}`);
+  if (connection !== undefined) all.push(`connection==${quoted(connection)}`);
+  if (key !== undefined) all.push(`key_id==${quoted(key)}`);
+  if (status !== undefined) all.push(`status=${status}`);
+  if (q !== undefined) all.push(textFilter(q));
+  return all;
+}
+
+/** A request by its id, else the text in the requested model or the error. */
+function textFilter(text: string): string {
+  if (/^req_\w+$/.test(text)) return `id==${quoted(text)}`;
+  return `requested_model=${quoted(`*${text}*`)}`;
+}
+
+/** One request with its trace. */
+export function requestQuery(api: ApiClient, id: string) {
+  return queryOptions({
+    queryKey: ['request', id],
+    queryFn: ({ signal }) => api.get<Request>(`requests/${encodeURIComponent(id)}`, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

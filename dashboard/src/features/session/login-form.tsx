@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { TextField } from '../../components/field.tsx';
+import { useApi } from '../../lib/api/client.ts';
+import { ApiError } from '../../lib/api/error.ts';
+
+/** Name and password for a token. @param user the name where it is known already */
+export function LoginForm({ user }: { user?: string }) {
+  const { t } = useTranslation('session');
+  const api = useApi();
+  const [name, setName] = useState(user ?? 'admin');
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const submit = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await api.logIn(name, password);
+    } catch (thrown) {
+      setError(thrown);
+      setPassword('');
+      setBusy(false);
+    }
+  };
+  const wrong = error instanceof ApiError && error.status === 401;
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <TextField
+        label={t('login.name')}
+        autoComplete="username"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        readOnly={user !== undefined}
+        required
+      />
+      <TextField
+        label={t('login.password')}
+        type="password"
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        error={wrong ? t('login.wrong') : undefined}
+        autoFocus
+        required
+      />
+      {error !== null && !wrong && <ErrorNotice error={error} />}
+      <Button type="submit" variant="primary" busy={busy}>
+        {t('login.submit')}
+      </Button>
+    </form>
+  );
+}

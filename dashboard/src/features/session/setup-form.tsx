@@ -1,0 +1,62 @@
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { TextField } from '../../components/field.tsx';
+import { useApi } from '../../lib/api/client.ts';
+
+/** Makes the first admin with the code that the server printed, which proves that its owner asks. */
+export function SetupForm() {
+  const { t } = useTranslation('session');
+  const api = useApi();
+  const [code, setCode] = useState('');
+  const [password, setPassword] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const submit = async () => {
+    setBusy(true);
+    setError(null);
+    try {
+      await api.setUp(code.trim(), password);
+      document.documentElement.dataset['setup'] = 'false';
+    } catch (thrown) {
+      setError(thrown);
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      className="flex flex-col gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <p className="text-muted">{t('setup.intro')}</p>
+      <TextField
+        label={t('setup.code')}
+        hint={t('setup.codeHint')}
+        autoComplete="one-time-code"
+        spellCheck={false}
+        value={code}
+        onChange={(event) => setCode(event.target.value)}
+        autoFocus
+        required
+      />
+      <TextField
+        label={t('setup.password')}
+        hint={t('setup.passwordHint')}
+        type="password"
+        autoComplete="new-password"
+        minLength={8}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        required
+      />
+      {error !== null && <ErrorNotice error={error} />}
+      <Button type="submit" variant="primary" busy={busy}>
+        {t('setup.submit')}
+      </Button>
+    </form>
+  );
+}

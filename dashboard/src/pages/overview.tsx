@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query';
+import { useTranslation } from 'react-i18next';
+import { PageHeader } from '../components/page-header.tsx';
+import { Panel } from '../components/panel.tsx';
+import { QueryState } from '../components/query-state.tsx';
+import { AccountsStrip } from '../features/overview/accounts-strip.tsx';
+import { Attention } from '../features/overview/attention.tsx';
+import { HoursChart } from '../features/overview/hours-chart.tsx';
+import { LatestRequests } from '../features/overview/latest-requests.tsx';
+import { budgetsQuery, hoursQuery, monthQuery, servicesQuery } from '../features/overview/queries.ts';
+import { Figures } from '../features/overview/spend.tsx';
+import { useApi } from '../lib/api/client.ts';
+import { reaches, useRole } from '../lib/api/session.ts';
+import { useNow } from '../lib/now.ts';
+
+/** Is it working, and what did today cost: within one screen. */
+export function OverviewPage() {
+  const { t } = useTranslation('overview');
+  const api = useApi();
+  const role = useRole();
+  const now = useNow();
+  const month = useQuery(monthQuery(api, now));
+  const hours = useQuery(hoursQuery(api, now));
+  const budgets = useQuery(budgetsQuery(api));
+  const services = useQuery(servicesQuery(api));
+  return (
+    <>
+      <PageHeader title={t('title')} subtitle={t('subtitle')} />
+      <div className="flex flex-col gap-4">
+        <Attention services={services.data?.resources ?? []} budgets={budgets.data?.resources ?? []} />
+        <QueryState query={month} height={104}>
+          {({ resources }) => <Figures days={resources} budgets={budgets.data?.resources ?? []} now={now} />}
+        </QueryState>
+        <div className="grid gap-4 lg:grid-cols-[3fr_2fr]">
+          <Panel title={t('chart.title')}>
+            <QueryState query={hours} height={190}>
+              {({ resources }) => <HoursChart hours={resources} now={now} />}
+            </QueryState>
+          </Panel>
+          <Panel title={t('accounts.title')}>
+            <QueryState query={services} height={190}>
+              {({ resources }) => <AccountsStrip services={resources} />}
+            </QueryState>
+          </Panel>
+        </div>
+        {reaches(role, 'operator') && (
+          <Panel title={t('latest.title')} flush>
+            <LatestRequests />
+          </Panel>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { browser, withoutChromium } from '../support/chromium.ts';
+import { waitFor } from '../support/gateway.ts';
+import { managed } from '../support/management.ts';
+import { enter, logIn, visitor } from './visitor.ts';
+
+/** Every page, and the least role that may open it. */
+const pages: readonly [path: string, least: 'viewer' | 'operator'][] = [
+  ['/', 'viewer'],
+  ['/requests', 'operator'],
+  ['/api-manager', 'operator'],
+];
+
+const build = fileURLToPath(new URL('../../scripts/build-dashboard.ts', import.meta.url));
+
+describe('the dashboard', { skip: withoutChromium }, () => {
+  before(() => {
+    // `npm test` has built it before; a single file that is run may be the first to need it.
+    const { status } = spawnSync(process.execPath, [build, '--if-stale'], { stdio: 'inherit' });
+    assert.equal(status, 0);
+  });
+  const at = managed();
+  const chromium = browser();
+  const url = () => `http://127.0.0.1:${at.gateway.port}`;
+  const ask = () =>
+    at.gateway.ask('/v1/chat/completions', {
+      model: 'demo/echo',
+      messages: [{ role: 'user', content: 'good morning' }],
+    });
+
+  it('is served with a strict policy, compressed, and kept by browsers where the name says the content', async () => {
+    const page = await fetch(`${url()}/dashboard/requests/req_1`, { headers: { 'accept-encoding': 'gzip' } });
+    const html = await page.text();
+    assert.equal(page.status, 200);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    assert.match(policy, /default-src 'none'/);
+    assert.match(policy, /frame-ancestors 'none'/);
+    assert.doesNotMatch(policy, /unsafe/);
+    assert.equal(page.headers.get('x-content-type-options'), 'nosniff');
+    assert.equal(page.headers.get('cache-control'), 'no-cache');
+    assert.match(html, /<base href="\.\.\/" \/>/, 'addresses are relative to the dashboard');
+    assert.doesNotMatch(html, /<script(?![^>]*\bsrc=)|<style|\son\w+=/, 'nothing is inline');
+    const [script = ''] = /assets\/[\w.-]+\.js/.exec(html) ?? [];
+    const asset = await fetch(`${url()}/dashboard/${script}`);
+    assert.equal(asset.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    assert.match(asset.headers.get('content-type') ?? '', /^text\/javascript/);
+    const etag = asset.headers.get('etag') ?? '';
+    const again = await fetch(`${url()}/dashboard/${script}`, { headers: { 'if-none-match': etag } });
+    assert.deepEqual([again.status, await again.text()], [304, '']);
+    const plain = await fetch(`${url()}/dashboard/${script}`, { headers: { 'accept-encoding': 'identity' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    assert.equal(await plain.text(), await asset.text());
+    for (const path of [
+      '/dashboard/assets/nope.js',
+      '/dashboard/assets/..%2fmanifest.json',
+      '/dashboard/nope.svg',
+    ])
+      assert.equal((await fetch(`${url()}${path}`)).status, 404, path);
+    assert.equal((await fetch(`${url()}/dashboard`, { method: 'POST' })).status, 405);
+  });
+
+  it('leads old addresses to the new ones, and a browser from / to it', async () => {
+    const moves: readonly [string, string, number, string | null][] = [
+      ['/dashboard/cli-tools', '*/*', 308, '/dashboard/cli-code'],
+      ['/dashboard/agents', '*/*', 308, '/dashboard/acp-agents'],
+      ['/dashboard/agents/claude?x=1', '*/*', 308, '/dashboard/acp-agents/claude?x=1'],
+      ['/', 'text/html,application/xhtml+xml', 302, 'dashboard'],
+      ['/', 'application/json', 404, null],
+    ];
+    for (const [path, accept, status, location] of moves) {
+      const reply = await fetch(`${url()}${path}`, { headers: { accept }, redirect: 'manual' });
+      assert.deepEqual([reply.status, reply.headers.get('location')], [status, location], path);
+    }
+  });
+
+  it('is refused under a name that is not allowed, and while it is stopped', async () => {
+    assert.equal((await at.call('GET', '/dashboard', { host: 'evil.example' })).status, 403);
+    const token = at.ownerKey();
+    const act = (action: string) => at.call('POST', '/api/services/dashboard', { token, body: { action } });
+    assert.equal((await act('stop')).status, 200);
+    try {
+      assert.equal((await fetch(`${url()}/dashboard`)).status, 503);
+    } finally {
+      assert.equal((await act('start')).status, 200);
+    }
+    assert.equal((await fetch(`${url()}/dashboard`)).status, 200);
+  });
+
+  it('lets somebody in by name and password, loads little, and out again', async (test) => {
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    let bytes = 0;
+    ann.page.on('response', async (response) => {
+      if (!response.url().endsWith('.js')) return;
+      const body = await response.body().catch(() => Buffer.alloc(0));
+      bytes += (await import('node:zlib')).gzipSync(body).byteLength;
+    });
+    await ann.open('');
+    assert.deepEqual(await ann.findings(), []);
+    await ann.page.getByLabel(/Password/).fill('wrong');
+    await ann.page.getByRole('button', { name: 'Log in' }).click();
+    await ann.page.getByText('The user name or password is wrong').waitFor();
+    ann.errors();
+    await logIn(ann, 'admin', at.admin.password);
+    await ann.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    assert.ok(bytes > 50_000 && bytes < 200_000, `${bytes} bytes of JavaScript, gzipped`);
+    const stored = await ann.page.evaluate<string[]>('[JSON.stringify(localStorage), document.cookie]');
+    assert.doesNotMatch(stored.join(), /gws_/, 'the token is in sessionStorage alone');
+    await ann.page.getByRole('button', { name: /admin \(Administrator\)/ }).click();
+    await ann.page.getByRole('menuitem', { name: /Log out/ }).click();
+    await ann.page.getByRole('button', { name: 'Log in' }).waitFor();
+    assert.deepEqual(await ann.page.evaluate<string[]>('Object.keys(sessionStorage)'), []);
+    assert.deepEqual(ann.foreign(), []);
+  });
+
+  it('opens every page without an error, a foreign request or a serious finding, wide and narrow, in both themes', async (test) => {
+    await ask();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const ann = await visitor(chromium.running, url(), { colorScheme });
+      test.after(() => ann.close());
+      await enter(ann, at, at.admin, 'admin');
+      for (const [path] of pages) {
+        await ann.page.setViewportSize({ width: 1280, height: 800 });
+        await ann.open(path);
+        await waitFor(
+          `${path} to be loaded`,
+          async () => (await ann.page.locator('[aria-busy=true]').count()) === 0,
+        );
+        assert.deepEqual(await ann.findings(), [], `${path} ${colorScheme}`);
+        await ann.page.setViewportSize({ width: 390, height: 844 });
+        const wide = await ann.page.evaluate<number>(
+          'document.documentElement.scrollWidth - window.innerWidth',
+        );
+        assert.ok(wide <= 0, `${path} is ${wide} px too wide at 390`);
+        assert.deepEqual(ann.errors(), [], path);
+      }
+      assert.deepEqual(ann.foreign(), []);
+    }
+  });
+
+  it('shows a viewer what a viewer may read', async (test) => {
+    const vic = await visitor(chromium.running, url());
+    test.after(() => vic.close());
+    await enter(vic, at, await at.person('vic', 'viewer'), 'viewer');
+    await vic.open('');
+    const names = await vic.page.getByRole('navigation').getByRole('link').allInnerTexts();
+    assert.ok(names.includes('Overview'));
+    for (const hidden of ['Requests', 'Keys']) assert.ok(!names.includes(hidden), hidden);
+    assert.deepEqual(vic.errors(), []);
+  });
+
+  it('asks for the password when the login ends in the middle of work, and goes on with the work', async (test) => {
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    const olga = await at.person('olga', 'admin');
+    await enter(ann, at, olga, 'admin');
+    await ann.open('/api-manager');
+    await ann.page.getByRole('button', { name: 'Create key' }).click();
+    await ann.page.getByLabel(/^Name/).last().fill('made after the expiry');
+    const revoked = await at.call('POST', `/api/users/${olga.id}`, {
+      token: at.ownerKey(),
+      body: { action: 'revoke_sessions' },
+    });
+    assert.equal(revoked.status, 200, revoked.text);
+    await ann.page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
+    await ann.page.getByRole('heading', { name: 'Your login has ended' }).waitFor();
+    await ann.page.getByLabel(/Password/).fill(olga.password);
+    await ann.page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await ann.page.getByRole('heading', { name: 'Key "made after the expiry"' }).waitFor();
+  });
+
+  it('shows a request as it arrives, and why one failed', async (test) => {
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    await ann.open('');
+    await ann.page.getByRole('status', { name: '' }).getByText('Live', { exact: true }).waitFor();
+    const failed = await at.gateway.ask('/v1/chat/completions', { model: 'demo/nope', messages: [] });
+    const id = failed.header('x-request-id') ?? '';
+    await ann.page.locator(`a[href$="/requests/${id}"]`).click();
+    const sheet = ann.page.getByRole('dialog');
+    await sheet.getByText('the demo has no model').first().waitFor();
+    await ann.page.keyboard.press('Escape');
+    await sheet.waitFor({ state: 'detached' });
+    assert.match(ann.page.url(), /\/dashboard\/requests$/);
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('takes names that look like HTML as text', async (test) => {
+    const name = '"><img src=x onerror=alert(1)>';
+    const made = await at.call('POST', '/api/keys', { token: at.ownerKey(), body: { name } });
+    assert.equal(made.status, 200, made.text);
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    await ann.open('/api-manager');
+    await ann.page.getByText(name).first().waitFor();
+    assert.equal(await ann.page.locator('main img').count(), 0);
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('is in another language, and from right to left, as somebody chooses', async (test) => {
+    const ann = await visitor(chromium.running, url(), { locale: 'pt-BR' });
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    await ann.open('');
+    await ann.page.getByRole('heading', { name: 'Visão geral', level: 1 }).waitFor();
+    await ann.page.getByRole('button', { name: 'Idioma' }).click();
+    await ann.page.getByRole('menuitemradio', { name: 'עברית' }).click();
+    await waitFor(
+      'the direction',
+      async () => (await ann.page.locator('html').getAttribute('dir')) === 'rtl',
+    );
+    await ann.page.reload();
+    await ann.page.getByRole('heading', { level: 1 }).waitFor();
+    assert.equal(await ann.page.locator('html').getAttribute('lang'), 'he');
+    assert.deepEqual(ann.errors(), []);
+  });
+});
