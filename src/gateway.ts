@@ -705,8 +705,7 @@ function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number 
 
 /** Every path of the gateway. */
 function serve(
-  { a2a, context, management, mcp, services }: Omit<Opened, 'metrics' | 'setupCode' | 'tunnels'>,
-  { a2a, context, dashboard, management, mcp, services }: Omit<Opened, 'setupCode' | 'tunnels'>,
+  { a2a, context, dashboard, management, mcp, services }: Omit<Opened, 'metrics' | 'setupCode' | 'tunnels'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {
