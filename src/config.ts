@@ -75,6 +75,28 @@ const milliseconds = z.int().min(1).max(86_400_000);
 const tokenSeconds = z.int().min(1).max(2_592_000);
 const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent']);
 
+/** Headers that frame an answer or speak for the connection are the server's. */
+const ownHeader =
+  /^(?:connection|content-length|date|keep-alive|set-cookie|te|trailer|transfer-encoding|upgrade|www-authenticate)$/;
+
+const fallbackAction = z.strictObject({
+  status: z.int().min(400).max(599),
+  headers: z
+    .record(
+      z
+        .string()
+        .regex(/^[a-z0-9-]{1,64}$/, 'a header is named in lower case')
+        .refine((name) => !ownHeader.test(name), 'the gateway sets this header itself'),
+      z.string().regex(/^[\x20-\x7e]{0,1024}$/, 'a header has printable ASCII characters'),
+    )
+    .default({}),
+  /** Text, or what is sent as JSON. */
+  body: z.union([z.string(), z.looseObject({}), z.null()]).default(null),
+});
+
+/** The `HttpRequestFallbackAction` of a fault tolerance rule. */
+export type FallbackAction = z.infer<typeof fallbackAction>;
+
 /** `DATA_DIR/config.json`. Environment variables and flags win over it. */
 export const configFile = z.strictObject({
   host: z.string().min(1).optional(),
@@ -143,6 +165,10 @@ export const configFile = z.strictObject({
     })
     .partial()
     .optional(),
+  events: z
+    .strictObject({ fallback_actions: z.record(z.string().min(1).max(128), fallbackAction) })
+    .partial()
+    .optional(),
   tools: z.strictObject({ remote_detection: z.boolean() }).partial().optional(),
   allowed_hosts: z.array(z.string().min(1)).optional(),
   trusted_proxies: z
@@ -181,6 +207,8 @@ export interface Config {
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
   /** EVENTS_LFS_DIR and EVENTS_DFS_URL: where events of sources wait; null: in the data directory, and nowhere. */
   eventStorage: { localFolder: string | null; distributedUrl: string | null };
+  /** What events that a limit refuses are answered with, by the name in a fault tolerance rule. */
+  eventFallbacks: Readonly<Record<string, FallbackAction>>;
   /** SMTP_URL and SMTP_FROM, where alerts are sent by mail; null: none can be. The address may hold a password. */
   smtp: { url: string; from: string } | null;
   /** Whether webhooks and alerts that were set up through the API may reach loopback and private networks. */
@@ -280,6 +308,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       localFolder: env['EVENTS_LFS_DIR'] || null,
       distributedUrl: env['EVENTS_DFS_URL'] || null,
     },
+    eventFallbacks: file.events?.fallback_actions ?? {},
     smtp: smtpFrom(env),
     privateEventTargets: booleanVariable(env, 'EVENTS_PRIVATE_NETWORKS') ?? false,
     alertCommandsByApi: booleanVariable(env, 'ALERTS_COMMANDS_BY_API') ?? false,

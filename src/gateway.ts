@@ -410,6 +410,7 @@ async function openContext(
     random: Math.random,
     redis: config.redis,
     eventStorage: config.eventStorage,
+    fallbacks: config.eventFallbacks,
     variable: readVariable,
   });
   onClose(() => events.close());

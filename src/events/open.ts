@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { FallbackAction } from '../config.ts';
 import { describe } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
@@ -25,6 +26,8 @@ export interface EventsInput extends EngineInput {
   schedule: Schedule;
   /** What is added to every configuration. */
   additions: Additions;
+  /** What events that a limit refuses are answered with, by the name in a fault tolerance rule. */
+  fallbacks: Readonly<Record<string, FallbackAction>>;
 }
 
 /** What the gateway adds to whatever configuration runs. */
@@ -110,7 +113,7 @@ export async function openEvents(input: EventsInput): Promise<Events> {
       });
   };
   return {
-    ingest: ingestOf(() => opened?.engine ?? null),
+    ingest: ingestOf(() => opened?.engine ?? null, input.fallbacks),
     wanted(name) {
       if (opened === null) return isLed(name) || additions.wants(name);
       const builtIn = opened.config.inForce().version.via === 'built-in';
@@ -132,13 +135,15 @@ export async function openEvents(input: EventsInput): Promise<Events> {
 }
 
 /** Loaded with the first event that is sent: most gateways are sent none. */
-function ingestOf(engine: () => Engine | null): Ingest {
+function ingestOf(engine: () => Engine | null, fallbacks: EventsInput['fallbacks']): Ingest {
   let opened: Promise<Ingest> | null = null;
   const open = async () => {
     const { createIngest } = await import('./ingest/ingest.ts');
     return createIngest({
       sources: () => (engine()?.sources() ?? []).filter(({ processor }) => isReceived(processor.kind)),
       publish: (sourceId, event, waitMs) => engine()?.publish(sourceId, event, waitMs) ?? null,
+      admit: () => engine()?.admitRequest() ?? { kind: 'admitted', done() {}, cancel() {} },
+      fallbacks,
     });
   };
   return {
@@ -168,6 +173,7 @@ async function openControl(input: EventsInput): Promise<EventControl> {
       alsoCheck: (config, report) =>
         reportUnsupported(config, report, {
           redis: input.redis !== null,
+          fallbacks: Object.keys(input.fallbacks),
           distributedStorage: typeof input.eventStorage?.distributedUrl === 'string',
         }),
       extend: (written, via) =>

@@ -78,6 +78,7 @@ export const settings: readonly Setting[] = [
   { name: 'agents.wait_ms', read: ({ agents }) => agents.waitMs },
   { name: 'agents.idle_ms', read: ({ agents }) => agents.idleMs },
   { name: 'tools.remote_detection', read: ({ remoteDetection }) => remoteDetection },
+  { name: 'events.fallback_actions', read: ({ eventFallbacks }) => eventFallbacks },
   { name: 'allowed_hosts', read: ({ allowedHosts }) => allowedHosts },
   { name: 'trusted_proxies', read: ({ trustedProxies }) => trustedProxies },
   { name: 'keepalive_ms', read: ({ keepAliveMs }) => keepAliveMs },

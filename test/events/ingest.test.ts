@@ -57,7 +57,20 @@ const structured = { 'content-type': 'application/cloudevents+json' };
 const batched = { 'content-type': 'application/cloudevents-batch+json; charset=utf-8' };
 
 describe('events that are sent to the gateway', () => {
-  const at = managed();
+  const at = managed({
+    config: {
+      events: {
+        fallback_actions: {
+          later: {
+            status: 503,
+            headers: { 'retry-after': '7', 'x-shop': 'closed' },
+            body: { hint: 'we are closed' },
+          },
+          busy: { status: 429, body: 'too busy' },
+        },
+      },
+    },
+  });
   let token = '';
   before(async () => {
     writeFileSync(join(at.gateway.dataDir, 'events.yaml'), yaml);
@@ -320,5 +333,58 @@ describe('events that are sent to the gateway', () => {
       assert.equal(ran.code, exit, ran.stderr);
       assert.match(ran.stderr, said);
     }
+  });
+
+  it('are refused in the words of a fault tolerance rule', async () => {
+    const limited = (id: string, threshold: number, rule: string) => `
+    - event_source_id: ${id}
+      runtime_strategy:
+        rate_limit_strategy: {name: few, threshold: ${threshold}, stat_duration: 1, stat_duration_time_unit: HOUR}
+        fault_tolerance_rule: {${rule}, strategies: [{name: few, kind: RateLimitStrategy}]}`;
+    const withRules = (requests: string) => `components:
+  channels: [{unique_id: main, url: "memory:", mq_topic_name: main}]
+  sources:
+    - ref: {unique_id: shop, kind: http}
+    - ref: {unique_id: ruled, kind: http}
+  triggers: [{ref: {unique_id: log, kind: log}}]
+strategy:
+  source_strategies:${limited('ruled', 1, 'action: {name: later, kind: HttpRequestFallbackAction}')}${requests}
+router_rules:
+  routers:
+    - {source_id: shop, trigger_id: log, channel_id: main}
+    - {source_id: ruled, trigger_id: log, channel_id: main}
+`;
+    const admin = { token: at.admin.token, headers: { 'if-match': '*', 'content-type': 'application/yaml' } };
+    const put = (body: string) => at.call('PUT', '/api/events/config', { ...admin, body });
+    const unknown = await put(withRules('').replace('name: later', 'name: never'));
+    assert.equal(codeOf(unknown), 'invalid_event_config', unknown.text);
+    assert.match(unknown.text, /fallback_actions/);
+    assert.equal((await put(withRules(''))).status, 200);
+    assert.equal((await send(structured, { ...context, source: 'ruled' })).status, 202);
+    const later = await send(structured, { ...context, source: 'ruled' });
+    assert.deepEqual(
+      [later.status, later.header('retry-after'), later.header('x-shop')],
+      [503, '7', 'closed'],
+    );
+    assert.deepEqual(later.json(), { hint: 'we are closed' });
+
+    const rule =
+      'targets: [{target_resource_name: "POST:/api/events"}], action: {name: busy, kind: HttpRequestFallbackAction}';
+    assert.equal((await put(withRules(limited('shop', 2, rule)))).status, 200);
+    const batch = [context, { ...context, id: 'b' }, { ...context, id: 'c' }];
+    assert.equal(
+      (await send(batched, batch)).status,
+      202,
+      'a request counts once, however many events it has',
+    );
+    assert.equal((await send(structured, context)).status, 202);
+    const busy = await send(structured, context);
+    assert.equal(busy.status, 429);
+    assert.equal(busy.text, 'too busy');
+    assert.match(busy.header('retry-after') ?? '', /^\d+$/);
+    const silent = rule.replace(/, action.*/, '');
+    assert.equal((await put(withRules(limited('shop', 2, silent)))).status, 200);
+    const plain = await send(structured, context);
+    assert.equal(codeOf(plain), 'rate_limit_exceeded', 'the count goes on when only the answer changes');
   });
 });

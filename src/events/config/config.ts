@@ -115,10 +115,10 @@ export interface CircuitBreaker {
 export type StrategyKind = 'rate-limit' | 'circuit-breaker' | 'concurrency-limit';
 
 export interface FaultTolerance {
-  /** Names of resources: `source:ID`, `trigger:ID`, `channel:ID`, `POST:/path`; `*` at the end stands for anything. Empty: the owner. */
+  /** Names of resources: `source:ID`, `trigger:ID`, `channel:ID`, `POST:/api/events`; `*` at the end stands for anything. Empty: the owner. */
   readonly targets: readonly string[];
   readonly strategies: readonly StrategyKind[];
-  /** Null: fail at once, or wait where waiting is possible. */
+  /** Names the answer to an HTTP request that a strategy of the rule refuses; null: that of the gateway. */
   readonly action: string | null;
 }
 

@@ -475,6 +475,20 @@ describe('a configuration of events', () => {
       `error ${ownRuntime}.fault_tolerance_rule.strategies[0].kind`,
     ],
     [
+      'requests that bring no events as a target',
+      runtime({
+        rate_limit_strategy: rate,
+        fault_tolerance_rule: {
+          targets: [
+            { target_resource_name: 'POST:/api/*' },
+            { target_resource_name: 'POST:/v1/chat/completions' },
+          ],
+          strategies: [{ name: 'slow', kind: 'RateLimitStrategy' }],
+        },
+      }),
+      `error ${ownRuntime}.fault_tolerance_rule.targets[1].target_resource_name`,
+    ],
+    [
       'a fallback of a trigger',
       runtime({
         rate_limit_strategy: rate,
@@ -493,7 +507,7 @@ describe('a configuration of events', () => {
             rate_limit_strategy: rate,
             fault_tolerance_rule: {
               strategies: [{ name: 'slow', kind: 'RateLimitStrategy' }],
-              action: { kind: 'Mail' },
+              action: { name: 'x', kind: 'Mail' },
             },
           },
         },

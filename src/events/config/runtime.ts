@@ -1,5 +1,6 @@
 import type { EventRuntimeStrategy } from '../gen/io/opensergo/proto/event/v1/event_pb.ts';
 import type { FaultToleranceRule } from '../gen/io/opensergo/proto/fault_tolerance/v1/fault_tolerance_pb.ts';
+import { ingestResource } from '../strategies/resources.ts';
 import type { Checks } from './checks.ts';
 import type { ComponentKind } from './components.ts';
 import type { FaultTolerance, RuntimeStrategy, StrategyKind } from './config.ts';
@@ -63,6 +64,8 @@ function checkRule(
     checks.report.warning(`${path}.strategies`, 'The rule names no strategy, and does nothing');
   if (rule.action !== undefined && plain(rule.action.kind) !== 'httprequestfallbackaction')
     checks.report.error(`${path}.action.kind`, 'There is no such action: it is HttpRequestFallbackAction');
+  if (rule.action?.name === '')
+    checks.report.error(`${path}.action.name`, 'Name an answer from events.fallback_actions in config.json');
   return {
     targets: rule.targets.map(({ targetResourceName }) => targetResourceName),
     strategies,
@@ -102,11 +105,16 @@ function strategiesOf(
 function targetProblem(name: string, ids: ReadonlyMap<string, ComponentKind>): string | null {
   const [, kind = '', id = ''] = /^(source|trigger|channel):(.*)$/.exec(name) ?? [];
   if (kind === '')
-    return /^[A-Z]+:\//.test(name)
+    return targetsIngest(name)
       ? null
-      : 'A resource is written source:ID, trigger:ID, channel:ID or POST:/path; * at the end stands for anything';
+      : `A resource is written source:ID, trigger:ID, channel:ID or ${ingestResource}; * at the end stands for anything`;
   if (id.endsWith('*')) return null;
   return ids.get(id) === kind ? null : `There is no ${kind} with this id`;
 }
+
+const targetsIngest = (name: string): boolean =>
+  name.endsWith('*')
+    ? name.startsWith('POST:/') && ingestResource.startsWith(name.slice(0, -1))
+    : name === ingestResource;
 
 const plain = (kind: string): string => kind.toLowerCase().replace(/[_-]/g, '');

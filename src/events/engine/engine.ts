@@ -5,8 +5,10 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import type { SpoolPlaces } from '../spool/open.ts';
+import type { Admission } from '../strategies/gate.ts';
 import type { BreakerState } from '../strategies/limit.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
+import { ingestResource } from '../strategies/resources.ts';
 import { type Emitter, silentEmitter } from '../types/emitter.ts';
 import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
@@ -62,6 +64,8 @@ export interface Engine {
    * @returns null when there is no source with this id
    */
   publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
+  /** Lets an HTTP request that brings events pass, or refuses it. */
+  admitRequest(): Admission | Promise<Admission>;
   readonly deadLetters: DeadLetters;
   /** The sources that are running. */
   sources(): readonly Source[];
@@ -163,6 +167,7 @@ export function createEngine(input: EngineInput): Engine {
     wantsOwnEvents: ownEvents.wanted,
     sources: () => [...sources.current().values()].map(({ source }) => source),
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
+    admitRequest: () => gates.of(ingestResource).admit(),
     deadLetters,
     tail,
     status: () => engineStatus(parts()),

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../../lib/log.ts';
 import type { Channel } from '../channels/channel.ts';
 import { type CloudEvent, defaultLimits, eventSize } from '../cloudevents/event.ts';
-import type { Source } from '../config/config.ts';
+import type { Source, StrategyKind } from '../config/config.ts';
 import type { Kept, Spool, SpoolStatus } from '../spool/spool.ts';
 import { storageOf } from '../spool/storage.ts';
 import type { Clock } from '../strategies/clock.ts';
@@ -34,6 +34,8 @@ export type PublishResult =
       readonly reason: RejectReason;
       /** When to try again; null when that helps nothing. */
       readonly retryAfterMs: number | null;
+      /** The answer to the HTTP request that brought the event, by name; absent: that of the gateway. */
+      readonly fallback?: string;
     };
 
 /** What a source's configuration says about publishing. */
@@ -286,22 +288,26 @@ interface Line {
   readonly sender: Sender | null;
 }
 
-const reject = (reason: RejectReason, retryAfterMs: number | null = RETRY_AFTER_MS): PublishResult => ({
+const reject = (
+  reason: RejectReason,
+  retryAfterMs: number | null = RETRY_AFTER_MS,
+  fallback?: string,
+): PublishResult => ({
   kind: 'rejected',
   reason,
+  ...(fallback === undefined ? {} : { fallback }),
   retryAfterMs: reason === 'too_large' ? null : retryAfterMs,
 });
 
-function refusal({ by, retryAfterMs }: Refused): PublishResult {
-  switch (by) {
-    case 'rate-limit':
-      return reject('rate_limited', retryAfterMs);
-    case 'circuit-breaker':
-      return reject('circuit_open', retryAfterMs);
-    case 'concurrency-limit':
-      return reject('too_many_at_once', retryAfterMs);
-  }
-}
+const refusal = ({ by, fallback, retryAfterMs }: Refused): PublishResult =>
+  reject(refusalReasons[by], retryAfterMs, fallback);
+
+/** What a refusal by a limit is called. */
+export const refusalReasons = {
+  'rate-limit': 'rate_limited',
+  'circuit-breaker': 'circuit_open',
+  'concurrency-limit': 'too_many_at_once',
+} as const satisfies Record<StrategyKind, RejectReason>;
 
 function ofStorage(kept: Kept): PublishResult {
   switch (kept) {

@@ -5,13 +5,15 @@ import type { FieldPath, Report } from '../config/problem.ts';
  * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
  * be treated in another way than was asked for.
  * @param redis whether there is a Redis to hold global limits in
+ * @param fallbacks names of answers that an action may name; null where they are not known
  * @param distributedStorage whether there is a place for storages of the type DFS
  */
 export function reportUnsupported(
   config: EventConfig,
   report: Report,
-  { distributedStorage, redis }: { distributedStorage: boolean; redis: boolean },
+  given: { distributedStorage: boolean; fallbacks: readonly string[] | null; redis: boolean },
 ): void {
+  const { distributedStorage, fallbacks, redis } = given;
   const { components, strategy } = config.message;
   for (const [index, { ref }] of (components?.sources ?? []).entries()) {
     const source = config.sources.get(ref?.uniqueId ?? '');
@@ -26,6 +28,7 @@ export function reportUnsupported(
     const path: FieldPath = `strategy.source_strategies[${index}]`;
     if (source === undefined) continue;
     ofRuntime(source.runtime, `${path}.runtime_strategy`, redis, report);
+    ofAction(source.runtime, `${path}.runtime_strategy.fault_tolerance_rule.action.name`, fallbacks, report);
     if (source.storage?.type === 'distributed' && !distributedStorage)
       report.error(
         `${path}.fault_tolerant_storage.persistence_type`,
@@ -58,12 +61,18 @@ function sharesChannel({ id }: Trigger, { channels, routes }: EventConfig): bool
 function ofSource({ processor }: Source, path: FieldPath, report: Report): void {
   const { kind } = processor;
   if (kind !== 'gateway' && kind !== 'http' && kind !== 'service' && kind !== 'channel')
-    report.error(`${path}.kind`, `Sources of the kind ${kind} are not supported yet`);
+    report.error(
+      `${path}.kind`,
+      `A source cannot be of the kind ${kind}: it is gateway, http, service or channel`,
+    );
 }
 
 function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, report: Report): void {
   if (kind === 'function' || kind === 'rpcservice')
-    report.error(`${path}.kind`, `Triggers of the kind ${kind} are not supported yet`);
+    report.error(
+      `${path}.kind`,
+      `A trigger cannot be of the kind ${kind}: it is http, service, gateway, channel or log. Reach a program by a webhook (http)`,
+    );
   if (kind === 'gateway' && !builtInProcessors.includes(name))
     report.error(`${path}.name`, `The gateway has ${builtInProcessors.join(' and ')}`);
 }
@@ -86,14 +95,17 @@ function ofTriggerStrategy(
 
 function ofRuntime(runtime: RuntimeStrategy, path: FieldPath, redis: boolean, report: Report): void {
   if (!redis) ofGlobalLimits(runtime, path, report);
-  if (runtime.faultTolerance !== null && runtime.faultTolerance.action !== null)
-    report.error(`${path}.fault_tolerance_rule.action`, 'Actions are not supported yet');
-  for (const [index, target] of (runtime.faultTolerance?.targets ?? []).entries())
-    if (!/^(?:source|trigger|channel):/.test(target))
-      report.error(
-        `${path}.fault_tolerance_rule.targets[${index}].target_resource_name`,
-        'Only sources, triggers and channels can be limited yet',
-      );
+}
+
+function ofAction(
+  { faultTolerance }: RuntimeStrategy,
+  path: FieldPath,
+  fallbacks: readonly string[] | null,
+  report: Report,
+): void {
+  const name = faultTolerance?.action ?? null;
+  if (name === null || fallbacks === null || fallbacks.includes(name)) return;
+  report.error(path, `There is no ${JSON.stringify(name)} in events.fallback_actions of config.json`);
 }
 
 /** Held by each gateway alone, such a limit would let more pass than it says. */

@@ -17,6 +17,8 @@ export interface Refused {
   readonly kind: 'refused';
   readonly by: StrategyKind;
   readonly retryAfterMs: number;
+  /** The answer to an HTTP request that is refused, by name; absent: that of the gateway. */
+  readonly fallback?: string;
 }
 
 export type Admission = Admitted | Refused;
@@ -41,7 +43,7 @@ export interface Gate {
 /** A gate whose limits can be exchanged. */
 export interface OpenGate extends Gate {
   /** Who waits asks the new limits. Calls under way are still reported to the old ones. */
-  use(limits: readonly Limit[]): void;
+  use(limits: readonly Limit[], fallbacks?: ReadonlyMap<Limit, string>): void;
   /** Call it when a limit that refused a call may let one pass. */
   roomMade(): void;
 }
@@ -49,6 +51,7 @@ export interface OpenGate extends Gate {
 /** Without limits everything passes. */
 export function createGate(clock: Clock): OpenGate {
   let limits: readonly Limit[] = [];
+  let fallbacks: ReadonlyMap<Limit, string> = new Map();
   const queue: Waiter[] = [];
   let blockedBy: StrategyKind | null = null;
   let serving = false;
@@ -56,7 +59,7 @@ export function createGate(clock: Clock): OpenGate {
   /** Grows with every chance that a refused call may pass. */
   let chances = 0;
 
-  const admit = () => askFrom(limits, 0, []);
+  const admit = () => askFrom({ limits, fallbacks }, 0, []);
   const serve = async () => {
     if (serving) return;
     serving = true;
@@ -109,8 +112,9 @@ export function createGate(clock: Clock): OpenGate {
       waiting: queue.length,
       blockedBy: queue.length === 0 ? null : blockedBy,
     }),
-    use(next) {
+    use(next, nextFallbacks = new Map()) {
       limits = next;
+      fallbacks = nextFallbacks;
       serveAgain();
     },
     roomMade: serveAgain,
@@ -121,12 +125,20 @@ interface Waiter {
   take(admitted: Admitted): void;
 }
 
+interface Asked {
+  readonly limits: readonly Limit[];
+  readonly fallbacks: ReadonlyMap<Limit, string>;
+}
+
 /** Asks one limit after the other. What was given before a refusal goes back. */
-function askFrom(
-  limits: readonly Limit[],
-  from: number,
-  permits: readonly Permit[],
-): Admission | Promise<Admission> {
+function askFrom(asked: Asked, from: number, permits: readonly Permit[]): Admission | Promise<Admission> {
+  const { limits } = asked;
+  const refused = (limit: Limit, retryAfterMs: number, back: readonly Permit[]): Refused => {
+    for (const permit of back) permit.cancel();
+    const refusal: Refused = { kind: 'refused', by: limit.kind, retryAfterMs };
+    const fallback = asked.fallbacks.get(limit);
+    return fallback === undefined ? refusal : { ...refusal, fallback };
+  };
   let given = permits;
   for (let index = from; index < limits.length; index += 1) {
     const limit = limits[index];
@@ -135,11 +147,11 @@ function askFrom(
     if (answer instanceof Promise) {
       const before = given;
       return answer.then((later) => {
-        if (later.kind === 'permit') return askFrom(limits, index + 1, [...before, later.permit]);
-        return refuse(limit, later.retryAfterMs, before);
+        if (later.kind === 'permit') return askFrom(asked, index + 1, [...before, later.permit]);
+        return refused(limit, later.retryAfterMs, before);
       });
     }
-    if (answer.kind === 'refused') return refuse(limit, answer.retryAfterMs, given);
+    if (answer.kind === 'refused') return refused(limit, answer.retryAfterMs, given);
     given = [...given, answer.permit];
   }
   return {
@@ -151,11 +163,6 @@ function askFrom(
       for (const permit of given) permit.cancel();
     },
   };
-}
-
-function refuse({ kind: by }: Limit, retryAfterMs: number, permits: readonly Permit[]): Refused {
-  for (const permit of permits) permit.cancel();
-  return { kind: 'refused', by, retryAfterMs };
 }
 
 /** A call that has to pass two gates. */

@@ -21,7 +21,7 @@ export interface Gates {
   /** Puts a configuration in force. Limits that are as before keep what they have counted. */
   apply(config: Pick<EventConfig, 'sources' | 'triggers'>): void;
   /**
-   * The gate of a resource, the same one for as long as this lives: `source:ID`, `trigger:ID`, `channel:ID` or `POST:/path`.
+   * The gate of a resource, the same one for as long as this lives: `source:ID`, `trigger:ID`, `channel:ID` or `ingestResource`.
    * @param part of the resource, which is counted by itself: one of the channels of a source
    */
   of(resource: string, part?: string): Gate;
@@ -62,12 +62,16 @@ export function createGates({ clock, global, onBreaker }: GatesInput): Gates {
   };
   const configure = (entry: Entry) => {
     const limits = new Map<string, Limit>();
+    const fallbacks = new Map<Limit, string>();
     for (const wanted of limitsOn(entry.resource, config)) {
-      const key = JSON.stringify(wanted);
-      limits.set(key, entry.limits.get(key) ?? limitFor(entry, wanted));
+      const { fallback, ...counted } = wanted;
+      const key = JSON.stringify(counted);
+      const limit = entry.limits.get(key) ?? limitFor(entry, wanted);
+      limits.set(key, limit);
+      if (fallback !== null) fallbacks.set(limit, fallback);
     }
     entry.limits = limits;
-    entry.gate.use([...limits.values()]);
+    entry.gate.use([...limits.values()], fallbacks);
   };
   return {
     apply(next) {

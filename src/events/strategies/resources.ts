@@ -7,10 +7,15 @@ import type {
   StrategyKind,
 } from '../config/config.ts';
 
+/** The HTTP requests that bring events: each counts once, however many events it has. */
+export const ingestResource = 'POST:/api/events';
+
 /** A limit as the configuration sets it, for one resource. */
 export type ResourceLimit = {
   /** The source or trigger whose strategy it is. */
   readonly owner: string;
+  /** The answer to an HTTP request that it refuses, by name; null: that of the gateway. */
+  readonly fallback: string | null;
 } & (
   | { readonly kind: 'rate-limit'; readonly limit: RateLimit }
   | { readonly kind: 'circuit-breaker'; readonly limit: CircuitBreaker }
@@ -23,7 +28,7 @@ const order: readonly StrategyKind[] = ['rate-limit', 'circuit-breaker', 'concur
 /**
  * The limits on a resource, outermost first. A strategy that a fault tolerance rule names applies to the targets of the rule;
  * without targets, and without a rule, it applies to the source or trigger that has it. Each resource is counted by itself.
- * @param resource `source:ID`, `trigger:ID`, `channel:ID` or `POST:/path`
+ * @param resource `source:ID`, `trigger:ID`, `channel:ID` or `ingestResource`
  */
 export function limitsOn(
   resource: string,
@@ -41,11 +46,17 @@ export function limitsOn(
 }
 
 function limitsOf(owner: string, runtime: RuntimeStrategy): ResourceLimit[] {
-  const { circuitBreaker, concurrency, rateLimit } = runtime;
+  const { circuitBreaker, concurrency, faultTolerance, rateLimit } = runtime;
+  const of = (kind: StrategyKind) => ({
+    owner,
+    fallback: faultTolerance?.strategies.includes(kind) ? faultTolerance.action : null,
+  });
   const limits: ResourceLimit[] = [];
-  if (rateLimit !== null) limits.push({ owner, kind: 'rate-limit', limit: rateLimit });
-  if (circuitBreaker !== null) limits.push({ owner, kind: 'circuit-breaker', limit: circuitBreaker });
-  if (concurrency !== null) limits.push({ owner, kind: 'concurrency-limit', limit: concurrency });
+  if (rateLimit !== null) limits.push({ ...of('rate-limit'), kind: 'rate-limit', limit: rateLimit });
+  if (circuitBreaker !== null)
+    limits.push({ ...of('circuit-breaker'), kind: 'circuit-breaker', limit: circuitBreaker });
+  if (concurrency !== null)
+    limits.push({ ...of('concurrency-limit'), kind: 'concurrency-limit', limit: concurrency });
   return limits;
 }
 

@@ -1,9 +1,11 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { FallbackAction } from '../../config.ts';
 import type { EventProblem } from '../../events/cloudevents/problem.ts';
 import type { Receipt } from '../../events/ingest/ingest.ts';
 import type { Exchange } from '../../http/server/server.ts';
 import { type ErrorCode, GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
-import { changeFailures, json, text } from '../openapi/fixed.ts';
+import { changeFailures, json, ref, text } from '../openapi/fixed.ts';
 import type { JsonSchema } from '../openapi/json-schema.ts';
 import { problem } from '../problem.ts';
 import type { EventsRoute } from './route.ts';
@@ -65,6 +67,7 @@ function answerOf(receipts: readonly Receipt[], requestId: string): Answer {
   const events = receipts.map(({ id, outcome, source }) => ({ id, source, outcome }));
   const [first] = refused;
   if (first === undefined) return { status: 202, body: { accepted, events }, headers: {} };
+  if (first.fallback !== null) return fallbackAnswer(first.fallback, first.retryAfterMs);
   const waits = refused.flatMap(({ retryAfterMs }) => (retryAfterMs === null ? [] : [retryAfterMs]));
   const error = refusalOf(first, waits.length === 0 ? null : Math.max(...waits), accepted, receipts.length);
   return {
@@ -79,13 +82,26 @@ function answerOf(receipts: readonly Receipt[], requestId: string): Answer {
   };
 }
 
+/** The answer that a fault tolerance rule names. It says when to come back, unless it does so itself. */
+function fallbackAnswer({ body, headers, status }: FallbackAction, retryAfterMs: number | null): Answer {
+  const later: OutgoingHttpHeaders = {};
+  if (retryAfterMs !== null) later['retry-after'] = String(secondsOf(retryAfterMs));
+  const answer = { status, body: null, headers: { ...later, ...headers } };
+  if (body === null) return answer;
+  return typeof body === 'string'
+    ? { ...answer, content: { type: 'text/plain; charset=utf-8', bytes: body } }
+    : { ...answer, body };
+}
+
+const secondsOf = (ms: number): number => Math.max(1, Math.ceil(ms / 1_000));
+
 function refusalOf(
   { outcome, source }: Receipt,
   waitMs: number | null,
   accepted: number,
   all: number,
 ): GatewayError {
-  const options = waitMs === null ? {} : { retryAfter: Math.max(1, Math.ceil(waitMs / 1_000)) };
+  const options = waitMs === null ? {} : { retryAfter: secondsOf(waitMs) };
   const which = all === 1 ? 'The event was' : `${all - accepted} of ${all} events were`;
   const message = `${which} not accepted: ${reasons[outcome]} (source "${source}")`;
   return new GatewayError(codes[outcome], message, options);
@@ -139,6 +155,15 @@ const event: JsonSchema = {
   properties: { specversion: text, id: text, source: text, type: text },
 };
 
+const refusedByLimit = {
+  description:
+    'A limit refuses the events: a problem, or what the `HttpRequestFallbackAction` of a fault tolerance rule answers',
+  content: {
+    'application/json': { schema: { anyOf: [ref('Problem'), { type: 'object' as const }] } },
+    'text/plain': { schema: text },
+  },
+};
+
 /** Receives events: the HTTP binding of CloudEvents, binary, structured and batched. */
 export const ingestRoutes: readonly EventsRoute[] = [
   {
@@ -168,6 +193,9 @@ export const ingestRoutes: readonly EventsRoute[] = [
       responses: {
         202: { description: 'Every event is kept', content: json(receipts) },
         ...changeFailures,
+        429: refusedByLimit,
+        503: refusedByLimit,
+        default: refusedByLimit,
       },
     },
     async run({ body, caller, events, exchange, params }) {
@@ -185,6 +213,17 @@ export const ingestRoutes: readonly EventsRoute[] = [
             'forbidden',
             `The selectors of this token do not let it send for the source "${received.source}"`,
           );
+        case 'refused': {
+          const { fallback, reason, retryAfterMs } = received;
+          if (fallback !== null) return fallbackAnswer(fallback, retryAfterMs);
+          throw new GatewayError(
+            codes[reason],
+            `No event was taken: ${reasons[reason]} for requests that bring events`,
+            {
+              retryAfter: secondsOf(retryAfterMs),
+            },
+          );
+        }
         case 'received':
           return answerOf(received.receipts, exchange.id);
       }
