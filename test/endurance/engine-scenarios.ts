@@ -22,6 +22,8 @@ interface Place {
 interface EngineRun {
   readonly name: string;
   readonly expected: Scenario['expected'];
+  /** What does not hold on a channel, as its page says. */
+  readonly notOn?: Readonly<Record<string, readonly string[]>>;
   run(place: Place): Promise<Readonly<Record<string, unknown>>>;
 }
 
@@ -29,7 +31,7 @@ const runs: readonly EngineRun[] = [
   {
     name: 'engine killed 30 times',
     async run({ channel, folder, seed }) {
-      const run = { signal: 'SIGKILL', times: 30, perSecond: 2_000, atMost: 4_000 } as const;
+      const run = { signal: 'SIGKILL', times: 30, perSecond: 2_000, atMost: 1_000 } as const;
       const report = await runKills({ ...run, channel, dataDir: folder, seed });
       return { ...report, repeatedWithinInFlight: report.duplicates <= 30 * 16 };
     },
@@ -38,7 +40,7 @@ const runs: readonly EngineRun[] = [
   {
     name: 'engine stopped 20 times',
     async run({ channel, folder, seed }) {
-      const run = { signal: 'SIGTERM', times: 20, perSecond: 2_000, atMost: 4_000 } as const;
+      const run = { signal: 'SIGTERM', times: 20, perSecond: 2_000, atMost: 1_000 } as const;
       const report = await runKills({ ...run, channel, dataDir: folder, seed });
       return { ...report, endedInTime: report.longestEndMs <= 30_000 };
     },
@@ -66,6 +68,8 @@ const runs: readonly EngineRun[] = [
     name: 'one event at a time',
     run: async ({ channel, folder }) => ({ ...(await runOrder({ channel, dataDir: folder, events: 500 })) }),
     expected: { ...nothingLost, duplicates: 0, reordered: 0, mostAtOnce: 1 },
+    // What was in hand at the restart comes behind later events.
+    notOn: { nats: ['reordered'] },
   },
   {
     name: 'receiver that fails, refuses or hangs',
@@ -96,7 +100,7 @@ const sqliteScenario = ({ expected, name, run }: EngineRun): Scenario => ({
 
 const serverScenario =
   ({ scheme, start }: Backend) =>
-  ({ expected, name, run }: EngineRun): Scenario => ({
+  ({ expected, name, notOn = {}, run }: EngineRun): Scenario => ({
     name: `${name} (${scheme})`,
     async run(folder, seed) {
       // PostgreSQL runs as another user, who has to reach its folder.
@@ -108,7 +112,9 @@ const serverScenario =
         await server.stop();
       }
     },
-    expected,
+    expected: Object.fromEntries(
+      Object.entries(expected).filter(([count]) => notOn[scheme]?.includes(count) !== true),
+    ),
   });
 
 export const engineScenarios: readonly Scenario[] = [

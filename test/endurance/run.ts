@@ -1,18 +1,24 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { checkBreaker } from '../support/breaker-check.ts';
+import { startNats } from '../support/brokers/nats.ts';
+import { startPostgres } from '../support/brokers/postgres.ts';
 import { brokerScenarios } from './broker-scenarios.ts';
 import { engineScenarios } from './engine-scenarios.ts';
+import { fullDiskScenarios } from './full-disk-scenarios.ts';
 import { runKillPoints } from './kill-points.ts';
 import { queueScenarios } from './queue-scenarios.ts';
 import { runReloads } from './reloads.ts';
 import { nothingLost, type Scenario } from './scenario.ts';
+import { runSoak } from './soak.ts';
 
 /**
  * The long runs of the event engine, one after the other: `npm run test:endurance`, or with the names of some. Each prints what it
- * counted, and fails when that is not what it says. `SEED=N` repeats a run.
+ * counted, and fails when that is not what it says. `SEED=N` repeats a run, and `SOAK_MINUTES=N` shortens the longest.
  */
+
+const soakMinutes = Number(process.env['SOAK_MINUTES'] ?? 60);
 
 const scenarios: readonly Scenario[] = [
   {
@@ -31,6 +37,24 @@ const scenarios: readonly Scenario[] = [
   ...engineScenarios,
   ...brokerScenarios,
   ...queueScenarios,
+  ...fullDiskScenarios,
+  {
+    name: `faults of all kinds for ${soakMinutes} minutes (nats and postgres)`,
+    async run(folder, seed) {
+      // PostgreSQL runs as another user, who has to reach its folder.
+      chmodSync(folder, 0o711);
+      const servers = [await startNats(join(folder, 'nats')), await startPostgres(join(folder, 'postgres'))];
+      const run = { servers, minutes: soakMinutes, perSecond: 100 };
+      const report = await runSoak({ ...run, dataDir: folder, seed });
+      await Promise.all(servers.map((server) => server.kill()));
+      return {
+        ...report,
+        memorySteady: report.memoryGrowthMiB <= 1,
+        filesSteady: Math.abs(report.openFilesGrowth) <= 1,
+      };
+    },
+    expected: { ...nothingLost, duplicates: 0, memorySteady: true, filesSteady: true },
+  },
   {
     name: 'another configuration every 500 ms for 5 minutes',
     run: async (folder, seed) => {

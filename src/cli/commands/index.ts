@@ -369,6 +369,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./events/dead-letters.ts')).eventsDeadLettersCommand,
   },
   {
+    name: 'events repair',
+    summary: 'Save what can be read of a damaged database of events',
+    load: async () => (await import('./events/repair.ts')).eventsRepairCommand,
+  },
+  {
     name: 'events types',
     summary: 'List the types of events that the gateway itself emits',
     load: async () => (await import('./events/types.ts')).eventsTypesCommand,

@@ -83,7 +83,9 @@ export const letterTables = `
 
 /** What a row takes beside the event. */
 const ROW_BYTES = 200;
-const sizeOf = (event: Uint8Array, error: string): number => event.byteLength + error.length + ROW_BYTES;
+/** What a letter counts for, in bytes. */
+export const letterSize = (event: Uint8Array, error: string): number =>
+  event.byteLength + error.length + ROW_BYTES;
 
 export function letterCalls(database: DatabaseSync): LetterCalls {
   const sql = (text: string) => database.prepare(text);
@@ -108,7 +110,7 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
     const row = one.get(seq);
     if (row === undefined) return false;
     remove.run(seq);
-    count.run(String(row['trigger_id']), -1, -sizeOf(bytesOf(row['event']), String(row['error'])));
+    count.run(String(row['trigger_id']), -1, -letterSize(bytesOf(row['event']), String(row['error'])));
     return true;
   };
   const bytesOfTrigger = (trigger: string) => Number(total.get(trigger)?.['bytes'] ?? 0);
@@ -116,8 +118,8 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
     addLetter(letter) {
       const { error, event, id, makeRoom, maxBytes, source, trigger } = letter;
       const before = known.get(trigger, source, id);
-      const size = sizeOf(event, error);
-      const freed = before === undefined ? 0 : sizeOf(bytesOf(before['event']), String(before['error']));
+      const size = letterSize(event, error);
+      const freed = before === undefined ? 0 : letterSize(bytesOf(before['event']), String(before['error']));
       if (size > maxBytes) return { kind: 'full' };
       if (!makeRoom && bytesOfTrigger(trigger) - freed + size > maxBytes) return { kind: 'full' };
       if (before !== undefined) removeOne(Number(before['seq']));

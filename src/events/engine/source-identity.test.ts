@@ -20,10 +20,10 @@ const config = configOf([
   { unique_id: 'rest', kind: 'channel', name: 'b' },
 ]);
 
-function sourceIn(channel: string, source: string, eventsourceid?: string): string | null {
+function sourceIn(channel: string, source: string, eventsourceid?: string, dlreason?: string): string | null {
   const { [channel]: found } = Object.fromEntries(config.channels);
   assert.ok(found);
-  const attributes = { specversion: '1.0', id: '1', type: 't', source, eventsourceid } as const;
+  const attributes = { specversion: '1.0', id: '1', type: 't', source, eventsourceid, dlreason } as const;
   return sourcesOfChannel(config, channelKey(found))({ attributes, data: null });
 }
 
@@ -45,5 +45,10 @@ describe('the source of an event', () => {
     assert.equal(sourceIn('b', '/unknown', 'a gateway elsewhere'), 'rest');
     assert.equal(sourceIn('a', '/unknown'), null);
     assert.equal(sourceIn('a', 'b'), null);
+  });
+
+  it('is, of a dead letter, the one whose channel it is, before the one of the event', () => {
+    assert.equal(sourceIn('b', '/gateway/requests', 'gw', 'exhausted'), 'rest');
+    assert.equal(sourceIn('a', '/gateway/requests', 'gw', 'exhausted'), 'gw');
   });
 });

@@ -8,7 +8,8 @@ export type SourceOf = (event: CloudEvent) => string | null;
 
 /**
  * Tells whose the events of a channel are. What this gateway published says so itself. Of what others published, the event's
- * `source` may be the id of a source, or else the name of one; the rest is of the source whose channel it is, if there is one.
+ * `source` may be the id of a source, or else the name of one; the rest is of the source whose channel it is, if there is one. So are
+ * the dead letters there, whosever events they were.
  */
 export function sourcesOfChannel({ channels, sources }: EventConfig, key: string): SourceOf {
   const byName = new Map<string, string>();
@@ -20,6 +21,7 @@ export function sourcesOfChannel({ channels, sources }: EventConfig, key: string
       byName.set(processor.name, id);
   }
   return ({ attributes }) => {
+    if (owner !== null && typeof attributes['dlreason'] === 'string') return owner;
     const own = attributes[sourceExtension];
     if (typeof own === 'string' && sources.has(own)) return own;
     return sources.has(attributes.source) ? attributes.source : (byName.get(attributes.source) ?? owner);

@@ -16,6 +16,8 @@ export interface SpoolPlaces extends ObjectsInput {
 }
 
 const MOST_SEGMENT_BYTES = 1_048_576;
+/** More than `events.db` wants to have free when it takes an event. */
+const MIN_FREE_BYTES = 50_331_648;
 
 /** Room comes back by whole segments, so that a small storage has small ones. */
 export const segmentBytesOf = (storageBytes: number): number =>
@@ -43,7 +45,11 @@ async function openLocal(
   const { openLogSpool } = await import('./log/log-spool.ts');
   const { localSegments } = await import('./log/local-segments.ts');
   const folder = join(localFolder, folderName(sourceId));
-  const segments = localSegments({ folder, segmentBytes: segmentBytesOf(storage.bytes) });
+  const segments = localSegments({
+    folder,
+    segmentBytes: segmentBytesOf(storage.bytes),
+    minFreeBytes: MIN_FREE_BYTES,
+  });
   return openLogSpool({ storage, segments, sourceId, log });
 }
 

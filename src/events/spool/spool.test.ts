@@ -55,7 +55,11 @@ const kinds: readonly Kind[] = [
     name: 'local',
     durable: true,
     open: (storage, folder) => {
-      const segments = localSegments({ folder, segmentBytes: segmentBytesOf(storage.bytes) });
+      const segments = localSegments({
+        folder,
+        segmentBytes: segmentBytesOf(storage.bytes),
+        minFreeBytes: 0,
+      });
       return openLogSpool({ storage: { ...storage, type: 'local' }, segments, sourceId: 'app', log });
     },
   },

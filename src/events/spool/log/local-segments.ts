@@ -1,16 +1,34 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  statfs,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { NoSpace, type Segments } from './segments.ts';
 
 const PROGRESS_MS = 100;
 const PROGRESS_FILE = 'progress.json';
+/** Segments that are smaller than this together are few: half of what has to be free is enough for them. */
+const FEW_BYTES = 4_194_304;
 
 export interface LocalSegmentsInput {
   /** Of this log alone. */
   folder: string;
   /** A segment that has as many bytes gets no more. */
   segmentBytes: number;
+  /**
+   * What is left free on the disk, so that `events.db` has room to take what waits here. Half of it, while little waits: what
+   * `events.db` has free inside does not count as free on the disk.
+   */
+  minFreeBytes: number;
 }
 
 interface Active {
@@ -20,16 +38,24 @@ interface Active {
 }
 
 /** Segments as files of a folder on a disk of this machine, which are written to until they are full. */
-export function localSegments({ folder, segmentBytes }: LocalSegmentsInput): Segments {
+export function localSegments({ folder, minFreeBytes, segmentBytes }: LocalSegmentsInput): Segments {
   const pathOf = (segment: number) => join(folder, `${String(segment).padStart(12, '0')}.log`);
   let last = 0;
   let active: Active | null = null;
+  const sizes = new Map<number, number>();
 
   const create = async (): Promise<Active> => {
     last += 1;
     const file = await open(pathOf(last), 'wx', 0o600);
     await syncFolder(folder);
     return { number: last, file, bytes: 0 };
+  };
+  const checkSpace = async () => {
+    if (minFreeBytes === 0) return;
+    const { bavail, bsize } = await statfs(folder);
+    const used = [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+    if (bavail * bsize < (used < FEW_BYTES ? minFreeBytes / 2 : minFreeBytes))
+      throw new NoSpace('There is too little space left on the disk');
   };
   const leave = async (one: Active | null) => {
     if (active === one) active = null;
@@ -44,10 +70,12 @@ export function localSegments({ folder, segmentBytes }: LocalSegmentsInput): Seg
         /^\d{12}\.log$/.test(name) ? [Number.parseInt(name, 10)] : [],
       );
       last = Math.max(after, ...numbers);
+      for (const number of numbers) sizes.set(number, (await stat(pathOf(number))).size);
       return numbers.sort((a, b) => a - b);
     },
     read: (segment) => readFile(pathOf(segment)),
     async write(bytes) {
+      await checkSpace();
       try {
         if (active !== null && active.bytes >= segmentBytes) await leave(active);
         active ??= await create();
@@ -64,10 +92,12 @@ export function localSegments({ folder, segmentBytes }: LocalSegmentsInput): Seg
         throw noSpaceOr(error);
       }
       into.bytes += bytes.length;
+      sizes.set(into.number, into.bytes);
       return into.number;
     },
     async remove(segment) {
       if (active?.number === segment) await leave(active);
+      sizes.delete(segment);
       await unlink(pathOf(segment)).catch(ignoreMissing);
     },
     async setAside(segment, bytes) {

@@ -30,7 +30,7 @@ const storage = (whenFull: Storage['whenFull'], bytes = 10_000_000): Storage => 
 });
 
 function openIn(folder: string, segmentBytes = 4_096, whenFull: Storage['whenFull'] = 'block') {
-  const segments = localSegments({ folder, segmentBytes });
+  const segments = localSegments({ folder, segmentBytes, minFreeBytes: 0 });
   return openLogSpool({ storage: storage(whenFull), segments, sourceId: 'app', log });
 }
 
