@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { defaultDataDirectory } from './lib/data-directory.ts';
 import { GatewayError } from './lib/error.ts';
+import { type OtelSettings, readOtelVariables } from './lib/otel-variables.ts';
 import { weaknessOf } from './lib/secret-strength.ts';
 import { tagFault } from './lib/tags.ts';
 
@@ -103,6 +104,7 @@ export const configFile = z.strictObject({
   port: z.int().min(0).max(65_535).optional(),
   auth: z.strictObject({ required: z.boolean() }).optional(),
   log_level: logLevel.optional(),
+  access_log: z.boolean().optional(),
   limits: z
     .strictObject({
       header_bytes: z.int().min(4096).max(1_048_576),
@@ -211,11 +213,15 @@ export interface Config {
   eventFallbacks: Readonly<Record<string, FallbackAction>>;
   /** SMTP_URL and SMTP_FROM, where alerts are sent by mail; null: none can be. The address may hold a password. */
   smtp: { url: string; from: string } | null;
+  /** OTEL_…: where traces and metrics are sent by OTLP; null: nowhere. Addresses and headers may hold a secret. */
+  otel: OtelSettings | null;
   /** Whether webhooks and alerts that were set up through the API may reach loopback and private networks. */
   privateEventTargets: boolean;
   /** Whether alerts that run programs may be set up through the API. */
   alertCommandsByApi: boolean;
   logLevel: z.infer<typeof logLevel>;
+  /** Whether each request gets a line in the log, at `info`. */
+  accessLog: boolean;
   limits: {
     headerBytes: number;
     headersTimeoutMs: number;
@@ -265,7 +271,8 @@ export interface Config {
       | 'smtp'
       | 'privateEventTargets'
       | 'alertCommandsByApi'
-      | 'logLevel',
+      | 'logLevel'
+      | 'accessLog',
       ConfigSource
     >
   >;
@@ -296,6 +303,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
   const port = pick(flags.port, env['GATEWAY_PORT'], file.port, 20_128);
   const auth = pick(undefined, booleanVariable(env, 'GATEWAY_AUTH_REQUIRED'), file.auth?.required, true);
   const level = pick(undefined, env['GATEWAY_LOG_LEVEL'], file.log_level, 'info');
+  const accessLog = pick(undefined, booleanVariable(env, 'GATEWAY_ACCESS_LOG'), file.access_log, true);
   const storageKey = env['STORAGE_ENCRYPTION_KEY'];
   const config: Config = {
     dataDir: dataDir.value,
@@ -310,9 +318,11 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     },
     eventFallbacks: file.events?.fallback_actions ?? {},
     smtp: smtpFrom(env),
+    otel: readOtelVariables(env),
     privateEventTargets: booleanVariable(env, 'EVENTS_PRIVATE_NETWORKS') ?? false,
     alertCommandsByApi: booleanVariable(env, 'ALERTS_COMMANDS_BY_API') ?? false,
     logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
+    accessLog: accessLog.value,
     limits: {
       headerBytes: file.limits?.header_bytes ?? 65_536,
       headersTimeoutMs: file.limits?.headers_timeout_ms ?? 15_000,
@@ -361,6 +371,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       privateEventTargets: env['EVENTS_PRIVATE_NETWORKS'] ? 'environment' : 'default',
       alertCommandsByApi: env['ALERTS_COMMANDS_BY_API'] ? 'environment' : 'default',
       logLevel: level.source,
+      accessLog: accessLog.source,
     },
   };
   if (!config.authRequired && !isLoopback(config.host)) {

@@ -43,6 +43,7 @@ import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { usageOfKey } from './ledger/key-usage.ts';
 import { keyless } from './ledger/names.ts';
+import type { LedgerEntry } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { makeFolder } from './lib/folder.ts';
@@ -52,9 +53,11 @@ import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath, refusalWithHeaders } from './management/app.ts';
 import { auditEvents } from './management/audit-events.ts';
 import { isEventServicePath } from './management/events/connect/open.ts';
+import { statusOf as eventStatus } from './management/events/status.ts';
 import { createIdempotencyStore } from './management/guard/idempotency.ts';
 import { createEventStreams, type EventStreams } from './management/live/event-streams.ts';
 import { type Live, openLive } from './management/live/live.ts';
+import { eventMetrics } from './management/metrics/event-metrics.ts';
 import { type Management, openManagement } from './management/open.ts';
 import { openCliTools } from './management/open-cli-tools.ts';
 import { gatewayResources } from './management/resources.ts';
@@ -63,6 +66,7 @@ import { isBuiltIn } from './providers/provider.ts';
 import { renderError } from './proxy/answer/error.ts';
 import type { OpenCall } from './proxy/context.ts';
 import { traceText } from './proxy/dispatch/attempt-failures.ts';
+import { traceparentOf } from './proxy/inbound/entry.ts';
 import { isModelPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { type SurfaceContext, serveModels } from './proxy/inbound/surface.ts';
 import { createLearned } from './proxy/quirks/learned.ts';
@@ -77,9 +81,11 @@ import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import { openStore, type Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+import { type AccessLog, createAccessLog, type ServedRequest } from './telemetry/access-log.ts';
 import type { MeasuredConnection } from './telemetry/metrics/account-metrics.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './telemetry/metrics/gateway-metrics.ts';
 import type { HttpSurface } from './telemetry/metrics/http-metrics.ts';
+import type { OpenTelemetry, OpenTelemetryInput } from './telemetry/otlp/open.ts';
 import { rootAt } from './tools/configuring/base-url.ts';
 import { toolsResource } from './tools/resource.ts';
 import { openGatewayTunnels } from './tunnels/open.ts';
@@ -87,6 +93,7 @@ import { tunnelsResource } from './tunnels/resource.ts';
 import type { Tunnels } from './tunnels/tunnels.ts';
 
 const LAST_BYTES_MS = 250;
+const MAX_LOGGED_PATH = 200;
 /** How long the way through a tunnel and back may take. */
 const TUNNEL_PROBE_MS = 15_000;
 
@@ -110,11 +117,13 @@ export interface Gateway {
 export interface GatewayInput {
   config: Config;
   log: Log;
+  /** Gets a line for each request; null for none. */
+  accessLog?: Log | null;
   version: string;
 }
 
 /** Puts the parts together. The only file that knows them all. */
-export function createGateway({ config, log, version }: GatewayInput): Gateway {
+export function createGateway({ config, log, accessLog = null, version }: GatewayInput): Gateway {
   const closers: (() => Promise<void> | void)[] = [];
   let logged = (_line: string): void => {};
   const onClose = (close: () => Promise<void> | void) => closers.unshift(close);
@@ -122,7 +131,14 @@ export function createGateway({ config, log, version }: GatewayInput): Gateway {
   return {
     async start() {
       try {
-        return await open({ config, log, version, onClose, onLive: (listener) => (logged = listener) });
+        return await open({
+          config,
+          log,
+          accessLog,
+          version,
+          onClose,
+          onLive: (listener) => (logged = listener),
+        });
       } catch (error) {
         await closeAll(closers.splice(0)).catch(() => {});
         throw error;
@@ -160,7 +176,7 @@ async function open(input: OpenInput): Promise<Listening> {
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   let address: Address | null = null;
-  const { setupCode, tunnels, metrics, ...opened } = await openContext(
+  const { setupCode, tunnels, access, metrics, ...opened } = await openContext(
     input,
     () => address,
     () => server.inFlight(),
@@ -172,7 +188,16 @@ async function open(input: OpenInput): Promise<Listening> {
     input.log.error({ path, error: describe(error) }, 'a request failed inside the gateway');
   };
   const webSockets = createWebSockets({ maxBytes: config.limits.bodyBytes });
-  const sessions = createSessions(context, onError);
+  const sessions = createSessions(
+    {
+      ...context,
+      record(entry, trace, origin) {
+        context.record(entry, trace, origin);
+        access?.write(messageOf(origin.exchange, entry));
+      },
+    },
+    onError,
+  );
   const server = createHttpServer({
     limits: config.limits,
     renderError: (error, path, id, received) =>
@@ -185,7 +210,10 @@ async function open(input: OpenInput): Promise<Listening> {
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
     onClosed(exchange) {
-      metrics.countHttp(surfaceOf(exchange.path), exchange.request.method, statusSent(exchange));
+      const surface = surfaceOf(exchange.path);
+      const status = exchange.response.headersSent ? exchange.response.statusCode : null;
+      metrics.countHttp(surface, exchange.request.method, status);
+      access?.write(servedRequest(exchange, surface, status));
     },
     onError,
   });
@@ -229,6 +257,8 @@ interface Address {
 
 interface Opened {
   context: SurfaceContext;
+  /** Null where requests are not logged. */
+  access: AccessLog | null;
   metrics: GatewayMetrics;
   management: Management;
   mcp: Mcp;
@@ -241,7 +271,7 @@ interface Opened {
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
 async function openContext(
-  { config, log, onClose, onLive, version }: OpenInput,
+  { accessLog, config, log, onClose, onLive, version }: OpenInput,
   listening: ListeningAt,
   openRequests: () => number,
 ): Promise<Opened> {
@@ -419,6 +449,7 @@ async function openContext(
   onSettings = () => void alerts.reload().catch(report);
   gatewayEvents.attach(events);
   await gatewayEvents.followAudit(config.dataDir, schedule);
+  const access = accessLog == null ? null : createAccessLog(accessLog);
   const metrics = createGatewayMetrics({
     version,
     connections: () => snapshots.current().routes.ordered.map(measuredConnection),
@@ -427,11 +458,22 @@ async function openContext(
     ledger,
     traces,
     calls: () => openCalls(watch.members()),
+    tracesDropped: () => otel?.dropped() ?? 0,
     openRequests,
     isReady: () => services.readiness().failing.length === 0,
     now: Date.now,
   });
   onClose(metrics.close);
+  const processId = randomBytes(9).toString('base64url');
+  const otel: OpenTelemetry | null = await openTelemetryOf(config, {
+    version,
+    instance: processId,
+    families: async () => [...metrics.families(), ...eventMetrics(await eventStatus(events.opened()))],
+    addressOf: (id) => upstreamAddress(snapshots.current(), id),
+    log,
+    now: Date.now,
+  });
+  onClose(() => otel?.close());
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
@@ -443,14 +485,24 @@ async function openContext(
     limits: snapshots.limits,
     tokens,
     accounts,
-    record(entry, trace, traceparent) {
+    record(entry, trace, origin) {
       const text = trace === null ? null : traceText(trace);
       if (text !== null) traces.record(entry.id, text);
       ledger.record(entry);
       live.publish('requests', () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId)));
-      gatewayEvents.requestFinished(entry, traceparent);
+      gatewayEvents.requestFinished(entry, traceparentOf(origin));
       metrics.count(entry, trace);
+      otel?.record({
+        entry,
+        trace,
+        method: origin.exchange.request.method ?? 'POST',
+        path: loggedPath(origin.exchange),
+        keyName: origin.principal.name,
+        traceparent: traceparentOf(origin),
+      });
+      access?.note(origin.exchange.request, entry, origin.principal.name);
     },
+    identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
     usageOf: async (keyId, since) => ({
       ...(await usageOfKey(store, keyId, since)),
       limits: await usedKeyLimits(store, snapshots.limits, keyId, Date.now()),
@@ -461,7 +513,11 @@ async function openContext(
     responses: responses.memory,
     places: responses.places,
     hosts,
-    instance: randomBytes(9).toString('base64url'),
+    traceparent:
+      otel === null || config.otel?.traces === null
+        ? null
+        : (exchange, attempt) => otel.traceparent(exchange.id, traceparentOf({ exchange }), attempt),
+    instance: processId,
     now: Date.now,
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
@@ -488,7 +544,7 @@ async function openContext(
       alerts,
     },
   );
-  return { context, management, mcp, a2a, dashboard, metrics, services, setupCode, tunnels };
+  return { context, management, mcp, a2a, access, dashboard, metrics, services, setupCode, tunnels };
 }
 
 interface DoorParts {
@@ -690,9 +746,55 @@ function surfaceOf(path: string): HttpSurface {
   return isA2aPath(path) ? 'a2a' : 'other';
 }
 
-/** The status of an answer; null where its client left before there was one. */
-function statusSent({ response }: Exchange): number | null {
-  return response.headersSent ? response.statusCode : null;
+/** A path without a key, of bounded length. */
+function loggedPath({ path }: Pick<AnyExchange, 'path'>): string {
+  return safePath(path).slice(0, MAX_LOGGED_PATH);
+}
+
+/** Sending telemetry by OTLP, whose code is loaded only where it is wanted; null where it is not. */
+async function openTelemetryOf(
+  { otel }: Config,
+  input: Omit<OpenTelemetryInput, 'settings'>,
+): Promise<OpenTelemetry | null> {
+  if (otel === null) return null;
+  const { openTelemetry } = await import('./telemetry/otlp/open.ts');
+  return openTelemetry({ ...input, settings: otel });
+}
+
+/** Where the upstream of a connection is; null for none, and for the demo. */
+function upstreamAddress({ routes }: Snapshot, id: string): { address: string; port: number } | null {
+  const route = routes.byName.get(id);
+  const base = route?.connection.baseUrl ?? route?.provider.baseUrl ?? null;
+  if (base === null || !URL.canParse(base)) return null;
+  const { hostname: address, port, protocol } = new URL(base);
+  return { address, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
+}
+
+/** A request that is over, for its line in the log. */
+function servedRequest(exchange: Exchange, surface: HttpSurface, status: number | null): ServedRequest {
+  const { clock, id, path, request, sentBefore } = exchange;
+  return {
+    id,
+    request,
+    path: loggedPath({ path }),
+    status,
+    durationMs: performance.now() - clock,
+    bytesOut: request.socket.bytesWritten - sentBefore,
+    isProbe: surface === 'probes',
+  };
+}
+
+/** The same of a request that came as a message of a WebSocket, whose bytes are not its own. */
+function messageOf({ clock, id, path, request }: AnyExchange, { status }: LedgerEntry): ServedRequest {
+  return {
+    id,
+    request,
+    path: loggedPath({ path }),
+    status,
+    durationMs: performance.now() - clock,
+    bytesOut: null,
+    isProbe: false,
+  };
 }
 
 /** A connection as figures name it. */
@@ -706,7 +808,14 @@ function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number 
 
 /** Every path of the gateway. */
 function serve(
-  { a2a, context, dashboard, management, mcp, services }: Omit<Opened, 'metrics' | 'setupCode' | 'tunnels'>,
+  {
+    a2a,
+    context,
+    dashboard,
+    management,
+    mcp,
+    services,
+  }: Omit<Opened, 'access' | 'metrics' | 'setupCode' | 'tunnels'>,
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {

@@ -1,3 +1,4 @@
+import { otelVariables } from '../lib/otel-variables.ts';
 import { usageError } from './terminal/failure.ts';
 
 /** An environment variable that the gateway reads. */
@@ -15,6 +16,7 @@ export const variables: readonly Variable[] = [
   { name: 'GATEWAY_PORT', summary: 'port to listen on', secret: false },
   { name: 'GATEWAY_AUTH_REQUIRED', summary: '`false` lets model requests in without a key', secret: false },
   { name: 'GATEWAY_LOG_LEVEL', summary: 'debug, info, warn, error or silent', secret: false },
+  { name: 'GATEWAY_ACCESS_LOG', summary: '`false` writes no line for each request', secret: false },
   { name: 'EVENTS_LFS_DIR', summary: 'where events of sources wait on this disk', secret: false },
   {
     name: 'EVENTS_DFS_URL',
@@ -34,6 +36,7 @@ export const variables: readonly Variable[] = [
   { name: 'SMTP_URL', summary: 'the mail server for alerts', secret: true },
   { name: 'SMTP_FROM', summary: 'the address that mails come from', secret: false },
   { name: 'REDIS_URL', summary: 'limits that several gateways share', secret: true },
+  ...otelVariables,
   { name: 'STORAGE_ENCRYPTION_KEY', summary: 'encrypts stored credentials', secret: true },
 ];
 

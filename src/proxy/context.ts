@@ -1,3 +1,4 @@
+import type { Principal } from '../access/authenticate.ts';
 import type { KeyLimit } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { AnswerCache } from '../cache/answers.ts';
@@ -38,9 +39,9 @@ export interface ProxyContext {
   answers: AnswerCache;
   /**
    * @param trace why the request went where it went; null where it had no target
-   * @param traceparent what the client sent (W3C Trace Context), as it came
+   * @param origin the request, and who sent it
    */
-  record(entry: LedgerEntry, trace: Trace | null, traceparent: string | null): void;
+  record(entry: LedgerEntry, trace: Trace | null, origin: RequestOrigin): void;
   /** What a key has used since a time, in milliseconds since the epoch, and what is left of its limits. */
   usageOf(keyId: string, since: number): Promise<KeyUsage & { limits: readonly KeyLimit[] }>;
   /** Puts what a recorded request really used in the place of an estimate, once; null where none waits for that. */
@@ -54,10 +55,18 @@ export interface ProxyContext {
   places: ResponsePlaces;
   /** Asks an agent on this machine. @throws GatewayError */
   askAgent(request: AgentRequest): AskedAgent;
+  /** The `traceparent` that an attempt of a request sends upstream, counted from 1; null where the client's is passed on. */
+  traceparent: ((exchange: AnyExchange, attempt: number) => string) | null;
   /** Names this process in `x-gateway-via`. */
   instance: string;
   /** Milliseconds since the epoch. */
   now(): number;
+}
+
+/** Where a recorded request came from. */
+export interface RequestOrigin {
+  readonly exchange: AnyExchange;
+  readonly principal: Principal;
 }
 
 /** One call in flight, as the ticking watch and the shutdown see it. */

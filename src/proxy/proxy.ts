@@ -8,7 +8,7 @@ import { callerGone, endOfError } from './dispatch/call.ts';
 import { runCall } from './dispatch/run.ts';
 import { dryRun, isDryRun } from './dry-run.ts';
 import { admit } from './inbound/admit.ts';
-import { type LedgerFacts, ledgerEntry, newFacts, traceparentOf } from './inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry, newFacts } from './inbound/entry.ts';
 import { type Asked, type AskedSurface, planned } from './planned.ts';
 
 /** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
@@ -73,7 +73,7 @@ export async function recordingRefusals<T>(
   } catch (error) {
     if (error instanceof GatewayError) {
       const end = error.code === 'client_closed' ? callerGone(false) : endOfError(error, false);
-      context.record(ledgerEntry(facts, end, null, context.now()), facts.trace, traceparentOf(facts));
+      context.record(ledgerEntry(facts, end, null, context.now()), facts.trace, facts);
     }
     throw error;
   }

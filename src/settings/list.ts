@@ -48,6 +48,7 @@ export const settings: readonly Setting[] = [
   { name: 'redis.timeout_ms', read: ({ redis }) => redis?.timeoutMs ?? null },
   { name: 'redis.failure_mode', read: ({ redis }) => redis?.failureMode ?? null },
   { name: 'log_level', read: ({ logLevel }) => logLevel, source: 'logLevel' },
+  { name: 'access_log', read: ({ accessLog }) => accessLog, source: 'accessLog' },
   { name: 'limits.header_bytes', read: ({ limits }) => limits.headerBytes },
   { name: 'limits.headers_timeout_ms', read: ({ limits }) => limits.headersTimeoutMs },
   { name: 'limits.body_timeout_ms', read: ({ limits }) => limits.bodyTimeoutMs },

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { variables } from '../../src/cli/variables.ts';
+import { readOtelVariables } from '../../src/lib/otel-variables.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
 describe('gateway env', () => {
@@ -18,6 +19,16 @@ describe('gateway env', () => {
       ([, a, b]) => a ?? b,
     );
     const located = ['HOME', 'XDG_DATA_HOME', 'LOCALAPPDATA'];
+    // OpenTelemetry's are read one by one, by names that are put together.
+    const given: Record<string, string> = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+    };
+    const noted = (name: string) => {
+      read.push(name);
+      return given[name];
+    };
+    readOtelVariables(new Proxy({}, { get: (_, name) => noted(String(name)) }));
     const own = [...new Set(read)].filter((name) => name !== undefined && !located.includes(name));
     assert.deepEqual(variables.map(({ name }) => name).toSorted(), own.toSorted());
   });

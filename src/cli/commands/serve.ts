@@ -1,5 +1,6 @@
 import { keyStore } from '../../access/store.ts';
 import { createGateway, type Gateway } from '../../gateway.ts';
+import { createLineBuffer } from '../../lib/line-buffer.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -26,15 +27,27 @@ export const serveCommand: Command = {
     const config = await context.config();
     const { io } = context;
     let gateway: Gateway | null = null;
-    const log = createLog({
-      level: config.logLevel,
-      write: (line: string) => io.note(line),
-      pretty: io.interactive,
-      tee: (line) => gateway?.logged(line),
+    const logTo = (write: (line: string) => void) =>
+      createLog({
+        level: config.logLevel,
+        write,
+        pretty: io.interactive,
+        tee: (line) => gateway?.logged(line),
+      });
+    const requestLines = createLineBuffer(io.note);
+    const log = logTo((line) => {
+      // What was logged first stands first.
+      requestLines.flush();
+      io.note(line);
     });
     // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
     const signalled = nextSignal();
-    gateway = createGateway({ config, log, version: version() });
+    gateway = createGateway({
+      config,
+      log,
+      accessLog: config.accessLog ? logTo(requestLines.write) : null,
+      version: version(),
+    });
     const { url, host, port, setupCode } = await gateway.start();
     await greet(context, url, setupCode);
     io.record(

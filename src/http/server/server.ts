@@ -29,6 +29,8 @@ import { UnsniffedResponse } from './response.ts';
 export interface Exchange extends AnyExchange {
   request: IncomingMessage;
   response: ServerResponse;
+  /** What had been sent on its connection before it, in bytes. */
+  sentBefore: number;
 }
 
 export interface HttpServerOptions extends RefusalOptions {
@@ -178,6 +180,7 @@ function exchangeOf(
     query: mark === -1 ? '' : target.slice(mark + 1),
     startedAt,
     clock: performance.now(),
+    sentBefore: request.socket.bytesWritten,
   };
 }
 

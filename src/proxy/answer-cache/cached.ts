@@ -6,7 +6,7 @@ import type { Plan } from '../../combos/routing.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { ProxyContext } from '../context.ts';
 import { type Call, type CallEnd, callerGone, type NamedInPath } from '../dispatch/call.ts';
-import { type LedgerFacts, ledgerEntry, traceparentOf } from '../inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry } from '../inbound/entry.ts';
 import { Recorder } from '../metering/recorder.ts';
 import { pairs } from '../upstream/headers.ts';
 
@@ -54,11 +54,7 @@ export async function throughCache(
     case 'wait': {
       const answer = await found.answer;
       if (facts.exchange.response.destroyed) {
-        context.record(
-          ledgerEntry(facts, callerGone(false), null, context.now()),
-          null,
-          traceparentOf(facts),
-        );
+        context.record(ledgerEntry(facts, callerGone(false), null, context.now()), null, facts);
         return { kind: 'answered' };
       }
       return answer === null ? ask(question, null, 'miss') : give(context, facts, answer, 0);
@@ -194,7 +190,7 @@ function give(context: ProxyContext, facts: LedgerFacts, answer: Answer, ageMs: 
       cached: true,
     },
     null,
-    traceparentOf(facts),
+    facts,
   );
   return { kind: 'answered' };
 }

@@ -7,7 +7,7 @@ import type { Snapshot } from '../../snapshot.ts';
 import { CallerStream } from '../answer/caller-stream.ts';
 import type { ProxyContext } from '../context.ts';
 import type { RequestReservation } from '../inbound/admit.ts';
-import { type LedgerFacts, ledgerEntry, priceOf, traceparentOf } from '../inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry, priceOf } from '../inbound/entry.ts';
 import type { Span } from '../json/splice.ts';
 import { keepAnswer } from '../responses-state/keep.ts';
 import { notePlace } from '../responses-state/place.ts';
@@ -95,7 +95,7 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
       if (end.outcome === 'ok') plan.remember(call.target);
       const entry = ledgerEntry(facts, end, call, context.now());
       admission?.settle(call.attempts > 0 ? entry : null);
-      context.record(entry, plan.trace, traceparentOf(facts));
+      context.record(entry, plan.trace, facts);
       ended?.(end, call);
     },
     heard(status, headers) {

@@ -6,6 +6,7 @@ import type { Target } from '../../combos/resolve.ts';
 import type { Trace } from '../../combos/trace.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
+import type { RequestOrigin } from '../context.ts';
 import type { Call, CallEnd, Priced } from '../dispatch/call.ts';
 import { totalUsage } from '../metering/prior-usage.ts';
 
@@ -88,7 +89,7 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
 }
 
 /** What the client sent to tie its traces to the gateway's (W3C Trace Context), as it came. */
-export function traceparentOf({ exchange }: Pick<LedgerFacts, 'exchange'>): string | null {
+export function traceparentOf({ exchange }: Pick<RequestOrigin, 'exchange'>): string | null {
   const { traceparent } = exchange.request.headers;
   return typeof traceparent === 'string' ? traceparent : null;
 }

@@ -26,6 +26,8 @@ export interface OwnerKey {
 }
 
 export interface SurfaceContext extends ProxyContext {
+  /** Told who sends a request of which the ledger keeps nothing. */
+  identified(exchange: Exchange, principal: Principal): void;
   hosts: AllowedHosts;
   owner: OwnerKey;
 }
@@ -47,6 +49,7 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
   context.gate(exchange);
   const principal = principalOf(context, exchange, match);
   const snapshot = context.snapshot();
+  if (surface.kind !== 'relay' && surface.kind !== 'compact') context.identified(exchange, principal);
   if (surface.kind !== 'relay' || codecOf(surface.format).media !== undefined) refuseDryRun(exchange.request);
   switch (surface.kind) {
     case 'relay': {

@@ -105,6 +105,8 @@ export interface UpstreamHeadersInput {
   contentType: string;
   via: string;
   requestId: string;
+  /** What is sent instead of the client's `traceparent`; null sends that as it is. */
+  traceparent: string | null;
 }
 
 /**
@@ -119,11 +121,15 @@ export function upstreamHeaders({
   contentType,
   via,
   requestId,
+  traceparent,
 }: UpstreamHeadersInput): string[] {
   const { provider, connection } = target;
   const headers: string[] = [];
   const sent = new Set<string>();
   const ofThisHop = connectionOptions(raw);
+  // The state belongs to the client's trace, which is not gone on with where its `traceparent` is none.
+  const traceId = traceparent?.slice(3, 35) ?? '';
+  const keepsTrace = traceparent === null || raw.some((value) => value.includes(traceId));
   const meaningless = provider.modelInPath?.[format]?.withoutHeaders ?? [];
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? '';
@@ -133,6 +139,8 @@ export function upstreamHeaders({
     if (translated && name === 'accept') continue;
     if (isForeign(name, format, translated)) continue;
     if (meaningless.includes(name)) continue;
+    if (traceparent !== null && name === 'traceparent') continue;
+    if (!keepsTrace && name === 'tracestate') continue;
     headers.push(name, value);
     sent.add(name);
   }
@@ -141,6 +149,7 @@ export function upstreamHeaders({
     if (!sent.has(name)) headers.push(name, value);
   }
   headers.push(viaHeader, via, 'x-request-id', requestId);
+  if (traceparent !== null) headers.push('traceparent', traceparent);
   const auth = provider.formatAuth?.[format] ?? provider.auth;
   headers.push(...Object.entries(keyHeaders(connection, auth)).flat());
   return headers;

@@ -38,7 +38,7 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     const { body, dropped, end } = modelInPath(call, rule, sent);
     call.dropped = [...new Set([...call.dropped, ...dropped])];
     const pathOf = (path: string) => extendPath(path, end);
-    return requestTo(context, { exchange, target, body, pathOf, translated, again });
+    return requestTo(context, { exchange, target, body, pathOf, translated, again, attempt: call.attempts });
   }
   const request = requestTo(context, {
     exchange,
@@ -47,6 +47,7 @@ export function upstreamRequest(context: ProxyContext, call: Call, again: boolea
     pathOf: (path) => (compacts ? extendPath(path, '/compact') : withModel(path, call)),
     translated,
     again,
+    attempt: call.attempts,
     ...(upload === null ? {} : { contentType: String(exchange.request.headers['content-type']) }),
   });
   return upload === null ? request : withUpload(request, upload, target.model);
@@ -85,6 +86,8 @@ export interface RequestInput {
   again: boolean;
   /** Default JSON. */
   contentType?: string;
+  /** Which attempt of the request it is, counted from 1. Absent for what is no attempt, and has no span of its own. */
+  attempt?: number;
 }
 
 /** A request to a target on behalf of a caller. @throws GatewayError `connection_unusable` */
@@ -127,6 +130,8 @@ export function requestTo(context: ProxyContext, input: RequestInput): UpstreamR
       contentType: input.contentType ?? 'application/json',
       via,
       requestId: exchange.id,
+      traceparent:
+        input.attempt === undefined ? null : (context.traceparent?.(exchange, input.attempt) ?? null),
     }),
     body,
   };

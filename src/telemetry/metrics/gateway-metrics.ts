@@ -24,6 +24,8 @@ export interface GatewayMetricsInput {
   traces: Backlog;
   /** Model requests under way, and how many of them wait for a target to be ready again. */
   calls(): { open: number; waiting: number };
+  /** Traced requests that could not be sent by OTLP. */
+  tracesDropped(): number;
   /** HTTP requests that are not answered yet. */
   openRequests(): number;
   isReady(): boolean;
@@ -68,7 +70,7 @@ export function createGatewayMetrics(input: GatewayMetricsInput): GatewayMetrics
   };
 }
 
-function load({ calls, ledger, openRequests, traces }: GatewayMetricsInput): MetricFamily[] {
+function load({ calls, ledger, openRequests, traces, tracesDropped }: GatewayMetricsInput): MetricFamily[] {
   const { open, waiting } = calls();
   return [
     gauge('modelgate_http_requests_in_flight', 'HTTP requests that are not answered yet', openRequests()),
@@ -87,5 +89,10 @@ function load({ calls, ledger, openRequests, traces }: GatewayMetricsInput): Met
     counter('modelgate_ledger_rows_lost', 'Ledger rows that could not be written', ledger.lost()),
     gauge('modelgate_trace_rows_pending', 'Traces of requests that are not written yet', traces.pending()),
     counter('modelgate_trace_rows_lost', 'Traces of requests that could not be written', traces.lost()),
+    counter(
+      'modelgate_otlp_traces_dropped',
+      'Traced requests that could not be sent by OTLP',
+      tracesDropped(),
+    ),
   ];
 }

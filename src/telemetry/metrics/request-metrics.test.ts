@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { madeEntry } from '../../../test/support/ledger.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
+import { MAX_MODELS } from './bounded-names.ts';
 import type { HistogramFamily, Labels, ScalarFamily } from './family.ts';
-import { createRequestMetrics, MAX_MODELS, type RequestMetrics } from './request-metrics.ts';
+import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts';
 
 const attemptOf = (changes: Partial<TracedAttempt>): TracedAttempt => ({
   connectionId: 'con_1',

@@ -1,6 +1,8 @@
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
+import { buckets, otherColumns } from '../../ledger/buckets.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { errorKindOf } from '../../lib/error.ts';
+import { boundedNames } from './bounded-names.ts';
 import type { Labels, MetricFamily, ScalarPoint } from './family.ts';
 import { createHistogram, type Histogram } from './histogram.ts';
 import { createTally, type Tally } from './tally.ts';
@@ -15,32 +17,9 @@ export interface RequestMetrics {
 /** Seconds. From what a cache answers in to a long answer of a reasoning model. */
 const durationBounds = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
-/**
- * How many models have series of their own. A key without restrictions may ask for any name of a model, so the names that
- * come after these count as `other`.
- */
-export const MAX_MODELS = 300;
-
-/** The buckets of usage that are tokens, and those that are something else, as labels name them. */
-const tokenBuckets = [
-  ['input', 'input'],
-  ['cache_read', 'cacheRead'],
-  ['cache_write_5m', 'cacheWrite5m'],
-  ['cache_write_1h', 'cacheWrite1h'],
-  ['output', 'output'],
-  ['reasoning', 'reasoning'],
-  ['audio_input', 'audioInput'],
-  ['audio_output', 'audioOutput'],
-  ['image_input', 'imageInput'],
-  ['image_output', 'imageOutput'],
-] as const;
-const unitBuckets = [
-  ['web_searches', 'webSearches'],
-  ['images', 'images'],
-  ['audio_seconds', 'audioSeconds'],
-  ['characters', 'characters'],
-  ['search_units', 'searchUnits'],
-] as const;
+const others: readonly string[] = otherColumns;
+const tokenBuckets = buckets.filter(({ column }) => !others.includes(column));
+const unitBuckets = buckets.filter(({ column }) => others.includes(column));
 
 /** The requests of one provider, model, wire format and outcome. */
 interface Series {
@@ -63,7 +42,6 @@ interface UpstreamSeries {
 export function createRequestMetrics(): RequestMetrics {
   const series = new Map<string, Series>();
   const upstream = new Map<string, UpstreamSeries>();
-  const models = new Set<string>();
   const tallies = {
     errors: createTally(['provider', 'kind', 'code']),
     attempts: createTally(['provider', 'outcome', 'code']),
@@ -72,13 +50,7 @@ export function createRequestMetrics(): RequestMetrics {
     continued: createTally(['provider']),
     cached: createTally(['provider']),
   };
-  const boundedModel = (provider: string, model: string): string => {
-    const name = `${provider}/${model}`;
-    if (models.has(name)) return model;
-    if (models.size >= MAX_MODELS) return 'other';
-    models.add(name);
-    return model;
-  };
+  const boundedModel = boundedNames();
 
   return {
     count(entry, trace) {
@@ -184,11 +156,11 @@ function addTo(one: Series, { costUsd, durationMs, ttftMs, usage }: LedgerEntry)
   else one.costUsd += costUsd;
   for (let index = 0; index < tokenBuckets.length; index += 1) {
     const bucket = tokenBuckets[index];
-    if (bucket !== undefined) one.tokens[index] = (one.tokens[index] ?? 0) + usage[bucket[1]];
+    if (bucket !== undefined) one.tokens[index] = (one.tokens[index] ?? 0) + usage[bucket.member];
   }
   for (let index = 0; index < unitBuckets.length; index += 1) {
     const bucket = unitBuckets[index];
-    if (bucket !== undefined) one.units[index] = (one.units[index] ?? 0) + usage[bucket[1]];
+    if (bucket !== undefined) one.units[index] = (one.units[index] ?? 0) + usage[bucket.member];
   }
 }
 
@@ -249,11 +221,11 @@ function requestFamilies(all: readonly Series[]): MetricFamily[] {
 
 function usedIn(
   amounts: Float64Array,
-  buckets: readonly (readonly [string, string])[],
+  names: readonly { name: string }[],
   labels: Labels,
   label: string,
 ): ScalarPoint[] {
-  return buckets.flatMap(([name], index) => {
+  return names.flatMap(({ name }, index) => {
     const value = amounts[index] ?? 0;
     return value === 0 ? [] : [{ labels: { ...labels, [label]: name }, value }];
   });
