@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { browser, withoutChromium } from '../support/chromium.ts';
@@ -11,6 +13,10 @@ import { enter, logIn, visitor } from './visitor.ts';
 const pages: readonly [path: string, least: 'viewer' | 'operator'][] = [
   ['/', 'viewer'],
   ['/requests', 'operator'],
+  ['/cli-code', 'operator'],
+  ['/cli-code/codex', 'operator'],
+  ['/cli-agents', 'operator'],
+  ['/combos', 'viewer'],
   ['/api-manager', 'operator'],
 ];
 
@@ -186,6 +192,56 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     await ann.page.keyboard.press('Escape');
     await sheet.waitFor({ state: 'detached' });
     assert.match(ann.page.url(), /\/dashboard\/requests$/);
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('shows a card for each tool that can be pointed at the gateway, and sets one up and back', async (test) => {
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    const cards = () => ann.page.locator('[data-tool]').count();
+    await ann.open('/cli-agents');
+    await waitFor('the agents', async () => (await cards()) === 8);
+    await ann.open('/cli-code');
+    await waitFor('the coding tools', async () => (await cards()) === 21);
+    await ann.page.getByRole('searchbox').fill('codex');
+    await ann.page.locator('[data-tool=codex]').click();
+    await ann.page.getByRole('heading', { name: /Codex/, level: 1 }).waitFor();
+    await ann.page.getByLabel(/^Model/).fill('demo/echo');
+    await ann.page.getByRole('button', { name: 'Show what would be written' }).click();
+    await ann.page.getByText('model_providers').first().waitFor();
+    const file = join(at.gateway.home, '.codex', 'config.toml');
+    assert.equal(existsSync(file), false, 'showing writes nothing');
+    await ann.page.getByRole('button', { name: 'Write this' }).click();
+    await ann.page.getByText(/points at this gateway$/).waitFor();
+    assert.match(readFileSync(file, 'utf8'), new RegExp(`127\\.0\\.0\\.1:${at.gateway.port}`));
+    await ann.page.getByRole('button', { name: 'Restore' }).click();
+    await ann.page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await waitFor('the file to be as before', () => !existsSync(file) || readFileSync(file, 'utf8') === '');
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('makes a combo by keyboard and mouse, and switches what "auto" means', async (test) => {
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    await ann.open('/combos');
+    await ann.page.getByRole('button', { name: 'Create combo' }).click();
+    await ann.page.getByLabel(/^Name/).fill('smart');
+    for (const target of ['demo/tools', 'demo/echo']) {
+      await ann.page.getByLabel(/Add a target/).fill(target);
+      await ann.page.keyboard.press('Enter');
+    }
+    await ann.page.getByRole('button', { name: 'Move demo/echo up' }).click();
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await ann.page.getByRole('button', { name: 'Make active' }).click();
+    await ann.page.getByText('"auto" now means smart').waitFor();
+    const combos = (await at.call('GET', '/api/combos?expand=resources', { token: at.ownerKey() })).json();
+    const [combo] = combos['resources'] as { active: boolean; targets: { target: string }[] }[];
+    assert.deepEqual(
+      [combo?.active, combo?.targets.map(({ target }) => target)],
+      [true, ['demo/echo', 'demo/tools']],
+    );
     assert.deepEqual(ann.errors(), []);
   });
 

@@ -1,9 +1,17 @@
-import { KeyRound, LayoutDashboard, type LucideIcon, ScrollText } from 'lucide-react';
+import {
+  Bot,
+  KeyRound,
+  LayoutDashboard,
+  type LucideIcon,
+  ScrollText,
+  Shuffle,
+  SquareTerminal,
+} from 'lucide-react';
 import type { Role } from '../lib/api/session.ts';
 
 /** A page in the navigation. */
 export interface NavigationItem {
-  to: '/' | '/requests' | '/api-manager';
+  to: '/' | '/requests' | '/cli-code' | '/cli-agents' | '/combos' | '/api-manager';
   /** Key of its name in the namespace `common`. */
   label: string;
   icon: LucideIcon;
@@ -25,7 +33,17 @@ export const navigation: readonly NavigationGroup[] = [
     ],
   },
   {
+    label: 'nav.tools',
+    items: [
+      { to: '/cli-code', label: 'nav.codingTools', icon: SquareTerminal, least: 'operator' },
+      { to: '/cli-agents', label: 'nav.agents', icon: Bot, least: 'operator' },
+    ],
+  },
+  {
     label: 'nav.route',
-    items: [{ to: '/api-manager', label: 'nav.keys', icon: KeyRound, least: 'operator' }],
+    items: [
+      { to: '/combos', label: 'nav.combos', icon: Shuffle, least: 'viewer' },
+      { to: '/api-manager', label: 'nav.keys', icon: KeyRound, least: 'operator' },
+    ],
   },
 ];

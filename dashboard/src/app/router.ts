@@ -6,6 +6,7 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { requestsSearch } from '../features/requests/search.ts';
+import { toolsSearch } from '../features/tools/search.ts';
 import { dashboardPath } from '../lib/base-path.ts';
 import { sortSearch } from '../lib/sort-search.ts';
 import { ErrorPage } from './error-page.tsx';
@@ -40,6 +41,39 @@ const request = createRoute({
   component: lazyRouteComponent(() => import('../pages/request.tsx'), 'RequestPage'),
 });
 
+const codingTools = createRoute({
+  getParentRoute: () => root,
+  path: '/cli-code',
+  validateSearch: toolsSearch,
+  component: lazyRouteComponent(() => import('../pages/coding-tools.tsx'), 'CodingToolsPage'),
+});
+
+const codingTool = createRoute({
+  getParentRoute: () => root,
+  path: '/cli-code/$toolId',
+  component: lazyRouteComponent(() => import('../pages/coding-tool.tsx'), 'CodingToolPage'),
+});
+
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/cli-agents',
+  validateSearch: toolsSearch,
+  component: lazyRouteComponent(() => import('../pages/agents.tsx'), 'AgentsPage'),
+});
+
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: '/cli-agents/$toolId',
+  component: lazyRouteComponent(() => import('../pages/agent.tsx'), 'AgentPage'),
+});
+
+const combos = createRoute({
+  getParentRoute: () => root,
+  path: '/combos',
+  validateSearch: sortSearch,
+  component: lazyRouteComponent(() => import('../pages/combos.tsx'), 'CombosPage'),
+});
+
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/api-manager',
@@ -47,7 +81,16 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('../pages/keys.tsx'), 'KeysPage'),
 });
 
-const routeTree = root.addChildren([overview, requests.addChildren([request]), keys]);
+const routeTree = root.addChildren([
+  overview,
+  requests.addChildren([request]),
+  codingTools,
+  codingTool,
+  agents,
+  agent,
+  combos,
+  keys,
+]);
 
 export function createDashboardRouter(queries: QueryClient) {
   return createRouter({

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { ChevronDown, Shuffle } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { buttonClass } from '../../components/button.tsx';
@@ -21,13 +22,10 @@ export function ActiveCombo() {
   const name = active?.name ?? t('combo.none');
   if (resources.length === 0 || !reaches(role, 'operator'))
     return (
-      <span
-        className="inline-flex max-w-44 items-center gap-1.5 text-muted sm:max-w-72"
-        title={t('combo.active')}
-      >
-        <Shuffle size={15} aria-hidden className="shrink-0" />
+      <Link to="/combos" className={buttonClass('quiet', 'max-w-44 sm:max-w-72')} title={t('combo.active')}>
+        <Shuffle size={15} aria-hidden />
         <span className="truncate">{name}</span>
-      </span>
+      </Link>
     );
   return (
     <Menu

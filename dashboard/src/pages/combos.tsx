@@ -1,0 +1,120 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { Plus, Shuffle } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../components/button.tsx';
+import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { EmptyState } from '../components/empty-state.tsx';
+import { PageHeader } from '../components/page-header.tsx';
+import { Panel } from '../components/panel.tsx';
+import { QueryState } from '../components/query-state.tsx';
+import { StatusBadge } from '../components/status-badge.tsx';
+import { useActivateCombo } from '../features/combos/activate.ts';
+import { ComboForm } from '../features/combos/combo-form.tsx';
+import { type Combo, combosQuery } from '../features/combos/queries.ts';
+import { allows, useApi } from '../lib/api/client.ts';
+
+const route = getRouteApi('/combos');
+
+/** The named routing sets, which of them is active, and what is wrong with their targets. */
+export function CombosPage() {
+  const { t } = useTranslation('combos');
+  const api = useApi();
+  const queries = useQueryClient();
+  const { q } = route.useSearch();
+  const combos = useQuery(combosQuery(api));
+  const activate = useActivateCombo();
+  const [form, setForm] = useState<{ combo: Combo | null } | null>(null);
+  const [removing, setRemoving] = useState<Combo | null>(null);
+  const shown = (all: readonly Combo[]) => all.filter(({ name }) => name.includes(q ?? ''));
+  return (
+    <>
+      <PageHeader
+        title={t('title')}
+        subtitle={t('subtitle')}
+        actions={
+          <Button
+            variant="primary"
+            icon={Plus}
+            onClick={() => setForm({ combo: null })}
+            disabledReason={
+              combos.data === undefined || allows(combos.data, 'create')
+                ? null
+                : t('common:needsRole', { role: t('common:role.admin') })
+            }
+          >
+            {t('create')}
+          </Button>
+        }
+      />
+      <QueryState query={combos} lines={6} height={300}>
+        {({ resources }) =>
+          resources.length === 0 ? (
+            <Panel>
+              <EmptyState icon={Shuffle} title={t('empty.title')}>
+                {t('empty.next')}
+              </EmptyState>
+            </Panel>
+          ) : (
+            <ul className="flex flex-col gap-4">
+              {shown(resources).map((combo) => (
+                <li key={combo.id}>
+                  <Panel
+                    title={
+                      <span className="flex items-center gap-2">
+                        {combo.name}
+                        {combo.active && <StatusBadge tone="ok">{t('active')}</StatusBadge>}
+                        <span className="font-normal text-muted text-xs">{combo.strategy}</span>
+                      </span>
+                    }
+                    actions={
+                      <span className="flex flex-wrap gap-1">
+                        {!combo.active && allows(combo, 'activate') && (
+                          <Button onClick={() => activate.mutate(combo)}>{t('activate')}</Button>
+                        )}
+                        {allows(combo, 'edit') && (
+                          <Button variant="quiet" onClick={() => setForm({ combo })}>
+                            {t('edit')}
+                          </Button>
+                        )}
+                        {allows(combo, 'delete') && (
+                          <Button variant="danger" onClick={() => setRemoving(combo)}>
+                            {t('remove')}
+                          </Button>
+                        )}
+                      </span>
+                    }
+                  >
+                    <ol className="flex flex-col gap-1.5">
+                      {combo.targets.map(({ problem, target }, index) => (
+                        <li key={target} className="flex flex-wrap items-center gap-2">
+                          <span className="nums text-muted">{index + 1}.</span>
+                          <span className="[overflow-wrap:anywhere]">{target}</span>
+                          {problem !== null && <StatusBadge tone="warn">{problem}</StatusBadge>}
+                        </li>
+                      ))}
+                    </ol>
+                  </Panel>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </QueryState>
+      {form !== null && <ComboForm combo={form.combo} onClose={() => setForm(null)} />}
+      <ConfirmDialog
+        open={removing !== null}
+        onClose={() => setRemoving(null)}
+        title={t('removeTitle', { name: removing?.name ?? '' })}
+        confirm={t('remove')}
+        onConfirm={async () => {
+          await api.remove(`combos/${encodeURIComponent(removing?.id ?? '')}`);
+          await queries.invalidateQueries({ queryKey: ['combos'] });
+        }}
+      >
+        {t('removeWhat')}
+      </ConfirmDialog>
+    </>
+  );
+}
