@@ -36,12 +36,18 @@ interface Consumer {
   subscribed: boolean;
   /** Whether somebody receives: until then its messages stay with the broker. */
   wanted: boolean;
-  consumption: Consumption | null;
-  /** What it consumes from. */
-  connection: BrokerConnection | null;
+  /** Null: nobody consumes. At most one does, for two would mix the order. */
+  running: Running | null;
   again: NodeJS.Timeout | undefined;
   /** Before this time no message of the shelf is due. */
   shelfDue: number;
+}
+
+/** A consumption from the moment that it is asked for. */
+interface Running {
+  readonly connection: BrokerConnection;
+  /** Null while the broker has not answered. */
+  consumption: Consumption | null;
 }
 
 /** A channel whose messages are with a broker, but for those that wait for another attempt. */
@@ -57,8 +63,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       prefetch: DEFAULT_PREFETCH,
       subscribed: false,
       wanted: false,
-      consumption: null,
-      connection: null,
+      running: null,
       again: undefined,
       shelfDue: 0,
     };
@@ -77,8 +82,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached');
       for (const consumer of consumers.values()) {
         clearTimeout(consumer.again);
-        consumer.consumption = null;
-        consumer.connection = null;
+        consumer.running = null;
         consumer.inbox.disconnected();
       }
     },
@@ -86,11 +90,17 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
 
   /** Subscribes again first: a broker may have lost what it knew. */
   const begin = (name: string, consumer: Consumer, made: BrokerConnection) => {
+    // The connection was made while somebody waited for it.
+    if (consumer.running !== null) return;
+    const own: Running = { connection: made, consumption: null };
+    consumer.running = own;
     let ended = false;
     const end = (error: Error) => {
       if (ended) return;
       ended = true;
-      consumer.consumption = null;
+      // What is told late says nothing of the messages that came since.
+      if (consumer.running !== own) return;
+      consumer.running = null;
       consumer.inbox.disconnected();
       if (connection.problem() !== null || !consumer.wanted) return;
       log.warn({ channel: channelId, trigger: name, error: error.message }, 'a consumer begins again');
@@ -100,27 +110,37 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       ended: end,
       message(message: BrokerMessage) {
         // One of a connection that was lost comes again.
-        if (consumer.connection !== made || ended) return;
+        if (ended || (consumer.running !== null && consumer.running.connection !== made)) return;
         if (consumer.inbox.add(message)) for (const listener of listeners) listener();
       },
     };
-    consumer.connection = made;
-    consumer.consumption = { stop: async () => {} };
-    made
-      .subscribe(name, consumer.subscribed)
-      .then(() => made.consume(name, consumer.prefetch, receiver))
-      .then((consumption) => {
-        if (!ended) consumer.consumption = consumption;
-      }, end);
+    const consume = async () => {
+      await made.subscribe(name, consumer.subscribed);
+      const { prefetch } = consumer;
+      const consumption = await made.consume(name, prefetch, receiver);
+      own.consumption = consumption;
+      if (!consumer.wanted) await consumption.stop();
+      else if (prefetch !== consumer.prefetch) await restart(name, consumer);
+    };
+    consume().catch(end);
   };
   const start = (name: string, consumer: Consumer) => {
     connection.run(async (made) => begin(name, consumer, made)).catch(() => {});
   };
+  /** Consumes with another prefetch. One that has only been asked for does so itself. */
+  const restart = async (name: string, consumer: Consumer) => {
+    const { running } = consumer;
+    if (running?.consumption == null) return;
+    consumer.running = null;
+    await running.consumption.stop();
+    start(name, consumer);
+  };
   const stop = async (consumer: Consumer) => {
     consumer.wanted = false;
     clearTimeout(consumer.again);
-    await consumer.consumption?.stop().catch(() => {});
-    consumer.consumption = null;
+    const { running } = consumer;
+    consumer.running = null;
+    await running?.consumption?.stop().catch(() => {});
     await Promise.allSettled(consumer.inbox.clear().map((message) => message.giveBack()));
   };
 
@@ -153,9 +173,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       consumer.subscribed = true;
       if (prefetch === consumer.prefetch) return;
       consumer.prefetch = prefetch;
-      if (consumer.consumption === null) return;
-      await consumer.consumption.stop();
-      start(name, consumer);
+      await restart(name, consumer);
     },
     async endOtherSubscriptions(names) {
       for (const [name, consumer] of consumers) if (!names.has(name)) await stop(consumer);
