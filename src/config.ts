@@ -207,6 +207,8 @@ export interface Config {
   agents: { processes: number; waiting: number; waitMs: number; idleMs: number };
   /** REDIS_URL, where several gateways share their limits; null: each by itself. It may hold a password. */
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
+  /** EVENTS_DATABASE_URL, where gateways remember together which events were handled; null: each by itself. It may hold a password. */
+  sharedEventDatabase: string | null;
   /** EVENTS_LFS_DIR and EVENTS_DFS_URL: where events of sources wait; null: in the data directory, and nowhere. */
   eventStorage: { localFolder: string | null; distributedUrl: string | null };
   /** What events that a limit refuses are answered with, by the name in a fault tolerance rule. */
@@ -312,6 +314,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     authRequired: auth.value,
     storageKey: storageSecret(storageKey),
     redis: redisFrom(env['REDIS_URL'], file.redis),
+    sharedEventDatabase: eventDatabaseFrom(env['EVENTS_DATABASE_URL']),
     eventStorage: {
       localFolder: env['EVENTS_LFS_DIR'] || null,
       distributedUrl: env['EVENTS_DFS_URL'] || null,
@@ -428,6 +431,14 @@ function redisFrom(url: string | undefined, file: ConfigFile['redis']): Config['
     };
   const message = 'REDIS_URL must look like redis://HOST:PORT or rediss://HOST:PORT';
   throw new GatewayError('invalid_request', message, { param: 'REDIS_URL' });
+}
+
+/** @throws GatewayError for what is no address of PostgreSQL; it is not repeated, for it may hold a password */
+function eventDatabaseFrom(url: string | undefined): string | null {
+  if (url === undefined || url === '') return null;
+  if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return url;
+  const message = 'EVENTS_DATABASE_URL must look like postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+  throw new GatewayError('invalid_request', message, { param: 'EVENTS_DATABASE_URL' });
 }
 
 /** @throws GatewayError for what is no address of a mail server; it is not repeated, for it may hold a password */

@@ -441,6 +441,7 @@ async function openContext(
     redis: config.redis,
     eventStorage: config.eventStorage,
     fallbacks: config.eventFallbacks,
+    sharedDatabase: config.sharedEventDatabase,
     variable: readVariable,
   });
   onClose(() => events.close());

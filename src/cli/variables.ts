@@ -24,6 +24,11 @@ export const variables: readonly Variable[] = [
     secret: false,
   },
   {
+    name: 'EVENTS_DATABASE_URL',
+    summary: 'where gateways remember together which events were handled',
+    secret: true,
+  },
+  {
     name: 'EVENTS_PRIVATE_NETWORKS',
     summary: '`true` lets webhooks that were set up by the API reach private networks',
     secret: false,

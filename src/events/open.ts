@@ -174,6 +174,7 @@ async function openControl(input: EventsInput): Promise<EventControl> {
         reportUnsupported(config, report, {
           redis: input.redis !== null,
           fallbacks: Object.keys(input.fallbacks),
+          sharedDatabase: typeof input.sharedDatabase === 'string',
           distributedStorage: typeof input.eventStorage?.distributedUrl === 'string',
         }),
       extend: (written, via) =>

@@ -14,12 +14,16 @@ export interface EngineProcess {
   /** The number of the first event. */
   readonly first: number;
   readonly perSecond: number;
+  /** Where gateways remember together what was handled. */
+  readonly sharedDatabase?: string;
 }
 
 const TICK_MS = 5;
 
-const { dataDir, first, perSecond, source, yaml }: EngineProcess = JSON.parse(process.argv[2] ?? '{}');
-const engine = await startEngine(dataDir, yaml);
+const { dataDir, first, perSecond, sharedDatabase, source, yaml }: EngineProcess = JSON.parse(
+  process.argv[2] ?? '{}',
+);
+const engine = await startEngine(dataDir, yaml, { sharedDatabase: sharedDatabase ?? null });
 let next = first;
 let owed = 0;
 const publishing = new Set<Promise<void>>();

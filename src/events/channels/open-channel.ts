@@ -71,12 +71,14 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
       const address = resolveAddress(url, input.variable);
       const background = backgroundOf(id, address, input, () => channel);
       const local = database(sqliteFile('sqlite:', dataDir));
-      const driver = async () => (await import('./postgres/connect-postgres.ts')).connectPostgres;
       const channel = createPostgresChannel({
         background,
         async connect(onEvents, onLost) {
-          const connect = await driver();
-          return withHiddenSecrets(address, (lost) => connect(address, onEvents, lost), onLost);
+          const { connectPostgres } = await import('./postgres/connect-postgres.ts');
+          const { prepareTables: prepare } = await import('./postgres/tables.ts');
+          const connect = (lost: (error: Error) => void) =>
+            connectPostgres(address, { prepare, onEvents }, lost);
+          return withHiddenSecrets(address, connect, onLost);
         },
         channelId: id,
         topic,

@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
 import { uptimeClock } from '../../lib/clock.ts';
 import { describe, type Log } from '../../lib/log.ts';
+import { resolveAddress } from '../channels/broker/address.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
+import { createPostgresHandled, type SharedHandled } from '../idempotence/postgres-handled.ts';
 import type { SpoolPlaces } from '../spool/open.ts';
 import type { Admission } from '../strategies/gate.ts';
 import type { BreakerState } from '../strategies/limit.ts';
@@ -42,6 +44,8 @@ export interface EngineInput extends ProcessorInput {
   redis: OpenGatesInput['redis'];
   /** For how long a removed trigger's events are still collected, in milliseconds. */
   removedMs?: number;
+  /** The address of a PostgreSQL database in which gateways remember together what their triggers have handled. */
+  sharedDatabase?: string | null;
   /** Where storages of the types LFS and DFS are; absent: a folder in the data directory, and nowhere. */
   eventStorage?: { readonly localFolder: string | null; readonly distributedUrl: string | null };
 }
@@ -104,11 +108,13 @@ export function createEngine(input: EngineInput): Engine {
       tellBreaker(resource, state);
     },
   });
+  const shared = input.sharedDatabase == null ? null : sharedHandled(input.sharedDatabase, channels, input);
   const triggers = createTriggerSet({
     ...input,
     emitter,
     channels,
     deadLetters,
+    sharedHandled: shared?.open ?? null,
     gates,
     publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
   });
@@ -180,9 +186,23 @@ export function createEngine(input: EngineInput): Engine {
       await sources.close();
       await triggers.close();
       await gates.disconnect();
+      await shared?.close();
       await channels.close();
     },
   };
+}
+
+/** Opened when a trigger first needs it. */
+function sharedHandled(url: string, channels: ChannelPool, { log, variable }: EngineInput) {
+  let opened: SharedHandled | null = null;
+  const open = (): SharedHandled => {
+    const plain = resolveAddress(url, variable);
+    const address = { ...plain, secrets: plain.password === '' ? [] : [plain.password] };
+    const instance = () => channels.database('local').ask('instance', null);
+    opened ??= createPostgresHandled({ address, instance, log });
+    return opened;
+  };
+  return { open, close: async () => opened?.close() };
 }
 
 /** Where storages of sources are. */

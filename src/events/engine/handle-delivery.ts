@@ -93,8 +93,8 @@ export async function handleDelivery(
     if (isLetter) return settle(handling, () => inlet.channel.ack(trigger.id, id));
   }
   if (idempotence !== null) {
-    const answer = await insist(handling, () => idempotence.begin(event, inlet.replay));
-    if (answer === 'stopped') return release(handling);
+    const answer = await insist(handling, () => idempotence.begin(event, inlet.replay, stopping));
+    if (answer === 'stopped' || answer.kind === 'stopped') return release(handling);
     if (answer.kind === 'duplicate') {
       activity.counters.duplicates += 1;
       if (answer.differs) activity.counters.mismatched += 1;

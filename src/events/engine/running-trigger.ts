@@ -6,7 +6,11 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Route, Trigger } from '../config/config.ts';
 import type { DeadLetters } from '../dead-letters/store.ts';
 import { createTriggerLetters, type TriggerLetters } from '../dead-letters/trigger-letters.ts';
-import { createDatabaseHandled, createMemoryHandled } from '../idempotence/handled-store.ts';
+import {
+  createDatabaseHandled,
+  createMemoryHandled,
+  type HandledStore,
+} from '../idempotence/handled-store.ts';
 import { createIdempotence, type Idempotence } from '../idempotence/idempotence.ts';
 import { createBridge } from '../processors/bridge.ts';
 import type { EventProcessor } from '../processors/processor.ts';
@@ -41,6 +45,8 @@ export interface TriggerInput extends ProcessorInput {
   emitter: Emitter;
   channels: ChannelPool;
   deadLetters: DeadLetters;
+  /** What several gateways remember together; null where each remembers for itself. */
+  sharedHandled: (() => HandledStore) | null;
   gates: Pick<Gates, 'of'>;
   random: () => number;
   /** Publishes an event as a source's; null when there is no such source. */
@@ -106,15 +112,14 @@ export function openTrigger(definition: TriggerDefinition, input: TriggerInput):
   return { definition, consumers: new Map(), processor, context };
 }
 
-/** What was handled is remembered for as long as the events of its channels: in the database, or in memory. */
+/** What was handled is remembered for as long as the events of its channels: in a database, or in memory. */
 function idempotenceOf(
   { durable, trigger }: TriggerDefinition,
-  { channels }: TriggerInput,
+  { channels, sharedHandled }: TriggerInput,
 ): Idempotence | null {
   if (!trigger.idempotent) return null;
-  const store = durable
-    ? createDatabaseHandled(channels.database('local'), uptimeClock)
-    : createMemoryHandled(uptimeClock);
+  const ownStore = () => createDatabaseHandled(channels.database('local'), uptimeClock);
+  const store = durable ? (sharedHandled ?? ownStore)() : createMemoryHandled(uptimeClock);
   return createIdempotence({ trigger: trigger.id, retry: trigger.runtime.retry, store });
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { decodeConfig } from '../config/decode.ts';
-import { reportUnsupported } from './supported.ts';
+import { type Places, reportUnsupported } from './supported.ts';
 
 const yaml = (strategy: string, url = 'sqlite:') => `components:
   channels:
@@ -21,17 +21,20 @@ router_rules:
 const letters = 'dead_letter_strategy: {enable: true}';
 
 /** What is reported of a trigger beyond what every configuration is checked for: fields of its strategy. */
-function reported(text: string, given: Partial<Parameters<typeof reportUnsupported>[2]> = {}): string[] {
+function reported(text: string, given: Partial<Places> = {}): string[] {
   const found: string[] = [];
   const note = (severity: string) => (path: string) =>
     void found.push(`${severity} ${path.replace('strategy.trigger_strategies[0].', '')}`);
   const decoded = decodeConfig({ format: 'text', text });
   assert.ok(decoded.ok, decoded.ok ? '' : JSON.stringify(decoded.problems));
-  reportUnsupported(
-    decoded.config,
-    { error: note('error'), warning: note('warning') },
-    { redis: false, distributedStorage: false, fallbacks: [], ...given },
-  );
+  const nothing: Places = {
+    redis: false,
+    distributedStorage: false,
+    fallbacks: [],
+    sharedDatabase: false,
+  };
+  const report = { error: note('error'), warning: note('warning') };
+  reportUnsupported(decoded.config, report, { ...nothing, ...given });
   return found;
 }
 
@@ -57,9 +60,10 @@ describe('what the engine does not do', () => {
     assert.deepEqual(reported(shared, { redis: true }), []);
   });
 
-  it('is said of idempotence where gateways share a channel, for none knows what the others have handled', () => {
+  it('is said of idempotence where gateways share a channel, for none knows by itself what the others have handled', () => {
     const strategy = `${letters}, enable_idempotence: true`;
     assert.deepEqual(reported(yaml(strategy)), []);
     assert.deepEqual(reported(yaml(strategy, 'nats://localhost')), ['warning enable_idempotence']);
+    assert.deepEqual(reported(yaml(strategy, 'nats://localhost'), { sharedDatabase: true }), []);
   });
 });

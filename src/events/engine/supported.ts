@@ -1,19 +1,28 @@
 import type { EventConfig, RuntimeStrategy, Source, Trigger } from '../config/config.ts';
 import type { FieldPath, Report } from '../config/problem.ts';
 
+/** What the gateway was given beside its data directory. */
+export interface Places {
+  /** A Redis to hold global limits in. */
+  readonly redis: boolean;
+  /** A place for storages of the type DFS. */
+  readonly distributedStorage: boolean;
+  /** Names of answers that an action may name; null where they are not known. */
+  readonly fallbacks: readonly string[] | null;
+  /** A database in which gateways remember together what was handled. */
+  readonly sharedDatabase: boolean;
+}
+
 /**
  * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
  * be treated in another way than was asked for.
- * @param redis whether there is a Redis to hold global limits in
- * @param fallbacks names of answers that an action may name; null where they are not known
- * @param distributedStorage whether there is a place for storages of the type DFS
  */
 export function reportUnsupported(
   config: EventConfig,
   report: Report,
-  given: { distributedStorage: boolean; fallbacks: readonly string[] | null; redis: boolean },
+  places: Places,
 ): void {
-  const { distributedStorage, fallbacks, redis } = given;
+  const { distributedStorage, fallbacks, redis, sharedDatabase } = places;
   const { components, strategy } = config.message;
   for (const [index, { ref }] of (components?.sources ?? []).entries()) {
     const source = config.sources.get(ref?.uniqueId ?? '');
@@ -39,10 +48,10 @@ export function reportUnsupported(
     const trigger = config.triggers.get(eventTriggerId);
     if (trigger === undefined) continue;
     ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, redis, report);
-    if (trigger.idempotent && sharesChannel(trigger, config))
+    if (trigger.idempotent && !sharedDatabase && sharesChannel(trigger, config))
       report.warning(
         `strategy.trigger_strategies[${index}].enable_idempotence`,
-        'Each gateway remembers for itself which events it has handled. Where several share the channel, an event that comes twice can be handled by two',
+        'Each gateway remembers for itself which events it has handled. Where several share the channel, an event that comes twice can be handled by two: set EVENTS_DATABASE_URL',
       );
   }
 }

@@ -6,6 +6,15 @@ export interface HandledStore {
   find(key: HandledKey): Promise<Handled | null>;
   /** Remembers it for `ms` milliseconds. */
   mark(key: HandledKey, handled: Handled, ms: number): Promise<void>;
+  /**
+   * Claims an event for this gateway, until it is marked or released, or the gateway dies. Absent where no other gateway has the
+   * store.
+   * @param replayed what is a dead letter may be handled again
+   * @returns what became of it, or `busy` while another gateway handles it
+   */
+  claim?(key: HandledKey, replayed: boolean): Promise<'claimed' | 'busy' | Handled>;
+  /** Ends a claim. */
+  release?(key: HandledKey): Promise<void>;
 }
 
 /**

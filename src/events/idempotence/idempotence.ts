@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry } from '../config/config.ts';
@@ -25,13 +26,19 @@ export interface Duplicate {
   readonly differs: boolean;
 }
 
+/** The wait for another gateway ended. */
+export interface Stopped {
+  readonly kind: 'stopped';
+}
+
 /** Lets each event be handled once, however often it comes. */
 export interface Idempotence {
   /**
    * Waits while another delivery of the event is being handled.
    * @param replayed a dead letter is handled again, for somebody asked for that; what is done is done
+   * @param stopping ends the wait for another gateway
    */
-  begin(event: CloudEvent, replayed: boolean): Promise<Claim | Duplicate>;
+  begin(event: CloudEvent, replayed: boolean, stopping?: AbortSignal): Promise<Claim | Duplicate | Stopped>;
 }
 
 export interface IdempotenceInput {
@@ -41,6 +48,8 @@ export interface IdempotenceInput {
 }
 
 const WINDOW_MS = 86_400_000;
+/** How soon it is asked again whether another gateway is done with an event. */
+const BUSY_MS = 250;
 
 /** For how long a trigger knows an event again: a day, and twice as long as it may be retried. */
 export function windowOf(retry: Retry | null): number {
@@ -48,25 +57,30 @@ export function windowOf(retry: Retry | null): number {
 }
 
 export function createIdempotence({ retry, store, trigger }: IdempotenceInput): Idempotence {
-  /** The events that are being handled, each with what ends then. One process has the store, so nobody else handles any. */
+  /** The events that are being handled here, each with what ends then. */
   const claimed = new Map<string, Promise<void>>();
   const windowMs = windowOf(retry);
   return {
-    async begin({ attributes, data }, replayed) {
+    async begin({ attributes, data }, replayed, stopping) {
       const key: HandledKey = { trigger, source: attributes.source, id: attributes.id };
       const name = JSON.stringify([key.source, key.id]);
       for (let other = claimed.get(name); other !== undefined; other = claimed.get(name)) await other;
       const { promise, resolve } = Promise.withResolvers<void>();
       claimed.set(name, promise);
+      let isMarked = false;
       const release = () => {
-        if (claimed.get(name) === promise) claimed.delete(name);
+        if (claimed.get(name) !== promise) return;
+        claimed.delete(name);
         resolve();
+        // What is not released is free when its lease ends.
+        if (!isMarked) void store.release?.(key).catch(() => {});
       };
       const fingerprint = crc32(data ?? new Uint8Array());
       try {
-        const handled = await store.find(key);
-        if (handled !== null && !(handled.outcome === 'dead' && replayed)) {
+        const handled = await claimIn(store, key, replayed, stopping);
+        if (handled !== 'claimed') {
           release();
+          if (handled === 'stopped') return { kind: 'stopped' };
           return { kind: 'duplicate', differs: handled.fingerprint !== fingerprint };
         }
       } catch (error) {
@@ -77,12 +91,33 @@ export function createIdempotence({ retry, store, trigger }: IdempotenceInput): 
         kind: 'claimed',
         release,
         async finish(outcome, settle, together) {
-          const marked = store.mark(key, { outcome, fingerprint }, windowMs);
-          if (!together) await marked;
+          const marked = store.mark(key, { outcome, fingerprint }, windowMs).then(() => {
+            isMarked = true;
+          });
+          if (!together || store.claim !== undefined) await marked;
           await Promise.all([marked, settle()]);
           release();
         },
       };
     },
   };
+}
+
+/** What became of an event, or that this gateway may handle it. */
+async function claimIn(
+  store: HandledStore,
+  key: HandledKey,
+  replayed: boolean,
+  stopping?: AbortSignal,
+): Promise<'claimed' | 'stopped' | Handled> {
+  if (store.claim === undefined) {
+    const handled = await store.find(key);
+    return handled === null || (handled.outcome === 'dead' && replayed) ? 'claimed' : handled;
+  }
+  for (;;) {
+    const answer = await store.claim(key, replayed);
+    if (answer !== 'busy') return answer;
+    if (stopping?.aborted === true) return 'stopped';
+    await delay(BUSY_MS, undefined, stopping === undefined ? {} : { signal: stopping }).catch(() => {});
+  }
 }

@@ -31,7 +31,12 @@ export const eventsValidateCommand: Command = {
       lenient: options.on('lenient'),
       // Which settings the gateway has is not known here.
       alsoCheck: (config, report) =>
-        reportUnsupported(config, report, { distributedStorage: true, fallbacks: null, redis: true }),
+        reportUnsupported(config, report, {
+          distributedStorage: true,
+          fallbacks: null,
+          redis: true,
+          sharedDatabase: false,
+        }),
     });
     const problems = decoded.ok ? decoded.warnings : decoded.problems;
     const of = (wanted: ConfigProblem['severity']) =>

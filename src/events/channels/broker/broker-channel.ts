@@ -45,7 +45,8 @@ interface Consumer {
 
 /** A consumption from the moment that it is asked for. */
 interface Running {
-  readonly connection: BrokerConnection;
+  /** Whether its connection is lost: what it still delivers comes again. */
+  lost: boolean;
   /** Null while the broker has not answered. */
   consumption: Consumption | null;
 }
@@ -82,6 +83,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached');
       for (const consumer of consumers.values()) {
         clearTimeout(consumer.again);
+        if (consumer.running !== null) consumer.running.lost = true;
         consumer.running = null;
         consumer.inbox.disconnected();
       }
@@ -92,7 +94,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
   const begin = (name: string, consumer: Consumer, made: BrokerConnection) => {
     // The connection was made while somebody waited for it.
     if (consumer.running !== null) return;
-    const own: Running = { connection: made, consumption: null };
+    const own: Running = { lost: false, consumption: null };
     consumer.running = own;
     let ended = false;
     const end = (error: Error) => {
@@ -109,8 +111,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     const receiver = {
       ended: end,
       message(message: BrokerMessage) {
-        // One of a connection that was lost comes again.
-        if (ended || (consumer.running !== null && consumer.running.connection !== made)) return;
+        if (ended || own.lost) return;
         if (consumer.inbox.add(message)) for (const listener of listeners) listener();
       },
     };

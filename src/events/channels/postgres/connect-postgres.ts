@@ -1,6 +1,5 @@
 import postgres, { type Sql } from 'postgres';
 import type { Address } from '../broker/address.ts';
-import { prepareTables } from './tables.ts';
 
 const CONNECT_S = 5;
 /** One that publishes, one that receives and settles. Another one listens. */
@@ -14,13 +13,17 @@ export interface PostgresConnection {
   close(): Promise<void>;
 }
 
-/**
- * A topic is in the database that the path names. `?sslmode=require` and `?sslmode=verify-full` encrypt.
- * @param onEvents is told of each topic that gets events
- */
+export interface PostgresUse {
+  /** Makes the tables that are needed, unless they are there. */
+  prepare(sql: Sql): Promise<void>;
+  /** Is told of each topic that gets events; null where nobody has to be. */
+  readonly onEvents: ((topic: string) => void) | null;
+}
+
+/** Connects to the database that the path names. `?sslmode=require` and `?sslmode=verify-full` encrypt. */
 export async function connectPostgres(
   { hosts, parameters, password, path, username }: Address,
-  onEvents: (topic: string) => void,
+  { onEvents, prepare }: PostgresUse,
   onLost: (error: Error) => void,
 ): Promise<PostgresConnection> {
   let closing = false;
@@ -42,15 +45,15 @@ export async function connectPostgres(
   };
   const sql = postgres(options);
   // `sql.listen` would connect again by itself, also after the end.
-  const listening = { ...options, max: 1, onnotify: (_: string, topic: string) => onEvents(topic) };
-  const listener = postgres(listening);
+  const listening = { ...options, max: 1, onnotify: (_: string, topic: string) => onEvents?.(topic) };
+  const listener = onEvents === null ? null : postgres(listening);
   const close = async () => {
     closing = true;
-    await Promise.allSettled([sql.end({ timeout: 0 }), listener.end({ timeout: 0 })]);
+    await Promise.allSettled([sql.end({ timeout: 0 }), listener?.end({ timeout: 0 })]);
   };
   try {
-    await prepareTables(sql);
-    await listener`listen ${listener(NOTIFICATIONS)}`;
+    await prepare(sql);
+    if (listener !== null) await listener`listen ${listener(NOTIFICATIONS)}`;
   } catch (error) {
     await close();
     throw error;
