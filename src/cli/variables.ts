@@ -20,8 +20,8 @@ export const variables: readonly Variable[] = [
   { name: 'EVENTS_LFS_DIR', summary: 'where events of sources wait on this disk', secret: false },
   {
     name: 'EVENTS_DFS_URL',
-    summary: 'where they wait in an object store or a mounted folder',
-    secret: false,
+    summary: 'where they wait in an object store, PostgreSQL or a mounted folder',
+    secret: true,
   },
   {
     name: 'EVENTS_DATABASE_URL',

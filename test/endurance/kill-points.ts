@@ -72,7 +72,7 @@ async function live(file: string, attempts: Map<string, string[]>, endAt: number
   };
   const handled = createDatabaseHandled(database, Date.now);
   const store: HandledStore = { find: step('find', handled.find), mark: step('mark', handled.mark) };
-  const deadLetters = createDeadLetters({ open: () => database, now: Date.now });
+  const deadLetters = createDeadLetters({ open: () => database, objects: null, now: Date.now });
   const letters = createTriggerLetters({
     trigger: 'trigger',
     strategy: { afterRetries: 1, store: { kind: 'storage', storage } },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { numberedEvent } from '../../../test/support/event-trigger.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
@@ -7,6 +7,7 @@ import { compile } from '../cesql/cesql.ts';
 import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
 import type { DeadLetters as Strategy } from '../config/config.ts';
 import { openEventDatabase } from '../database/event-database.ts';
+import { directoryObjects } from '../spool/objects/directory-objects.ts';
 import { wrapBytes } from './dead-letter.ts';
 import type { LetterFacts } from './letter-calls.ts';
 import { createDeadLetters, type LetterPlace } from './store.ts';
@@ -17,8 +18,8 @@ interface Cleanup {
 }
 
 function openStore(t: Cleanup, file = join(temporaryFolder(t), 'events.db')) {
-  const databases = new Map<LetterPlace, ReturnType<typeof openEventDatabase>>();
-  const open = (place: LetterPlace) => {
+  const databases = new Map<'local' | 'memory', ReturnType<typeof openEventDatabase>>();
+  const open = (place: 'local' | 'memory') => {
     const database = databases.get(place) ?? openEventDatabase(place === 'local' ? file : ':memory:');
     databases.set(place, database);
     return database;
@@ -28,7 +29,9 @@ function openStore(t: Cleanup, file = join(temporaryFolder(t), 'events.db')) {
     databases.clear();
   };
   t.after(close);
-  return { store: createDeadLetters({ open, now: () => 1_000 }), close, file };
+  const objects = directoryObjects(join(dirname(file), 'distributed'));
+  const store = createDeadLetters({ open, objects: async () => objects, now: () => 1_000 });
+  return { store, close, file };
 }
 
 const facts = (trigger = 't', change: Partial<LetterFacts> = {}): LetterFacts => ({
@@ -41,7 +44,7 @@ const facts = (trigger = 't', change: Partial<LetterFacts> = {}): LetterFacts =>
   at: 1_700_000_000_000,
   ...change,
 });
-const storage = (type: 'local' | 'memory', bytes: number, whenFull: 'block' | 'drop'): Strategy => ({
+const storage = (type: LetterPlace, bytes: number, whenFull: 'block' | 'drop'): Strategy => ({
   afterRetries: 1,
   store: { kind: 'storage', storage: { type, bytes, whenFull } },
 });
@@ -51,7 +54,7 @@ const expression = (text: string) => {
   return compiled.expression;
 };
 
-for (const place of ['local', 'memory'] as const)
+for (const place of ['local', 'memory', 'distributed'] as const)
   describe(`dead letters (${place})`, () => {
     const setUp = (t: Cleanup, bytes = 1_000_000, whenFull: 'block' | 'drop' = 'block') => {
       const opened = openStore(t);
@@ -103,9 +106,10 @@ for (const place of ['local', 'memory'] as const)
     });
 
     it('are found by the message that they came in', async (t) => {
-      const { lettersOf } = setUp(t);
+      const { ids, lettersOf } = setUp(t);
       const letters = lettersOf('t');
       await letters.keep(numberedEvent('1'), facts(), 'm1');
+      assert.deepEqual(await ids(), ['t 1']);
       assert.deepEqual([await letters.has('main', 'm1'), await letters.has('main', 'm2')], [true, false]);
     });
 

@@ -83,7 +83,7 @@ export const letterTables = `
 
 /** What a row takes beside the event. */
 const ROW_BYTES = 200;
-/** What a letter counts for, in bytes. */
+/** What a letter counts for in its storage, in bytes. */
 export const letterSize = (event: Uint8Array, error: string): number =>
   event.byteLength + error.length + ROW_BYTES;
 

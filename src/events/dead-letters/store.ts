@@ -5,11 +5,15 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Storage } from '../config/config.ts';
 import type { EventDatabase } from '../database/event-database.ts';
 import { eventOfStored, storedEvent } from '../database/stored-event.ts';
+import { NoSpace } from '../spool/log/segments.ts';
+import type { ObjectStore } from '../spool/objects/object-store.ts';
 import { type DeadLetter, shortError, withReason } from './dead-letter.ts';
-import type { LetterCount, LetterFacts, LetterRow } from './letter-calls.ts';
+import type { LetterCount, LetterFacts } from './letter-calls.ts';
+import { databaseLetters, type LetterStore, type StoredLetter } from './letter-store.ts';
+import { objectLetters } from './object-letters.ts';
 
-/** Where dead letters are kept: on this machine's disk, or in this process. */
-export type LetterPlace = Exclude<Storage['type'], 'distributed'>;
+/** Where dead letters are kept: on this machine's disk, in this process, or in a storage that outlives the machine. */
+export type LetterPlace = Storage['type'];
 
 export interface LetterSelection {
   /** Null: of all triggers. */
@@ -66,68 +70,88 @@ export interface DeadLetters {
 const PAGE = 200;
 /** No configuration has such a topic. */
 const REPLAYS = '\0replays of ';
-const places: readonly LetterPlace[] = ['local', 'memory'];
-const prefixes: Readonly<Record<LetterPlace, string>> = { local: 'd', memory: 'm' };
+const places: readonly LetterPlace[] = ['local', 'memory', 'distributed'];
+/** What ids begin with. */
+const prefixes: Readonly<Record<LetterPlace, string>> = { local: 'd', memory: 'm', distributed: 's' };
 
 interface Position {
   readonly place: LetterPlace;
-  readonly seq: number;
+  /** In its storage; null: before all. */
+  readonly name: string | null;
 }
 
 export interface DeadLettersInput {
   /** Opens the database of a place, or returns the one that is open. */
-  open(place: LetterPlace): EventDatabase;
+  open(place: 'local' | 'memory'): EventDatabase;
+  /** Opens the distributed storage, or returns the one that is open; null: there is none. */
+  readonly objects: (() => Promise<ObjectStore>) | null;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
-/** Dead letters in databases of events: on the disk, and one in memory. */
-export function createDeadLetters({ now, open }: DeadLettersInput): DeadLetters {
-  /** The places that may have letters: nothing is in memory before something was put there. */
+/** Dead letters in databases of events, on the disk and in memory, and in a distributed storage. */
+export function createDeadLetters({ now, objects, open }: DeadLettersInput): DeadLetters {
+  /** The places that may have letters: nothing is in memory before something was put there, and a trigger says whether it uses the distributed storage. */
   const used = new Set<LetterPlace>(['local']);
-  const database = (place: LetterPlace) => {
+  const stores: Readonly<Record<LetterPlace, LetterStore>> = {
+    local: databaseLetters(() => open('local')),
+    memory: databaseLetters(() => open('memory')),
+    distributed: objectLetters({
+      now,
+      objects: async () => {
+        if (objects === null) throw new Error('Dead letters of the type DFS need EVENTS_DFS_URL');
+        return objects();
+      },
+    }),
+  };
+  const storeOf = (place: LetterPlace): LetterStore => {
     used.add(place);
-    return open(place);
+    return stores[place];
   };
   const listeners = new Set<() => void>();
   const channels = new Map<string, Channel>();
   const replays = (place: LetterPlace, trigger: string): Channel => {
-    const key = JSON.stringify([place, trigger]);
-    const channel = channels.get(key) ?? createSqliteChannel(database(place), `${REPLAYS}${trigger}`, now);
+    // Whoever replays letters handles them: they wait on the disk of this gateway.
+    const home = place === 'memory' ? 'memory' : 'local';
+    used.add(place);
+    const key = JSON.stringify([home, trigger]);
+    const channel = channels.get(key) ?? createSqliteChannel(open(home), `${REPLAYS}${trigger}`, now);
     channels.set(key, channel);
     return channel;
   };
   const roomMade = () => {
     for (const listener of listeners) listener();
   };
-  const rowAt = ({ place, seq }: Position) => database(place).ask('getLetter', { seq });
   const get = async (id: string) => {
     const position = positionOf(id);
-    const row = position === null ? null : await rowAt(position);
-    return position === null || row === null ? null : letterOf(position.place, row);
+    if (position === null || position.name === null || !used.has(position.place)) return null;
+    const letter = await stores[position.place].get(position.name);
+    return letter === null ? null : letterOf(position.place, letter);
   };
   /** Walks over the letters that are there, the oldest of the disk first. */
   async function* walk({ filter, trigger = null }: LetterSelection, from: Position) {
     for (const place of places.slice(places.indexOf(from.place))) {
       if (!used.has(place)) continue;
-      let after = place === from.place ? from.seq : 0;
+      let after = place === from.place ? from.name : null;
       for (;;) {
-        const rows = await database(place).ask('listLetters', { trigger, after, limit: PAGE });
-        for (const row of rows) {
-          const letter = letterOf(place, row);
+        const page = await storeOf(place).list({ trigger, after, limit: PAGE });
+        for (const one of page) {
+          const letter = letterOf(place, one);
           if (isSelected(letter, filter ?? null)) yield letter;
         }
-        after = rows.at(-1)?.seq ?? after;
-        if (rows.length < PAGE) break;
+        after = page.at(-1)?.name ?? after;
+        if (page.length < PAGE) break;
       }
     }
   }
-  const start: Position = { place: 'local', seq: 0 };
+  const start: Position = { place: 'local', name: null };
   const remove = async (ids: readonly string[]) => {
     let removed = 0;
     for (const place of used) {
-      const seqs = ids.map(positionOf).flatMap((one) => (one?.place === place ? [one.seq] : []));
-      if (seqs.length > 0) removed += await database(place).ask('removeLetters', { seqs });
+      const names = ids
+        .map(positionOf)
+        .flatMap((one) => (one?.place === place && one.name !== null ? [one.name] : []));
+      if (names.length > 0) removed += await stores[place].remove(names);
     }
     if (removed > 0) roomMade();
     return removed;
@@ -146,7 +170,7 @@ export function createDeadLetters({ now, open }: DeadLettersInput): DeadLetters 
       const { id, source } = event.attributes;
       const error = shortError(letter.error);
       try {
-        return await database(place).ask('addLetter', {
+        return await storeOf(place).add({
           ...letter,
           error,
           id,
@@ -154,16 +178,15 @@ export function createDeadLetters({ now, open }: DeadLettersInput): DeadLetters 
           event: storedEvent(event),
         });
       } catch (fault) {
-        if (fault instanceof ChannelFull) return { kind: 'full' };
+        if (fault instanceof ChannelFull || fault instanceof NoSpace) return { kind: 'full' };
         throw fault;
       }
     },
     async markCopied({ event: { attributes }, place, trigger }) {
       const { id, source } = attributes;
-      await database(place).ask('markCopied', { trigger, source, id });
+      await storeOf(place).markCopied({ trigger, source, id });
     },
-    has: (place, trigger, channel, delivery) =>
-      database(place).ask('hasLetter', { trigger, channel, delivery }),
+    has: (place, trigger, channel, delivery) => storeOf(place).has({ trigger, channel, delivery }),
     async list({ after, limit, ...selection }) {
       const letters: DeadLetter[] = [];
       const from = after == null ? start : (positionOf(after) ?? start);
@@ -195,8 +218,12 @@ export function createDeadLetters({ now, open }: DeadLettersInput): DeadLetters 
       return replayed;
     },
     async counts() {
-      const all = await Promise.all([...used].map((place) => database(place).ask('countLetters', {})));
-      return all.flat();
+      const all = [...used].map(async (place) => {
+        const counted = stores[place].counts();
+        // A storage that does not answer hides no other's letters; its trigger says that it is paused.
+        return place === 'distributed' ? counted.catch(() => []) : counted;
+      });
+      return (await Promise.all(all)).flat();
     },
     replays,
     onRoom(listener) {
@@ -222,12 +249,12 @@ function isSelected(letter: DeadLetter, filter: CompiledExpression | null): bool
   return letter.event !== null && filter.matches(withReason(letter.event, letter).attributes);
 }
 
-/** An id is a letter for the place and the number of the row: `d17`. @returns null for what is none */
+/** An id is a letter for the place and the name there: `d17`. @returns null for what is none */
 function positionOf(id: string): Position | null {
   const place = places.find((one) => id.startsWith(prefixes[one]));
-  return place !== undefined && /^.\d{1,15}$/.test(id) ? { place, seq: Number(id.slice(1)) } : null;
+  return place !== undefined && /^.[0-9a-f.]{1,100}$/.test(id) ? { place, name: id.slice(1) } : null;
 }
 
-function letterOf(place: LetterPlace, { event, intact, seq, ...facts }: LetterRow): DeadLetter {
-  return { ...facts, id: `${prefixes[place]}${seq}`, event: intact ? eventOfStored(event) : null };
+function letterOf(place: LetterPlace, { event, intact, name, ...facts }: StoredLetter): DeadLetter {
+  return { ...facts, id: `${prefixes[place]}${name}`, event: intact ? eventOfStored(event) : null };
 }

@@ -54,8 +54,7 @@ export function createTriggerLetters(input: TriggerLettersInput): TriggerLetters
   };
 }
 
-/** The configuration is refused where it names a distributed storage. */
 function placeOf({ store }: Strategy): LetterPlace {
   if (store.kind === 'channel') return store.channel.scheme === 'memory' ? 'memory' : 'local';
-  return store.storage.type === 'memory' ? 'memory' : 'local';
+  return store.storage.type;
 }

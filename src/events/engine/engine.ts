@@ -6,6 +6,7 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import { createPostgresHandled, type SharedHandled } from '../idempotence/postgres-handled.ts';
+import type { ObjectStore } from '../spool/objects/object-store.ts';
 import type { SpoolPlaces } from '../spool/open.ts';
 import type { Admission } from '../strategies/gate.ts';
 import type { BreakerState } from '../strategies/limit.ts';
@@ -99,7 +100,13 @@ export function createEngine(input: EngineInput): Engine {
     });
   };
   const channels = createChannelPool({ ...input, emitter, now: uptimeClock });
-  const deadLetters = createDeadLetters({ open: channels.database, now: uptimeClock });
+  const places = storagePlaces(input);
+  const objects = openedOnce(places);
+  const deadLetters = createDeadLetters({
+    open: channels.database,
+    objects: objects?.open ?? null,
+    now: uptimeClock,
+  });
   const gates = openGates({
     redis: input.redis,
     log,
@@ -119,7 +126,7 @@ export function createEngine(input: EngineInput): Engine {
     publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
   });
   const tail = createTail();
-  const sources = createSourceSet({ ...input, channels, gates, tail, places: storagePlaces(input) });
+  const sources = createSourceSet({ ...input, channels, gates, tail, places });
   const ownEvents = createOwnEvents({ emitter, log, now });
   let closed = false;
   let current: Pick<EventConfig, 'channels'> = { channels: new Map() };
@@ -187,6 +194,7 @@ export function createEngine(input: EngineInput): Engine {
       await triggers.close();
       await gates.disconnect();
       await shared?.close();
+      await objects?.close();
       await channels.close();
     },
   };
@@ -203,6 +211,29 @@ function sharedHandled(url: string, channels: ChannelPool, { log, variable }: En
     return opened;
   };
   return { open, close: async () => opened?.close() };
+}
+
+/** The distributed storage, for dead letters; null where there is none. */
+function openedOnce(places: SpoolPlaces) {
+  const { distributedUrl } = places;
+  if (distributedUrl === null) return null;
+  let opening: Promise<ObjectStore> | null = null;
+  const open = () => {
+    opening ??= import('../spool/objects/open-objects.ts').then(({ openObjects }) =>
+      openObjects(distributedUrl, places),
+    );
+    opening.catch(() => {
+      opening = null;
+    });
+    return opening;
+  };
+  return {
+    open,
+    async close() {
+      const opened = await opening?.catch(() => null);
+      await opened?.close();
+    },
+  };
 }
 
 /** Where storages of sources are. */

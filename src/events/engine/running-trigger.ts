@@ -23,6 +23,7 @@ import { type Consumer, createConsumer } from './consumer.ts';
 import type { TriggerContext } from './handle-delivery.ts';
 import { openProcessor, type ProcessorInput } from './open-processor.ts';
 import type { PublishResult } from './publisher.ts';
+import { createRouteSelector, type RouteSelector } from './route-selector.ts';
 import type { SourceOf } from './source-identity.ts';
 import { createTriggerActivity, type Pause } from './trigger-activity.ts';
 
@@ -65,8 +66,8 @@ export interface RunningTrigger {
 export interface RunningConsumer {
   readonly channelId: string;
   readonly channel: Channel;
-  /** The routers by which the trigger selects events, of one version of the configuration. */
-  routes: readonly Route[];
+  /** By which routers the trigger selects events, of one version of the configuration. */
+  selects: RouteSelector;
   /** Whose the events of the channel are, in the same version. */
   sourceOf: SourceOf;
   readonly consumer: Consumer;
@@ -161,7 +162,7 @@ export function openConsumer(
   const running: RunningConsumer = {
     channelId: config.id,
     channel,
-    routes,
+    selects: createRouteSelector(routes),
     sourceOf,
     consumer: createConsumer(context, {
       channelId: config.id,
@@ -169,7 +170,7 @@ export function openConsumer(
       wants(event) {
         const sourceId = running.sourceOf(event);
         if (sourceId === null) context.activity.counters.unrouted += 1;
-        return sourceId !== null && selected(event, running.routes, sourceId);
+        return running.selects(event, sourceId);
       },
       replay: false,
       sharesDatabase: channels.isInOwnDatabase(config),
@@ -192,18 +193,7 @@ export function openReplayConsumer({ context }: RunningTrigger): RunningConsumer
     replay: true,
     sharesDatabase: false,
   });
-  return { channelId: REPLAYS, channel, routes: [], sourceOf: () => null, consumer };
-}
-
-/** Whether any of the routers leads an event of the source on. */
-export function selected(
-  { attributes }: CloudEvent,
-  routes: readonly Route[],
-  source: string | null,
-): boolean {
-  return routes.some(
-    ({ filter, sourceId }) => sourceId === source && (filter === null || filter.matches(attributes)),
-  );
+  return { channelId: REPLAYS, channel, selects: () => true, sourceOf: () => null, consumer };
 }
 
 /** Starts a consumer, again and again while its channel does not take it, until `wanted` says no. Never rejects. */

@@ -10,7 +10,7 @@ import type { Gates } from '../strategies/gates.ts';
 import { isOrigin } from './bridges.ts';
 import type { ChannelPool } from './channel-pool.ts';
 import { createPublisher, type Publisher, type PublisherSettings, type PublishResult } from './publisher.ts';
-import { selected } from './running-trigger.ts';
+import { createRouteSelector } from './route-selector.ts';
 import type { Tail } from './tail.ts';
 
 /** How long what waits in memory may be sent when the engine closes. */
@@ -146,10 +146,12 @@ function settingsOf(source: Source, configured: EventConfig, pool: ChannelPool):
     outlet.routes.push(route);
     outlets.set(channel, outlet);
   }
-  const routesOf = new Map([...outlets.values()].map((outlet) => [outlet.id, outlet.routes]));
+  const selectors = isOwn(source)
+    ? new Map([...outlets.values()].map(({ id, routes: own }) => [id, createRouteSelector(own)]))
+    : null;
   return {
     source,
     channels: new Map([...outlets].map(([channel, { id }]) => [id, channel])),
-    takes: isOwn(source) ? (id, event) => selected(event, routesOf.get(id) ?? [], source.id) : () => true,
+    takes: (id, event) => selectors === null || selectors.get(id)?.(event, source.id) === true,
   };
 }

@@ -56,6 +56,8 @@ describe('what the engine does not do', () => {
       ],
     ] as const)
       assert.deepEqual(reported(yaml(strategy)), expected, strategy);
+    const distributed = 'dead_letter_strategy: {enable: true, persistence: {persistence_type: DFS}}';
+    assert.deepEqual(reported(yaml(distributed), { distributedStorage: true }), []);
     const shared = yaml(`${letters}, runtime_strategy: {${rate}}`);
     assert.deepEqual(reported(shared, { redis: true }), []);
   });

@@ -17,11 +17,7 @@ export interface Places {
  * Reports what a configuration asks for and this engine does not do. It runs nothing of such a configuration: an event must not
  * be treated in another way than was asked for.
  */
-export function reportUnsupported(
-  config: EventConfig,
-  report: Report,
-  places: Places,
-): void {
+export function reportUnsupported(config: EventConfig, report: Report, places: Places): void {
   const { distributedStorage, fallbacks, redis, sharedDatabase } = places;
   const { components, strategy } = config.message;
   for (const [index, { ref }] of (components?.sources ?? []).entries()) {
@@ -47,7 +43,7 @@ export function reportUnsupported(
   for (const [index, { eventTriggerId }] of (strategy?.triggerStrategies ?? []).entries()) {
     const trigger = config.triggers.get(eventTriggerId);
     if (trigger === undefined) continue;
-    ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, redis, report);
+    ofTriggerStrategy(trigger, `strategy.trigger_strategies[${index}]`, places, report);
     if (trigger.idempotent && !sharedDatabase && sharesChannel(trigger, config))
       report.warning(
         `strategy.trigger_strategies[${index}].enable_idempotence`,
@@ -89,15 +85,15 @@ function ofTrigger({ processor: { kind, name } }: Trigger, path: FieldPath, repo
 function ofTriggerStrategy(
   { deadLetters, runtime }: Trigger,
   path: FieldPath,
-  redis: boolean,
+  { distributedStorage, redis }: Places,
   report: Report,
 ): void {
   const { store } = deadLetters ?? { store: null };
   const storePath = `${path}.dead_letter_strategy`;
-  if (store?.kind === 'storage' && store.storage.type === 'distributed')
+  if (store?.kind === 'storage' && store.storage.type === 'distributed' && !distributedStorage)
     report.error(
       `${storePath}.persistence.persistence_type`,
-      'Dead letters in a distributed storage are not supported yet. Name a channel',
+      'Dead letters of the type DFS need the address of a place: set EVENTS_DFS_URL',
     );
   ofRuntime(runtime, `${path}.runtime_strategy`, redis, report);
 }

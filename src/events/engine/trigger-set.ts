@@ -2,6 +2,7 @@ import { describe } from '../../lib/log.ts';
 import type { EventConfig } from '../config/config.ts';
 import type { EventProcessor } from '../processors/processor.ts';
 import { channelKey } from './channel-pool.ts';
+import { createRouteSelector } from './route-selector.ts';
 import {
   definitionOf,
   openConsumer,
@@ -95,7 +96,10 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
           for (const [key, routes] of routesByChannel(id, config)) {
             const kept = same?.consumers.get(key);
             const sourceOf = sourcesOfChannel(config, key);
-            if (kept !== undefined) rerouted.push(() => Object.assign(kept, { routes, sourceOf }));
+            if (kept !== undefined) {
+              const selects = createRouteSelector(routes);
+              rerouted.push(() => Object.assign(kept, { selects, sourceOf }));
+            }
             const consumer = kept ?? newConsumer(running, key, routes, config, input);
             if (kept === undefined) starting.push({ triggerId: id, consumer });
             running.consumers.set(key, consumer);

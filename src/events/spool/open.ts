@@ -1,6 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Log } from '../../lib/log.ts';
 import type { Source, Storage } from '../config/config.ts';
 import { createMemorySpool } from './memory.ts';
 import type { ObjectsInput } from './objects/open-objects.ts';
@@ -10,9 +9,8 @@ import { storageOf } from './storage.ts';
 export interface SpoolPlaces extends ObjectsInput {
   /** Where storages of the type LFS have their folders. */
   localFolder: string;
-  /** Where those of the type DFS are, `s3://…` or `file:///…`; null: nowhere. */
+  /** Where those of the type DFS are, `s3://…`, `postgres://…` or `file:///…`; null: nowhere. */
   distributedUrl: string | null;
-  log: Log;
 }
 
 const MOST_SEGMENT_BYTES = 1_048_576;

@@ -32,6 +32,7 @@ async function openDistributed(storage: Omit<Storage, 'type'>, address: string):
   };
   const store = await openObjects(address, {
     listening: () => null,
+    log,
     now: Date.now,
     variable: (name) => environment[name],
   });

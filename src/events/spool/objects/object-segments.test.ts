@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
 import { type S3Stub, startS3 } from '../../../../test/support/s3.ts';
+import { createLog } from '../../../lib/log.ts';
 import { objectSegments, TakenOver } from './object-segments.ts';
 import { openObjects } from './open-objects.ts';
 
@@ -13,11 +14,12 @@ before(async () => {
 });
 after(() => s3.close());
 
+const log = createLog({ level: 'silent', write: () => {}, pretty: false });
 const environment: Readonly<Record<string, string>> = {
   AWS_ACCESS_KEY_ID: 'stub-key',
   AWS_SECRET_ACCESS_KEY: 'stub-secret',
 };
-const input = { listening: () => null, now: Date.now, variable: (name: string) => environment[name] };
+const input = { listening: () => null, log, now: Date.now, variable: (name: string) => environment[name] };
 const s3Url = (prefix: string) => `s3://bucket/${prefix}?endpoint=${encodeURIComponent(s3.url)}`;
 
 async function openLog(address: string, owner: string, now = Date.now) {
