@@ -31,7 +31,7 @@ async function fill(path: string) {
     ledger.accepted(event);
   }
   for (const { id } of await channel.receive('other', 10, 1_000)) await channel.ack('other', id);
-  const letters = createDeadLetters({ open: () => database, now: Date.now });
+  const letters = createDeadLetters({ open: () => database, objects: null, now: Date.now });
   const facts = {
     reason: 'exhausted',
     attempts: 1,
