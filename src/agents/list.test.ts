@@ -18,7 +18,7 @@ describe('the built-in agents', () => {
       assert.doesNotMatch([...args, ...added, ...Object.values(variables)].join(' '), /sk-canary/);
       for (const path of Object.keys(files)) assert.match(path, /^\.[^/]+\/[^.]/, 'below its home folder');
       if (route === undefined) return;
-      const settings = JSON.stringify([env, files]);
+      const settings = JSON.stringify([added, env, files]);
       for (const value of Object.values(gateway)) assert.ok(settings.includes(value), value);
     });
 
