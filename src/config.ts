@@ -221,6 +221,8 @@ export interface Config {
   privateEventTargets: boolean;
   /** Whether alerts that run programs may be set up through the API. */
   alertCommandsByApi: boolean;
+  /** ACP_COMMANDS: names and paths of the programs that agents may run that are added through the API. */
+  agentCommands: readonly string[];
   logLevel: z.infer<typeof logLevel>;
   /** Whether each request gets a line in the log, at `info`. */
   accessLog: boolean;
@@ -273,6 +275,7 @@ export interface Config {
       | 'smtp'
       | 'privateEventTargets'
       | 'alertCommandsByApi'
+      | 'agentCommands'
       | 'logLevel'
       | 'accessLog',
       ConfigSource
@@ -324,6 +327,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     otel: readOtelVariables(env),
     privateEventTargets: booleanVariable(env, 'EVENTS_PRIVATE_NETWORKS') ?? false,
     alertCommandsByApi: booleanVariable(env, 'ALERTS_COMMANDS_BY_API') ?? false,
+    agentCommands: listVariable(env, 'ACP_COMMANDS'),
     logLevel: parseWith(logLevel, level.value, 'GATEWAY_LOG_LEVEL'),
     accessLog: accessLog.value,
     limits: {
@@ -373,6 +377,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       smtp: env['SMTP_URL'] ? 'environment' : 'default',
       privateEventTargets: env['EVENTS_PRIVATE_NETWORKS'] ? 'environment' : 'default',
       alertCommandsByApi: env['ALERTS_COMMANDS_BY_API'] ? 'environment' : 'default',
+      agentCommands: env['ACP_COMMANDS'] ? 'environment' : 'default',
       logLevel: level.source,
       accessLog: accessLog.source,
     },
@@ -549,6 +554,12 @@ function portNumber(value: string | number, source: ConfigSource): number {
   throw new GatewayError('invalid_request', `${name} must be a port from 0 to 65535, not "${value}"`, {
     param: 'port',
   });
+}
+
+/** The values of a variable, with commas between them. */
+function listVariable(env: NonNullable<ConfigInput['env']>, name: string): string[] {
+  const values = (env[name] ?? '').split(',').map((value) => value.trim());
+  return values.filter((value) => value !== '');
 }
 
 function booleanVariable(env: NonNullable<ConfigInput['env']>, name: string): boolean | undefined {

@@ -10,8 +10,11 @@ import { openToAll } from './access/bootstrap.ts';
 import { isLoopbackAddress, networks } from './access/client-address.ts';
 import { openGatekeeper } from './access/gatekeeper.ts';
 import { userStore } from './access/users/users.ts';
-import { agentModels, openGatewayAgents } from './agents/open-gateway.ts';
-import type { AgentSetup } from './agents/setup.ts';
+import { openGatewayAgents } from './agents/open-gateway.ts';
+import type { Agents } from './agents/open.ts';
+import { type AgentRegistry, openAgentRegistry } from './agents/registry/open.ts';
+import { agentsResource } from './agents/registry/resource.ts';
+import { agentStore } from './agents/registry/store.ts';
 import { alertEngine } from './alerts/engine.ts';
 import { type Alerts, openAlerts } from './alerts/open.ts';
 import { openBackups } from './backup/resource.ts';
@@ -87,6 +90,7 @@ import { createGatewayMetrics, type GatewayMetrics } from './telemetry/metrics/g
 import type { HttpSurface } from './telemetry/metrics/http-metrics.ts';
 import type { OpenTelemetry, OpenTelemetryInput } from './telemetry/otlp/open.ts';
 import { rootAt } from './tools/configuring/base-url.ts';
+import { machineOf, machineVariables } from './tools/machine.ts';
 import { toolsResource } from './tools/resource.ts';
 import { openGatewayTunnels } from './tunnels/open.ts';
 import { tunnelsResource } from './tunnels/resource.ts';
@@ -302,7 +306,16 @@ async function openContext(
   gatewayEvents.rememberHealth(kept);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const stored = storedSettings(store, sealing.key, log);
-  const agentSetups = (): readonly AgentSetup[] => [];
+  let restartAgent = (_id: string): void => {};
+  const agentRegistry = openAgentRegistry({
+    store,
+    keys: stored.keys,
+    dataDir: config.dataDir,
+    machine: machineOf(Object.fromEntries(machineVariables.map((name) => [name, readVariable(name)]))),
+    allowedCommands: config.agentCommands,
+    root: () => ownRoot(config, listening),
+    changed: (id) => restartAgent(id),
+  });
   const known = accounts.adopt;
   const shared = await sharedLimits(config, store, schedule, log);
   onClose(() => shared?.close());
@@ -313,7 +326,7 @@ async function openContext(
     ledger,
     config,
     shared,
-    agentModels: () => agentModels(agentSetups()),
+    agentModels: agentRegistry.load,
     schedule,
     log,
     known,
@@ -371,11 +384,14 @@ async function openContext(
   const agents = openGatewayAgents({
     config,
     version,
-    setups: agentSetups,
-    locate: async ({ binary }) => binary,
+    setups: agentRegistry.setups,
+    locate: agentRegistry.locate,
     changed: (id) => live.publish('services', () => ({ id: `agent-${id}` })),
   });
   onClose(agents.close);
+  restartAgent = (id) => {
+    if (!agents.status(id).stopped) void agents.restart(id).catch(report);
+  };
   const pages = openSiteFiles(siteFolder());
   const dashboard = createDashboard({
     files: pages,
@@ -510,7 +526,10 @@ async function openContext(
     }),
     replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
-    askAgent: agents.ask,
+    askAgent(request) {
+      agentRegistry.check(request);
+      return agents.ask(request);
+    },
     responses: responses.memory,
     places: responses.places,
     hosts,
@@ -543,6 +562,8 @@ async function openContext(
       tunnels,
       audit,
       alerts,
+      agents,
+      agentRegistry,
     },
   );
   return { context, management, mcp, a2a, access, dashboard, metrics, services, setupCode, tunnels };
@@ -566,6 +587,8 @@ interface DoorParts {
   tunnels: Tunnels;
   audit: AuditLog;
   alerts: Alerts;
+  agents: Agents;
+  agentRegistry: AgentRegistry;
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -677,6 +700,15 @@ async function openManagementApi(
       backups.resource,
       tunnelsResource(tunnels),
       parts.alerts.resource,
+      agentsResource({
+        registry: parts.agentRegistry,
+        reload: snapshots.reload,
+        agents: agentStore(store),
+        allowedCommands: config.agentCommands,
+        now: context.now,
+        running: parts.agents,
+        mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
+      }),
     ],
     audit: noted,
   });

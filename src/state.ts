@@ -59,8 +59,8 @@ interface SnapshotsInput extends ReturnType<typeof storedSettings> {
   store: Store;
   ledger: Pick<ReturnType<typeof openLedger>, 'flush'>;
   config: Pick<Config, 'prices' | 'dataDir'>;
-  /** What can be asked for as `acp/…`. */
-  agentModels(): readonly string[];
+  /** What can be asked for as `acp/…`, as it is set up at this moment. */
+  agentModels(): Promise<readonly string[]>;
   /** Where several gateways share their limits. */
   shared: OpenShared | null;
   schedule: Schedule;
@@ -90,7 +90,7 @@ export async function openSnapshots(input: SnapshotsInput) {
       revision,
       combos: await combos.list(),
       aliases: await aliases.list(),
-      agents: input.agentModels(),
+      agents: await input.agentModels(),
     });
   };
   let snapshot = await load();

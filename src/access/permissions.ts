@@ -74,6 +74,13 @@ export const permissions = {
   'tunnels:read': { from: 'operator', scope: true },
   /** Opens the gateway to the internet. */
   'tunnels:operate': { from: 'admin', scope: false },
+  'agents:read': { from: 'operator', scope: true },
+  /** Having an agent of this machine tested, and looked for. */
+  'agents:operate': { from: 'operator', scope: true },
+  /** What programs of this machine answer requests, and what they may do. */
+  'agents:create': { from: 'admin', scope: false },
+  'agents:update': { from: 'admin', scope: false },
+  'agents:delete': { from: 'admin', scope: false },
   'audit:read': { from: 'admin', scope: true },
   'backups:read': { from: 'admin', scope: false },
   'backups:create': { from: 'admin', scope: false, fresh: true },

@@ -38,6 +38,11 @@ export const variables: readonly Variable[] = [
     summary: '`true` lets alerts that run a program be set up by the API',
     secret: false,
   },
+  {
+    name: 'ACP_COMMANDS',
+    summary: 'programs that agents may run that are added by the API, with commas between them',
+    secret: false,
+  },
   { name: 'SMTP_URL', summary: 'the mail server for alerts', secret: true },
   { name: 'SMTP_FROM', summary: 'the address that mails come from', secret: false },
   { name: 'REDIS_URL', summary: 'limits that several gateways share', secret: true },

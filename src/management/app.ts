@@ -6,6 +6,7 @@ import { sendWhole } from '../http/send.ts';
 import { checkHost } from '../http/server/allowed-hosts.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
+import { acpAgentsCollection, acpAgentsVerbs, serveAcpAgents } from './acp-agents.ts';
 import type { Answer } from './answer.ts';
 import { type ApiPath, apiPath, apiVersion } from './api-path.ts';
 import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
@@ -264,6 +265,13 @@ async function member(
 ): Promise<Answer | null> {
   if (path.collection === 'events') return serveEvents(context, exchange, path, caller);
   if (path.collection === 'cli-tools') return serveCliTools(context, exchange, path, caller);
+  if (path.collection === 'acp')
+    return serveAcpAgents(exchange, path, caller, (asked) =>
+      answered(context, exchange, caller, {
+        path: { ...path, collection: acpAgentsCollection, rest: [...asked.rest] },
+        ...asked,
+      }),
+    );
   return collection(context, exchange, path, caller);
 }
 
@@ -274,17 +282,39 @@ async function collection(
   caller: Caller,
 ): Promise<Answer> {
   const { request } = exchange;
-  const resource = resourceOf(context, path);
-  const params = new URLSearchParams(exchange.query);
+  // What is not there is said before the body is read.
+  resourceOf(context, path);
+  return answered(context, exchange, caller, {
+    path,
+    method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
+    params: new URLSearchParams(exchange.query),
+    body: await jsonBody(exchange, caller),
+  });
+}
+
+interface Asked {
+  path: ApiPath;
+  method: string;
+  params: URLSearchParams;
+  body: unknown;
+}
+
+/** Carries out a request that came over HTTP to a collection. @throws GatewayError */
+function answered(
+  context: ManagementContext,
+  { request }: Exchange,
+  caller: Caller,
+  { body, method, params, path }: Asked,
+): Promise<Answer> {
   return serveResource(collectionContext(context), {
-    resource: withinTokenScope(resource, caller),
+    resource: withinTokenScope(resourceOf(context, path), caller),
     params,
     caller,
     rest: path.rest,
     prefix: path.prefix,
-    method: request.method === 'HEAD' ? 'GET' : (request.method ?? 'GET'),
+    method,
     headers: request.headers,
-    body: await jsonBody(exchange, caller),
+    body,
     dryRun: params.get('dry_run') === 'true',
     checkAccept: () => checkAccept(request),
   });
@@ -352,7 +382,9 @@ function preflight(
       ? eventsVerbs(path)
       : path.collection === 'cli-tools'
         ? cliToolsVerbs(path)
-        : verbsOf(resources, path);
+        : path.collection === 'acp'
+          ? acpAgentsVerbs(path)
+          : verbsOf(resources, path);
   return { status: 204, body: null, headers: { allow: [...verbs, 'HEAD', 'OPTIONS'].join(', ') } };
 }
 

@@ -45,6 +45,12 @@ export const settings: readonly Setting[] = [
     source: 'alertCommandsByApi',
     outside: true,
   },
+  {
+    name: 'acp_commands',
+    read: ({ agentCommands }) => agentCommands,
+    source: 'agentCommands',
+    outside: true,
+  },
   { name: 'redis.timeout_ms', read: ({ redis }) => redis?.timeoutMs ?? null },
   { name: 'redis.failure_mode', read: ({ redis }) => redis?.failureMode ?? null },
   { name: 'log_level', read: ({ logLevel }) => logLevel, source: 'logLevel' },

@@ -70,6 +70,7 @@ describe('the resource of settings', () => {
         'smtp_from',
         'events_private_networks',
         'alerts_commands_by_api',
+        'acp_commands',
       ],
     );
     assert.equal(await resource.find('nothing', admin), null);

@@ -30,6 +30,7 @@ export interface Tables {
   revision: { id: number; value: number };
   event_configs: EventConfigTable;
   tunnels: TunnelTable;
+  agents: AgentTable;
 }
 
 const known: Readonly<Record<keyof Tables, true>> = {
@@ -55,6 +56,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   budget_tallies: true,
   event_configs: true,
   tunnels: true,
+  agents: true,
   alerts: true,
   alert_digests: true,
   former_names: true,
@@ -384,4 +386,18 @@ export interface TunnelTable {
   domain: string | null;
   desired_state: 'running' | 'stopped';
   created_at: number;
+}
+
+/** What was decided about ACP agents: one row for each of which something was. */
+export interface AgentTable {
+  id: string;
+  enabled: number;
+  /** JSON text: how it is run. */
+  settings: string;
+  /** JSON text that describes an agent which was added; null for one of the catalogue. */
+  custom: string | null;
+  /** 1 where it was added through the management API: then only allowed programs are run. */
+  by_api: number;
+  created_at: number;
+  updated_at: number;
 }

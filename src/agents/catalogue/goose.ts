@@ -8,7 +8,7 @@ export const goose: AgentDefinition = {
   install: 'see https://goose-docs.ai/docs/getting-started/installation',
   binary: 'goose',
   args: ['acp'],
-  env: ['GOOSE_PATH_ROOT', 'XDG_CONFIG_HOME'],
+  env: ['GOOSE_PATH_ROOT'],
   // It asks before each tool.
   variables: { GOOSE_MODE: 'approve' },
   home: 'user',

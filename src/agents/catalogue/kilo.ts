@@ -12,7 +12,7 @@ export const kilo: AgentDefinition = {
   install: 'npm install -g @kilocode/cli',
   binary: 'kilo',
   args: ['acp'],
-  env: ['KILO_CONFIG', 'KILO_CONFIG_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
+  env: ['KILO_CONFIG', 'KILO_CONFIG_DIR'],
   variables: { KILO_PERMISSION: askFirst },
   home: 'user',
   cwd: 'session',

@@ -11,7 +11,7 @@ export const opencode: AgentDefinition = {
   install: 'npm install -g opencode-ai',
   binary: 'opencode',
   args: ['acp'],
-  env: ['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME'],
+  env: ['OPENCODE_CONFIG', 'OPENCODE_CONFIG_DIR'],
   variables: { OPENCODE_PERMISSION: askFirst },
   home: 'user',
   cwd: 'session',

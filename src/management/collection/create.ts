@@ -23,7 +23,7 @@ export async function created(
   const valid = inputs.map((input, index) => {
     const at = listed ? `resources[${index}]` : '';
     for (const member of ['id', 'href']) {
-      if (isObject(input) && Object.hasOwn(input, member))
+      if (isObject(input) && Object.hasOwn(input, member) && !Object.hasOwn(create.input.shape, member))
         throw atFault(at === '' ? member : `${at}.${member}`, 'is given by the gateway');
     }
     return validated(create.input, input, at);

@@ -1,5 +1,6 @@
 import type { Resource } from '../../http/resource.ts';
 import { apiVersion } from '../api-path.ts';
+import { acpAgentsPaths, acpAgentsTag } from '../openapi-acp-agents.ts';
 import { cliToolsPaths, cliToolsTag } from '../openapi-cli-tools.ts';
 import { eventsPaths, eventsTag } from '../openapi-events.ts';
 import { fixedPaths, ref, text } from './fixed.ts';
@@ -28,12 +29,14 @@ export function openApiDocument(resources: readonly Resource[], version: string)
     tags: [
       { name: 'auth', description: 'Logging in and out' },
       { name: 'api', description: 'What there is' },
+      acpAgentsTag,
       cliToolsTag,
       eventsTag,
       ...sorted.map(({ name, summary }) => ({ name, description: summary })),
     ],
     paths: {
       ...fixedPaths(),
+      ...acpAgentsPaths(),
       ...cliToolsPaths(),
       ...eventsPaths(),
       ...Object.fromEntries(sorted.flatMap(pathsOf)),

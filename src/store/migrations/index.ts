@@ -24,6 +24,7 @@ import { promptCache } from './0022-prompt-cache.ts';
 import { eventConfigs } from './0023-event-configs.ts';
 import { tunnels } from './0024-tunnels.ts';
 import { alerts } from './0025-alerts.ts';
+import { agents } from './0031-agents.ts';
 import { tags } from './0032-tags.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
@@ -53,5 +54,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0023-event-configs': eventConfigs,
   '0024-tunnels': tunnels,
   '0025-alerts': alerts,
+  '0031-agents': agents,
   '0032-tags': tags,
 };

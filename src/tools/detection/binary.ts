@@ -63,11 +63,15 @@ const places: Readonly<Record<'posix' | 'win32', readonly Place[]>> = {
   ],
 };
 
-/** The program of one of these names: along PATH, then where installers put it. Null when there is none. */
+/** The program of one of these names: along PATH, then where installers put it; or of one of these paths. Null when there is none. */
 export async function findBinary(names: readonly string[], machine: Machine): Promise<Binary | null> {
-  const { join } = pathsOf(machine);
+  const { isAbsolute, join } = pathsOf(machine);
   const folders = await searchFolders(machine);
   for (const command of names) {
+    if (isAbsolute(command)) {
+      if (await isProgram(command, machine)) return { command, path: command, shim: false };
+      continue;
+    }
     for (const { folder, shim = false } of folders) {
       for (const ending of endings(machine)) {
         const path = join(folder, command + ending);

@@ -5,18 +5,29 @@ import type { Tool } from '../tool.ts';
 import { type Binary, binaryStamp, findBinary, packageVersion } from './binary.ts';
 import { findExtension } from './editors.ts';
 import { locateFiles } from './locations.ts';
-import { probeVersion } from './probe.ts';
+import { probeVersion, type VersionQuestion } from './probe.ts';
 
 /** How long one tool may take. */
 const DETECTION_MS = 5000;
 /** How long what is known by then may take to be put together: removing a folder, reading a package. */
 const CLEARING_MS = 250;
 
+/** A program that is looked for: that of a coding tool, or of an agent. */
+export interface Detectable extends Pick<Tool, 'id' | 'binaries'> {
+  extension?: string;
+  /** Its files: it is asked again when they have changed. */
+  recipe?: Tool['recipe'];
+  /** Null for a program that cannot be asked for its version. */
+  version?: VersionQuestion | null;
+}
+
 /** Finds out which tools are there. It remembers what it found while the tool's files are the same. */
 export interface Detector {
-  detect(tool: Tool): Promise<Detection>;
+  detect(tool: Detectable): Promise<Detection>;
   /** All at once. */
-  detectAll(tools: readonly Tool[]): Promise<Map<string, Detection>>;
+  detectAll(tools: readonly Detectable[]): Promise<Map<string, Detection>>;
+  /** What is known without running it: where it is, and its version from an earlier detection or its npm package. */
+  known(tool: Detectable): Promise<Detection>;
   /** What is known of its version without running it: from an earlier detection, or from its npm package. */
   knownVersion(tool: Tool): Promise<string | null>;
   /** Forgets everything, for whoever has installed something. */
@@ -30,7 +41,7 @@ interface Remembered {
 
 export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Detector {
   const remembered = new Map<string, Remembered>();
-  const look = async (tool: Tool, found: (binary: Binary) => void): Promise<Detection> => {
+  const look = async (tool: Detectable, found: (binary: Binary) => void): Promise<Detection> => {
     const started = performance.now();
     const binary = await findBinary(tool.binaries, machine);
     if (binary === null) return detectExtension(tool, machine);
@@ -39,17 +50,26 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
     const known = remembered.get(tool.id);
     if (known?.stamp === stamp) return known.detection;
     const left = Math.max(timeoutMs - (performance.now() - started), 1);
-    const { detection, final } = await examine(binary, machine, left);
+    const { detection, final } = await examine(binary, tool.version, machine, left);
     // A program that was slow once may answer the next time.
     if (final) remembered.set(tool.id, { stamp, detection });
     return detection;
   };
-  const detect = (tool: Tool) => {
+  const detect = (tool: Detectable) => {
     let known: Binary | null = null;
     const detection = look(tool, (binary) => {
       known = binary;
     });
     return withDeadline(detection, timeoutMs, () => tooSlow(known, timeoutMs));
+  };
+  const known = async (tool: Detectable): Promise<Detection> => {
+    const binary = await findBinary(tool.binaries, machine);
+    if (binary === null) return { installed: false, runnable: false };
+    const earlier = remembered.get(tool.id);
+    if (earlier?.stamp === (await stampOf(tool, binary, machine))) return earlier.detection;
+    const version = await packageVersion(binary.path, machine);
+    const place = { installed: true, command: binary.command, commandPath: binary.path, runnable: true };
+    return version === null ? place : { ...place, version };
   };
   return {
     detect,
@@ -57,15 +77,10 @@ export function createDetector(machine: Machine, timeoutMs = DETECTION_MS): Dete
       const found = await Promise.all(tools.map(async (tool) => [tool.id, await detect(tool)] as const));
       return new Map(found);
     },
-    async knownVersion(tool) {
-      // Versions matter only where their recipes differ.
-      if (tool.formerRecipes === undefined) return null;
-      const binary = await findBinary(tool.binaries, machine);
-      if (binary === null) return null;
-      const known = remembered.get(tool.id);
-      if (known?.stamp === (await stampOf(tool, binary, machine))) return known.detection.version ?? null;
-      return packageVersion(binary.path, machine);
-    },
+    known,
+    // Versions matter only where their recipes differ.
+    knownVersion: async (tool) =>
+      tool.formerRecipes === undefined ? null : ((await known(tool)).version ?? null),
     refresh: () => remembered.clear(),
   };
 }
@@ -108,7 +123,7 @@ export async function isInstalled({ binaries, extension }: Tool, machine: Machin
   return extension !== undefined && (await findExtension(extension, machine)).length > 0;
 }
 
-async function detectExtension({ extension }: Tool, machine: Machine): Promise<Detection> {
+async function detectExtension({ extension }: Detectable, machine: Machine): Promise<Detection> {
   const [found] = extension === undefined ? [] : await findExtension(extension, machine);
   if (found === undefined) return { installed: false, runnable: false };
   const version = found.version === null ? {} : { version: found.version };
@@ -117,11 +132,17 @@ async function detectExtension({ extension }: Tool, machine: Machine): Promise<D
 
 async function examine(
   binary: Binary,
+  question: Detectable['version'],
   machine: Machine,
   timeoutMs: number,
 ): Promise<{ detection: Detection; final: boolean }> {
   const place = { installed: true, command: binary.command, commandPath: binary.path };
-  const probe = await probeVersion(binary, machine, timeoutMs);
+  if (question === null) {
+    const packaged = await packageVersion(binary.path, machine);
+    const named = packaged === null ? {} : { version: packaged };
+    return { detection: { ...place, runnable: true, ...named }, final: true };
+  }
+  const probe = await probeVersion(binary, machine, timeoutMs, question);
   if (probe.ok) return { detection: { ...place, runnable: true, version: probe.version }, final: true };
   const version = await packageVersion(binary.path, machine);
   const known = version === null ? {} : { version };
@@ -129,8 +150,9 @@ async function examine(
 }
 
 /** Changes with the program and with the configuration. */
-async function stampOf({ recipe }: Tool, binary: Binary, machine: Machine): Promise<string> {
-  const times = (await locateFiles(recipe, machine)).map(async ({ path }) => {
+async function stampOf({ recipe }: Detectable, binary: Binary, machine: Machine): Promise<string> {
+  const files = recipe === undefined ? [] : await locateFiles(recipe, machine);
+  const times = files.map(async ({ path }) => {
     const found = await stat(path).catch(() => null);
     return String(found?.mtimeMs ?? 0);
   });

@@ -8,6 +8,15 @@ import type { Binary } from './binary.ts';
 /** What a program answered to `--version`. */
 export type ProbeResult = { ok: true; version: string } | { ok: false; reason: string };
 
+/** How a program is asked for its version. */
+export interface VersionQuestion {
+  args: readonly string[];
+  /** Its first group, or all of it, is the version; the first version number when absent. */
+  pattern?: RegExp;
+}
+
+const usualQuestion: VersionQuestion = { args: ['--version'] };
+
 /** More than this a program does not say about its version. */
 const MOST_CHARACTERS = 16_384;
 /** How long the last words of a program that has ended may take to arrive. */
@@ -26,7 +35,7 @@ const passed = [
 ];
 
 /**
- * Runs a program with `--version`, without the user's environment, in an empty folder that is its home as well, so
+ * Runs a program with `--version` or what else it answers with its version, without the user's environment, in an empty folder that is its home as well, so
  * that it touches no settings, caches or logins. Its process group is ended with it.
  * @param timeoutMs after which it has failed
  */
@@ -34,10 +43,11 @@ export async function probeVersion(
   binary: Binary,
   machine: Machine,
   timeoutMs: number,
+  question: VersionQuestion = usualQuestion,
 ): Promise<ProbeResult> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-probe-'));
   try {
-    return await runVersion(binary, machine, folder, timeoutMs);
+    return await runVersion(binary, machine, folder, timeoutMs, question);
   } finally {
     // What it started may still be writing.
     await rm(folder, { recursive: true, force: true, maxRetries: 3 }).catch(() => {});
@@ -49,13 +59,15 @@ function runVersion(
   machine: Machine,
   folder: string,
   timeoutMs: number,
+  { args: asked, pattern }: VersionQuestion,
 ): Promise<ProbeResult> {
+  const words = asked.join(' ');
   const windows = machine.platform === 'win32';
   // Files of cmd.exe are not programs of their own.
   const script = windows && /\.(cmd|bat)$/i.test(binary.path);
   const [file, args] = script
-    ? [machine.variables['ComSpec'] ?? 'cmd.exe', ['/d', '/s', '/c', `""${binary.path}" --version"`]]
-    : [binary.path, ['--version']];
+    ? [machine.variables['ComSpec'] ?? 'cmd.exe', ['/d', '/s', '/c', `""${binary.path}" ${words}"`]]
+    : [binary.path, [...asked]];
   return new Promise((resolve) => {
     const child = spawn(file, args, {
       cwd: folder,
@@ -81,7 +93,7 @@ function runVersion(
     };
     const seconds = Math.ceil(timeoutMs / 1000);
     const timer = setTimeout(
-      () => finish({ ok: false, reason: `it did not answer --version within ${seconds} seconds` }),
+      () => finish({ ok: false, reason: `it did not answer ${words} within ${seconds} seconds` }),
       timeoutMs,
     );
     child.once('error', (error: NodeJS.ErrnoException) =>
@@ -91,18 +103,29 @@ function runVersion(
     child.once('exit', () => {
       setTimeout(() => endGroup(child.pid, windows), CLOSING_MS).unref();
     });
-    child.once('close', (code, signal) => finish(outcome(code, signal, text)));
+    child.once('close', (code, signal) => finish(outcome(code, signal, text, words, pattern)));
   });
 }
 
-function outcome(code: number | null, signal: NodeJS.Signals | null, text: string): ProbeResult {
-  if (code !== 0) return { ok: false, reason: `--version ended with ${signal ?? `exit code ${code}`}` };
-  const version = versionIn(text);
-  return version === null ? { ok: false, reason: '--version named no version' } : { ok: true, version };
+function outcome(
+  code: number | null,
+  signal: NodeJS.Signals | null,
+  text: string,
+  words: string,
+  pattern: RegExp | undefined,
+): ProbeResult {
+  if (code !== 0) return { ok: false, reason: `${words} ended with ${signal ?? `exit code ${code}`}` };
+  const version = versionIn(text, pattern);
+  return version === null ? { ok: false, reason: `${words} named no version` } : { ok: true, version };
 }
 
-/** The first version number of a text: `2.1.329 (Claude Code)`, `codex-cli 0.169.0`. */
-export function versionIn(text: string): string | null {
+/**
+ * The first version number of a text: `2.1.329 (Claude Code)`, `codex-cli 0.169.0`.
+ * @param pattern what the version is instead: its first group, or all of it
+ */
+export function versionIn(text: string, pattern?: RegExp): string | null {
+  const match = pattern?.exec(text);
+  if (pattern !== undefined) return match?.[1] ?? match?.[0] ?? null;
   return /(?:^|[^\w.])v?(\d+\.\d+(?:\.\d+)*(?:-[0-9A-Za-z.]+)?)/.exec(text)?.[1]?.replace(/\.$/, '') ?? null;
 }
 

@@ -1,0 +1,72 @@
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { hashKey } from '../../access/keys/keys.ts';
+import type { KeyRecord } from '../../access/schema.ts';
+import type { keyStore } from '../../access/store.ts';
+
+export interface AgentKeysInput {
+  keys: Pick<ReturnType<typeof keyStore>, 'add' | 'list' | 'update' | 'remove'>;
+  /** `DATA_DIR/agent-keys`: one file for each agent, which its owner alone can read. */
+  folder: string;
+}
+
+/** A gateway key that an agent uses. */
+export interface AgentKey {
+  id: string;
+  text: string;
+}
+
+/** The gateway keys of agents that use models of this gateway: ordinary keys, each for one model alone. */
+export interface AgentKeys {
+  /** The key of an agent, made where it has none. @param model what it may ask for */
+  ensure(agent: string, model: string): Promise<AgentKey>;
+  /** Removes the keys of all agents but these. */
+  keepOnly(agents: ReadonlySet<string>): Promise<void>;
+}
+
+export function agentKeys({ folder, keys }: AgentKeysInput): AgentKeys {
+  const read = async (agent: string): Promise<{ text: string; record: KeyRecord } | null> => {
+    const text = await readFile(join(folder, agent), 'utf8').catch(() => '');
+    if (text === '') return null;
+    const hash = hashKey(text);
+    const record = (await keys.list()).find((one) => one.hash === hash);
+    return record === undefined ? null : { text, record };
+  };
+  return {
+    async ensure(agent, model) {
+      const kept = await read(agent);
+      if (kept !== null) {
+        const { record, text } = kept;
+        if (record.models?.length !== 1 || record.models[0] !== model)
+          await keys.update(record.id, { models: [model] });
+        return { id: record.id, text };
+      }
+      const taken = new Set((await keys.list()).map(({ name }) => name));
+      const { key, record } = await keys.add({
+        name: freeName(`acp-${agent}`, taken),
+        models: [model],
+        expiresAt: null,
+      });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = join(folder, agent);
+      await writeFile(path, key, { mode: 0o600 });
+      // A file that was there keeps its mode otherwise.
+      await chmod(path, 0o600);
+      return { id: record.id, text: key };
+    },
+    async keepOnly(agents) {
+      const files = await readdir(folder).catch(() => []);
+      for (const agent of files.filter((name) => !agents.has(name))) {
+        const kept = await read(agent);
+        if (kept !== null) await keys.remove(kept.record.id);
+        await rm(join(folder, agent), { force: true });
+      }
+    },
+  };
+}
+
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  let name = wanted;
+  for (let number = 2; taken.has(name); number += 1) name = `${wanted}-${number}`;
+  return name;
+}
