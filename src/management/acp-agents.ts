@@ -1,11 +1,11 @@
-import { isObject } from '../http/collection/input.ts';
 import { unusableAgents } from '../agents/list.ts';
+import { isObject } from '../http/collection/input.ts';
 import type { Caller } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Answer } from './answer.ts';
 import type { ApiPath } from './api-path.ts';
-import { jsonBody } from './request-body.ts';
+import { jsonBody, notAllowed } from './request-body.ts';
 
 /** The collection that has the agents. */
 export const acpAgentsCollection = 'acp_agents';
@@ -32,6 +32,13 @@ export async function serveAcpAgents(
   const [id, ...deeper] = restOf(path);
   if (deeper.length > 0) throw new GatewayError('not_found', 'The agents have nothing below them');
   const method = exchange.request.method === 'HEAD' ? 'GET' : (exchange.request.method ?? 'GET');
+  if (method === 'OPTIONS')
+    return {
+      status: 204,
+      body: null,
+      headers: { allow: [...acpAgentsVerbs(path), 'HEAD', 'OPTIONS'].join(', ') },
+    };
+  if (!acpAgentsVerbs(path).includes(method)) throw notAllowed(method);
   const params = new URLSearchParams(exchange.query);
   const body = await jsonBody(exchange, caller);
   if (id !== undefined) return ask({ method, rest: [id], params, body });
@@ -49,7 +56,7 @@ export async function serveAcpAgents(
 
 /** The verbs that are served at a path, for `Allow`. */
 export function acpAgentsVerbs(path: ApiPath): string[] {
-  return restOf(path).length === 0 ? ['GET', 'POST'] : ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  return restOf(path).length === 0 ? ['GET', 'POST'] : ['GET', 'PATCH', 'DELETE'];
 }
 
 /** What stands behind `/api/acp/agents`. @throws GatewayError `not_found` */

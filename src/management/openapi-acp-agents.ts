@@ -1,7 +1,8 @@
-import { agentChange, agentRecord, newAgentInput } from '../agents/registry/schema.ts';
-import { changeFailures, failures, json, text } from './openapi/fixed.ts';
+import { agentChange, newAgentInput } from '../agents/registry/schema.ts';
+import { acpAgentsCollection } from './acp-agents.ts';
+import { changeFailures, failures, json, ref, text } from './openapi/fixed.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
-import { schemaOf, whoMay } from './openapi/paths.ts';
+import { schemaName, schemaOf, whoMay } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
 
 const tag = 'acp';
@@ -13,13 +14,14 @@ export const acpAgentsTag = {
     'The ACP agents of the gateway’s machine, with a summary: the collection `acp_agents` in another form',
 };
 
+const agent = ref(schemaName({ name: acpAgentsCollection }));
 const number: JsonSchema = { type: 'integer' };
 const counts = ['total', 'installed', 'not_found', 'built_in', 'custom', 'enabled', 'usable'];
 const list: JsonSchema = {
   type: 'object',
   required: ['agents', 'summary'],
   properties: {
-    agents: { type: 'array', items: schemaOf(agentRecord, 'output') },
+    agents: { type: 'array', items: agent },
     summary: {
       type: 'object',
       required: counts,
@@ -44,7 +46,7 @@ const action: JsonSchema = {
 
 /** The paths below `/api/acp`. */
 export function acpAgentsPaths(): Record<string, PathItem> {
-  const one = { 200: { description: 'The agent', content: json(schemaOf(agentRecord, 'output')) } };
+  const one = { 200: { description: 'The agent', content: json(agent) } };
   return {
     '/api/acp/agents': {
       get: operation('list_agents', 'Which agents there are, and which can be used', 'agents:read', {

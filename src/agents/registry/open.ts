@@ -77,7 +77,10 @@ export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
     setups: () => setups(loaded),
     check({ model, owner }) {
       if ([...loaded.keys.values()].some((key) => key.id === owner))
-        throw new GatewayError('loop_detected', 'An agent of this gateway asks for an agent: give it another model');
+        throw new GatewayError(
+          'loop_detected',
+          'An agent of this gateway asks for an agent: give it another model',
+        );
       const [id = ''] = model.split('/');
       const problem = loaded.problems.get(id);
       if (problem !== undefined) throw new GatewayError('connection_unusable', problem);

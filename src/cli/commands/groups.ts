@@ -14,6 +14,7 @@ export const groups: Readonly<Record<string, string>> = {
   events: 'Events: their configuration, and the filters that choose among them',
   alerts: 'Alerts: who is told of what happens',
   tools: 'Coding tools: find them, point them at this gateway, restore them',
+  agents: 'ACP agents: coding agents of this machine that answer as models',
   mcp: 'The MCP server: this gateway as tools for assistants',
   a2a: 'The A2A server: this gateway as an agent to other agents',
   tunnel: 'Tunnels: reach this gateway from the internet',

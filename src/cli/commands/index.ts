@@ -470,6 +470,56 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./run.ts')).runToolCommand,
   },
   {
+    name: 'agents list',
+    summary: 'Show the ACP agents of this machine and which can be used',
+    load: async () => (await import('./agents/list.ts')).agentsListCommand,
+  },
+  {
+    name: 'agents show',
+    summary: 'Show all that is known of an ACP agent',
+    load: async () => (await import('./agents/show.ts')).agentsShowCommand,
+  },
+  {
+    name: 'agents enable',
+    summary: 'Let model requests start an ACP agent on this machine',
+    load: async () => (await import('./agents/enable.ts')).agentsEnableCommand,
+  },
+  {
+    name: 'agents disable',
+    summary: 'Refuse requests to an ACP agent and end its processes',
+    load: async () => (await import('./agents/disable.ts')).agentsDisableCommand,
+  },
+  {
+    name: 'agents permissions',
+    summary: 'Show or set what an ACP agent may do',
+    load: async () => (await import('./agents/permissions.ts')).agentsPermissionsCommand,
+  },
+  {
+    name: 'agents edit',
+    summary: 'Change how an ACP agent is run',
+    load: async () => (await import('./agents/edit.ts')).agentsEditCommand,
+  },
+  {
+    name: 'agents add',
+    summary: 'Describe a program of your own as an ACP agent',
+    load: async () => (await import('./agents/add.ts')).agentsAddCommand,
+  },
+  {
+    name: 'agents remove',
+    summary: 'Forget an ACP agent that was added',
+    load: async () => (await import('./agents/remove.ts')).agentsRemoveCommand,
+  },
+  {
+    name: 'agents test',
+    summary: 'Ask an ACP agent for one word',
+    load: async () => (await import('./agents/test.ts')).agentsTestCommand,
+  },
+  {
+    name: 'agents logs',
+    summary: 'Show the last lines that an ACP agent printed',
+    load: async () => (await import('./agents/logs.ts')).agentsLogsCommand,
+  },
+  {
     name: 'mcp serve',
     summary: 'Serve MCP over stdio (also: `gateway --mcp`)',
     load: async () => (await import('./mcp/serve.ts')).mcpServeCommand,

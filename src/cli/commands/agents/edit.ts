@@ -1,0 +1,33 @@
+import { changeAgent } from '../../../agents/registry/change.ts';
+import { agentArgument, agentFlags, agentRow, agentsIn, givenSettings } from '../../agents.ts';
+import { audited } from '../../audit.ts';
+import type { Command } from '../../command.ts';
+import { usageError } from '../../terminal/failure.ts';
+
+export const agentsEditCommand: Command = {
+  arguments: [agentArgument],
+  flags: agentFlags,
+  needs: 'store',
+  about: 'Processes of it that run are ended and started anew with the next request.',
+  examples: [
+    { command: 'gateway agents edit codex --own-login', does: 'back to the login of its user' },
+    {
+      command: 'gateway agents edit claude --working-directory /srv/project',
+      does: 'all its sessions work there',
+    },
+  ],
+  run: async (options, context) => {
+    const id = options.argument('agent') ?? '';
+    const given = givenSettings(options);
+    if (Object.keys(given).length === 0)
+      throw usageError('Say what is to be changed: --model, --through-gateway …');
+    const agents = await agentsIn(context);
+    await audited(context, { action: 'acp_agents.edit', target: id, input: { ...given } }, () =>
+      changeAgent(agents, id, given),
+    );
+    await context.settle();
+    const row = await agentRow(id, context);
+    context.io.result(row, () => `Changed ${row.name}: ${Object.keys(given).join(', ')}.`);
+    return 0;
+  },
+};

@@ -1,0 +1,20 @@
+import { agentArgument, agentRow } from '../../agents.ts';
+import type { Command } from '../../command.ts';
+
+export const agentsLogsCommand: Command = {
+  arguments: [agentArgument],
+  flags: [],
+  needs: 'server',
+  about: 'The last lines that its processes printed, without secrets. What it answered is in `gateway logs`.',
+  examples: [{ command: 'gateway agents logs codex', does: 'why it does not start' }],
+  run: async (options, context) => {
+    const id = options.argument('agent') ?? '';
+    await context.gateway();
+    const { last_error = null, output = [] } = await agentRow(id, context);
+    context.io.result({ id, last_error, output }, () => {
+      const lines = output.length === 0 ? ['It printed nothing.'] : output;
+      return [...lines, ...(last_error === null ? [] : [`Last error: ${last_error.message}`])].join('\n');
+    });
+    return 0;
+  },
+};

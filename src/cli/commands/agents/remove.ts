@@ -1,0 +1,20 @@
+import { removeAgent } from '../../../agents/registry/change.ts';
+import { agentsIn } from '../../agents.ts';
+import { audited } from '../../audit.ts';
+import type { Command } from '../../command.ts';
+
+export const agentsRemoveCommand: Command = {
+  arguments: [{ name: 'agent', summary: 'id of an agent that was added', required: true }],
+  flags: [],
+  needs: 'store',
+  about: 'Those of the catalogue stay: `gateway agents disable` turns them off.',
+  examples: [{ command: 'gateway agents remove mine', does: 'acp/mine is gone' }],
+  run: async (options, context) => {
+    const id = options.argument('agent') ?? '';
+    const agents = await agentsIn(context);
+    await audited(context, { action: 'acp_agents.delete', target: id }, () => removeAgent(agents, id));
+    await context.settle();
+    context.io.result({ id, removed: true }, () => `The agent ${id} is removed.`);
+    return 0;
+  },
+};
