@@ -25,6 +25,8 @@ const packages = {
   openclaw: 'openclaw@2026.9.6',
   omp: '@oh-my-pi/pi-coding-agent@18.2.3 bun@1.4.5',
   letta: '@letta-ai/letta-code@0.32.18',
+  'claude-agent-acp': '@agentclientprotocol/claude-agent-acp@0.100.0',
+  'codex-acp': '@zed-industries/codex-acp@0.16.0',
 } as const;
 
 export type ToolName = keyof typeof packages;
