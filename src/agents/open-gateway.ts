@@ -32,8 +32,3 @@ export function openGatewayAgents({ changed, config, locate, setups, version }: 
     },
   });
 }
-
-/** What a client may ask for as `acp/…`: each enabled agent, with the model that it has by itself. */
-export function agentModels(setups: readonly AgentSetup[]): string[] {
-  return setups.filter(({ enabled }) => enabled).map(({ id }) => id);
-}

@@ -1,5 +1,6 @@
 import type { AgentDefinition } from '../definition.ts';
 import { builtInAgents } from '../list.ts';
+import { defaultSetup } from '../setup.ts';
 import type { AgentSettingValues, CustomAgent } from './schema.ts';
 import type { AgentRecord } from './store.ts';
 
@@ -16,13 +17,13 @@ export interface RegisteredAgent {
 }
 
 /** What holds for an agent about which nothing was decided. */
-export const defaultSettings: AgentSettingValues = {
+const defaultSettings: AgentSettingValues = {
   through_gateway: false,
   model: null,
   permissions: null,
   working_directory: null,
-  max_processes: 4,
-  show_tools: 'reasoning',
+  max_processes: defaultSetup.maxProcesses,
+  show_tools: defaultSetup.showTools,
 };
 
 /**
