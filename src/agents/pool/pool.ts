@@ -168,6 +168,8 @@ export function createPool(input: PoolInput): Pool {
     member.state = 'stopping';
     member.callOff();
     member.aborter.abort();
+    // A request that comes meanwhile finds them as one that comes later does.
+    conversations.detach(member, canLoad(member.connection));
     await member.connection?.stop();
     await member.gone.promise;
   };
@@ -317,7 +319,7 @@ export function createPool(input: PoolInput): Pool {
     void connection.ended.then(({ how, wanted }) => {
       historyOf(member.agent).output = [...connection.output.lines()];
       if (!wanted) failed(member.agent, how);
-      gone(member, connection.agent.agentCapabilities?.loadSession === true);
+      gone(member, canLoad(connection));
     });
     member.state = 'busy';
     input.changed(member.agent);
@@ -417,13 +419,18 @@ export function createPool(input: PoolInput): Pool {
   };
 }
 
+/** Whether another process of the agent can go on with the sessions of this one. */
+function canLoad(connection: AgentConnection | null): boolean {
+  return connection?.agent.agentCapabilities?.loadSession === true;
+}
+
 /** A session of an earlier process in this one; null where the agent does not have it any more. */
 async function loadedSession(
   connection: AgentConnection,
   { folder, sessionId }: Kept,
   model: string | null,
 ): Promise<OpenSession | null> {
-  if (connection.agent.agentCapabilities?.loadSession !== true) return null;
+  if (!canLoad(connection)) return null;
   try {
     return await connection.loadSession(sessionId, folder, model);
   } catch (error) {
