@@ -10,6 +10,7 @@ import type { Schedule } from '../lib/schedule.ts';
 import type { OpenCall } from '../proxy/context.ts';
 import type { Store } from '../store/database.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';
+import { type AgentPartInput, agentPart, type EnabledAgent } from './agent-part.ts';
 import { connectionPart } from './connection-part.ts';
 import { dashboardPart } from './dashboard-part.ts';
 import { createDataPlane, type DataPlane } from './data-plane.ts';
@@ -59,6 +60,10 @@ export interface ServicesInput {
   /** Whether the pages of the dashboard were built; null while nobody has looked. */
   dashboardBuilt(): boolean | null;
   tunnels: Pick<Tunnels, 'created' | 'start' | 'stop'>;
+  agents: AgentPartInput['agents'] & {
+    /** Those that their owner has enabled. */
+    enabled(): Promise<readonly EnabledAgent[]>;
+  };
   /** The status of a GET through the internet. @throws when nothing answers */
   probe(url: string): Promise<number>;
   /** A fault of the gateway's own, for the log. */
@@ -111,7 +116,14 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   const a2aGate = await protocolGate('a2a', 'A2A server');
   const dashboardGate = await protocolGate('dashboard', 'dashboard');
   const fixed = fixedParts(input, { plane, mcpGate, a2aGate, dashboardGate }, drainMs);
-  const parts = async () => [...fixed(), ...tunnelParts(input), ...(await connectionParts(input))];
+  for (const { id } of await input.agents.enabled())
+    if ((await records.of(`agent-${id}`)).desired === 'stopped') await input.agents.stop(id);
+  const parts = async () => [
+    ...fixed(),
+    ...tunnelParts(input),
+    ...(await agentParts(input)),
+    ...(await connectionParts(input)),
+  ];
   const health = createHealthBoard(now);
   const cycles = createLifeCycles({ records, tasks, told: publish, report, now });
   const sweep = { name: 'old tasks', everyMs: TASK_SWEEP_MS, run: tasks.sweep, onError: report };
@@ -219,6 +231,10 @@ function fixedParts(
 
 function tunnelParts({ now, probe, tunnels }: ServicesInput): Part[] {
   return tunnels.created().map((tunnel) => tunnelPart({ tunnel, tunnels, probe, now }));
+}
+
+async function agentParts({ agents, now }: ServicesInput): Promise<Part[]> {
+  return (await agents.enabled()).map((agent) => agentPart({ agent, agents, now }));
 }
 
 async function connectionParts(input: ServicesInput): Promise<Part[]> {

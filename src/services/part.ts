@@ -51,7 +51,7 @@ export interface Part {
   dependsOn: readonly string[];
   version: string | null;
   /** Whose permissions are needed as well, and to see why something failed: `connections`. */
-  domain?: 'connections' | 'tunnels';
+  domain?: 'connections' | 'tunnels' | 'agents';
   status(): PartStatus;
   /** Looks now. Must not wait for anyone. */
   checks(): Check[];

@@ -13,6 +13,7 @@ export const serviceKind = z.enum([
   'mcp_server',
   'a2a_server',
   'tunnel',
+  'acp_agent',
 ]);
 
 export const serviceState = z.enum(['stopped', 'running', 'degraded', 'draining', 'failed', 'disabled']);
