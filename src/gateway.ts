@@ -408,6 +408,7 @@ async function openContext(
     a2a,
     dashboardBuilt: pages.built,
     tunnels,
+    agents: { ...agents, enabled: agentRegistry.enabled },
     probe: (url) => statusOf(url, TUNNEL_PROBE_MS),
     config,
     version,

@@ -69,9 +69,14 @@ function statusOf({ problem }: EnabledAgent, { error, pauseMs, processes, stoppe
       state: 'stopped',
       reason: { code: 'stopped_by_operator', message: 'Stopped through the management API' },
     };
-  if (problem !== null) return { ...base, state: 'failed', reason: { code: 'agent_unusable', message: problem } };
+  if (problem !== null)
+    return { ...base, state: 'failed', reason: { code: 'agent_unusable', message: problem } };
   if (pauseMs > 0)
-    return { ...base, state: 'failed', reason: { code: 'agent_failed', message: error?.message ?? 'It failed' } };
+    return {
+      ...base,
+      state: 'failed',
+      reason: { code: 'agent_failed', message: error?.message ?? 'It failed' },
+    };
   return { ...base, state: 'running', reason: null };
 }
 

@@ -58,6 +58,16 @@ async function gateway(store: Store, dataDir: string, world: World) {
     },
     dashboardBuilt: () => true,
     tunnels: { created: () => [], start: async () => {}, stop: async () => {} },
+    agents: {
+      enabled: async () => [],
+      status: () => {
+        throw new Error('there is no agent');
+      },
+      test: () => Promise.reject(new Error('there is no agent')),
+      start() {},
+      async stop() {},
+      async restart() {},
+    },
     probe: async () => 200,
     standingsOf: () => [],
     report: (error) => {

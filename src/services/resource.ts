@@ -76,7 +76,13 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
   };
 }
 
-const restartableKinds: ReadonlySet<string> = new Set(['data_plane', 'mcp_server', 'a2a_server', 'tunnel', 'acp_agent']);
+const restartableKinds: ReadonlySet<string> = new Set([
+  'data_plane',
+  'mcp_server',
+  'a2a_server',
+  'tunnel',
+  'acp_agent',
+]);
 const movableKinds: ReadonlySet<string> = new Set([...restartableKinds, 'provider_connection']);
 
 async function visibleParts({ parts }: Deps, caller: Pick<Caller, 'can'>): Promise<Part[]> {

@@ -43,6 +43,8 @@ export interface AgentRegistry {
   load(): Promise<readonly string[]>;
   /** Every agent as it is shown. No program is run. */
   rows(): Promise<AgentRow[]>;
+  /** Those of them that are enabled; where none is, nothing is looked for. */
+  enabled(): Promise<AgentRow[]>;
   /** Asks the programs of all agents for their versions anew. */
   refresh(): Promise<void>;
 }
@@ -73,6 +75,10 @@ export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
       return setupOf(agent, key === undefined ? null : { baseUrl: root(), key: key.text });
     });
   const read = async () => registeredAgents(await stored.list(), allowedCommands);
+  const rows = async (): Promise<AgentRow[]> => {
+    const { find } = await finder();
+    return Promise.all((await read()).map(async (agent) => rowOfAgent(agent, await find(agent.definition))));
+  };
   return {
     setups: () => setups(loaded),
     check({ model, owner }) {
@@ -117,11 +123,10 @@ export function openAgentRegistry(input: AgentRegistryInput): AgentRegistry {
       }
       return enabled.map(({ definition }) => definition.id).filter((id) => !problems.has(id));
     },
-    async rows() {
-      const { find } = await finder();
-      return Promise.all(
-        (await read()).map(async (agent) => rowOfAgent(agent, await find(agent.definition))),
-      );
+    rows,
+    async enabled() {
+      const isEnabled = loaded.agents.some(({ enabled }) => enabled);
+      return isEnabled ? (await rows()).filter(({ enabled }) => enabled) : [];
     },
     async refresh() {
       const { ask, forget } = await finder();
