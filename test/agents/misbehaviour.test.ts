@@ -166,6 +166,15 @@ describe('an agent that breaks the protocol', () => {
     await gone(agents);
   });
 
+  it('by closing its output and living on is ended', async () => {
+    const { agents, timers } = agentsFor({ setups: fakeSetup() });
+    const answer = askFake(agents, {
+      messages: [steps({ say: 'a' }, { closeOutput: true }, { hang: true })],
+    });
+    await waitFor('the end of its output', () => timers.fire(1000) === 1);
+    assert.match((await answer).error?.message ?? '', /it closed its output/);
+  });
+
   it('by nothing but noise is cut off', async () => {
     const { agents } = agentsFor({ setups: fakeSetup(), connectionLimits: { strayBytes: 10_000 } });
     const noise = Array.from({ length: 20 }, () => ({ line: 'z'.repeat(1000) }));

@@ -5,6 +5,7 @@
  * A prompt without steps is repeated.
  */
 import { spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 
@@ -32,6 +33,7 @@ type Step =
   | { permission: string; options?: readonly string[] }
   | { crash: number }
   | { hang: true }
+  | { closeOutput: true }
   | { flood: number }
   | { line: string }
   | { bigLine: number }
@@ -209,6 +211,7 @@ async function play(sessionId: string, cwd: string, steps: readonly Step[]): Pro
       });
       say(`permission: ${JSON.stringify(result)}\n`);
     } else if ('crash' in step) process.exit(step.crash);
+    else if ('closeOutput' in step) closeSync(1);
     else if ('hang' in step) await never();
     else if ('flood' in step) {
       for (let sent = 0; sent < step.flood; sent += 1000) {

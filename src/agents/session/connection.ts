@@ -129,6 +129,9 @@ export async function connectAgent(input: ConnectionInput, signal: AbortSignal):
   }
 }
 
+/** How long a program may live on whose output has ended, in milliseconds. */
+const LINGER_MS = 1_000;
+
 /** One agent and its sessions. A class, because its sessions share a dozen things. */
 class Connection implements AgentConnection {
   readonly output: OutputTail;
@@ -147,6 +150,7 @@ class Connection implements AgentConnection {
     this.#input = input;
     const { args, command, cwd, env, limits, secrets, times } = input;
     this.output = createOutputTail(secrets);
+    let lingering = () => {};
     this.#program = startProgram({ command, args, env, cwd, graceMs: times.graceMs });
     const { exited, stderr, stdin, stdout } = this.#program;
     readLines(stderr, (line) => this.output.add(line));
@@ -159,12 +163,17 @@ class Connection implements AgentConnection {
       onNotification: (method, params, bytes) => this.#onNotification(method, params, bytes),
       onStray: (line) => this.output.add(line),
       onClose: (fault) => {
-        if (fault === null) return;
-        this.#fault = fault.message;
-        void this.stop();
+        if (fault === null) lingering = input.after(LINGER_MS, () => this.#breakOff('it closed its output'));
+        else {
+          this.#fault ??= fault.message;
+          void this.stop();
+        }
       },
     });
-    this.ended = exited.then((exit) => this.#onExit(exit));
+    this.ended = exited.then((exit) => {
+      lingering();
+      return this.#onExit(exit);
+    });
   }
 
   get pid(): number | null {
@@ -209,6 +218,7 @@ class Connection implements AgentConnection {
     const live = this.#sessions.get(session.id);
     if (live === undefined) throw this.#failed('its session is gone');
     const { signal } = turn;
+    if (signal.aborted) throw cancelled();
     live.turn = { reader: createUpdateReader(), bytes: 0, onEvent: turn.onEvent, signal };
     let callOff = () => {};
     const cancel = () => {
@@ -220,7 +230,6 @@ class Connection implements AgentConnection {
         void this.stop();
       });
     };
-    if (signal.aborted) throw cancelled();
     signal.addEventListener('abort', cancel, { once: true });
     try {
       const answered = await this.#request('session/prompt', { sessionId: session.id, prompt: blocks });
