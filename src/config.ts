@@ -298,7 +298,6 @@ export interface ConfigInput {
  */
 export function loadConfig({ env = process.env, file: candidate, flags = {} }: ConfigInput = {}): Config {
   if (flags.host === '') throw emptyFlag('--host');
-  if (flags.dataDir === '') throw emptyFlag('--data-dir');
   const dataDir = dataDirectory(env, flags.dataDir);
   const file =
     candidate === undefined
@@ -507,7 +506,24 @@ function pick<T>(flag: T | undefined, variable: T | undefined, file: T | undefin
   return { value: fallback, source: 'default' };
 }
 
+/**
+ * The data directory alone, which can be known where `config.json` is wrong.
+ * @throws GatewayError `invalid_request` for an empty flag
+ */
+export function dataDirectoryOf({
+  env = process.env,
+  flags = {},
+}: Pick<ConfigInput, 'env' | 'flags'>): string {
+  return dataDirectory(env, flags.dataDir).value;
+}
+
+/** STORAGE_ENCRYPTION_KEY alone, which does not depend on `config.json`. @throws GatewayError for one that can be guessed */
+export function storageSecretOf(env: NonNullable<ConfigInput['env']> = process.env): string | null {
+  return storageSecret(env['STORAGE_ENCRYPTION_KEY']);
+}
+
 function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): Picked<string> {
+  if (flag === '') throw emptyFlag('--data-dir');
   const { source, value } = pick<string | null>(flag, env['DATA_DIR'], undefined, null);
   return { value: resolve(value ?? defaultDataDirectory(env)), source };
 }

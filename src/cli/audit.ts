@@ -13,8 +13,8 @@ export type CommandRecord = Pick<AuditEntry, 'action' | 'target'> &
  * one chain with what a running gateway writes.
  * @throws GatewayError `audit_unavailable`: the command must not go on then
  */
-export async function recordCommand({ config, now }: Context, entry: CommandRecord): Promise<void> {
-  const { dataDir } = await config();
+export async function recordCommand({ dataDir: where, now }: Context, entry: CommandRecord): Promise<void> {
+  const dataDir = await where();
   const log = openAudit({ dataDir, retentionMonths: null, now, onError: () => {} });
   await log.writeNow({
     request_id: null,

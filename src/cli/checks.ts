@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { StorageKey } from '../connections/credentials/seal.ts';
 import { emptinessFault, missingTables, schemaFault } from '../store/integrity.ts';
 import { migrations } from '../store/migrations/index.ts';
-import { probe, type RunningGateway } from './client.ts';
+import { answersAsGateway, probe, type RunningGateway } from './client.ts';
 
 export interface Check {
   name: CheckName;
@@ -107,10 +107,18 @@ export function checkDatabase(path: string, found: DatabaseState): Finding {
   }
 }
 
+/** Who holds a port that cannot be bound. */
+export interface PortHolders {
+  /** The gateway of the data directory, where it answers. */
+  running: Pick<RunningGateway, 'pid' | 'port'> | null;
+  /** What it left when it started; null for nothing, and for a process that is gone. */
+  started: { pid: number; port: number } | null;
+}
+
 /** `named`: the host was named on the command line, and may be another machine's. */
 export async function checkPort(
   config: Config,
-  running: RunningGateway | null,
+  { running, started }: PortHolders,
   named: boolean,
 ): Promise<Finding> {
   if (running !== null && running.port === config.port) {
@@ -122,10 +130,29 @@ export async function checkPort(
   if (named && (problem === 'EADDRNOTAVAIL' || problem === 'ENOTFOUND')) {
     return warn(`not checked: ${config.host} is not an address of this machine`);
   }
+  if (started?.port === config.port)
+    return warn(
+      `${config.port} is held by this gateway (pid ${started.pid}), which does not answer: \`gateway stop\`, or look into its log`,
+    );
+  if (problem === 'EADDRINUSE' && (await isModelgate(config)))
+    return warn(
+      `${config.host}:${config.port} is in use by a Modelgate with another data directory: name that with DATA_DIR or --data-dir, or choose another port`,
+    );
   const cure = 'choose another with --port or GATEWAY_PORT, or stop what holds it';
   if (problem === 'EADDRINUSE')
     return fail(`${config.host}:${config.port} is in use by another program: ${cure}`);
   return fail(`${config.host}:${config.port} cannot be bound (${problem}): ${cure}`);
+}
+
+/** Whether a gateway of this program answers at the configured address, whoever's it is. */
+async function isModelgate({ host, port }: Config): Promise<boolean> {
+  const anywhere = host === '0.0.0.0' || host === '::';
+  const name = anywhere ? '127.0.0.1' : host.includes(':') ? `[${host.replace(/^\[|\]$/g, '')}]` : host;
+  try {
+    return await answersAsGateway(`http://${name}:${port}/readyz`);
+  } catch {
+    return false;
+  }
 }
 
 /** The error code of a trial bind, or null when it worked. */

@@ -101,6 +101,14 @@ export async function hasTaken(dataDir: string, revision: number): Promise<void>
   }
 }
 
+/** Whether what answers at the address of a gateway's `/readyz` is one. @throws when nothing answers in time */
+export async function answersAsGateway(readyz: string): Promise<boolean> {
+  const { body, headers } = await request(readyz, { signal: AbortSignal.timeout(healthTimeoutMs) });
+  const said: unknown = await body.json();
+  const isReadiness = typeof said === 'object' && said !== null && 'status' in said && 'revision' in said;
+  return isReadiness && String(headers['x-request-id'] ?? '').startsWith('req_');
+}
+
 /** @throws when the gateway does not say its revision */
 async function revisionOf(url: URL, signal: AbortSignal): Promise<number> {
   const { body } = await request(url, { signal });

@@ -9,6 +9,8 @@ export interface Context {
   io: Io;
   now: () => number;
   config(): Promise<Config>;
+  /** The data directory. Unlike the whole configuration it is known where `config.json` is wrong. */
+  dataDir(): Promise<string>;
   /** The value of an environment variable that the user named; undefined when unset or empty. */
   variable(name: string): Promise<string | undefined>;
   /** The values of variables that decide where other programs are and keep their files. */
@@ -42,27 +44,31 @@ export interface ContextInput {
 
 export function createContext({ io, flags, now = Date.now }: ContextInput): Context {
   const config = once(async () => (await import('../config.ts')).loadConfig({ flags }));
+  const dataDir = async () => (await import('../config.ts')).dataDirectoryOf({ flags });
+  const keyPlace = async () => {
+    const { storageSecretOf } = await import('../config.ts');
+    return { dataDir: await dataDir(), secret: storageSecretOf() };
+  };
   let before = 0;
   const store = once(async () => {
     const { openStore } = await import('../store/database.ts');
     const onWait = () =>
       io.note('Another process has locked the database: waiting for it, at most 15 seconds.');
-    const opened = await openStore((await config()).dataDir, { create: true, now, onWait });
+    const opened = await openStore(await dataDir(), { create: true, now, onWait });
     before = opened.revision();
     return opened;
   });
   const existingStore = once(async () => {
     const { existsSync } = await import('node:fs');
     const { databasePath } = await import('../store/database.ts');
-    return existsSync(databasePath((await config()).dataDir)) ? store() : null;
+    return existsSync(databasePath(await dataDir())) ? store() : null;
   });
   const usableKey = once(async () => {
     const { usableStorageKey } = await import('../connections/credentials/storage-key.ts');
-    const { dataDir, storageKey: secret } = await config();
-    const found = await usableStorageKey(await store(), { dataDir, secret });
+    const found = await usableStorageKey(await store(), await keyPlace());
     if (found.source === 'generated') {
       io.note(
-        `Made a key for stored credentials: ${dataDir}/storage.key. Back it up with the data directory.`,
+        `Made a key for stored credentials: ${await dataDir()}/storage.key. Back it up with the data directory.`,
       );
     }
     return found;
@@ -71,17 +77,17 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     const made = usableKey.started();
     if (made !== null) return made;
     const { existingStorageKey } = await import('../connections/credentials/storage-key.ts');
-    const { dataDir, storageKey: secret } = await config();
-    return existingStorageKey(await existingStore(), { dataDir, secret });
+    return existingStorageKey(await existingStore(), await keyPlace());
   };
   const findGateway = once(async () => {
     const client = await import('./client.ts');
-    return client.findGateway((await config()).dataDir);
+    return client.findGateway(await dataDir());
   });
   return {
     io,
     now,
     config,
+    dataDir,
     variable: async (name) => (await import('../config.ts')).readVariable(name),
     variables: async (names) => {
       const { readVariable } = await import('../config.ts');
@@ -98,13 +104,13 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
       const running = await findGateway();
       if (running !== null) return running;
       const { notRunning } = await import('./client.ts');
-      throw notRunning((await config()).dataDir);
+      throw notRunning(await dataDir());
     },
     settle: async () => {
       const opened = await store.started();
       if (opened === null || opened.revision() === before) return;
       const { hasTaken } = await import('./client.ts');
-      await hasTaken((await config()).dataDir, opened.revision());
+      await hasTaken(await dataDir(), opened.revision());
     },
     close: async () => {
       const opened = store.started();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { createSandbox, type Sandbox, type Serving } from './run.ts';
@@ -119,6 +120,55 @@ describe('commands beside a running gateway', () => {
     assert.deepEqual([port?.status, /held by this gateway/.test(port?.message ?? '')], ['ok', true]);
     assert.equal(checks.find(({ name }) => name === 'Server liveness')?.status, 'ok');
     assert.equal(checks.find(({ name }) => name === 'Database')?.status, 'ok');
+  });
+
+  it('doctor knows its own gateway that does not answer, and another one by its answer', async () => {
+    const portOf = async (box: Sandbox) => {
+      const ran = await box.run(['doctor', '--json', '--no-liveness', '--port', String(serving.port)]);
+      const { checks } = ran.json() as { checks: { name: string; status: string; message: string }[] };
+      return checks.find(({ name }) => name === 'Port availability');
+    };
+    const other = await createSandbox();
+    try {
+      const found = await portOf(other);
+      assert.equal(found?.status, 'warn');
+      assert.match(found?.message ?? '', /Modelgate with another data directory/);
+    } finally {
+      await other.close();
+    }
+    const { pid } = (await sandbox.run(['status', '--json'])).json();
+    process.kill(Number(pid), 'SIGSTOP');
+    try {
+      const found = await portOf(sandbox);
+      assert.equal(found?.status, 'warn');
+      assert.match(found?.message ?? '', new RegExp(`this gateway \\(pid ${pid}\\), which does not answer`));
+    } finally {
+      process.kill(Number(pid), 'SIGCONT');
+    }
+  });
+
+  it('commands that need the running gateway alone do not mind a config.json that is wrong', async () => {
+    await writeFile(join(sandbox.dataDir, 'config.json'), '{"port": "many"');
+    try {
+      for (const command of [
+        ['status'],
+        ['health'],
+        ['test'],
+        ['events', 'status'],
+        ['keys', 'add', 'while-broken'],
+        ['budgets', 'list'],
+        ['logs', '--limit', '1'],
+        ['tools', 'list'],
+      ]) {
+        const { code, stderr } = await sandbox.run([...command, '--json']);
+        assert.equal(code, 0, `gateway ${command.join(' ')}: ${stderr}`);
+      }
+      const { code, stderr } = await sandbox.run(['config', 'show']);
+      assert.equal(code, 1);
+      assert.match(stderr, /config\.json is not valid JSON/);
+    } finally {
+      await rm(join(sandbox.dataDir, 'config.json'));
+    }
   });
 
   it('ends with exit 0 on SIGTERM, after which status says so', async () => {

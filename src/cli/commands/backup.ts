@@ -31,7 +31,7 @@ export const backupCommand: Command = {
   ],
   run: async (options, context) => {
     const { io, now } = context;
-    const { dataDir } = await context.config();
+    const dataDir = await context.dataDir();
     if (!existsSync(databasePath(dataDir)))
       throw failure(1, 'not_found', `There is no database in ${dataDir}, so nothing to back up`);
     const output = options.text('output');

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
 import { countKept } from '../../responses/kept.ts';
+import { readRunFile } from '../../run-file.ts';
 import { databasePath } from '../../store/database.ts';
 import {
   type Check,
@@ -15,6 +16,7 @@ import {
   checkStorage,
   databaseState,
   messageOf,
+  type PortHolders,
 } from '../checks.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
@@ -66,13 +68,31 @@ function findings(options: Options, context: Context): Readonly<Record<CheckName
     }),
     'Storage/encryption': configured((config) => storage(config, context)),
     'Port availability': configured(async (config) =>
-      checkPort(config, await context.findGateway(), options.text('host') !== undefined),
+      checkPort(config, await holders(config, context), options.text('host') !== undefined),
     ),
     'Node runtime': async () => checkRuntime(process.versions.node),
     'Native binary': checkNative,
     Memory: async () => checkMemory(),
     'Server liveness': configured((config) => liveness(config, options, context)),
   };
+}
+
+/** The gateway of this data directory: as it answers, and as it said when it started. */
+async function holders({ dataDir }: Config, context: Context): Promise<PortHolders> {
+  const started = readRunFile(dataDir);
+  return {
+    running: await context.findGateway(),
+    started: started !== null && isAlive(started.pid) ? started : null,
+  };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // A process of somebody else may not be asked, but is there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 /** A check that cannot be carried out at all has failed. */

@@ -72,6 +72,9 @@ async function latest(store: Store | null, filter: Filter, limit: number, io: Io
   return rows;
 }
 
+/** How long a request may take where the settings cannot be read. */
+const DEFAULT_LONGEST_MS = 3_600_000;
+
 interface Filter {
   tags?: readonly string[];
   search?: string;
@@ -85,7 +88,7 @@ interface Filter {
  */
 async function follow(filter: Filter, limit: number, context: Context): Promise<never> {
   const store = await context.store();
-  const longestMs = (await context.config()).timeouts.totalMs;
+  const longestMs = (await context.config().catch(() => null))?.timeouts.totalMs ?? DEFAULT_LONGEST_MS;
   const since = Math.max(filter.since ?? 0, context.now() - longestMs);
   const query = { ...filter, since, limit: followBatch };
   // In this order nothing is lost that is written between the two.

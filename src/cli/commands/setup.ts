@@ -139,7 +139,7 @@ async function report({ passwordSet, record, tested }: Done, context: Context): 
   const offered = found.filter(({ provider }) => !connected.has(provider.id));
   const hasKey = (await keyStore(await context.store()).list()).length > 0;
   const next = nextSteps((await context.findGateway()) !== null, hasKey);
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   const document = {
     data_dir: dataDir,
     password_set: passwordSet,

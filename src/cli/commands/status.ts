@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { isExpired } from '../../access/keys/row.ts';
 import { keyStore } from '../../access/store.ts';
+import type { Config } from '../../config.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import { totals } from '../../ledger/report.ts';
+import { GatewayError } from '../../lib/error.ts';
 import { collection } from '../api.ts';
 import type { RunningGateway } from '../client.ts';
 import type { Command } from '../command.ts';
@@ -25,7 +27,7 @@ export const statusCommand: Command = {
     },
   ],
   run: async (_, context) => {
-    const config = await context.config();
+    const config = await settings(context);
     const running = await context.findGateway();
     const keys = await keyCounts(context);
     const records = await connectionRecords(context);
@@ -37,8 +39,8 @@ export const statusCommand: Command = {
       version: running?.version ?? version(),
       started_at: running === null ? null : iso(running.startedAt),
       uptime_seconds: running === null ? null : Math.round((context.now() - running.startedAt) / 1000),
-      data_dir: config.dataDir,
-      auth_required: config.authRequired,
+      data_dir: await context.dataDir(),
+      auth_required: config?.authRequired ?? null,
       data_plane: running === null ? null : await dataPlane(running),
       keys,
       connections: {
@@ -53,6 +55,17 @@ export const statusCommand: Command = {
     return 0;
   },
 };
+
+/** Null where `config.json` is wrong, which is said: a gateway that runs goes on with what it has read. */
+async function settings({ config, io }: Context): Promise<Config | null> {
+  try {
+    return await config();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    io.note(error.message);
+    return null;
+  }
+}
 
 interface Problem {
   name: string;

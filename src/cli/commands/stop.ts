@@ -6,6 +6,8 @@ import { failure } from '../terminal/failure.ts';
 /** How much longer than its drain time a gateway may take to close its files. */
 const CLOSING_MS = 15_000;
 const POLL_MS = 50;
+/** What the gateway gives open requests where its settings cannot be read. */
+const DEFAULT_DRAIN_MS = 30_000;
 
 export const stopCommand: Command = {
   arguments: [],
@@ -15,7 +17,8 @@ export const stopCommand: Command = {
   examples: [{ command: 'gateway stop && gateway serve', does: 'restart it' }],
   run: async (_, context) => {
     const { io } = context;
-    const { dataDir, drainMs } = await context.config();
+    const dataDir = await context.dataDir();
+    const drainMs = (await context.config().catch(() => null))?.drainMs ?? DEFAULT_DRAIN_MS;
     const { pid, url } = await context.gateway();
     if (!sent(pid, 'SIGTERM'))
       throw failure(1, 'not_permitted', `The gateway at ${url} (pid ${pid}) belongs to another user.`);

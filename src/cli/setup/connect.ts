@@ -27,7 +27,7 @@ export async function changeableConnections(context: Context): Promise<ReturnTyp
 
 /** Where the gateway of this data directory listens, as far as one runs. No connection may lead there. */
 export async function listeningAt(context: Context): Promise<Listening> {
-  const run = readRunFile((await context.config()).dataDir);
+  const run = readRunFile(await context.dataDir());
   return () => run;
 }
 

@@ -35,7 +35,7 @@ export async function runWizard(context: Context): Promise<ExitCode> {
   const records = await connectionRecords(context);
   const next = nextSteps(running, key !== null || (await hasKeys(context)));
   const document = {
-    data_dir: (await context.config()).dataDir,
+    data_dir: await context.dataDir(),
     password_set: passwordSet,
     connections: records.map(rowOfConnection),
     key: key === null ? null : { id: key.record.id, name: key.record.name, key: key.key },

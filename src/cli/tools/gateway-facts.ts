@@ -15,7 +15,7 @@ const TIMEOUT_MS = 10_000;
 
 /** The tool that is meant. @throws a failure with exit 2 when there is none of this id */
 export async function namedTool(id: string | undefined, context: Context): Promise<Tool> {
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   const tool = await toolById(dataDir, id ?? '');
   if (tool === null)
     throw failure(2, 'bad_usage', `There is no tool "${id}": \`gateway tools list\` shows what there is`);
@@ -25,7 +25,7 @@ export async function namedTool(id: string | undefined, context: Context): Promi
 /** One tool by its id, or every tool that is shown. */
 export async function chosenTools(id: string | undefined, context: Context): Promise<readonly Tool[]> {
   if (id !== undefined) return [await namedTool(id, context)];
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   return shownTools(dataDir);
 }
 
@@ -41,7 +41,7 @@ export async function installedTool(tool: Tool, { machine }: ToolPlace): Promise
 
 /** This machine and the data directory, for the use cases of tools. */
 export async function toolPlace(context: Context): Promise<ToolPlace> {
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   const machine = machineOf(await context.variables(machineVariables));
   return { machine, dataDir, now: context.now };
 }
@@ -55,9 +55,10 @@ export async function givenKey(options: Options, context: Context): Promise<stri
 
 /** Where this gateway listens, or would: the running one's address unless a port was named. */
 export async function localRoot(context: Context): Promise<string> {
-  const { host, port, sources } = await context.config();
-  const running = sources.port === 'flag' ? null : await context.findGateway();
+  const config = await context.config().catch(() => null);
+  const running = config?.sources.port === 'flag' ? null : await context.findGateway();
   if (running !== null) return gatewayRoot(running.url);
+  const { host, port } = await context.config();
   return rootAt(host, port);
 }
 

@@ -8,7 +8,7 @@ import { makeKey } from './key.ts';
  * data directory that its owner alone can read. Whoever removes the key gets a new one with the next launch.
  */
 export async function launchKey(toolId: string, context: Context): Promise<string> {
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   const folder = join(dataDir, 'launch-keys');
   const path = join(folder, toolId);
   const kept = await readFile(path, 'utf8').catch(() => '');

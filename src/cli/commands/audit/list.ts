@@ -23,8 +23,8 @@ export const auditListCommand: Command = {
     { command: 'gateway audit list --action auth.', does: 'logins, and what was refused' },
     { command: 'gateway audit list --search laptop --json', does: 'the whole records' },
   ],
-  run: async (options, { config, io }) => {
-    const { dataDir } = await config();
+  run: async (options, { dataDir: where, io }) => {
+    const dataDir = await where();
     const limit = options.count('limit') ?? 50;
     const action = options.text('action') ?? '';
     const search = (options.text('search') ?? '').toLowerCase();

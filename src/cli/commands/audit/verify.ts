@@ -13,8 +13,8 @@ export const auditVerifyCommand: Command = {
     { command: 'gateway audit verify', does: 'how many records are sound, and the hash of the last one' },
     { command: 'gateway audit verify --json | jq -e .ok', does: 'in a script' },
   ],
-  run: async (_, { config, io }) => {
-    const folder = auditFolder((await config()).dataDir);
+  run: async (_, { dataDir: where, io }) => {
+    const folder = auditFolder(await where());
     const found = await verifyAudit(folder);
     const { fault, last, ok, records, unfinished } = found;
     if (unfinished) io.note('The last line is unfinished: it is being written, or its writer was killed.');

@@ -37,7 +37,7 @@ export const catalogUpdateCommand: Command = {
 };
 
 async function update(from: string | undefined, context: Context): Promise<0> {
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   const store = await context.store();
   const entry = { action: 'catalog.update', target: 'data-set', input: { from: withoutQuery(from) } };
   const { changes, head, refused } = await audited(context, entry, () =>
@@ -62,7 +62,7 @@ function withoutQuery(from: string | undefined): string | null {
 }
 
 async function reset(context: Context): Promise<0> {
-  const { dataDir } = await context.config();
+  const dataDir = await context.dataDir();
   const store = await context.store();
   const entry = { action: 'catalog.reset', target: 'data-set' };
   const removed = await audited(context, entry, () => removeInstalledDataSet(dataDir));

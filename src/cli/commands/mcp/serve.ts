@@ -16,10 +16,13 @@ export const mcpServeCommand: Command = {
 };
 
 /** Serves one client over stdio until it closes its end. */
-export async function serveMcp({ config, io }: Context, { readOnly }: { readOnly: boolean }): Promise<0> {
+export async function serveMcp(
+  { dataDir: where, io }: Context,
+  { readOnly }: { readOnly: boolean },
+): Promise<0> {
   const { managementApi } = await import('../../management-api.ts');
   const { serveMcpOnStdio } = await import('../../../mcp/stdio.ts');
-  const { dataDir } = await config();
+  const dataDir = await where();
   await serveMcpOnStdio({
     version: version(),
     api: managementApi(dataDir, { readOnly }),

@@ -13,8 +13,8 @@ export const toolsListCommand: Command = {
   needs: 'nothing',
   about: 'Runs none of them: `gateway tools status` shows which are here.',
   examples: [{ command: 'gateway tools list --json', does: 'every entry of the catalogue' }],
-  run: async (options, { config, io }) => {
-    const { dataDir } = await config();
+  run: async (options, { dataDir: where, io }) => {
+    const dataDir = await where();
     const shown = await (options.on('all') ? allTools(dataDir) : shownTools(dataDir));
     const rows = shown.map(({ evidence: _, formerRecipes: __, recipe, ...tool }) => ({
       ...tool,
