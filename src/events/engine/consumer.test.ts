@@ -344,6 +344,36 @@ describe('a consumer', () => {
     assert.ok(rest.every(({ attempt, crashes }) => attempt === 1 && crashes === 0));
   });
 
+  it('asks its channel for nothing while it has enough in hand', async () => {
+    const plain = createMemoryChannel({ now: () => 0 });
+    let asked = 0;
+    const count = <Args extends unknown[], Result>(work: (...args: Args) => Result) => {
+      return (...args: Args): Result => {
+        asked += 1;
+        return work(...args);
+      };
+    };
+    const channel: Channel = {
+      ...plain,
+      receive: count(plain.receive),
+      nextDueIn: count(plain.nextDueIn),
+    };
+    const { consumer } = setUpTrigger({ channel, process: () => new Promise(() => {}) });
+    await consumer.start();
+    const publish = async (events: number) => {
+      for (let id = 0; id < events; id += 1) await plain.publish(numberedEvent(String(id)));
+    };
+    await publish(200);
+    await waitFor(
+      'most of them in hand',
+      () => consumer.status().buffered + consumer.status().inFlight > 128,
+    );
+    const before = asked;
+    await publish(500);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(asked, before);
+  });
+
   it('gives up an attempt that hangs, and goes on', async () => {
     const clock = createFakeClock();
     let attempts = 0;

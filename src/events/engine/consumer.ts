@@ -102,7 +102,8 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
         if (deliveries.length === 0) break;
         await take(deliveries);
       }
-      const due = held() < most ? await channel.nextDueIn(name) : null;
+      // Whoever wants nothing now asks again when an event is settled.
+      const due = wanted() > 0 ? await channel.nextDueIn(name) : null;
       if (due !== null) wakeAfter(due);
       channelError = null;
     } catch (error) {

@@ -1,5 +1,7 @@
 /** For how long an operation waits for a connection. */
 const UNREACHABLE_MS = 5_000;
+/** How much longer it may wait, so that many fail together. */
+const TOGETHER_MS = 100;
 /** How long a broker may take for one operation, before its connection counts as lost. */
 const SILENT_MS = 15_000;
 const CONNECT_MS = 10_000;
@@ -38,6 +40,13 @@ export interface LastingConnection<Connection> {
   close(): Promise<void>;
 }
 
+interface Waiter<Connection> {
+  /** When it gives up, by `performance.now()`. */
+  readonly until: number;
+  resolve(connection: Connection): void;
+  reject(error: Error): void;
+}
+
 export function createLastingConnection<Connection extends Closable>(
   input: LastingConnectionInput<Connection>,
 ): LastingConnection<Connection> {
@@ -47,8 +56,9 @@ export function createLastingConnection<Connection extends Closable>(
   let closed = false;
   let pause: NodeJS.Timeout | undefined;
   let told = false;
-  /** Those who wait for a connection. */
-  const waiting = new Set<(connection: Connection) => void>();
+  /** Those who wait for a connection, who came first before the others. */
+  const waiting = new Set<Waiter<Connection>>();
+  let giveUpTimer: NodeJS.Timeout | undefined;
   /** Ends the calls that are under way. */
   const underWay = new Set<(error: Error) => void>();
 
@@ -73,7 +83,10 @@ export function createLastingConnection<Connection extends Closable>(
       problem = null;
       told = false;
       onConnected(connection);
-      for (const proceed of waiting) proceed(connection);
+      clearTimeout(giveUpTimer);
+      giveUpTimer = undefined;
+      for (const { resolve } of waiting) resolve(connection);
+      waiting.clear();
     } catch (error) {
       failed(error instanceof Error ? error : new Error(String(error)));
       connectAfter(Math.min(pauseMs * 2, LONGEST_PAUSE_MS));
@@ -84,30 +97,29 @@ export function createLastingConnection<Connection extends Closable>(
   };
   void connect(FIRST_PAUSE_MS / 2);
 
+  /** One timer and one error for all whose time is over: while a broker is down, there is a call for every event. */
+  const giveUp = () => {
+    const error = new ChannelUnreachable(`The message queue cannot be reached: ${problem}`);
+    for (const waiter of waiting) {
+      if (waiter.until > performance.now()) break;
+      waiting.delete(waiter);
+      waiter.reject(error);
+    }
+    giveUpTimer = undefined;
+    giveUpLater();
+  };
+  const giveUpLater = () => {
+    const [first] = waiting;
+    if (first === undefined) return;
+    giveUpTimer ??= setTimeout(giveUp, Math.max(0, first.until - performance.now()) + TOGETHER_MS);
+  };
   const connection = (): Promise<Connection> => {
     if (current !== null) return Promise.resolve(current);
     return new Promise((resolve, reject) => {
-      const end = (error: Error) => {
-        clearTimeout(timer);
-        waiting.delete(proceed);
-        reject(error);
-      };
-      const proceed = (made: Connection) => {
-        clearTimeout(timer);
-        waiting.delete(proceed);
-        ends.delete(end);
-        resolve(made);
-      };
-      const timer = setTimeout(() => {
-        ends.delete(end);
-        end(new ChannelUnreachable(`The message queue cannot be reached: ${problem}`));
-      }, UNREACHABLE_MS);
-      waiting.add(proceed);
-      ends.add(end);
+      waiting.add({ until: performance.now() + UNREACHABLE_MS, resolve, reject });
+      giveUpLater();
     });
   };
-  /** Ends those who wait, at the close. */
-  const ends = new Set<(error: Error) => void>();
 
   return {
     async run(work) {
@@ -145,7 +157,10 @@ export function createLastingConnection<Connection extends Closable>(
       closed = true;
       clearTimeout(pause);
       const error = new ChannelUnreachable('The channel is closed');
-      for (const end of [...ends, ...underWay]) end(error);
+      clearTimeout(giveUpTimer);
+      for (const { reject } of waiting) reject(error);
+      waiting.clear();
+      for (const end of underWay) end(error);
       await current?.close();
       current = null;
     },
