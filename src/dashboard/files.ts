@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
@@ -37,6 +37,7 @@ export function siteFolder(): string {
 /** All that the manifest names is some hundred files of a few megabytes, so memory is bounded by the build. */
 export function openSiteFiles(folder: string): SiteFiles {
   let manifest: Promise<SiteManifest | null> | null = null;
+  let builtAt: number | null = null;
   const kept = new Map<string, Promise<SiteFile | null>>();
   let built: boolean | null = null;
 
@@ -47,10 +48,23 @@ export function openSiteFiles(folder: string): SiteFiles {
     built = found !== null;
     return found;
   };
+  /** Forgets everything where the pages were built anew since, as somebody who works on them does. */
+  const forgetFormer = async (): Promise<void> => {
+    const changedAt = await stat(join(folder, 'manifest.json')).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
+    if (changedAt === builtAt) return;
+    builtAt = changedAt;
+    manifest = null;
+    kept.clear();
+  };
   return {
     built: () => built,
     async read(path) {
-      const row = (await known())?.files[path];
+      if (path === 'index.html') await forgetFormer();
+      const files = (await known())?.files ?? {};
+      const row = Object.hasOwn(files, path) ? files[path] : undefined;
       if (row === undefined) return null;
       let file = kept.get(path);
       if (file === undefined) {

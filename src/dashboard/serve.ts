@@ -29,11 +29,11 @@ export function createDashboard({ admit, files, needsSetup }: DashboardInput): D
 
   const page = async (base: string): Promise<SiteFile | null> => {
     const setup = await needsSetup();
-    const key = `${base} ${setup}`;
-    const made = pages.get(key);
-    if (made !== undefined) return made;
     const index = await files.read('index.html');
     if (index === null) return null;
+    const key = `${index.etag} ${base} ${setup}`;
+    const made = pages.get(key);
+    if (made !== undefined) return made;
     const file = pageAt(index, base, setup);
     if (pages.size < MAX_PAGES) pages.set(key, file);
     return file;

@@ -16,6 +16,7 @@ const pages: readonly [path: string, least: 'viewer' | 'operator'][] = [
   ['/cli-code', 'operator'],
   ['/cli-code/codex', 'operator'],
   ['/cli-agents', 'operator'],
+  ['/connections', 'viewer'],
   ['/combos', 'viewer'],
   ['/api-manager', 'operator'],
 ];

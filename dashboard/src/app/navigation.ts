@@ -1,5 +1,6 @@
 import {
   Bot,
+  Cable,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
@@ -11,7 +12,7 @@ import type { Role } from '../lib/api/session.ts';
 
 /** A page in the navigation. */
 export interface NavigationItem {
-  to: '/' | '/requests' | '/cli-code' | '/cli-agents' | '/combos' | '/api-manager';
+  to: '/' | '/requests' | '/cli-code' | '/cli-agents' | '/connections' | '/combos' | '/api-manager';
   /** Key of its name in the namespace `common`. */
   label: string;
   icon: LucideIcon;
@@ -42,6 +43,7 @@ export const navigation: readonly NavigationGroup[] = [
   {
     label: 'nav.route',
     items: [
+      { to: '/connections', label: 'nav.connections', icon: Cable, least: 'viewer' },
       { to: '/combos', label: 'nav.combos', icon: Shuffle, least: 'viewer' },
       { to: '/api-manager', label: 'nav.keys', icon: KeyRound, least: 'operator' },
     ],

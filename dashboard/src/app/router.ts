@@ -67,6 +67,13 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import('../pages/agent.tsx'), 'AgentPage'),
 });
 
+const connections = createRoute({
+  getParentRoute: () => root,
+  path: '/connections',
+  validateSearch: sortSearch,
+  component: lazyRouteComponent(() => import('../pages/connections.tsx'), 'ConnectionsPage'),
+});
+
 const combos = createRoute({
   getParentRoute: () => root,
   path: '/combos',
@@ -88,6 +95,7 @@ const routeTree = root.addChildren([
   codingTool,
   agents,
   agent,
+  connections,
   combos,
   keys,
 ]);

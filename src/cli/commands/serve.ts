@@ -1,9 +1,11 @@
 import { keyStore } from '../../access/store.ts';
+import { readVariable } from '../../config.ts';
 import { createGateway, type Gateway } from '../../gateway.ts';
 import { createLineBuffer } from '../../lib/line-buffer.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { openBrowser } from '../terminal/open-browser.ts';
 import { version } from '../version.ts';
 
 export const serveCommand: Command = {
@@ -14,7 +16,7 @@ export const serveCommand: Command = {
   ],
   needs: 'nothing',
   about:
-    'Runs until SIGTERM or SIGINT; open requests may then finish, and a second signal ends them at once.',
+    'On its first start on a terminal it opens the dashboard in the browser. Runs until SIGTERM or SIGINT; open requests may then finish, and a second signal ends them at once.',
   examples: [
     { command: 'gateway', does: 'start on http://127.0.0.1:20128' },
     { command: 'gateway serve --port 0', does: 'start on a free port, which the last line printed names' },
@@ -54,6 +56,13 @@ export const serveCommand: Command = {
       { listening: true, url, host, port, pid: process.pid },
       () => `Modelgate ${version()} listening on ${url}`,
     );
+    // A first start, by a person who sits in front of it.
+    if (setupCode !== null && io.interactive && !options.on('no-open'))
+      openBrowser(`${url}/dashboard`, {
+        platform: process.platform,
+        variable: readVariable,
+        onFailure: () => io.note(`No browser could be opened: open ${url}/dashboard yourself`),
+      });
     const signal = await signalled;
     log.info({ signal, drain_ms: config.drainMs }, 'stopping: open requests may finish');
     void nextSignal().then(() => process.exit(1));
@@ -77,7 +86,7 @@ async function greet(
     io.record(
       {},
       () =>
-        `No admin yet: \`gateway setup\`, or POST ${url}/api/setup with the code ${setupCode} (valid for an hour)`,
+        `No admin yet: open ${url}/dashboard with the setup code ${setupCode} (valid for an hour), or run \`gateway setup\``,
     );
   const store = await existingStore();
   if (store !== null && (await keyStore(store).list()).length > 0) return;
