@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { runHere } from '../cli/run.ts';
-import { createLedger } from '../endurance/ledger.ts';
+import { createLedger, numbered } from '../endurance/ledger.ts';
 import { startEngine } from '../support/event-engine.ts';
 import { startEventReceiver } from '../support/event-receiver.ts';
 import { temporaryFolder } from '../support/folder.ts';
@@ -44,9 +44,9 @@ describe('a database of events that is damaged', () => {
     }
     await before.close();
     const bytes = readFileSync(file);
-    const pages = bytes.length / PAGE_BYTES;
-    // A page of the events: they have most of them.
-    const page = Math.floor(pages / 2) * PAGE_BYTES;
+    const at = bytes.indexOf(Buffer.from(numbered('s', EVENTS / 2, 512).data ?? []));
+    assert.ok(at > 0);
+    const page = Math.floor(at / PAGE_BYTES) * PAGE_BYTES;
     writeFileSync(file, bytes.fill(0, page, page + PAGE_BYTES));
 
     takes = true;

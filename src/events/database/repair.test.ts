@@ -65,7 +65,7 @@ const damages = {
     return Buffer.from(bytes).fill(Math.floor(random() * 256), at, at + 512);
   },
   'its end cut off': (bytes: Buffer, random: () => number) =>
-    bytes.subarray(0, Math.floor(random() * bytes.length)),
+    bytes.subarray(0, Math.floor(((1 + random()) / 2) * bytes.length)),
 };
 
 describe('the repair of a damaged database of events', () => {
