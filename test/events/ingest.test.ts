@@ -42,7 +42,7 @@ router_rules:
     - {source_id: slow, trigger_id: log, channel_id: main}
     - {source_id: brief, trigger_id: log, channel_id: main}
     - {source_id: full, trigger_id: nobody, channel_id: small}
-    - {source_id: own, trigger_id: log, channel_id: main, filter: {cesql: "FALSE"}}
+    - {source_id: own, trigger_id: log, channel_id: main, filter: {cesql: "type = 'io.modelgate.event.dropped.v1'"}}
 `;
 
 const context = {
@@ -280,6 +280,14 @@ describe('events that are sent to the gateway', () => {
     const { accepted: kept, not_accepted: lost } = reply.json();
     assert.equal(kept, 2);
     assert.deepEqual(lost, [{ index: 2, id: 'd3', source: 'brief', outcome: 'dropped' }]);
+    await waitFor('an event that tells of it', () =>
+      at.gateway
+        .output()
+        .stderr.split('\n')
+        .some(
+          (line) => line.includes('"io.modelgate.event.dropped.v1"') && line.includes('"subject":"brief"'),
+        ),
+    );
   });
 
   it('are refused with 503 and Retry-After when their channel is full', async () => {

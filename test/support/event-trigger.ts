@@ -57,6 +57,7 @@ export function setUpTrigger(setup: TriggerSetup) {
     idempotence: null,
     letters: setup.letters ?? null,
     activity: createTriggerActivity(() => {}),
+    drops: { add() {} },
     emitter: silentEmitter,
     clock: monotonicClock,
     log: createLog({ level: 'silent', write: () => {}, pretty: false }),

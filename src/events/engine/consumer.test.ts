@@ -147,9 +147,16 @@ describe('a consumer', () => {
     });
 
   it('discards what fails for the last time, where dead letters are not kept', async () => {
-    const { counters, handle, seen } = setUp({ outcomes: [retry()] });
+    const dropped: string[] = [];
+    const drops = { add: (where: string) => void dropped.push(where) };
+    const { counters, handle, seen } = setUp({ outcomes: [retry()], context: { drops } });
     await handle(numberedEvent('1'));
     assert.deepEqual([seen.length, counters.discarded, counters.deadLettered], [1, 1, 0]);
+    assert.deepEqual(dropped, ['trigger']);
+    // What the engine itself tells of is no reason to tell of more.
+    const another = setUp({ outcomes: [retry()], context: { drops } });
+    await another.handle(numberedEvent('2', { type: 'io.modelgate.event.dropped.v1' }));
+    assert.deepEqual([another.counters.discarded, dropped], [1, ['trigger']]);
   });
 
   it('makes a dead letter of what expired, without an attempt', async () => {

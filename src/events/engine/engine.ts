@@ -8,6 +8,7 @@ import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import { createPostgresHandled, type SharedHandled } from '../idempotence/postgres-handled.ts';
 import type { ObjectStore } from '../spool/objects/object-store.ts';
 import type { SpoolPlaces } from '../spool/open.ts';
+import { monotonicClock } from '../strategies/clock.ts';
 import type { Admission } from '../strategies/gate.ts';
 import type { BreakerState } from '../strategies/limit.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
@@ -15,6 +16,7 @@ import { ingestResource } from '../strategies/resources.ts';
 import { type Emitter, silentEmitter } from '../types/emitter.ts';
 import { withBridges } from './bridges.ts';
 import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
+import { createDropReports } from './drop-reports.ts';
 import {
   type EngineParts,
   type EngineStatus,
@@ -84,7 +86,7 @@ export interface Engine {
 }
 
 export function createEngine(input: EngineInput): Engine {
-  const { emitter = silentEmitter, log, now, removedMs = REMOVED_TRIGGER_MS } = input;
+  const { emitter = silentEmitter, log, removedMs = REMOVED_TRIGGER_MS } = input;
   const openBreakers = new Set<string>();
   /** A breaker whose probe fails was open all the time. */
   const tellBreaker = (resource: string, state: BreakerState) => {
@@ -116,8 +118,10 @@ export function createEngine(input: EngineInput): Engine {
     },
   });
   const shared = input.sharedDatabase == null ? null : sharedHandled(input.sharedDatabase, channels, input);
+  const drops = createDropReports({ clock: monotonicClock, emitter, log });
   const triggers = createTriggerSet({
     ...input,
+    drops,
     emitter,
     channels,
     deadLetters,
@@ -126,8 +130,8 @@ export function createEngine(input: EngineInput): Engine {
     publish: (sourceId, event) => sources.publisher(sourceId)?.publish(event) ?? null,
   });
   const tail = createTail();
-  const sources = createSourceSet({ ...input, channels, gates, tail, places });
-  const ownEvents = createOwnEvents({ emitter, log, now });
+  const sources = createSourceSet({ ...input, channels, drops, gates, tail, places });
+  const ownEvents = createOwnEvents(drops);
   let closed = false;
   let current: Pick<EventConfig, 'channels'> = { channels: new Map() };
   let turn: Promise<unknown> = Promise.resolve();
@@ -192,6 +196,7 @@ export function createEngine(input: EngineInput): Engine {
       await ownEvents.close(OWN_EVENTS_MS);
       await sources.close();
       await triggers.close();
+      drops.close();
       await gates.disconnect();
       await shared?.close();
       await objects?.close();

@@ -11,6 +11,7 @@ import type { Clock } from '../strategies/clock.ts';
 import type { Admitted, Gate } from '../strategies/gate.ts';
 import type { Emitter } from '../types/emitter.ts';
 import { retryDelay } from './backoff.ts';
+import type { DropReports } from './drop-reports.ts';
 import type { TriggerActivity } from './trigger-activity.ts';
 
 /** An event whose handling ended so often with the process is not handled again. */
@@ -32,6 +33,8 @@ export interface TriggerContext {
   readonly letters: TriggerLetters | null;
   readonly activity: TriggerActivity;
   readonly clock: Clock;
+  /** Tells of events that are discarded. */
+  readonly drops: Pick<DropReports, 'add'>;
   /** Tells of dead letters. */
   readonly emitter: Emitter;
   readonly log: Log;
@@ -195,14 +198,17 @@ async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<
   }
 }
 
-/** Of what the engine itself tells nothing is told: a receiver that takes no dead letters would get one after the other. */
+/** What the engine itself tells of. Of that nothing is told: a receiver that fails would get one after the other. */
+const isOfEngine = ({ attributes }: CloudEvent): boolean =>
+  /^io\.modelgate\.(?:event|trigger|alert)\./.test(attributes.type);
+
 function tellDeadLetter(
-  { emitter, event: { attributes }, trigger }: Handling,
+  { emitter, event, trigger }: Handling,
   { reason, status }: Cause,
   attempts: number,
 ): void {
-  const { id, source, type } = attributes;
-  if (/^io\.modelgate\.(?:event|trigger|alert)\./.test(type)) return;
+  const { id, source, type } = event.attributes;
+  if (isOfEngine(event)) return;
   emitter.emit('event.deadlettered', {
     subject: trigger.id,
     data: {
@@ -216,6 +222,11 @@ function tellDeadLetter(
     },
   });
 }
+
+const discardReason = (letters: TriggerLetters | null, { reason }: Cause): string =>
+  letters === null
+    ? `an event failed (${reason}), and dead letters are not enabled`
+    : 'the storage of dead letters is full';
 
 interface Cause {
   readonly reason: DeadLetterReason;
@@ -231,7 +242,10 @@ async function bury(handling: Handling, cause: Cause, attempts: number): Promise
   if (kept === 'kept') {
     activity.counters.deadLettered += 1;
     tellDeadLetter(handling, cause, attempts);
-  } else activity.counters.discarded += 1;
+  } else {
+    activity.counters.discarded += 1;
+    if (!isOfEngine(event)) handling.drops.add(trigger.id, discardReason(letters, cause));
+  }
   const { id, source } = event.attributes;
   log.warn(
     { trigger: trigger.id, event: id, source, attempts, reason: cause.reason, error: cause.error },

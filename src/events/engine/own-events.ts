@@ -1,13 +1,10 @@
-import type { Log } from '../../lib/log.ts';
 import { type CloudEvent, eventSize } from '../cloudevents/event.ts';
-import type { Emitter } from '../types/emitter.ts';
+import type { DropReports } from './drop-reports.ts';
 import type { Publisher, PublishResult } from './publisher.ts';
 
 /** What may wait to be published, beyond which new events are dropped: a full disk must not fill the memory. */
 const MOST_EVENTS = 10_000;
 const MOST_BYTES = 16 * 1_048_576;
-/** How often dropped events are told of in the log. */
-const DROPPED_TOLD_MS = 60_000;
 
 /** Publishes what the gateway itself tells of, by each of its sources of the kind `gateway`. */
 export interface OwnEvents {
@@ -29,34 +26,18 @@ export interface OwnEventsStatus {
   readonly waiting: number;
 }
 
-export interface OwnEventsInput {
-  /** Tells of events that were dropped. */
-  emitter: Emitter;
-  log: Log;
-  /** Milliseconds since the epoch. */
-  now: () => number;
-}
-
-export function createOwnEvents({ emitter, log, now }: OwnEventsInput): OwnEvents {
+export function createOwnEvents(drops: Pick<DropReports, 'add'>): OwnEvents {
   let publishers: readonly Publisher[] = [];
   const queue: CloudEvent[] = [];
   let publishing = 0;
   let bytes = 0;
   let emitted = 0;
   let dropped = 0;
-  let untold = 0;
-  let toldAt = Number.NEGATIVE_INFINITY;
   let closing: (() => void) | null = null;
 
   const drop = (reason: string) => {
     dropped += 1;
-    untold += 1;
-    if (now() - toldAt < DROPPED_TOLD_MS) return;
-    toldAt = now();
-    log.error({ dropped: untold, reason }, 'events are dropped');
-    const where = 'own events';
-    emitter.emit('event.dropped', { subject: where, data: { where, count: untold, reason } });
-    untold = 0;
+    drops.add('own events', reason);
   };
   const publish = async (publisher: Publisher, event: CloudEvent): Promise<void> => {
     const result = await publisher.publish(event);

@@ -20,6 +20,7 @@ import type { Emitter } from '../types/emitter.ts';
 import { isBridge } from './bridges.ts';
 import { type ChannelPool, channelKey } from './channel-pool.ts';
 import { type Consumer, createConsumer } from './consumer.ts';
+import type { DropReports } from './drop-reports.ts';
 import type { TriggerContext } from './handle-delivery.ts';
 import { openProcessor, type ProcessorInput } from './open-processor.ts';
 import type { PublishResult } from './publisher.ts';
@@ -42,6 +43,8 @@ export interface TriggerDefinition {
 }
 
 export interface TriggerInput extends ProcessorInput {
+  /** Tells of events that are discarded. */
+  drops: Pick<DropReports, 'add'>;
   /** Tells of what happens to triggers. */
   emitter: Emitter;
   channels: ChannelPool;
@@ -104,6 +107,7 @@ export function openTrigger(definition: TriggerDefinition, input: TriggerInput):
     idempotence: idempotenceOf(definition, input),
     letters: lettersOf(trigger, input),
     activity: createTriggerActivity((pause) => tellPause(trigger.id, pause, input)),
+    drops: input.drops,
     emitter: input.emitter,
     clock: monotonicClock,
     log: input.log,

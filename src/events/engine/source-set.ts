@@ -9,6 +9,7 @@ import { admitToBoth } from '../strategies/gate.ts';
 import type { Gates } from '../strategies/gates.ts';
 import { isOrigin } from './bridges.ts';
 import type { ChannelPool } from './channel-pool.ts';
+import type { DropReports } from './drop-reports.ts';
 import { createPublisher, type Publisher, type PublisherSettings, type PublishResult } from './publisher.ts';
 import { createRouteSelector } from './route-selector.ts';
 import type { Tail } from './tail.ts';
@@ -47,6 +48,7 @@ export interface SourceChange {
 
 export interface SourceSetInput {
   channels: ChannelPool;
+  drops: Pick<DropReports, 'add'>;
   gates: Pick<Gates, 'of'>;
   log: Log;
   /** Where storages are. */
@@ -56,7 +58,7 @@ export interface SourceSetInput {
 }
 
 export function createSourceSet(input: SourceSetInput): SourceSet {
-  const { channels, gates, log, places, random, tail } = input;
+  const { channels, drops, gates, log, places, random, tail } = input;
   let current: Sources = new Map();
   const retired = new Set<Publisher>();
 
@@ -75,8 +77,11 @@ export function createSourceSet(input: SourceSetInput): SourceSet {
       const inner = gates.of(`channel:${channelId}`);
       return { admit: () => admitToBoth(outer, inner) };
     };
-    const published = (event: CloudEvent, result: PublishResult['kind']) =>
+    const published = (event: CloudEvent, result: PublishResult['kind']) => {
       tail.published({ event, sourceId: source.id, result });
+      // Of the gateway's own events it is told once for all sources.
+      if (result === 'dropped' && !isOwn(source)) drops.add(source.id, 'the storage is full');
+    };
     const input = { gateOf, spool, clock: monotonicClock, random, log, published };
     return { source, publisher: createPublisher(settings, input) };
   };

@@ -160,7 +160,7 @@ export const eventTypes = {
     subject: 'the id of the source or trigger',
     partitionKey: 'the same',
     data: droppedData,
-    when: 'Events were dropped because what was to hold them is full; at most once a minute for each source or trigger',
+    when: 'Events were dropped: what was to hold them is full, or a trigger without dead letters gave them up. The first at once, then at most once a minute for each source or trigger, with the count',
   }),
   'event.deadlettered': type({ ...ofTrigger, data: deadLetterData, when: 'An event became a dead letter' }),
   'trigger.paused': type({ ...ofTrigger, data: triggerData, when: 'A trigger takes no events for now' }),
