@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -7,16 +7,106 @@ import addFormats from 'ajv-formats';
 import { waitFor } from '../support/gateway.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { firstResult, managed } from '../support/management.ts';
+import { json } from '../support/steps.ts';
+import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 /** The gateway's own events, as a receiver of all of them gets them. */
 const managing = managed({ env: { EVENTS_PRIVATE_NETWORKS: 'true' } });
 const prompt = 'planted-prompt-that-stays-between-us';
 
+const credential = 'planted-upstream-credential';
+const planted = 'planted-words-of-the-upstream';
+
 let receiver: HttpReceiver;
+let upstream: Upstream;
 before(async () => {
+  upstream = await startUpstream();
   receiver = await startHttpReceiver();
 });
-after(() => receiver?.close());
+after(async () => {
+  await receiver?.close();
+  await upstream?.close();
+});
+
+/** Causes what else the gateway tells of, each from its real place, and waits for it. */
+async function causeOthers(token: string, seen: (name: string) => Promise<void>): Promise<void> {
+  const { call, gateway } = managing;
+  const [alert] = (await call('GET', '/api/alerts?expand=resources', { token })).json()['resources'] as {
+    id: string;
+  }[];
+  await call('POST', `/api/alerts/${alert?.id}`, { token, body: { action: 'test' } });
+  await seen('alert.test');
+
+  await gateway.connect({
+    name: 'failing',
+    provider: 'openai-compatible',
+    baseUrl: `${upstream.url}/v1`,
+    apiKey: credential,
+  });
+  upstream.always(json(402, { error: { message: planted, code: 'insufficient_quota' } }));
+  await ask('failing/m');
+  await seen('provider.ratelimited');
+  await gateway.forgive();
+  await seen('provider.recovered');
+  upstream.always(json(401, { error: { message: planted } }));
+  await ask('failing/m');
+  await seen('provider.down');
+  await gateway.forgive();
+  upstream.always(json(500, { error: { message: planted } }));
+  for (let n = 0; n < 20 && !types().has('io.modelgate.circuit.opened.v1'); n += 1) await ask('failing/m');
+  await seen('circuit.opened');
+  await gateway.forgive();
+  await seen('circuit.closed');
+
+  await call('POST', '/api/combos', { token, body: { name: 'planted', targets: ['demo/echo'] } });
+  await call('POST', '/api/combos/planted', { token, body: { action: 'activate' } });
+  await seen('combo.switched');
+  await call('POST', '/api/backups', { token, body: { include_key: false } });
+  await seen('backup.completed');
+
+  const file = join(gateway.dataDir, 'events.yaml');
+  writeFileSync(file, 'components: {channels: [{unique_id: x}]}');
+  await seen('config.rejected');
+  writeFileSync(file, engineConfig(`${receiver.url}/refusing`));
+  await seen('config.applied');
+  receiver.answer(({ path }) => ({ status: path === '/refusing' ? 400 : 200 }));
+  const headers = { 'content-type': 'application/cloudevents+json' };
+  const event = { specversion: '1.0', source: 'shop', type: 'com.example.order', data: prompt };
+  const send = (id: string) =>
+    call('POST', '/api/events?source=shop', { token, headers, body: { ...event, id } });
+  await waitFor('the source', async () => (await send('first')).status === 202);
+  await seen('event.deadlettered');
+  await call('POST', '/api/events?source=full', { token, headers, body: { ...event, id: 'a' } });
+  for (const id of ['b', 'c', 'd'])
+    await call('POST', '/api/events?source=full', {
+      token,
+      headers,
+      body: { ...event, id, data: 'x'.repeat(900) },
+    });
+  await seen('event.dropped');
+}
+
+const engineConfig = (refusing: string) => `components:
+  channels: [{unique_id: main, url: "memory:", mq_topic_name: main}]
+  sources:
+    - ref: {unique_id: shop, kind: http}
+    - ref: {unique_id: full, kind: http}
+  triggers:
+    - ref: {unique_id: hook, kind: http, name: "${refusing}"}
+    - ref: {unique_id: log, kind: log}
+strategy:
+  source_strategies:
+    - event_source_id: full
+      async_send: true
+      fault_tolerant_storage: {persistence_type: MEMORY, persistence_size: 2000, full_strategy: DROP}
+      runtime_strategy: {concurrency_limit_strateg: {max_concurrency: 0}}
+  trigger_strategies:
+    - {event_trigger_id: hook, dead_letter_strategy: {enable: true}}
+router_rules:
+  routers:
+    - {source_id: shop, trigger_id: hook, channel_id: main}
+    - {source_id: full, trigger_id: log, channel_id: main}
+`;
 
 const ask = (model: string) =>
   managing.gateway.ask('/v1/chat/completions', { model, messages: [{ role: 'user', content: prompt }] });
@@ -47,7 +137,7 @@ describe('the gateway’s own events', () => {
     const rotated = await call('POST', path, { token, body: { action: 'rotate' } });
     await call('DELETE', path, { token });
     await call('GET', '/api/auth', { basic: ['admin', 'planted-wrong-password'] });
-    await call('POST', '/api/budgets', {
+    const budget = await call('POST', '/api/budgets', {
       token,
       body: { metric: 'requests', limit: 12, period: 'day', soft_percent: 50 },
     });
@@ -55,10 +145,13 @@ describe('the gateway’s own events', () => {
     const wanted = ['key.created', 'key.rotated', 'key.revoked', 'request.completed', 'request.failed'];
     for (const name of [...wanted, 'auth.refused', 'budget.threshold', 'budget.exceeded'])
       await arrived(name);
+    await call('DELETE', `/api/budgets/${firstResult(budget)['id']}`, { token });
+    await causeOthers(token, arrived);
 
     const ajv = new Ajv2020({ strict: true });
     addFormats.default(ajv);
-    for (const { body: data, headers } of receiver.received) {
+    const own = receiver.received.filter(({ path }) => path !== '/refusing');
+    for (const { body: data, headers } of own) {
       const schema = await call('GET', `/api/events/schemas/${headers['ce-type']}`, { token });
       assert.equal(schema.status, 200, schema.text);
       const validate =
@@ -66,8 +159,16 @@ describe('the gateway’s own events', () => {
       assert.equal(validate(JSON.parse(data)), true, `${headers['ce-type']}: ${data}`);
     }
     assert.ok(receiver.received.some(({ headers }) => headers['ce-traceparent'] === traceparent));
-    const all = JSON.stringify(receiver.received);
-    const secrets = [prompt, gateway.key, String(key['key']), token, 'planted-wrong-password'];
+    const all = JSON.stringify(own);
+    const secrets = [
+      prompt,
+      credential,
+      planted,
+      gateway.key,
+      String(key['key']),
+      token,
+      'planted-wrong-password',
+    ];
     const fresh = /sk-[A-Za-z0-9]{32}/.exec(rotated.text)?.[0] ?? assert.fail(rotated.text);
     for (const secret of [...secrets, fresh]) assert.equal(all.includes(secret), false, secret);
   });
