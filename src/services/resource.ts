@@ -78,6 +78,7 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
 
 const restartableKinds: ReadonlySet<string> = new Set([
   'data_plane',
+  'dashboard',
   'mcp_server',
   'a2a_server',
   'tunnel',
