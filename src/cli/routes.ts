@@ -15,6 +15,18 @@ export async function routesIn(context: Context): Promise<{ catalog: Catalog; ro
   const connections = (await connectionRecords(context)).map((record) => ({ ...record, credential: null }));
   const combos = store === null ? [] : await comboStore(store).list();
   const aliases = store === null ? [] : await aliasStore(store).list();
-  const { routes } = buildSnapshot({ keys: [], connections, combos, aliases, catalog, revision: 0 });
+  const agents = await usableAgents(context);
+  const { routes } = buildSnapshot({ keys: [], connections, combos, aliases, agents, catalog, revision: 0 });
   return { catalog, routes };
+}
+
+/** Ids of the ACP agents that answer requests. Nothing is looked for where none is enabled. */
+async function usableAgents(context: Context): Promise<string[]> {
+  const store = await context.existingStore();
+  if (store === null) return [];
+  const { agentStore } = await import('../agents/registry/store.ts');
+  if (!(await agentStore(store).list()).some(({ enabled }) => enabled)) return [];
+  const { agentRows } = await import('./agents.ts');
+  const rows = await agentRows(context, { asked: false });
+  return rows.filter(({ usable }) => usable).map(({ id }) => id);
 }

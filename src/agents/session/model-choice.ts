@@ -14,7 +14,7 @@ export interface ModelRequest {
  * @throws GatewayError `model_not_found` where the agent says that it has others
  */
 export function modelRequest(
-  { id, model: way, name }: Pick<AgentSetup, 'id' | 'model' | 'name'>,
+  { id, model: way, name, routed }: Pick<AgentSetup, 'id' | 'model' | 'name' | 'routed'>,
   { configOptions, models }: OpenedSession,
   model: string | null,
 ): ModelRequest | null {
@@ -26,7 +26,9 @@ export function modelRequest(
   const option = configOptions?.find(({ category, id: key }) => (category ?? key) === 'model');
   const byOption = way.by === 'config_option' && option !== undefined;
   const choices = byOption ? choicesOf(option) : models?.availableModels?.map(({ modelId }) => modelId);
-  if (choices !== undefined && choices.length > 0 && !choices.includes(model))
+  // A list of the agent's own knows nothing of the models of this gateway.
+  const known = choices === undefined || choices.length === 0 || routed?.model === model;
+  if (!known && !choices.includes(model))
     throw new GatewayError(
       'model_not_found',
       `The agent ${name} has no model "${model}": it offers ${listed(choices)}`,

@@ -31,7 +31,8 @@ export const doctorCommand: Command = {
     { name: 'liveness-url', value: 'URL', summary: 'ask this address instead of /healthz of the gateway' },
   ],
   needs: 'nothing',
-  about: 'Changes nothing. Exit 1 when a check fails; warnings do not count.',
+  about:
+    'Changes nothing. Exit 1 when a check fails; warnings do not count. Behind the eight checks stand the ACP agents that are enabled and cannot answer.',
   examples: [
     { command: 'gateway doctor', does: 'eight checks' },
     {
@@ -40,9 +41,10 @@ export const doctorCommand: Command = {
     },
   ],
   run: async (options, context) => {
-    const checks: Check[] = [];
+    const found: Check[] = [];
     const find = findings(options, context);
-    for (const name of checkNames) checks.push({ name, ...(await guarded(find[name])) });
+    for (const name of checkNames) found.push({ name, ...(await guarded(find[name])) });
+    const checks = [...found, ...(await agentChecks(context))];
     const summary = summaryOf(checks);
     context.io.result({ checks, summary }, () => checkReport(checks, context.io));
     return summary.fail === 0 ? 0 : 1;
@@ -93,6 +95,18 @@ function isAlive(pid: number): boolean {
     // A process of somebody else may not be asked, but is there.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** The ACP agents that are enabled and cannot answer, each with what mends it. */
+async function agentChecks(context: Context): Promise<(Finding & { name: string })[]> {
+  const config = await context.config().catch(() => null);
+  // Opening a database of another version would change it.
+  if (config === null || (await databaseState(databasePath(config.dataDir))).state !== 'current') return [];
+  const { agentRows } = await import('../agents.ts');
+  const rows = await agentRows(context, { asked: false });
+  return rows.flatMap(({ enabled, id, problem }) =>
+    enabled && problem !== null ? [{ name: `Agent ${id}`, status: 'warn', message: problem }] : [],
+  );
 }
 
 /** A check that cannot be carried out at all has failed. */
