@@ -17,7 +17,7 @@ export const initialized = z.object({
       promptCapabilities: z
         .object({ image: z.boolean().nullish(), embeddedContext: z.boolean().nullish() })
         .nullish(),
-      sessionCapabilities: z.looseObject({ close: z.unknown() }).nullish(),
+      sessionCapabilities: z.looseObject({ close: z.unknown().optional() }).nullish(),
     })
     .nullish(),
   agentInfo: z.object({ name: z.string(), version: z.string().nullish() }).nullish(),
@@ -31,7 +31,7 @@ const choice = z.object({ value: z.string(), name: z.string().nullish() });
 const configOption = z.object({
   id: z.string(),
   category: z.string().nullish(),
-  currentValue: z.unknown(),
+  currentValue: z.unknown().optional(),
   options: z.array(z.union([choice, z.object({ options: z.array(choice) })])).nullish(),
 });
 
