@@ -14,7 +14,8 @@ export const gemini: AgentDefinition = {
   version: { args: ['--version'] },
   model: { by: 'set_model' },
   permissions: [],
-  capabilities: { fs: true, terminal: true },
+  // Through the files of its client it makes no new ones: it does not see that they are missing (0.61.0). It asks all the same.
+  capabilities: { fs: false, terminal: true },
   startTimeoutMs: 60_000,
   route: ({ baseUrl, key, model }) => ({
     env: { GOOGLE_GEMINI_BASE_URL: baseUrl, GEMINI_API_KEY: key },

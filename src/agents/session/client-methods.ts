@@ -151,8 +151,7 @@ function rpcErrorOf(error: unknown): RpcError {
   )
     return new RpcError(rpcCodes.invalidParams, error.message);
   const { code } = error as NodeJS.ErrnoException;
-  // Gemini CLI 0.61.0 makes a new file only where it finds these words, not by the code.
-  if (code === 'ENOENT') return new RpcError(rpcCodes.resourceNotFound, 'Resource not found: No such file');
+  if (code === 'ENOENT') return new RpcError(rpcCodes.resourceNotFound, 'There is no such file');
   if (typeof code === 'string')
     return new RpcError(rpcCodes.internal, `The file system refused it (${code})`);
   return new RpcError(rpcCodes.internal, 'The client failed');
