@@ -44,7 +44,7 @@ import { listenError } from './http/server/listen-error.ts';
 import { createHttpServer, type Exchange } from './http/server/server.ts';
 import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
-import { usageOfKey } from './ledger/key-usage.ts';
+import { keyUsageBy, usageOfKey } from './ledger/key-usage.ts';
 import { keyless } from './ledger/names.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
@@ -525,6 +525,7 @@ async function openContext(
       ...(await usageOfKey(store, keyId, since)),
       limits: await usedKeyLimits(store, snapshots.limits, keyId, Date.now()),
     }),
+    usageBy: (keyId, query) => keyUsageBy(store, keyId, query),
     replaceEstimate: ledger.replaceEstimate,
     gate: services.gate,
     askAgent(request) {

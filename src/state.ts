@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { keyStore } from './access/store.ts';
-import type { LimitsInput } from './budgets/limits.ts';
+import { type LimitsInput, tagOf } from './budgets/limits.ts';
 import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
 import type { BudgetEvent } from './budgets/reservation.ts';
 import { leaseStore } from './budgets/shared/lease-store.ts';
@@ -124,6 +124,8 @@ export async function openSnapshots(input: SnapshotsInput) {
 /** What the ledger has of whatever a budget is about. */
 export function usedBy(store: Pick<Store, 'db'>): LimitsInput['used'] {
   return ({ scope, subject, ...query }) => {
+    const tag = tagOf({ scope, subject });
+    if (tag !== null) return usedParts(store, { ...query, only: { tag } });
     const only = subject === null || scope === 'global' ? {} : { [`${scope}_id`]: subject };
     return usedParts(store, { ...query, only });
   };
@@ -157,6 +159,7 @@ function limitsOf(
       const { keys, routes } = snapshot();
       if (scope === 'combo') return routes.combos.records.find(({ id }) => id === subject)?.name ?? null;
       if (scope === 'connection') return routes.byName.get(subject)?.connection.name ?? null;
+      if (scope !== 'key') return subject;
       return [...keys.values()].find(({ id }) => id === subject)?.name ?? null;
     },
     used(query) {

@@ -124,7 +124,7 @@ export async function hasKey({ db }: Pick<Store, 'db'>, key: string): Promise<bo
 }
 
 /** The owner of a key as it is stored: the name of the user that is meant, in full and in their own letters, else the text. */
-async function ownerNamed(
+export async function ownerNamed(
   db: Store['db'],
   text: string | null,
 ): Promise<{ owner: string | null; userId: string | null }> {

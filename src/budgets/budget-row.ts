@@ -4,7 +4,8 @@ import {
   foreignAt,
   type Level,
   levelAt,
-  NANO,
+  limitOf,
+  remainingAt,
   resetsAt,
   stuckAt,
 } from './counter.ts';
@@ -34,7 +35,8 @@ export function rowOfBudget(
     window: counted.window.kind,
     spent,
     reserved,
-    remaining: Math.max(0, Math.round((budget.limit - spent - reserved) * NANO) / NANO),
+    remaining: shownAmount(counted, remainingAt(counted, at)),
+    ...thresholdsOf(counted, budget.metric === 'concurrency' ? held : own + foreignAt(counted, at)),
     unpriced_requests: unpriced,
     resets_at: end === null ? null : new Date(end).toISOString(),
     soft_percent: budget.softPercent,
@@ -42,4 +44,23 @@ export function rowOfBudget(
     created_at: new Date(budget.createdAt).toISOString(),
     updated_at: new Date(budget.updatedAt).toISOString(),
   };
+}
+
+/** How far a budget is used, and since when that is too far. @param used in the counter's own units */
+function thresholdsOf(counter: Counter, used: number) {
+  const { budget, reachedAt } = counter;
+  const percent = (used / limitOf(counter)) * 100;
+  const isSoft = budget.softPercent !== null && percent >= budget.softPercent;
+  const isUsedUp = percent >= 100;
+  const state: 'ok' | 'soft' | 'used_up' = isUsedUp ? 'used_up' : isSoft ? 'soft' : 'ok';
+  return {
+    used_percent: Math.round(percent * 10) / 10,
+    state,
+    soft_reached_at: isSoft ? isoOrNull(reachedAt.soft) : null,
+    limit_reached_at: isUsedUp ? isoOrNull(reachedAt.exceeded) : null,
+  };
+}
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

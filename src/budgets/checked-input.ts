@@ -1,12 +1,8 @@
 import { GatewayError } from '../lib/error.ts';
+import { tagFault } from '../lib/tags.ts';
 import { type BudgetScope, newBudgetInput } from './schema.ts';
 import type { NewBudget } from './store.ts';
-
-/** Finds the key, combo or connection of an id or a name. */
-export type FindSubject = (
-  scope: BudgetScope,
-  idOrName: string,
-) => Promise<{ id: string; name: string } | null>;
+import type { FindSubject } from './subjects.ts';
 
 const SOFT_PERCENT = 80;
 
@@ -56,9 +52,9 @@ async function subjectOf(
     });
   }
   if (wanted === null)
-    throw new GatewayError('invalid_request', `name the ${scope} as subject, by id or name`, {
-      param: 'subject',
-    });
+    throw new GatewayError('invalid_request', `name the ${scope} as subject`, { param: 'subject' });
+  const fault = scope === 'tag' ? tagFault(wanted) : null;
+  if (fault !== null) throw new GatewayError('invalid_request', fault, { param: 'subject' });
   const found = await findSubject(scope, wanted);
   if (found !== null) return found.id;
   throw new GatewayError('invalid_request', `There is no ${scope} "${wanted}"`, { param: 'subject' });

@@ -21,6 +21,8 @@ export interface Counter {
   lease: Lease | null;
   /** Until when nobody is told again that the threshold and the limit were reached. */
   told: { soft: number; hard: number };
+  /** When the threshold and the limit were last reached; null where that is not known. */
+  reachedAt: { soft: number | null; exceeded: number | null };
 }
 
 export interface Level {
@@ -36,6 +38,7 @@ export function createCounter(budget: BudgetRecord): Counter {
     buckets: new Map(),
     lease: null,
     told: { soft: Number.NEGATIVE_INFINITY, hard: Number.NEGATIVE_INFINITY },
+    reachedAt: { soft: null, exceeded: null },
   };
 }
 
@@ -79,6 +82,13 @@ export function ownUse({ buckets, window }: Counter, at: number): Map<number, nu
 /** What gateways hold that say nothing any more: it may be used, and nobody gives it back. */
 export function stuckAt({ lease, window }: Counter, at: number): number {
   return lease === null ? 0 : freeOfOthers(lease.tally, lease.me, window, at, at + lease.clockOffset).stuck;
+}
+
+/** What neither is used nor set aside, in the counter's own units. */
+export function remainingAt(counter: Counter, at: number): number {
+  const { held, spent } = levelAt(counter, at);
+  const taken = spent + foreignAt(counter, at) + held + stuckAt(counter, at);
+  return Math.max(0, limitOf(counter) - taken);
 }
 
 /** What all are known to have used and set aside, by the buckets that count. */
@@ -127,7 +137,9 @@ export function spendIn(counter: Counter, start: number, { amount = 0, unpriced 
 }
 
 /** Forgets what was spent, and keeps what is set aside for requests under way. */
-export function clearSpent({ buckets, told }: Counter): void {
+export function clearSpent({ buckets, reachedAt, told }: Counter): void {
+  reachedAt.soft = null;
+  reachedAt.exceeded = null;
   for (const bucket of buckets.values()) {
     bucket.spent = 0;
     bucket.unpriced = 0;

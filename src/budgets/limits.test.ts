@@ -292,6 +292,32 @@ describe('a limit', () => {
     ]);
   });
 
+  it('of a team, an owner or a tag counts the requests that have it, whoever sends them', async () => {
+    const { limits } = await opened([
+      budget({ id: 'team', scope: 'team', subject: 'core', limit: 2 }),
+      budget({ id: 'tag', scope: 'tag', subject: 'env=ci', limit: 1 }),
+      budget({ id: 'owner', scope: 'owner', subject: 'ann', metric: 'usd', limit: 1 }),
+    ]);
+    const of = (tags: string[], keyId = 'key_1') => limits.hold({ keyId, comboId: null, tags });
+    const refusedBy = (tags: string[], keyId?: string) => {
+      const reservation = of(tags, keyId);
+      assert.ok(reservation);
+      const refusal = take(reservation);
+      if (refusal === null) reservation.settle({ tokens: 1, usd: 0 });
+      return refusal?.budget.id ?? null;
+    };
+    assert.equal(of([]), null);
+    assert.equal(of(['team=data', 'core', 'env']), null);
+    assert.equal(refusedBy(['team=core', 'env=ci']), null);
+    assert.equal(refusedBy(['env=ci'], 'key_2'), 'tag');
+    assert.equal(refusedBy(['team=core'], 'key_3'), null);
+    assert.equal(refusedBy(['team=core', 'other'], 'key_4'), 'team');
+    const ann = { keyId: 'key_1', comboId: null, tags: ['owner=ann'] };
+    assert.deepEqual([limits.isPriced(ann), limits.isPriced({ ...ann, tags: [] })], [true, false]);
+    limits.countMore(ann, null, start, { tokens: 5, usd: 0.75 });
+    assert.equal(refusedBy(['owner=ann']), 'owner', '0.75 USD and 0.5 USD are more than 1 USD');
+  });
+
   it('tells of its threshold and of its end once in a window', async () => {
     const { clock, events, limits } = await opened([budget({ period: 'day', limit: 5, softPercent: 80 })]);
     const one = () => {

@@ -90,11 +90,14 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
   let byWay = { connections: false, combos: false };
   /** The same of budgets in USD. */
   let pricedByWay = byWay;
+  /** Whether any budget is about teams, owners or tags. */
+  let byTag = false;
   const empty = new Set<Counter>();
   const startedAt = input.now();
 
-  const applying = ({ comboId, keyId }: Asked, way: ChargePath | null): Counter[] => {
+  const applying = ({ comboId, keyId, tags = [] }: Asked, way: ChargePath | null): Counter[] => {
     const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
+    if (byTag) for (const tag of tags) found.push(...(index.get(`tag:${tag}`) ?? none));
     if (comboId !== null) found.push(...(index.get(`combo:${comboId}`) ?? none));
     if (way === null) return found;
     for (const inner of way.innerCombos) found.push(...(index.get(`combo:${inner}`) ?? none));
@@ -120,6 +123,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
     index = indexOf(next.values());
     const has = (scope: BudgetScope) => [...index.keys()].some((place) => place.startsWith(`${scope}:`));
     byWay = { connections: has('connection'), combos: has('combo') };
+    byTag = has('tag');
     const priced = new Set([...counters.values()].filter(isUsd).map(({ budget }) => budget.scope));
     pricedByWay = { connections: priced.has('connection'), combos: priced.has('combo') };
   };
@@ -205,11 +209,23 @@ function amountOf({ budget }: Counter, { tokens, usd }: Used): number {
   return budget.metric === 'tokens' ? Math.round(tokens) : 0;
 }
 
+/** Under what a budget is found for a request. Teams and owners are tags of their requests. */
+function placeOf({ scope, subject }: BudgetRecord): string {
+  const tag = tagOf({ scope, subject });
+  if (tag !== null) return `tag:${tag}`;
+  return subject === null ? scope : `${scope}:${subject}`;
+}
+
+/** The tag of the requests that a budget counts; null where it is not about a team, an owner or a tag. */
+export function tagOf({ scope, subject }: Pick<BudgetRecord, 'scope' | 'subject'>): string | null {
+  if (scope === 'tag') return subject;
+  return scope === 'team' || scope === 'owner' ? `${scope}=${subject}` : null;
+}
+
 function indexOf(counters: Iterable<Counter>): Index {
   const index = new Map<string, Counter[]>();
   for (const counter of counters) {
-    const { scope, subject } = counter.budget;
-    const place = subject === null ? scope : `${scope}:${subject}`;
+    const place = placeOf(counter.budget);
     const list = index.get(place);
     if (list === undefined) index.set(place, [counter]);
     else list.push(counter);

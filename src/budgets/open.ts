@@ -1,6 +1,7 @@
 import { describe, type Log } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
 import type { Store } from '../store/database.ts';
+import type { Counter } from './counter.ts';
 import { createLimits, type Limits, type LimitsInput, type SharedBudgets } from './limits.ts';
 import { describeBudget } from './refusal.ts';
 import type { BudgetEvent } from './reservation.ts';
@@ -10,6 +11,7 @@ import { openRedis } from './shared/redis.ts';
 import { createSharedBudgets } from './shared/shared-budgets.ts';
 import { createShared } from './shared/shared-limits.ts';
 import { budgetStore } from './store.ts';
+import { thresholdStore } from './thresholds.ts';
 
 interface OpenInput extends Omit<LimitsInput, 'notify' | 'shared'> {
   store: Pick<Store, 'db'>;
@@ -26,24 +28,58 @@ export interface OpenLimits extends Limits {
 
 export function openLimits({ log, onEvent, shared, store, ...input }: OpenInput): OpenLimits {
   const budgets = budgetStore(store, input.now);
+  const thresholds = thresholdStore(store);
   const limits = createLimits({
     ...input,
     shared: shared?.budgets ?? null,
     notify(event) {
       tell(log, event);
+      const { at, budget, kind, used } = event;
+      const what = sentenceOf(event);
+      thresholds.add({ budgetId: budget.id, kind, at, used, what }).catch((error: unknown) => {
+        log.warn(
+          { error: describe(error), budget: budget.id },
+          'a threshold that was reached cannot be kept',
+        );
+      });
       onEvent?.(event);
     },
   });
-  return { ...limits, reload: async () => limits.configure(await budgets.list()) };
+  return {
+    ...limits,
+    async reload() {
+      const records = await budgets.list();
+      await limits.configure(records);
+      const last = await thresholds.last();
+      for (const { id } of records) remember(limits.counter(id), last.get(id) ?? null, input.now());
+    },
+  };
 }
 
-function tell(log: Pick<Log, 'warn'>, { budget, kind, subject, used }: BudgetEvent): void {
+/** Takes over when thresholds of this window were reached before the gateway was started. */
+function remember(
+  counter: Counter | null,
+  last: { soft: number | null; exceeded: number | null } | null,
+  now: number,
+): void {
+  if (counter === null || last === null) return;
+  const { budget, reachedAt, window } = counter;
+  for (const kind of ['soft', 'exceeded'] as const) {
+    const at = last[kind];
+    const counts = at !== null && at >= (budget.resetAt ?? 0) && window.counts(window.bucketAt(at), now);
+    if (counts) reachedAt[kind] ??= at;
+  }
+}
+
+function tell(log: Pick<Log, 'warn'>, event: BudgetEvent): void {
+  const { budget, kind, used } = event;
+  log.warn({ event: `budget.${kind}`, budget: budget.id, used, limit: budget.limit }, sentenceOf(event));
+}
+
+function sentenceOf({ budget, kind, subject, used }: BudgetEvent): string {
   const what = describeBudget(budget, subject);
-  const facts = { event: `budget.${kind}`, budget: budget.id, used, limit: budget.limit };
-  log.warn(
-    facts,
-    kind === 'soft' ? `${budget.softPercent} % of the ${what} is used` : `The ${what} is used up`,
-  );
+  if (kind === 'soft') return `${budget.softPercent} % of the ${what} is used`;
+  return used < budget.limit ? `A request did not fit in the ${what}` : `The ${what} is used up`;
 }
 
 interface SharedInput {

@@ -4,10 +4,12 @@ import type { BudgetRecord } from './schema.ts';
 /** Why a request does not fit. Amounts in USD, tokens or requests; times in milliseconds since the epoch. */
 export interface Refusal {
   budget: BudgetRecord;
-  /** The key, combo or connection, by name where that is known. */
+  /** What it is about, by name where that is known. */
   subject: string | null;
   spent: number;
   reserved: number;
+  /** What is neither spent nor set aside. */
+  remaining: number;
   /** What the request may use. */
   asked: number;
   /** When it will fit; null when it never will. */
@@ -52,34 +54,56 @@ function codeOf({ budget, reason }: Refusal): ErrorCode {
 }
 
 function messageOf(refusal: Refusal, model: string): string {
-  const { asked, budget, reason, reserved, retryAt, spent, subject } = refusal;
-  const name = `The ${describeBudget(budget, subject)}`;
+  const { asked, budget, reason, remaining, reserved, retryAt, spent, subject } = refusal;
+  const what = describeBudget(budget, subject);
   if (reason === 'unavailable')
-    return `${name} is shared with other gateways through Redis, which does not answer, and what was granted to this gateway is used up. Try again in a few seconds. To go on without Redis, set "redis": {"failure_mode": "local"} in config.json`;
+    return `The ${what} is shared with other gateways through Redis, which does not answer, and what was granted to this gateway is used up. Try again in a few seconds. To go on without Redis, set "redis": {"failure_mode": "local"} in config.json`;
   if (reason === 'unpriced')
-    return `${name} cannot count ${model}: no price is known for it. Give it one under "prices" in config.json, e.g. {"${model}": {"input": 1, "output": 4}} in USD per million tokens, or allow it with \`gateway budgets set ${flagsOf(budget)} --unpriced allow\``;
+    return `The ${what} cannot count ${model}: no price is known for it. Give it one under "prices" in config.json, e.g. {"${model}": {"input": 1, "output": 4}} in USD per million tokens, or allow it with \`${commandFor(refusal, budget.limit)} --unpriced allow\``;
   const show = (amount: number) => amountText(budget, amount);
-  if (retryAt === null)
-    return `${name} is smaller than this one request, which may use ${show(asked)}: ask for fewer output tokens, or raise the limit`;
-  const until = new Date(retryAt).toISOString().replace(/\.\d+Z$/, 'Z');
+  const raise = `raise the limit with \`${commandFor(refusal, 'N')}\``;
   if (budget.metric === 'concurrency')
-    return `${name} is reached: ${reserved} are open; try again when one has ended`;
+    return `The ${what} is reached: ${reserved} ${reserved === 1 ? 'is' : 'are'} open, and 0 remain. Try again when one has ended, or ${raise}`;
   const open = reserved > 0 ? ` and ${show(reserved)} set aside for open requests` : '';
-  const need = budget.metric === 'requests' ? '' : `; this request may use ${show(asked)}`;
-  return `${name} is used up: ${show(spent)} spent${open}${need}. There is room again from ${until} on`;
+  const end = retryAt === null ? null : new Date(retryAt).toISOString().replace(/\.\d+Z$/, 'Z');
+  const fewer = budget.metric === 'requests' ? '' : 'Ask for fewer output tokens, or ';
+  if (end === null)
+    return `This request does not fit in the ${what}: it may use ${show(asked)}, more than the whole limit; ${show(remaining)} remain. ${fewer === '' ? capitalized(raise) : `${fewer}${raise}`}`;
+  const again = isCalendar(budget) ? `The window ends at ${end}` : `There is room again from ${end} on`;
+  if (remaining > 0 && remaining < asked && budget.metric !== 'requests')
+    return `This request does not fit in the ${what}: it may use ${show(asked)}, and ${show(remaining)} remain, with ${show(spent)} spent${open}. ${again}. Ask for fewer output tokens, wait until then, or ${raise}`;
+  const state = spent < budget.limit ? 'is used up for now' : 'is used up';
+  return `The ${what} ${state}: ${show(spent)} spent${open}, and ${show(remaining)} remain. ${again}. Wait until then, or ${raise}`;
 }
 
-/** The flags of the command that set a budget in USD. */
-function flagsOf({ limit, period, scope, subject }: BudgetRecord): string {
-  const of = subject === null ? '' : `--${scope} ${subject} `;
-  return `${of}--usd ${limit} --per ${period}`;
+function isCalendar({ period }: BudgetRecord): boolean {
+  return period === 'day' || period === 'week' || period === 'month';
+}
+
+function capitalized(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}
+
+/** The command that sets the limit of a budget. */
+function commandFor(
+  { budget: { metric, period, scope, subject: id }, subject }: Refusal,
+  limit: number | 'N',
+): string {
+  const name = subject ?? id ?? '';
+  const of =
+    scope === 'global' ? '' : ` --${scope} ${/^[\w.@:/=+-]+$/.test(name) ? name : JSON.stringify(name)}`;
+  const per = period === null ? '' : ` --per ${period}`;
+  return `gateway budgets set${of} --${metric} ${limit}${per}`;
 }
 
 /** A budget in words: `limit of 60 requests per minute of the key "ci"`. */
 export function describeBudget(budget: BudgetRecord, subject: string | null): string {
   const { limit, metric, period, scope } = budget;
   const noun = metric === 'usd' ? 'budget' : 'limit';
-  const amount = metric === 'concurrency' ? `${limit} requests at the same time` : amountText(budget, limit);
+  const amount =
+    metric === 'concurrency'
+      ? `${limit} ${limit === 1 ? 'request' : 'requests'} at the same time`
+      : amountText(budget, limit);
   const per = period === null ? '' : ` per ${period}`;
   const whose = scope === 'global' ? 'this gateway' : `the ${scope} "${subject ?? budget.subject ?? ''}"`;
   return `${noun} of ${amount}${per} of ${whose}`;

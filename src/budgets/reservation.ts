@@ -6,6 +6,7 @@ import {
   limitOf,
   NANO,
   releaseIn,
+  remainingAt,
   roomAt,
   spendIn,
   stuckAt,
@@ -19,16 +20,20 @@ export interface Asked {
   keyId: string;
   /** The combo through which it was resolved. */
   comboId: string | null;
+  /** Its tags, those of its key included; absent for none. */
+  tags?: readonly string[];
 }
 
 /** A threshold that was reached, told once in a window. */
 export interface BudgetEvent {
   kind: 'soft' | 'exceeded';
   budget: BudgetRecord;
-  /** The key, combo or connection, by name where that is known. */
+  /** What it is about, by name where that is known. */
   subject: string | null;
   /** In USD, tokens or requests. */
   used: number;
+  /** Milliseconds since the epoch. */
+  at: number;
 }
 
 /** Where an attempt goes. */
@@ -70,7 +75,7 @@ export interface BudgetReservation {
 export interface HoldContext {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** The name of a key, combo or connection; null when there is none of that id. */
+  /** The name of what a budget is about; null when there is none of that id. */
   nameOf(scope: BudgetScope, subject: string): string | null;
   notify(event: BudgetEvent): void;
   /** Where several gateways share their limits. */
@@ -179,13 +184,14 @@ function refusalOf(
   const used = spent + foreignAt(counter, at);
   if (reason === 'full' && amount > 0 && counter.told.hard <= at) {
     counter.told.hard = quietUntil(counter, at);
-    context.notify(eventOf(context, 'exceeded', counter, used + held));
+    notifyOf(context, 'exceeded', counter, used + held, at);
   }
   return {
     budget,
     subject: subjectOf(context, budget),
     spent: shownAmount(counter, used),
     reserved: shownAmount(counter, held + stuckAt(counter, at)),
+    remaining: shownAmount(counter, remainingAt(counter, at)),
     asked: shownAmount(counter, amount),
     retryAt: retryAtOf(counter, amount, at, reason),
     at,
@@ -227,7 +233,7 @@ function notifyOfThreshold(context: HoldContext, counter: Counter, at: number): 
     if (counter.told[kind] > at || !isReached(counter, kind, at)) continue;
     counter.told[kind] = quietUntil(counter, at);
     const used = levelAt(counter, at).spent + foreignAt(counter, at);
-    context.notify(eventOf(context, kind === 'soft' ? 'soft' : 'exceeded', counter, used));
+    notifyOf(context, kind === 'soft' ? 'soft' : 'exceeded', counter, used, at);
   }
 }
 
@@ -245,14 +251,17 @@ export function rememberTold(counter: Counter, at: number): void {
     if (isReached(counter, kind, at)) counter.told[kind] = quietUntil(counter, at);
 }
 
-function eventOf(
+function notifyOf(
   context: HoldContext,
   kind: BudgetEvent['kind'],
   counter: Counter,
   used: number,
-): BudgetEvent {
+  at: number,
+): void {
   const { budget } = counter;
-  return { kind, budget, subject: subjectOf(context, budget), used: shownAmount(counter, used) };
+  counter.reachedAt[kind] = at;
+  const subject = subjectOf(context, budget);
+  context.notify({ kind, budget, subject, used: shownAmount(counter, used), at });
 }
 
 function subjectOf({ nameOf }: HoldContext, { scope, subject }: BudgetRecord): string | null {

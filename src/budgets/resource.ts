@@ -1,22 +1,25 @@
 import type { Outcome, Resource, Row } from '../http/resource.ts';
-import { GatewayError } from '../lib/error.ts';
+import type { Store } from '../store/database.ts';
 import { rowOfBudget } from './budget-row.ts';
-import { checkedBudget, type FindSubject } from './checked-input.ts';
 import type { Limits } from './limits.ts';
 import { type BudgetRecord, type BudgetScope, budgetChange, budgetRow, newBudgetInput } from './schema.ts';
-import type { BudgetPatch, BudgetStore } from './store.ts';
+import { budgetStore } from './store.ts';
+import { type FindSubject, subjectsIn } from './subjects.ts';
+import { budgetUseCases } from './use-cases.ts';
 
 export interface BudgetsInput {
-  budgets: BudgetStore;
+  store: Pick<Store, 'db'>;
   /** What is counted at this moment. */
   limits: Pick<Limits, 'counter'>;
-  findSubject: FindSubject;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
 /** Budgets and limits, with what they have counted. */
-export function budgetsResource({ budgets, findSubject, limits, now }: BudgetsInput): Resource {
+export function budgetsResource({ limits, now, store }: BudgetsInput): Resource {
+  const budgets = budgetStore(store, now);
+  const useCases = budgetUseCases(store, now);
+  const findSubject = subjectsIn(store);
   const shown = async (record: BudgetRecord): Promise<Row> => {
     const name = record.subject === null ? null : await nameOf(findSubject, record.scope, record.subject);
     return rowOfBudget(record, name, limits.counter(record.id), now());
@@ -24,11 +27,6 @@ export function budgetsResource({ budgets, findSubject, limits, now }: BudgetsIn
   const find = async (id: string): Promise<Row | null> => {
     const record = await budgets.find(id);
     return record === null ? null : shown(record);
-  };
-  const change = async (row: Row, patch: BudgetPatch): Promise<Row> => {
-    const changed = (await budgets.update(row.id, patch)) ? await find(row.id) : null;
-    if (changed === null) throw gone(row);
-    return changed;
   };
   return {
     name: 'budgets',
@@ -41,31 +39,16 @@ export function budgetsResource({ budgets, findSubject, limits, now }: BudgetsIn
     create: {
       permission: 'budgets:update',
       input: newBudgetInput,
-      run: async (input) => ({
-        row: await shown(await budgets.add(await checkedBudget(input, findSubject))),
-      }),
+      run: async (input) => ({ row: await shown(await useCases.create(input)) }),
     },
     update: {
       permission: 'budgets:update',
       input: budgetChange,
-      async run(row, input) {
-        const { limit, soft_percent, unpriced } = budgetChange.parse(input);
-        if (limit !== undefined && row['metric'] !== 'usd' && !Number.isInteger(limit))
-          throw new GatewayError('invalid_request', `a limit of ${String(row['metric'])} is a whole number`, {
-            param: 'limit',
-          });
-        return change(row, {
-          ...(limit === undefined ? {} : { limit }),
-          ...(soft_percent === undefined ? {} : { softPercent: soft_percent }),
-          ...(unpriced === undefined ? {} : { unpriced }),
-        });
-      },
+      run: async (row, input) => shown(await useCases.change(row.id, input)),
     },
     remove: {
       permission: 'budgets:update',
-      async run(row) {
-        if (!(await budgets.remove(row.id))) throw gone(row);
-      },
+      run: (row) => useCases.remove(row.id),
     },
     actions: {
       reset: {
@@ -74,7 +57,7 @@ export function budgetsResource({ budgets, findSubject, limits, now }: BudgetsIn
         permission: 'budgets:update',
         preview: async (row) => done(row, 'would begin to count anew'),
         async run(row) {
-          await change(row, { resetAt: now() });
+          await useCases.reset(row.id);
           return done(row, 'counts anew from now on');
         },
       },
@@ -90,8 +73,4 @@ async function nameOf(find: FindSubject, scope: BudgetScope, subject: string): P
 
 function done(row: Row, what: string): Outcome {
   return { success: true, message: `The budget ${row.id} ${what}` };
-}
-
-function gone(row: Row): GatewayError {
-  return new GatewayError('not_found', `The budget ${row.id} was removed meanwhile`);
 }

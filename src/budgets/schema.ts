@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-/** Whose requests a budget counts. */
-export const budgetScope = z.enum(['global', 'key', 'combo', 'connection']);
+/** Whose requests a budget counts: all, or those of a key, a combo, a connection, a team, an owner of keys, or with a tag. */
+export const budgetScope = z.enum(['global', 'key', 'combo', 'connection', 'team', 'owner', 'tag']);
 export type BudgetScope = z.infer<typeof budgetScope>;
 
 /** What it counts. Tokens are those of the input and of the output; concurrency is requests at the same time. */
@@ -26,7 +26,7 @@ const softPercent = z
 export const budgetRecord = z.object({
   id: z.string(),
   scope: budgetScope,
-  /** The id of the key, combo or connection; null for `global`. */
+  /** The id of the key, combo or connection, the name of the team or owner, or the tag; null for `global`. */
   subject: z.string().nullable(),
   metric: budgetMetric,
   /** In USD, tokens or requests. */
@@ -47,7 +47,7 @@ export type BudgetRecord = z.infer<typeof budgetRecord>;
 /** What a new budget is made of. */
 export const newBudgetInput = z.strictObject({
   scope: budgetScope.default('global'),
-  /** Id or name of the key, combo or connection; absent or null for `global`. */
+  /** Id or name of the key, combo or connection, name of the team or owner, or the tag; absent or null for `global`. */
   subject: z.string().min(1, 'a subject is an id or a name').max(300).nullable().optional(),
   metric: budgetMetric,
   limit,
@@ -80,6 +80,13 @@ export const budgetRow = z.object({
   /** Set aside for requests that are not answered yet. */
   reserved: z.number(),
   remaining: z.number(),
+  /** What is used, in percent of the limit, to a tenth; of concurrency, what is open. */
+  used_percent: z.number(),
+  /** `soft`: the threshold of `soft_percent` is reached; `used_up`: the limit is. */
+  state: z.enum(['ok', 'soft', 'used_up']),
+  /** When that was in this window; null when it was not, or is not known. */
+  soft_reached_at: z.iso.datetime().nullable(),
+  limit_reached_at: z.iso.datetime().nullable(),
   /** Requests in this window whose cost is not known, for a budget in USD. */
   unpriced_requests: z.int(),
   /** When the window ends; of a rolling one, when all that is counted now is out of it. */

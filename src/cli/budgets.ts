@@ -1,11 +1,9 @@
-import type { z } from 'zod';
-import { keyStore } from '../access/store.ts';
+import { z } from 'zod';
 import { rowOfBudget } from '../budgets/budget-row.ts';
-import type { FindSubject } from '../budgets/checked-input.ts';
 import { openLimits } from '../budgets/open.ts';
 import { budgetRow } from '../budgets/schema.ts';
 import { budgetStore } from '../budgets/store.ts';
-import { comboStore } from '../combos/store.ts';
+import { subjectsIn } from '../budgets/subjects.ts';
 import { usedBy } from '../state.ts';
 import type { Store } from '../store/database.ts';
 import type { Context } from './context.ts';
@@ -14,22 +12,9 @@ export type BudgetRow = z.infer<typeof budgetRow>;
 
 const TIMEOUT_MS = 10_000;
 
-/** Finds keys and connections by id or name, without their secrets. */
-export function subjectsIn(store: Store): FindSubject {
-  return async (scope, idOrName) => {
-    switch (scope) {
-      case 'key':
-        return keyStore(store).find(idOrName);
-      case 'connection': {
-        const rows = await store.db.selectFrom('connections').select(['id', 'name']).execute();
-        return rows.find(({ id }) => id === idOrName) ?? rows.find(({ name }) => name === idOrName) ?? null;
-      }
-      case 'combo':
-        return comboStore(store).find(idOrName);
-      case 'global':
-        return null;
-    }
-  };
+/** What a budget is of: `all`, `team core`. */
+export function subjectText({ scope, subject, subject_name: name }: BudgetRow): string {
+  return scope === 'global' ? 'all' : `${scope} ${name ?? subject ?? ''}`;
 }
 
 /** All budgets with what they have counted: as the running gateway has it, else from the ledger. */
@@ -45,8 +30,10 @@ export async function listBudgets(context: Context): Promise<BudgetRow[]> {
   if (said !== null && said.status === 200) {
     const chunks: Uint8Array[] = [];
     for await (const chunk of said.body) chunks.push(chunk);
-    const { resources } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { resources: unknown[] };
-    return resources.map((row) => budgetRow.parse(row));
+    const { resources } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { resources: unknown };
+    const rows = z.array(budgetRow).safeParse(resources);
+    // A gateway of an earlier version may still run.
+    if (rows.success) return rows.data;
   }
   const store = await context.existingStore();
   return store === null ? [] : fromLedger(context, store);

@@ -1,6 +1,8 @@
 import type { Store } from '../store/database.ts';
+import type { Grouping, UsageRow } from './schema.ts';
 import { slicedSums } from './sliced-sums.ts';
 import type { Sums } from './sums.ts';
+import { type UsageRowsQuery, usageRows } from './usage.ts';
 
 /** What one key has used since a time. Amounts in tokens and USD. */
 export interface KeyUsage extends Amounts {
@@ -17,6 +19,59 @@ interface Amounts {
   cost_usd: number | null;
   /** Requests whose cost is not known. */
   unpriced: number;
+}
+
+/** Times are milliseconds since the epoch. */
+export type KeyUsageQuery = Required<Pick<UsageRowsQuery, 'by' | 'since' | 'before' | 'timeZone'>>;
+
+/** What one key has used by some groupings, one row for each group. */
+export async function keyUsageBy(
+  store: Pick<Store, 'db'>,
+  keyId: string,
+  { before, by, since, timeZone }: KeyUsageQuery,
+): Promise<KeyUsageGroup[]> {
+  const query = { by, since, before, timeZone, only: { key_id: keyId } };
+  const rows = await usageRows(store, query, before);
+  return rows.map((row) => ({
+    ...Object.fromEntries(by.flatMap((grouping) => namesIn(row, grouping))),
+    requests: row.requests,
+    failed: row.failed,
+    input_tokens: row.input_tokens,
+    output_tokens: row.output_tokens,
+    cost_usd: row.cost_usd,
+    unpriced: row.unpriced,
+  }));
+}
+
+/** A group under the names of its groupings: `day`, `provider` and `model`, `tag`, `label:app`. */
+export type KeyUsageGroup = Amounts & Readonly<Record<string, string | number | null>>;
+
+function namesIn(row: UsageRow, grouping: Grouping): [string, string | null][] {
+  switch (grouping) {
+    case 'hour':
+    case 'day':
+    case 'week':
+    case 'month':
+      return [[grouping, row.period]];
+    case 'model':
+      return [
+        ['provider', row.provider],
+        ['model', row.model],
+      ];
+    case 'provider':
+    case 'connection':
+    case 'combo':
+    case 'owner':
+    case 'team':
+    case 'tag':
+    case 'format':
+    case 'outcome':
+      return [[grouping, row[grouping]]];
+    case 'key':
+      return [['key', row.key_name]];
+    default:
+      return [[grouping, row.labels[grouping.slice('label:'.length)] ?? null]];
+  }
 }
 
 /** @param since milliseconds since the epoch */

@@ -2,10 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { type Expression, type SqlBool, sql } from 'kysely';
 import type { Store } from '../store/database.ts';
 import { inputColumns, outputColumns } from './buckets.ts';
+import { hasTag } from './tag-column.ts';
 
 export interface UsedQuery {
   /** Only requests of one of these; of a combo also those that got to their target through it within another. */
-  only: Partial<Record<'key_id' | 'connection_id' | 'combo_id', string>>;
+  only: Partial<Record<'key_id' | 'connection_id' | 'combo_id' | 'tag', string>>;
   /** Requests that began from here on and had ended by `before`, in milliseconds since the epoch. */
   since: number;
   before: number;
@@ -56,6 +57,7 @@ async function firstAfter(store: Pick<Store, 'db'>, { only, since }: UsedQuery):
 
 function conditionsOf(only: UsedQuery['only']): Expression<SqlBool>[] {
   return Object.entries(only).map(([column, value]) => {
+    if (column === 'tag') return hasTag(value);
     const same = sql<SqlBool>`${sql.ref(`requests.${column}`)} = ${value}`;
     if (column !== 'combo_id') return same;
     const inner = sql`select 1 from json_each(requests.inner_combo_ids) as inner_combo where inner_combo.value = ${value}`;

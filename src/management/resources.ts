@@ -1,10 +1,8 @@
 import { keysResource } from '../access/keys/resource.ts';
 import type { keyStore } from '../access/store.ts';
-import type { FindSubject } from '../budgets/checked-input.ts';
 import { withKeyLimits } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
 import { budgetsResource } from '../budgets/resource.ts';
-import { budgetStore } from '../budgets/store.ts';
 import type { AnswerCache } from '../cache/answers.ts';
 import { cacheResource } from '../cache/resource.ts';
 import { modelsResource } from '../catalog/models-resource.ts';
@@ -61,7 +59,6 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     input;
   // A page of millions of requests can take seconds.
   const ledger = { db: store.reading };
-  const budgets = budgetStore(store, now);
   const health = connectionHealth(accounts);
   return [
     effective(withKeyLimits(keysResource({ keys, now }), store, now), reload),
@@ -86,24 +83,8 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     quotaResource({ accounts, balances: input.balances, connections: connections.list }),
     settingsResource({ config }),
     cacheResource({ answers: input.answers }),
-    effective(budgetsResource({ budgets, limits, findSubject: subjects(input), now }), reload),
+    effective(budgetsResource({ store, limits, now }), reload),
   ];
-}
-
-/** Finds what a budget is about. */
-function subjects({ combos, connections, keys }: ResourcesInput): FindSubject {
-  return async (scope, idOrName) => {
-    switch (scope) {
-      case 'key':
-        return keys.find(idOrName);
-      case 'connection':
-        return connections.find(idOrName);
-      case 'combo':
-        return combos.find(idOrName);
-      case 'global':
-        return null;
-    }
-  };
 }
 
 function connectionHealth({ reset, standingsOf }: Accounts): ConnectionHealth {

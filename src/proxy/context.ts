@@ -9,7 +9,7 @@ import type { Config } from '../config.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { AnyExchange } from '../http/exchange.ts';
-import type { KeyUsage } from '../ledger/key-usage.ts';
+import type { KeyUsage, KeyUsageGroup, KeyUsageQuery } from '../ledger/key-usage.ts';
 import type { LateUse } from '../ledger/late-use.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import type { GatewayError } from '../lib/error.ts';
@@ -44,6 +44,8 @@ export interface ProxyContext {
   record(entry: LedgerEntry, trace: Trace | null, origin: RequestOrigin): void;
   /** What a key has used since a time, in milliseconds since the epoch, and what is left of its limits. */
   usageOf(keyId: string, since: number): Promise<KeyUsage & { limits: readonly KeyLimit[] }>;
+  /** The same by groupings, e.g. by day and tag, from `since` until `before`. */
+  usageBy(keyId: string, query: KeyUsageQuery): Promise<readonly KeyUsageGroup[]>;
   /** Puts what a recorded request really used in the place of an estimate, once; null where none waits for that. */
   replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse): Promise<LedgerEntry | null>;
   /**

@@ -1,4 +1,3 @@
-import type { Principal } from '../access/authenticate.ts';
 import type { Plan } from '../combos/routing.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';
@@ -60,7 +59,7 @@ export async function planned(
     headers: exchange.request.headers,
     body: model.pieces,
   });
-  if (isLimited(context, principal, plan))
+  if (isLimited(context, facts, plan))
     refuseOtherModels({ body: model.pieces, inPath: named?.model ?? null, keyName: principal.name });
   const { targets } = plan;
   const taken = await turnOf(context, principal, { endpoint: kind === 'compact', format, model, targets });
@@ -72,8 +71,9 @@ export async function planned(
 }
 
 /** Whether it matters for a request which model runs: its key may use some only, or a budget is charged for it. */
-function isLimited({ limits }: ProxyContext, { keyId, models }: Principal, { comboId }: Plan): boolean {
-  return models !== null || limits.isPriced({ keyId, comboId });
+function isLimited({ limits }: ProxyContext, { principal, tags }: LedgerFacts, { comboId }: Plan): boolean {
+  const { keyId, models } = principal;
+  return models !== null || limits.isPriced({ keyId, comboId, tags });
 }
 
 /** Google streams one JSON array unless events are asked for. */

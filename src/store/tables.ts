@@ -27,6 +27,7 @@ export interface Tables {
   alert_digests: { alert_id: string; state: string };
   /** What keys and combos were called that were removed. */
   former_names: { id: string; name: string; removed_at: number };
+  budget_thresholds: BudgetThresholdTable;
   revision: { id: number; value: number };
   event_configs: EventConfigTable;
   tunnels: TunnelTable;
@@ -60,6 +61,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   alerts: true,
   alert_digests: true,
   former_names: true,
+  budget_thresholds: true,
 };
 
 /** Every table, to tell a whole database from one that lacks some. */
@@ -283,7 +285,7 @@ export interface RequestTable {
 
 export interface BudgetTable {
   id: string;
-  scope: 'global' | 'key' | 'combo' | 'connection';
+  scope: 'global' | 'key' | 'combo' | 'connection' | 'team' | 'owner' | 'tag';
   subject: string | null;
   metric: 'usd' | 'tokens' | 'requests' | 'concurrency';
   /** USD, tokens or requests. */
@@ -294,6 +296,17 @@ export interface BudgetTable {
   created_at: number;
   updated_at: number;
   reset_at: number | null;
+}
+
+/** When a budget reached its warning threshold or its limit. */
+export interface BudgetThresholdTable {
+  budget_id: string;
+  kind: 'soft' | 'exceeded';
+  reached_at: number;
+  /** USD, tokens or requests. */
+  used: number;
+  /** A sentence for people. */
+  what: string;
 }
 
 /** Answers that may be continued. */

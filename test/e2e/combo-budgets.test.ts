@@ -84,7 +84,7 @@ describe('the budget of a combo', () => {
     assert.equal(refused.status, 402, refused.text);
     assert.match(
       messageOf(refused),
-      /budget of 0\.1 USD per day of the combo "money" is used up: 0\.09 USD spent/,
+      /does not fit in the budget of 0\.1 USD per day of the combo "money": .* 0\.01 USD remain, with 0\.09 USD spent\. The window ends at .*--combo money --usd N --per day/,
     );
     assert.equal(refused.header('x-should-retry'), 'false');
     assert.ok(Number(refused.header('retry-after')) > 0, 'until tomorrow');
@@ -99,11 +99,14 @@ describe('the budget of a combo', () => {
     );
     assert.match(skipped[0]?.detail ?? '', /of the combo "money"/);
     const explained = await at.gateway.cli('explain', refused.header('x-request-id') ?? '');
-    assert.match(explained.stdout, /Passed over openai-compatible-1[^\n]*: budget, The budget of 0\.1 USD/);
+    assert.match(
+      explained.stdout,
+      /Passed over openai-compatible-1[^\n]*: budget, This request does not fit in the budget of 0\.1 USD/,
+    );
     await live.until('"event":"budget.soft"');
     await live.until('"event":"budget.exceeded"');
     watching.destroy();
-    await waitFor('the end in the log', () => logged('exceeded', /is used up/));
+    await waitFor('the end in the log', () => logged('exceeded', /did not fit in/));
     assert.equal(
       (await ask(target(0), { max_tokens: 2000 })).status,
       200,
@@ -146,7 +149,7 @@ describe('the budget of a combo', () => {
     assert.equal(refused.status, 429);
     assert.match(
       messageOf(refused),
-      /limit of 2500 tokens per hour of the combo "words" is used up: 2000 tokens/,
+      /does not fit in the limit of 2500 tokens per hour of the combo "words": .* 500 tokens remain, with 2000 tokens spent/,
     );
     assert.ok(Number(refused.header('retry-after')) > 60);
     assert.equal(refused.header('x-ratelimit-remaining-tokens'), '500');
@@ -203,7 +206,10 @@ describe('the budget of a combo', () => {
       responses: [/"rate_limit_error"/, /"insufficient_quota"/],
       messages: [/"rate_limit_error"/, /"billing_error"/],
       gemini: [/"code":429,.*"RESOURCE_EXHAUSTED"/, /"code":402,.*"RESOURCE_EXHAUSTED"/],
-      ollama: [/^\{"error":"The limit of 1 request/, /^\{"error":"The budget of /],
+      ollama: [
+        /^\{"error":"The limit of 1 request/,
+        /^\{"error":"This request does not fit in the budget of /,
+      ],
     };
     for (const [dialect, caller] of Object.entries(callers)) {
       const [limited, unpaid] = says[dialect] ?? [];

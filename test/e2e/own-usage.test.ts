@@ -48,6 +48,31 @@ describe('GET /v1/usage', () => {
     assert.deepEqual([limit?.metric, limit?.limit, limit?.spent, limit?.remaining], ['requests', 50, 2, 48]);
   });
 
+  it('tells it by day, model and tag', async () => {
+    const [format] = formats;
+    const mine = String((await at.gateway.cliJson('keys', 'add', 'tagged', '--label', 'app=x'))['key']);
+    at.upstream.always(open(), chunk(format.stream({ text: ['hello'] }).text), end());
+    const headers = { ...bearer(mine), 'x-gateway-tags': 'batch' };
+    await rowsOf(at.gateway, [await at.gateway.ask(format.path, format.request({ stream: true }), headers)]);
+    const groups = async (query: string) => {
+      const { body, status } = await usage(mine, query);
+      assert.equal(status, 200);
+      return (body as OwnUsage & { groups: Record<string, unknown>[] }).groups;
+    };
+    const [day] = await groups('?by=day,label:app&time_zone=Asia/Kolkata');
+    assert.match(String(day?.['day']), /^\d{4}-\d\d-\d\d$/);
+    assert.deepEqual([day?.['label:app'], day?.['requests']], ['x', 1]);
+    assert.deepEqual(
+      (await groups('?by=tag,model')).map(({ model, tag }) => [tag, model]),
+      [
+        ['app=x', 'm-1'],
+        ['batch', 'm-1'],
+      ],
+    );
+    for (const query of ['?by=moon', '?by=day,hour', '?time_zone=Mars'])
+      assert.equal((await usage(mine, query)).status, 400, query);
+  });
+
   it('takes a number of days, and refuses what is none', async () => {
     const { body } = await usage(at.gateway.key, '?days=1');
     assert.equal(Date.parse(body.to) - Date.parse(body.from), 86_400_000);

@@ -12,7 +12,7 @@ describe('tags of requests', () => {
   const at = setting({
     config: {
       tag_rules: [{ when: { client: 'review-bot/*' }, tags: ['app=review', 'team=bots'] }],
-      prices: { '*/m-1': { input: 1_000_000, output: 0 } },
+      prices: { '*/m-1': { input: 1_000, output: 0 } },
     },
   });
   let core: string;
@@ -20,7 +20,7 @@ describe('tags of requests', () => {
   before(async () => {
     core = await key({ name: 'builds', owner: 'Ann Smith', team: 'core', labels: { env: 'ci' } });
     plain = await key({ name: 'plain' });
-    const usage = { prompt_tokens: 1, completion_tokens: 0, total_tokens: 1 };
+    const usage = { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 };
     at.upstream.always(json(200, { ...chat.answer(), usage }));
     const replies = [
       await ask(core),
@@ -95,10 +95,10 @@ describe('tags of requests', () => {
     const { stdout } = await at.gateway.cli('logs', '--tag', 'batch');
     assert.match(
       stdout,
-      / {2}200 {2}builds {2}up\/m-1 {2}1 in, 0 out {2}\$1\.00 .* \[env=ci, owner=Ann Smith, team=core/,
+      / {2}200 {2}builds {2}up\/m-1 {2}1000 in, 0 out {2}\$1\.00 .* \[env=ci, owner=Ann Smith, team=core/,
     );
     const table = await at.gateway.cli('usage', '--by', 'tag', '--tag', 'team=core');
-    assert.match(table.stdout, /^all +2 +0 +2 +0 +\$2\.00/m, 'a request with many tags is one request');
+    assert.match(table.stdout, /^all +2 +0 +2000 +0 +\$2\.00/m, 'a request with many tags is one request');
   });
 
   it('are in the management API, whose one request says what the command says', async () => {
@@ -125,6 +125,54 @@ describe('tags of requests', () => {
       (await get(`/api/keys?expand=resources&filter[]=${filter}`)).resources.map(({ name }) => name);
     assert.deepEqual(await keys("team='core'"), ['builds']);
     assert.deepEqual(await keys("labels.env='ci'"), ['builds']);
+  });
+
+  it('have budgets, which tell how far they are used, before and after a restart', async () => {
+    const member = await key({ name: 'member', team: 'ops', labels: { env: 'prod' } });
+    const other = await key({ name: 'other', labels: { env: 'prod' } });
+    for (const input of [
+      { scope: 'team', subject: 'ops', metric: 'requests', limit: 2, period: 'day', soft_percent: 50 },
+      { scope: 'tag', subject: 'env=prod', metric: 'usd', limit: 2.01, period: 'day' },
+    ]) {
+      const made = await at.gateway.manage('POST', '/api/budgets', input);
+      assert.equal(made.status, 200, made.text);
+    }
+    assert.equal((await ask(member)).status, 200);
+    assert.equal((await ask(other)).status, 200);
+    const unpaid = await ask(other);
+    assert.equal(unpaid.status, 402);
+    assert.match(unpaid.text, /does not fit in the budget of 2\.01 USD per day of the tag .*0\.01 USD remain/);
+    const budgets = async () => {
+      const { text } = await at.gateway.manage('GET', '/api/budgets?expand=resources');
+      return (JSON.parse(text) as { resources: Record<string, unknown>[] }).resources;
+    };
+    const shown = async () =>
+      (await budgets()).map((row) => [row['scope'], row['subject_name'], row['state'], row['used_percent']]);
+    assert.deepEqual(await shown(), [
+      ['team', 'ops', 'soft', 50],
+      ['tag', 'env=prod', 'soft', 99.5],
+    ]);
+    const since = (await budgets()).map((row) => row['soft_reached_at']);
+    assert.ok(since.every((time) => Date.parse(String(time)) > 0));
+    await at.gateway.stopServing();
+    const { code, stdout } = await at.gateway.cli('status');
+    assert.equal(code, 0);
+    assert.match(
+      stdout,
+      /Budgets +2 \(2 near or at the limit\)\n +team ops, requests per day: 50 % used since /,
+    );
+    const logged = await at.gateway.cli('logs');
+    assert.match(
+      logged.stdout,
+      / {2}budget {2}50 % of the limit of 2 requests per day of the team "ops" is used/,
+    );
+    assert.match(logged.stdout, / {2}budget {2}A request did not fit in the budget of 2\.01 USD/);
+    await at.gateway.restart();
+    assert.deepEqual(
+      (await budgets()).map((row) => row['soft_reached_at']),
+      since,
+    );
+    assert.equal((await ask(at.gateway.key, { 'x-gateway-tags': 'env=prod' })).status, 402);
   });
 
   it('change with the key, and its name outlives it', async () => {

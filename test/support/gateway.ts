@@ -105,6 +105,8 @@ export interface RunningGateway {
   residentBytes(): Promise<number>;
   /** SIGTERM; asserts exit 0, no internal error in the log, and nothing left behind. */
   stop(): Promise<void>;
+  /** SIGTERM; the data directory stays. */
+  stopServing(): Promise<void>;
   /** SIGKILL; the data directory stays. */
   kill(): Promise<void>;
   /** Starts again on the same data directory and with the same key, on a new port. */
@@ -233,6 +235,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
       assert.deepEqual({ code, signal }, { code: 0, signal: null }, stderr);
       assert.equal(leftRunFile, false, 'run.json is removed');
       assert.doesNotMatch(stderr, /a request failed inside the gateway/);
+    },
+    async stopServing() {
+      await running.end('SIGTERM');
     },
     async kill() {
       await running.end('SIGKILL');

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { thresholdStore } from '../../budgets/thresholds.ts';
 import { inputTokens, isCapped, outputTokens } from '../../ledger/buckets.ts';
 import { type ShownRequest, shownRequests } from '../../ledger/entry-row.ts';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
@@ -41,7 +42,7 @@ export const logsCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Oldest first. With --json one JSON document per line (JSON Lines). Prompts and answers are never stored.',
+    'Oldest first. Between the requests stands when a budget reached its threshold or its limit. With --json one JSON document per line (JSON Lines), of requests alone. Prompts and answers are never stored.',
   examples: [
     { command: 'gateway logs --since 6h --search claude', does: 'what happened to those' },
     { command: 'gateway logs --tag team=core --limit 10', does: 'the latest of one team' },
@@ -63,10 +64,31 @@ export const logsCommand: Command = {
   },
 };
 
+/**
+ * Shows requests and, for people, when budgets reached a threshold between them. A JSON line is always a request.
+ * @param since from when on thresholds are shown, in milliseconds since the epoch; null for none
+ */
+async function show(store: Store, rows: readonly LedgerRow[], since: number | null, io: Io): Promise<void> {
+  const documents = await shownRequests(store, rows);
+  const lines = rows.flatMap((row, index) => {
+    const document = documents[index];
+    if (document === undefined) return [];
+    return [{ at: row.startedAt, print: () => io.record(document, () => line(row, document, io)) }];
+  });
+  if (since !== null && !io.json) {
+    for (const { at, kind, what } of await thresholdStore(store).since(since)) {
+      const text = `${localTime(at)}  ${io.paint(kind === 'soft' ? 'yellow' : 'red', 'budget')}  ${printable(what)}`;
+      lines.push({ at, print: () => io.record({}, () => text) });
+    }
+  }
+  for (const { print } of lines.toSorted((one, other) => one.at - other.at)) print();
+}
+
 /** Shows the latest requests and returns them. */
 async function latest(store: Store | null, filter: Filter, limit: number, io: Io): Promise<LedgerRow[]> {
   const rows = store === null || limit === 0 ? [] : await recentRequests(store, { ...filter, limit });
-  if (store !== null) await show(store, rows, io);
+  const first = rows[0]?.startedAt ?? null;
+  if (store !== null) await show(store, rows, isNarrow(filter) ? null : (filter.since ?? first), io);
   if (rows.length === 0 && !io.json)
     io.note(Object.keys(filter).length > 0 ? 'No request fits.' : 'No requests yet.');
   return rows;
@@ -74,6 +96,11 @@ async function latest(store: Store | null, filter: Filter, limit: number, io: Io
 
 /** How long a request may take where the settings cannot be read. */
 const DEFAULT_LONGEST_MS = 3_600_000;
+
+/** Whether some requests are looked for: then budgets are none of it. */
+function isNarrow({ search, tags = [] }: Filter): boolean {
+  return search !== undefined || tags.length > 0;
+}
 
 interface Filter {
   tags?: readonly string[];
@@ -93,23 +120,15 @@ async function follow(filter: Filter, limit: number, context: Context): Promise<
   const query = { ...filter, since, limit: followBatch };
   // In this order nothing is lost that is written between the two.
   let seen = [...(await recentRequests(store, query)), ...(await latest(store, filter, limit, context.io))];
+  let told = context.now();
   for (;;) {
+    const asked = context.now();
     const shown = new Set(seen.map(({ id }) => id));
     seen = await recentRequests(store, query);
-    await show(
-      store,
-      seen.filter(({ id }) => !shown.has(id)),
-      context.io,
-    );
+    const fresh = seen.filter(({ id }) => !shown.has(id));
+    await show(store, fresh, isNarrow(filter) ? null : told, context.io);
+    told = asked;
     await delay(pollMs);
-  }
-}
-
-async function show(store: Store, rows: readonly LedgerRow[], io: Io): Promise<void> {
-  const documents = await shownRequests(store, rows);
-  for (const [index, row] of rows.entries()) {
-    const document = documents[index];
-    if (document !== undefined) io.record(document, () => line(row, document, io));
   }
 }
 

@@ -6,11 +6,12 @@ import type { ConnectionRecord } from '../../connections/schema.ts';
 import { totals } from '../../ledger/report.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { collection } from '../api.ts';
+import { listBudgets, subjectText } from '../budgets.ts';
 import type { RunningGateway } from '../client.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { connectionRecords } from '../setup/connect.ts';
-import { count, dollars, duration, iso, printable } from '../terminal/text.ts';
+import { count, dollars, duration, iso, localTime, printable } from '../terminal/text.ts';
 import { version } from '../version.ts';
 
 const dayMs = 86_400_000;
@@ -49,6 +50,7 @@ export const statusCommand: Command = {
         failed: problems.length,
         problems,
       },
+      budgets: await budgetStates(context),
       last_24_hours: await lastDay(context),
     };
     context.io.result(document, () => people(document));
@@ -95,6 +97,31 @@ async function keyCounts(context: Context): Promise<{ total: number; usable: num
   return { total: keys.length, usable: usable.length };
 }
 
+/** A budget that is used beyond its threshold. */
+interface ReachedBudget {
+  id: string;
+  /** What it is of: `team core`. */
+  of: string;
+  metric: string;
+  period: string | null;
+  state: 'soft' | 'used_up';
+  used_percent: number;
+  /** When it was reached; null where that is not known. */
+  reached_at: string | null;
+  resets_at: string | null;
+}
+
+async function budgetStates(context: Context): Promise<StatusDocument['budgets']> {
+  const budgets = await listBudgets(context);
+  const reached = budgets.flatMap((budget): ReachedBudget[] => {
+    const { id, metric, period, resets_at, state, used_percent } = budget;
+    if (state === 'ok') return [];
+    const reached_at = state === 'soft' ? budget.soft_reached_at : budget.limit_reached_at;
+    return [{ id, of: subjectText(budget), metric, period, state, used_percent, reached_at, resets_at }];
+  });
+  return { total: budgets.length, reached };
+}
+
 interface StatusDocument {
   running: boolean;
   url: string | null;
@@ -105,6 +132,8 @@ interface StatusDocument {
   keys: { total: number; usable: number };
   data_plane: string | null;
   connections: { total: number; active: number; failed: number; problems: readonly Problem[] };
+  /** All budgets, and those that are used beyond their threshold. */
+  budgets: { total: number; reached: readonly ReachedBudget[] };
   last_24_hours: {
     requests: number;
     failed: number;
@@ -121,8 +150,24 @@ interface StatusDocument {
   };
 }
 
+function budgetLine({
+  metric,
+  of,
+  period,
+  reached_at,
+  resets_at,
+  state,
+  used_percent,
+}: ReachedBudget): string {
+  const since = reached_at === null ? '' : ` since ${localTime(Date.parse(reached_at))}`;
+  const until = resets_at === null ? '' : `, resets ${localTime(Date.parse(resets_at))}`;
+  const per = period === null ? '' : ` per ${period}`;
+  const what = state === 'soft' ? `${used_percent} % used` : 'used up';
+  return `  ${printable(of)}, ${metric}${per}: ${what}${since}${until}`;
+}
+
 function people(status: StatusDocument): string {
-  const { keys, connections, last_24_hours: day } = status;
+  const { budgets, keys, connections, last_24_hours: day } = status;
   const head = status.running
     ? `Running at ${status.url}, version ${status.version}, pid ${status.pid}, up ${duration((status.uptime_seconds ?? 0) * 1000)}`
     : 'Not running: start it with `gateway serve`';
@@ -134,6 +179,10 @@ function people(status: StatusDocument): string {
     `Gateway keys     ${keys.total} (${keys.usable} usable)`,
     `Connections      ${connections.total} (${connections.active} active, ${connections.failed} with a problem)`,
     ...connections.problems.map(({ error, name }) => `  ${printable(name)}: ${printable(error ?? 'failed')}`),
+    ...(budgets.total === 0
+      ? []
+      : [`Budgets          ${budgets.total} (${budgets.reached.length} near or at the limit)`]),
+    ...budgets.reached.map(budgetLine),
     `Last 24 hours    ${count(day.requests, 'request')}, ${day.failed} failed, ${spent(day)}`,
   ].join('\n');
 }

@@ -26,8 +26,10 @@ export const requestData = z.strictObject({
 
 export const budgetData = z.strictObject({
   budget_id: z.string(),
-  scope: z.enum(['global', 'key', 'combo', 'connection']),
-  subject_id: text.describe('The id of the key, combo or connection'),
+  scope: z.enum(['global', 'key', 'combo', 'connection', 'team', 'owner', 'tag']),
+  subject_id: text.describe(
+    'The id of the key, combo or connection, the name of the team or owner, or the tag',
+  ),
   subject_name: text,
   metric: z.enum(['usd', 'tokens', 'requests', 'concurrency']),
   period: z.enum(['minute', 'hour', 'day', 'week', 'month']).nullable(),

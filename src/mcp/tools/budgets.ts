@@ -20,10 +20,14 @@ export const setBudget = tool({
   name: 'set_budget',
   title: 'Set a budget',
   description:
-    'Limits what everybody, one key, one combo or one connection may use in a period. A limit of the same kind is replaced.',
+    'Limits what everybody, one key, combo, connection, team or owner of keys, or requests with one tag may use in a period. A limit of the same kind is replaced.',
   input: z.object({
-    scope: z.enum(['global', 'key', 'combo', 'connection']).default('global'),
-    subject: z.string().max(300).optional().describe('id or name of the key, combo or connection'),
+    scope: z.enum(['global', 'key', 'combo', 'connection', 'team', 'owner', 'tag']).default('global'),
+    subject: z
+      .string()
+      .max(300)
+      .optional()
+      .describe('id or name of the key, combo or connection, name of the team or owner, or the tag'),
     metric: z.enum(['usd', 'tokens', 'requests', 'concurrency']).default('usd'),
     limit: z.number().positive(),
     period: z.enum(['minute', 'hour', 'day', 'week', 'month']).optional().describe('not for concurrency'),

@@ -5,13 +5,25 @@ import { time, tool } from '../tool.ts';
 /** Sums that are read; a year of days fits. */
 const MOST_ROWS = 1000;
 
-const groupings = ['hour', 'day', 'provider', 'model', 'connection', 'key', 'combo'] as const;
+const groupings = [
+  'hour',
+  'day',
+  'week',
+  'month',
+  'provider',
+  'model',
+  'connection',
+  'key',
+  'combo',
+  'owner',
+  'team',
+] as const;
 
 export const costs = tool({
   name: 'costs',
   title: 'Costs and usage',
   description:
-    'What requests cost and used, summed up by day, model, provider, connection, key or combo, the most expensive first. Requests without a known price count in "unpriced" and not in the cost.',
+    'What requests cost and used, summed up by day, model, provider, connection, key, combo, owner or team, the most expensive first. Requests without a known price count in "unpriced" and not in the cost.',
   input: z.object({
     by: z.array(z.enum(groupings)).min(1).max(3).default(['model']),
     from: time.optional().describe('ISO 8601; default: 30 days ago'),

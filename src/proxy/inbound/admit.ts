@@ -61,7 +61,8 @@ export interface RequestReservation {
  */
 export async function admit(context: ProxyContext, asking: Asking): Promise<Admitted> {
   const { facts, targets, trace } = asking;
-  const reservation = context.limits.hold({ keyId: facts.principal.keyId, comboId: facts.comboId });
+  const { comboId, principal, tags } = facts;
+  const reservation = context.limits.hold({ keyId: principal.keyId, comboId, tags });
   if (reservation === null) return { admission: null, targets };
   const admission = admissionOf(context, reservation, asking);
   let refused: GatewayError | null = null;

@@ -23,9 +23,9 @@ export async function countLateUse(
     return { usage, costUsd: price.usd, priceSource: price.source, cacheSavingsUsd: price.saved };
   });
   if (before === null || before.keyId === null) return;
-  const { comboId, connectionId, innerComboIds, keyId, startedAt } = before;
+  const { comboId, connectionId, innerComboIds, keyId, startedAt, tags } = before;
   const way = connectionId === null ? null : { connectionId, innerCombos: innerComboIds };
-  limits.countMore({ keyId, comboId }, way, startedAt, {
+  limits.countMore({ keyId, comboId, tags }, way, startedAt, {
     tokens: tokensOf(usage) - (before.usage === null ? 0 : tokensOf(before.usage)),
     usd: usd === null ? null : usd - (before.costUsd ?? 0),
   });

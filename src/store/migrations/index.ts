@@ -26,6 +26,7 @@ import { tunnels } from './0024-tunnels.ts';
 import { alerts } from './0025-alerts.ts';
 import { agents } from './0031-agents.ts';
 import { tags } from './0032-tags.ts';
+import { budgetThresholds } from './0033-budget-thresholds.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -56,4 +57,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0025-alerts': alerts,
   '0031-agents': agents,
   '0032-tags': tags,
+  '0033-budget-thresholds': budgetThresholds,
 };

@@ -1,4 +1,4 @@
-import { type BudgetRow, listBudgets } from '../../budgets.ts';
+import { type BudgetRow, listBudgets, subjectText } from '../../budgets.ts';
 import type { Command } from '../../command.ts';
 import { localTime } from '../../terminal/text.ts';
 
@@ -14,12 +14,17 @@ export const budgetsListCommand: Command = {
       if (budgets.length === 0) return 'No budgets yet: set one with `gateway budgets set`.';
       return context.io.table<BudgetRow>(
         [
-          { title: 'OF', cell: of },
+          { title: 'OF', cell: subjectText },
           {
             title: 'LIMIT',
             cell: (row) => `${row.limit} ${row.metric}${row.period === null ? '' : ` per ${row.period}`}`,
           },
           { title: 'USED', cell: used },
+          {
+            title: 'PERCENT',
+            cell: (row) => `${row.used_percent} %`,
+            style: ({ state }) => (state === 'ok' ? null : state === 'soft' ? 'yellow' : 'red'),
+          },
           { title: 'RESERVED', cell: (row) => amount(row.reserved) },
           {
             title: 'LEFT',
@@ -38,10 +43,6 @@ export const budgetsListCommand: Command = {
     return 0;
   },
 };
-
-function of({ scope, subject, subject_name: name }: BudgetRow): string {
-  return scope === 'global' ? 'all' : `${scope} ${name ?? subject ?? ''}`;
-}
 
 /** What is used as far as that is known. */
 function used({ metric, spent, unpriced_requests: unpriced }: BudgetRow): string {

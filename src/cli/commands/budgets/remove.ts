@@ -1,4 +1,5 @@
 import { budgetStore } from '../../../budgets/store.ts';
+import { budgetUseCases } from '../../../budgets/use-cases.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
@@ -13,14 +14,13 @@ export const budgetsRemoveCommand: Command = {
     const { existingStore, io, now } = context;
     const id = options.argument('budget') ?? '';
     const store = await existingStore();
-    const budgets = store === null ? null : budgetStore(store, now);
-    const record = (await budgets?.find(id)) ?? null;
+    const record = store === null ? null : await budgetStore(store, now).find(id);
     const missing = failure(
       1,
       'not_found',
       `There is no budget "${id}": \`gateway budgets list\` shows what there is`,
     );
-    if (budgets === null || record === null) throw missing;
+    if (store === null || record === null) throw missing;
     await confirmDestruction(
       `Remove the budget ${record.id} (${record.limit} ${record.metric})?`,
       options,
@@ -28,7 +28,7 @@ export const budgetsRemoveCommand: Command = {
     );
     const { limit, metric, scope, subject } = record;
     const entry = { action: 'budgets.delete', target: record.id, before: { limit, metric, scope, subject } };
-    if (!(await audited(context, entry, () => budgets.remove(record.id)))) throw missing;
+    await audited(context, entry, () => budgetUseCases(store, now).remove(record.id));
     io.result({ removed: true, id: record.id }, () => `Removed the budget ${record.id}.`);
     return 0;
   },

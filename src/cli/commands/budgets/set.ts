@@ -1,14 +1,19 @@
 import { rowOfBudget } from '../../../budgets/budget-row.ts';
-import { checkedBudget } from '../../../budgets/checked-input.ts';
 import { type BudgetMetric, type BudgetScope, newBudgetInput } from '../../../budgets/schema.ts';
-import { budgetStore } from '../../../budgets/store.ts';
+import { budgetUseCases } from '../../../budgets/use-cases.ts';
 import { audited } from '../../audit.ts';
-import { subjectsIn } from '../../budgets.ts';
 import type { Command, Options } from '../../command.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 const metrics = ['usd', 'tokens', 'requests', 'concurrency'] as const satisfies readonly BudgetMetric[];
-const scopes = ['key', 'combo', 'connection'] as const satisfies readonly BudgetScope[];
+const scopes = [
+  'key',
+  'combo',
+  'connection',
+  'team',
+  'owner',
+  'tag',
+] as const satisfies readonly BudgetScope[];
 
 export const budgetsSetCommand: Command = {
   arguments: [],
@@ -31,6 +36,9 @@ export const budgetsSetCommand: Command = {
     },
     { name: 'combo', names: 'combo', value: 'COMBO', summary: 'of this combo' },
     { name: 'connection', names: 'connection', value: 'NAME', summary: 'of this connection' },
+    { name: 'team', value: 'NAME', summary: 'of all keys of this team together' },
+    { name: 'owner', value: 'NAME', summary: 'of all keys of this owner together' },
+    { name: 'tag', value: 'TAG', summary: 'of all requests with this tag or label, e.g. env=ci' },
     {
       name: 'soft',
       value: 'PERCENT',
@@ -51,6 +59,7 @@ export const budgetsSetCommand: Command = {
       does: 'everything together costs at most 100 USD a month',
     },
     { command: 'gateway budgets set --key ci --tokens 50000 --per minute', does: 'a limit for one key' },
+    { command: 'gateway budgets set --team core --usd 20 --per day', does: 'what a team may spend together' },
     {
       command: 'gateway budgets set --connection home --concurrency 2',
       does: 'what a small machine can stand',
@@ -59,21 +68,13 @@ export const budgetsSetCommand: Command = {
   run: async (options, context) => {
     const input = inputOf(options);
     const store = await context.store();
-    const budgets = budgetStore(store, context.now);
-    const wanted = await checkedBudget(input, subjectsIn(store));
-    const known = await budgets.at(wanted);
-    const { limit } = wanted;
-    const patch = {
-      limit,
-      ...(input['soft_percent'] === undefined ? {} : { softPercent: wanted.softPercent }),
-      ...(input['unpriced'] === undefined ? {} : { unpriced: wanted.unpriced }),
-    };
+    const budgets = budgetUseCases(store, context.now);
+    const known = await budgets.existing(input);
+    const scope = String(input['scope'] ?? 'global');
     const action = known === null ? 'budgets.create' : 'budgets.update';
-    const record = await audited(context, { action, target: known?.id ?? wanted.scope, input }, async () => {
-      if (known === null) return budgets.add(wanted);
-      await budgets.update(known.id, patch);
-      return { ...known, ...patch };
-    });
+    const record = await audited(context, { action, target: known?.id ?? scope, input }, () =>
+      budgets.set(input),
+    );
     const subject = input['subject'] === undefined ? null : String(input['subject']);
     const {
       spent: _,
