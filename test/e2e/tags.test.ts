@@ -141,7 +141,10 @@ describe('tags of requests', () => {
     assert.equal((await ask(other)).status, 200);
     const unpaid = await ask(other);
     assert.equal(unpaid.status, 402);
-    assert.match(unpaid.text, /does not fit in the budget of 2\.01 USD per day of the tag .*0\.01 USD remain/);
+    assert.match(
+      unpaid.text,
+      /does not fit in the budget of 2\.01 USD per day of the tag .*0\.01 USD remain/,
+    );
     const budgets = async () => {
       const { text } = await at.gateway.manage('GET', '/api/budgets?expand=resources');
       return (JSON.parse(text) as { resources: Record<string, unknown>[] }).resources;
