@@ -67,8 +67,6 @@ export function budgetUseCases({ db }: Pick<Store, 'db'>, now: () => number) {
   };
 }
 
-export type BudgetUseCases = ReturnType<typeof budgetUseCases>;
-
 function gone(id: string): GatewayError {
   return new GatewayError('not_found', `There is no budget "${id}" any more`);
 }
