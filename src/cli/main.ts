@@ -1,3 +1,4 @@
+import { relative, resolve } from 'node:path';
 import { run } from './program.ts';
 import { createIo } from './terminal/io.ts';
 
@@ -11,6 +12,7 @@ const io = createIo({
   stdout: process.stdout,
   stderr: process.stderr,
   onBrokenPipe: () => process.exit(0),
+  program: programName(),
 });
 
 const exit = await run(argv, io);
@@ -19,3 +21,11 @@ if (typeof exit === 'number') process.exit(exit);
 if ('exitCode' in exit) process.exit(exit.exitCode);
 // Ends as the program did that it stood for, so that a shell sees the same.
 process.kill(process.pid, exit.signal);
+
+/** In a clone, where the sources run, the path of its program; else the name under which it was installed. */
+function programName(): string {
+  if (!import.meta.filename.endsWith('.ts')) return 'gateway';
+  const path = resolve(import.meta.dirname, '../../bin/gateway');
+  const below = relative(process.cwd(), path);
+  return below.startsWith('..') ? path : below;
+}

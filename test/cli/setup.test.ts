@@ -101,7 +101,7 @@ describe('setup without a terminal', () => {
 
   it('offers keys of the environment and never uses them', async () => {
     const env = { ANTHROPIC_API_KEY: 'sk-ant-never-used-0123456789' };
-    const ran = await sandbox.run(['setup', '--non-interactive', '--json'], { env });
+    const ran = await sandbox.run(['setup', '--non-interactive', '--key', 'ci', '--json'], { env });
     assert.equal(ran.code, 0, ran.stderr);
     const { found } = ran.json() as { found: Record<string, unknown>[] };
     assert.ok(
@@ -119,6 +119,7 @@ describe('setup without a terminal', () => {
       [['--add-provider', '--provider', 'nobody', '--api-key', 'k'], /no provider "nobody"/],
       [['--add-provider', '--provider', 'openai-compatible', '--api-key', 'k'], /--provider-base-url/],
       [['--test-provider'], /--add-provider/],
+      [[], /Nothing to set up: give --password-stdin/],
       [['--password', password, '--add-provider'], /needs a key/],
     ];
     for (const [flags, message] of wrong) {
@@ -126,12 +127,53 @@ describe('setup without a terminal', () => {
       assert.equal(code, 2, `${flags.join(' ')}: ${stderr}`);
       assert.match(stderr, message);
     }
-    const after = (await sandbox.run(['setup', '--non-interactive', '--json'])).json();
+    const after = (await sandbox.run(['setup', '--non-interactive', '--key', 'ci', '--json'])).json();
     assert.equal(after['has_password'], false);
+    assert.equal(after['connection'], null);
   });
 
   it('says what to do next', async () => {
-    const { stdout } = await sandbox.run(['setup', '--non-interactive']);
-    assert.match(stdout, /Next:\n {2}gateway serve\n {2}gateway keys add NAME/);
+    const { stdout } = await sandbox.run(['setup', '--non-interactive', '--password-stdin'], {
+      stdin: password,
+    });
+    // As it can be pasted where no `gateway` is on the PATH.
+    assert.match(stdout, /Next:\n {2}(\S*\/bin\/gateway) serve\n {2}\1 keys add NAME/);
+  });
+
+  it('can run again: what is there gets what is given now', async () => {
+    const args = ['setup', '--non-interactive', ...provider(), '--test-provider', '--key', 'ci', '--json'];
+    const first = await sandbox.run(args, { env: { GATEWAY_API_KEY: 'sk-bad-1234567' } });
+    assert.equal(first.code, 1);
+    const second = await sandbox.run(args, { env: { GATEWAY_API_KEY: upstreamKey } });
+    assert.equal(second.code, 0, second.stderr);
+    type Done = { connection: { id: string; status: string }; key: { id: string; key: string | null } };
+    const [before, after] = [first.json() as Done, second.json() as Done];
+    assert.equal(after.connection.id, before.connection.id);
+    assert.deepEqual([before.connection.status, after.connection.status], ['failed', 'ok']);
+    assert.match(before.key.key ?? '', /^sk-/);
+    assert.deepEqual(after.key, { ...before.key, key: null });
+  });
+
+  it('takes no other provider for the connection of a name', async () => {
+    const { code } = await sandbox.run([
+      'setup',
+      '--non-interactive',
+      ...provider(),
+      '--api-key',
+      upstreamKey,
+    ]);
+    assert.equal(code, 0);
+    const other = await sandbox.run([
+      'setup',
+      '--non-interactive',
+      '--provider',
+      'openai',
+      '--provider-name',
+      'mine',
+      '--api-key',
+      'sk-other-123456',
+    ]);
+    assert.equal(other.code, 2);
+    assert.match(other.stderr, /"mine" exists already/);
   });
 });

@@ -121,6 +121,48 @@ describe('the wizard of setup', () => {
     assert.equal(JSON.stringify([documents, notes]).includes(upstreamKey), false);
   });
 
+  it('lets a failed test be mended, and says that the connection is kept', async () => {
+    const { io, asked, documents, notes } = person([
+      ['Admin password', ''],
+      ['Connect a provider', true],
+      ['Which provider', 'openai-compatible'],
+      ['Name of the connection', 'mine'],
+      ['Base URL', upstream.url],
+      ['Key for', 'sk-mistyped-12345'],
+      ['The connection "mine" is kept', 'again'],
+      ['The connection "mine" is kept', 'key'],
+      ['Key for', upstreamKey],
+      ['Connect a provider', false],
+      ['Make a gateway key', false],
+    ]);
+    assert.equal(await runWizard(open(io)), 0);
+    assert.equal(notes.filter((note) => note.startsWith('mine: failed')).length, 2);
+    assert.ok(notes.some((note) => note.startsWith('mine: ok in')));
+    assert.ok(notes.some((note) => /^Keys of OpenAI-compatible server are made at \S+/.test(note)));
+    assert.equal(asked.filter((question) => question.startsWith('The connection')).length, 2);
+    const { connections } = documents[0] as { connections: { status: string }[] };
+    assert.deepEqual(
+      connections.map(({ status }) => status),
+      ['ok'],
+    );
+  });
+
+  it('removes a connection whose test failed where that is wanted', async () => {
+    const { io, documents } = person([
+      ['Admin password', ''],
+      ['Connect a provider', true],
+      ['Which provider', 'openai-compatible'],
+      ['Name of the connection', 'mine'],
+      ['Base URL', upstream.url],
+      ['Key for', 'sk-mistyped-12345'],
+      ['The connection "mine" is kept', 'remove'],
+      ['Connect a provider', false],
+      ['Make a gateway key', false],
+    ]);
+    await runWizard(open(io));
+    assert.deepEqual(documents[0]?.['connections'], []);
+  });
+
   it('connects what it found only when it is chosen', async () => {
     const found = { DEEPSEEK_API_KEY: 'sk-found-0123456789' };
     const refused = person([
@@ -150,6 +192,7 @@ describe('the wizard of setup', () => {
     const notes = told.notes.join('\n');
     assert.match(notes, /Claude Code points at http:\S+ now: .*`gateway tools restore claude` undoes it/);
     assert.match(notes, /For later: `gateway setup-codex`/);
+    assert.ok((told.documents[0]?.['next'] as string[]).includes('gateway setup-codex'));
     const { key } = told.documents[0] as { key: { key: string } };
     const written = await readFile(join(dataDir, '.claude/settings.json'), 'utf8');
     assert.ok(written.includes(key.key));

@@ -44,7 +44,7 @@ export const demoDataCommand: Command = {
       throw failure(
         1,
         'conflict',
-        `A gateway runs on ${dataDir}: stop it first, with gateway stop --data-dir ${dataDir}`,
+        `A gateway runs on ${dataDir}: stop it first, with \`gateway stop --data-dir ${dataDir}\``,
       );
     await emptied(dataDir, options.on('replace'));
     const made: DemoDataResult = await writeDemoData({
@@ -58,7 +58,8 @@ export const demoDataCommand: Command = {
     io.result({ data_dir: dataDir, ...made }, () =>
       [
         `${made.requests} requests of ${days} days are in ${dataDir}.`,
-        `Look around:  gateway --data-dir ${dataDir}`,
+        'Look around:',
+        `  gateway --data-dir ${dataDir}`,
         `Log in as ${made.users.join(', ')} with the password ${made.password}`,
       ].join('\n'),
     );

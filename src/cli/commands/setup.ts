@@ -6,8 +6,10 @@ import { connectionRecords, testDocument, testLine } from '../setup/connect.ts';
 import { credentialFlags, readCredential } from '../setup/credential.ts';
 import { type Discovery, discover, discoveryDocument, discoveryText } from '../setup/discover.ts';
 import {
-  connect,
+  connectAgain,
   hasPassword,
+  type NewKey,
+  newKey,
   nextSteps,
   passwordProblem,
   setPassword,
@@ -47,15 +49,15 @@ export const setupCommand: Command = {
       flag.name === 'api-key' ? { ...flag, summary: `${flag.summary} (env ${keyVariable})` } : flag,
     ),
     { name: 'test-provider', summary: 'test the connection; exit 1 when the test fails (it is kept)' },
+    { name: 'key', value: 'NAME', summary: 'make a gateway key of this name, unless there is one' },
   ],
   needs: 'store',
   about:
-    'On a terminal and without these flags it asks. Keys found in the environment and local model servers are offered, never used silently. At the end it offers to point installed coding tools at the gateway.',
+    'On a terminal and without these flags it asks. Keys found in the environment and local model servers are offered, never used silently. At the end it offers to point installed coding tools at the gateway. With flags it may run again: what is there already gets what is given now.',
   examples: [
     { command: 'gateway setup', does: 'the wizard' },
     {
-      command:
-        'GATEWAY_API_KEY=… gateway setup --non-interactive --add-provider --provider openai --test-provider',
+      command: 'GATEWAY_API_KEY=… gateway setup --non-interactive --provider openai --test-provider --key ci',
       does: 'in a script or a container',
     },
     {
@@ -67,10 +69,16 @@ export const setupCommand: Command = {
     if (context.io.interactive && !givesAnything(options)) return runWizard(context);
     const password = await passwordOf(options, context);
     const wanted = await wantedConnection(options, context);
+    const keyName = options.text('key') ?? null;
+    if (password === null && wanted === null && keyName === null)
+      throw usageError(
+        'Nothing to set up: give --password-stdin, --add-provider or --key NAME, or run `gateway setup` on a terminal',
+      );
     if (password !== null) await setPassword(password, context);
-    const record = wanted === null ? null : await connect(wanted, context);
+    const record = wanted === null ? null : await connectAgain(wanted, context);
     const tested = record !== null && options.on('test-provider') ? await testNew(record, context) : null;
-    await report({ passwordSet: password !== null, record: tested?.record ?? record, tested }, context);
+    const key = keyName === null ? null : await keyOf(keyName, context);
+    await report({ passwordSet: password !== null, record: tested?.record ?? record, tested, key }, context);
     return tested === null || tested.result.valid ? 0 : 1;
   },
 };
@@ -81,7 +89,16 @@ function addsProvider(options: Options): boolean {
 
 function givesAnything(options: Options): boolean {
   const password = options.text('password') !== undefined || options.on('password-stdin');
-  return password || addsProvider(options);
+  return password || addsProvider(options) || options.text('key') !== undefined;
+}
+
+/** A key of this name. The text of one that is there already is not known any more. */
+async function keyOf(
+  name: string,
+  context: Context,
+): Promise<NewKey | (Omit<NewKey, 'key'> & { key: null })> {
+  const known = await keyStore(await context.store()).find(name);
+  return known === null ? newKey(name, context) : { id: known.id, name: known.name, key: null };
 }
 
 async function passwordOf(options: Options, context: Context): Promise<string | null> {
@@ -131,14 +148,16 @@ interface Done {
   passwordSet: boolean;
   record: Tested['record'] | null;
   tested: Tested | null;
+  /** Asked for; its text is null where there was one of that name. */
+  key: (Omit<NewKey, 'key'> & { key: string | null }) | null;
 }
 
-async function report({ passwordSet, record, tested }: Done, context: Context): Promise<void> {
+async function report({ key, passwordSet, record, tested }: Done, context: Context): Promise<void> {
   const found = await discover(context);
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
   const offered = found.filter(({ provider }) => !connected.has(provider.id));
   const hasKey = (await keyStore(await context.store()).list()).length > 0;
-  const next = nextSteps((await context.findGateway()) !== null, hasKey);
+  const next = await nextSteps({ running: (await context.findGateway()) !== null, hasKey }, context);
   const dataDir = await context.dataDir();
   const document = {
     data_dir: dataDir,
@@ -146,6 +165,7 @@ async function report({ passwordSet, record, tested }: Done, context: Context): 
     has_password: await hasPassword(context),
     connection: record === null ? null : rowOfConnection(record),
     test: tested === null ? null : testDocument(tested.record, tested.result),
+    key,
     found: offered.map(discoveryDocument),
     next,
   };
@@ -155,11 +175,18 @@ async function report({ passwordSet, record, tested }: Done, context: Context): 
       ...(passwordSet ? ['The admin password is set.'] : []),
       ...(record === null ? [] : [`Connected ${providerOf(record.provider).name} as "${record.name}".`]),
       ...(tested === null ? [] : [testLine(tested.record, tested.result)]),
+      ...(key === null ? [] : [keyLine(key)]),
       ...offeredLines(offered),
       'Next:',
       ...next.map((command) => `  ${command}`),
     ].join('\n'),
   );
+}
+
+function keyLine({ key, name }: NonNullable<Done['key']>): string {
+  return key === null
+    ? `There is a gateway key "${name}" already; \`gateway keys rotate ${name}\` gives it another text.`
+    : `The gateway key "${name}", shown this once only: ${key}`;
 }
 
 function offeredLines(found: readonly Discovery[]): string[] {

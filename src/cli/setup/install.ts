@@ -1,12 +1,14 @@
 import { hashPassword } from '../../access/passwords/password.ts';
 import { passwordProblem as problemOf } from '../../access/passwords/policy.ts';
 import { userStore } from '../../access/users/users.ts';
-import { newConnectionOf } from '../../connections/checked-input.ts';
+import { limitedKeys } from '../../budgets/key-limits.ts';
+import { newConnectionOf, patchOf } from '../../connections/checked-input.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { audited, newConnectionEntry } from '../audit.ts';
 import type { Context } from '../context.ts';
-import { changeableConnections, connections, listeningAt, testStored } from './connect.ts';
+import { toolsToSetUp } from '../tools/offer.ts';
+import { changeableConnections, connectionRecords, connections, listeningAt, testStored } from './connect.ts';
 
 /** Steps that `setup` takes, with or without a person at the terminal. */
 
@@ -58,11 +60,66 @@ export async function testNew(record: ConnectionRecord, context: Context): Promi
   return { record: (await (await connections(context)).find(record.id)) ?? record, result };
 }
 
-/** What is left to do, as commands. */
-export function nextSteps(running: boolean, hasKey: boolean): string[] {
+/**
+ * The same, for a script that may run again: a connection of this name and provider gets what is given now, and is as if
+ * it had just been made.
+ * @throws a failure where a connection of another provider has the name
+ */
+export async function connectAgain(wanted: NewConnection, context: Context): Promise<ConnectionRecord> {
+  const known = (await connectionRecords(context)).find(({ name }) => name === wanted.name);
+  if (known === undefined || known.provider !== wanted.provider.id) return connect(wanted, context);
+  const { apiKey: api_key, baseUrl: base_url, defaultModel: default_model } = wanted;
+  const change = { base_url, default_model, ...(api_key === null ? {} : { api_key }) };
+  const patch = patchOf(known, change, await listeningAt(context));
+  const stored = await changeableConnections(context);
+  const shown = { base_url, default_model, ...(api_key === null ? {} : { api_key: true }) };
+  const entry = { action: 'connections.update', target: known.id, input: shown };
+  await audited(context, entry, () => stored.update(known.id, patch));
+  return (await stored.find(known.id)) ?? known;
+}
+
+/** Puts another credential in place of the one that a connection has. */
+export async function changeKey(
+  record: ConnectionRecord,
+  apiKey: string | null,
+  context: Context,
+): Promise<void> {
+  const stored = await changeableConnections(context);
+  const entry = { action: 'connections.update', target: record.id, input: { api_key: true } };
+  await audited(context, entry, () => stored.update(record.id, { apiKey }));
+}
+
+export async function removeConnection(record: ConnectionRecord, context: Context): Promise<void> {
+  const stored = await connections(context);
+  const entry = { action: 'connections.delete', target: record.id, before: { name: record.name } };
+  await audited(context, entry, () => stored.remove(record.id));
+}
+
+export interface NewKey {
+  id: string;
+  name: string;
+  /** Its text, which is kept nowhere. */
+  key: string;
+}
+
+/** Makes a gateway key without limits. */
+export async function newKey(name: string, context: Context): Promise<NewKey> {
+  const entry = { action: 'keys.create', target: name, input: { name } };
+  const keys = limitedKeys(await context.store(), context.now);
+  const { key, row } = await audited(context, entry, () => keys.create({ name }));
+  return { id: row.id, name, key };
+}
+
+/** What is left to do, as commands: start the gateway, make a key, point the tools that are installed here at it. */
+export async function nextSteps(
+  { hasKey, running }: { running: boolean; hasKey: boolean },
+  context: Context,
+): Promise<string[]> {
+  const tools = await toolsToSetUp(context);
   return [
     ...(running ? [] : ['gateway serve']),
     ...(hasKey ? [] : ['gateway keys add NAME']),
+    ...tools.map(({ id }) => `gateway setup-${id}`),
     'gateway models',
     'gateway test',
   ];

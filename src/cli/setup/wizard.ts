@@ -1,5 +1,6 @@
 import { keyStore } from '../../access/store.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
+import type { ConnectionRecord } from '../../connections/schema.ts';
 import { allProviders } from '../../providers/index.ts';
 import { isBuiltIn, type Provider } from '../../providers/provider.ts';
 import type { Context } from '../context.ts';
@@ -9,11 +10,14 @@ import { offerToolSetup } from '../tools/offer.ts';
 import { connectionRecords, testLine } from './connect.ts';
 import { type Discovery, discover, discoveryText } from './discover.ts';
 import {
+  changeKey,
   connect,
   hasPassword,
   type NewConnection,
+  newKey,
   nextSteps,
   passwordProblem,
+  removeConnection,
   setPassword,
   testNew,
 } from './install.ts';
@@ -33,12 +37,12 @@ export async function runWizard(context: Context): Promise<ExitCode> {
   const running = await testStep(context);
   await offerToolSetup(key?.key ?? null, context);
   const records = await connectionRecords(context);
-  const next = nextSteps(running, key !== null || (await hasKeys(context)));
+  const next = await nextSteps({ running, hasKey: key !== null || (await hasKeys(context)) }, context);
   const document = {
     data_dir: await context.dataDir(),
     password_set: passwordSet,
     connections: records.map(rowOfConnection),
-    key: key === null ? null : { id: key.record.id, name: key.record.name, key: key.key },
+    key,
     next,
   };
   io.result(document, () =>
@@ -136,6 +140,7 @@ async function askKey(provider: Provider, { io }: Context): Promise<string | nul
   if (provider.auth.kind === 'none') return null;
   const needed = needsKey(provider);
   const question = needed ? `Key for ${provider.name}` : `Key for ${provider.name} (empty: none)`;
+  io.note(`Keys of ${provider.name} are made at ${provider.website}`);
   const key = answered(await io.ask.secret(question, needed ? { check: required } : {})).trim();
   return key === '' ? null : key;
 }
@@ -143,10 +148,35 @@ async function askKey(provider: Provider, { io }: Context): Promise<string | nul
 /** A provider that cannot be connected ends its own step, not the setup. */
 async function addAndTest(wanted: NewConnection, context: Context): Promise<void> {
   try {
-    const { record, result } = await testNew(await connect(wanted, context), context);
-    context.io.note(testLine(record, result));
+    const tested = await testNew(await connect(wanted, context), context);
+    context.io.note(testLine(tested.record, tested.result));
+    if (!tested.result.valid) await mendStep(tested.record, wanted.provider, context);
   } catch (error) {
-    context.io.note(`${wanted.name}: ${reportOf(error).message}`);
+    const { code, message } = reportOf(error);
+    if (code === 'cancelled') throw error;
+    context.io.note(`${wanted.name}: ${message}`);
+  }
+}
+
+/** Asks what becomes of a connection whose test failed, until it works or the person has had enough. */
+async function mendStep(record: ConnectionRecord, provider: Provider, context: Context): Promise<void> {
+  const { io } = context;
+  const choices = [
+    { value: 'again', label: 'Test again' },
+    ...(provider.auth.kind === 'none' ? [] : [{ value: 'key', label: 'Enter another key' }]),
+    { value: 'keep', label: 'Keep it as it is', hint: `gateway providers test ${record.name}` },
+    { value: 'remove', label: 'Remove it' },
+  ];
+  for (;;) {
+    const choice = answered(
+      await io.ask.choose(`The connection "${record.name}" is kept. What now?`, choices),
+    );
+    if (choice === 'keep') return;
+    if (choice === 'remove') return removeConnection(record, context);
+    if (choice === 'key') await changeKey(record, await askKey(provider, context), context);
+    const tested = await testNew(record, context);
+    io.note(testLine(tested.record, tested.result));
+    if (tested.result.valid) return;
   }
 }
 
@@ -161,7 +191,7 @@ async function keyStep(context: Context) {
     : 'Make a gateway key for your tools?';
   if (!answered(await ask.confirm(question, !(await hasKeys(context))))) return null;
   const name = answered(await ask.text('Name of the key', { initial: 'default', check: required }));
-  return keyStore(await context.store()).add({ name: name.trim(), models: null, expiresAt: null });
+  return newKey(name.trim(), context);
 }
 
 /** A request to the demo through the running gateway. True when one runs. */

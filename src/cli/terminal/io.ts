@@ -53,9 +53,20 @@ export interface IoInput {
   stderr: Output;
   /** The reader of stdout went away (`gateway logs | head -1`). */
   onBrokenPipe: () => void;
+  /** How the program is called where it is not on the PATH, so that printed commands can be pasted. Default `gateway`. */
+  program?: string;
 }
 
-export function createIo({ json, nonInteractive, stdin, stdout, stderr, onBrokenPipe }: IoInput): Io {
+export function createIo({
+  json,
+  nonInteractive,
+  stdin,
+  stdout,
+  stderr,
+  onBrokenPipe,
+  program = 'gateway',
+}: IoInput): Io {
+  const forPeople = (text: string): string => ended(withProgram(text, program));
   const onError = (then: () => void) => (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     then();
@@ -74,13 +85,13 @@ export function createIo({ json, nonInteractive, stdin, stdout, stderr, onBroken
     terminal: stdin.isTTY === true,
     interactive: !nonInteractive && stdin.isTTY === true && stderr.isTTY === true,
     result: (document, text) => {
-      stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : ended(text()));
+      stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : forPeople(text()));
     },
     record: (document, text) => {
-      stdout.write(json ? `${JSON.stringify(document)}\n` : ended(text()));
+      stdout.write(json ? `${JSON.stringify(document)}\n` : forPeople(text()));
     },
     note: (text) => {
-      stderr.write(ended(text));
+      stderr.write(forPeople(text));
     },
     paint,
     table: (columns, rows) => table(columns, rows, paint),
@@ -90,6 +101,11 @@ export function createIo({ json, nonInteractive, stdin, stdout, stderr, onBroken
       await Promise.all([written(stdout), written(stderr)]);
     },
   };
+}
+
+/** Commands stand between back quotes, or begin an indented line; other words of a sentence stay. */
+function withProgram(text: string, program: string): string {
+  return program === 'gateway' ? text : text.replace(/(`|^ {2,})gateway(?=[ `]|$)/gm, `$1${program}`);
 }
 
 function ended(text: string): string {

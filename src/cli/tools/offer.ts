@@ -31,7 +31,8 @@ export async function offerToolSetup(key: string | null, context: Context): Prom
   for (const tool of found.filter(({ id }) => chosen?.includes(id) === true)) await setUp(tool, key, context);
 }
 
-async function toolsToSetUp(context: Context): Promise<Tool[]> {
+/** The tools that are installed here and do not point at this gateway yet. No program is run for it. */
+export async function toolsToSetUp(context: Context): Promise<Tool[]> {
   const place = await toolPlace(context);
   const root = await localRoot(context);
   const found: Tool[] = [];
