@@ -67,6 +67,15 @@ describe('bin/gateway', () => {
     assert.ok(existsSync(join(home, '.cache', 'modelgate', 'compiled')));
   });
 
+  it('prints commands that can be pasted', () => {
+    const here = fileURLToPath(new URL('..', import.meta.url));
+    const keys = (cwd: string) =>
+      spawnSync(join(bin, 'gateway'), ['keys', 'list'], { cwd, env: env(), encoding: 'utf8' }).stdout;
+    assert.match(keys(here), /make one with `bin\/gateway keys add NAME`/);
+    const elsewhere = keys(folder);
+    assert.ok(elsewhere.includes(`make one with \`${join(bin, 'gateway')} keys add NAME\``), elsewhere);
+  });
+
   it('becomes the gateway, so that signals reach it', async () => {
     const child = spawn(join(clone, 'bin', 'gateway'), ['wait'], { env: env() });
     try {

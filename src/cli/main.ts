@@ -1,4 +1,4 @@
-import { relative, resolve } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { run } from './program.ts';
 import { createIo } from './terminal/io.ts';
 
@@ -22,10 +22,11 @@ if ('exitCode' in exit) process.exit(exit.exitCode);
 // Ends as the program did that it stood for, so that a shell sees the same.
 process.kill(process.pid, exit.signal);
 
-/** In a clone, where the sources run, the path of its program; else the name under which it was installed. */
+/** In a clone, the path of the program that was typed; else the name under which it was installed. */
 function programName(): string {
-  if (!import.meta.filename.endsWith('.ts')) return 'gateway';
-  const path = resolve(import.meta.dirname, '../../bin/gateway');
+  const started = process.argv[1] ?? '';
+  if (!import.meta.filename.endsWith('.ts') || basename(started) !== 'gateway.js') return 'gateway';
+  const path = join(dirname(started), 'gateway');
   const below = relative(process.cwd(), path);
   return below.startsWith('..') ? path : below;
 }

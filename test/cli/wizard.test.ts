@@ -192,8 +192,8 @@ describe('the wizard of setup', () => {
     const notes = told.notes.join('\n');
     assert.match(notes, /Claude Code points at http:\S+ now: .*`gateway tools restore claude` undoes it/);
     assert.match(notes, /For later: `gateway setup-codex`/);
-    assert.ok((told.documents[0]?.['next'] as string[]).includes('gateway setup-codex'));
-    const { key } = told.documents[0] as { key: { key: string } };
+    const { key, next } = told.documents[0] as { key: { key: string }; next: string[] };
+    assert.ok(next.includes('gateway setup-codex'));
     const written = await readFile(join(dataDir, '.claude/settings.json'), 'utf8');
     assert.ok(written.includes(key.key));
     assert.equal(notes.includes(key.key), false);
