@@ -105,7 +105,9 @@ export function createIo({
 
 /** Commands stand between back quotes, or begin an indented line; other words of a sentence stay. */
 function withProgram(text: string, program: string): string {
-  return program === 'gateway' ? text : text.replace(/(`|^ {2,})gateway(?=[ `]|$)/gm, `$1${program}`);
+  if (program === 'gateway') return text;
+  const quoted = text.replace(/`gateway(?=[ `])/g, `\`${program}`);
+  return quoted.replace(/^ {2,8}gateway(?= |$)/gm, (start) => start.replace('gateway', program));
 }
 
 function ended(text: string): string {
