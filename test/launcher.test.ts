@@ -42,6 +42,9 @@ describe('bin/gateway', () => {
     const { scripts } = JSON.parse(readFileSync(join(bin, '..', 'package.json'), 'utf8'));
     await writeFile(join(clone, 'package.json'), JSON.stringify({ name: 'clone', type: 'module', scripts }));
     await writeFile(join(clone, 'src', 'cli', 'main.ts'), program);
+    // `npm start` builds the pages first.
+    await mkdir(join(clone, 'scripts'));
+    await writeFile(join(clone, 'scripts', 'build-dashboard.ts'), '');
     await symlink(process.execPath, join(clone, 'node_modules', 'node', 'bin', 'node'));
     await symlink('a clone/bin/gateway', join(folder, 'first'));
     await symlink(join(folder, 'first'), join(folder, 'second'));
