@@ -16,6 +16,8 @@ const pages: readonly [path: string, least: 'viewer' | 'operator'][] = [
   ['/cli-code', 'operator'],
   ['/cli-code/codex', 'operator'],
   ['/cli-agents', 'operator'],
+  ['/acp-agents', 'operator'],
+  ['/acp-agents/opencode', 'operator'],
   ['/connections', 'viewer'],
   ['/combos', 'viewer'],
   ['/api-manager', 'operator'],
@@ -257,6 +259,24 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     await ann.page.getByText(name).first().waitFor();
     assert.equal(await ann.page.locator('main img').count(), 0);
     assert.deepEqual(ann.errors(), []);
+  });
+
+  it('lets an ACP agent answer, and allows it to read', async (test) => {
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    await ann.open('/acp-agents');
+    await ann.page.getByRole('link', { name: /OpenCode/ }).click();
+    await ann.page.getByRole('button', { name: 'Enable' }).click();
+    await ann.page.getByRole('button', { name: 'Disable' }).waitFor();
+    await ann.page.getByLabel('Read files').check();
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await ann.page.getByText('Saved').waitFor();
+    const agent = (await at.call('GET', '/api/acp_agents/opencode', { token: at.ownerKey() })).json();
+    assert.deepEqual([agent['enabled'], agent['permissions']], [true, ['read']]);
+    await ann.page.getByRole('button', { name: 'Disable' }).click();
+    await ann.page.getByRole('button', { name: 'Enable' }).waitFor();
+    ann.errors();
   });
 
   it('is in another language, and from right to left, as somebody chooses', async (test) => {

@@ -4,6 +4,7 @@ import {
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
+  Plug,
   ScrollText,
   Shuffle,
   SquareTerminal,
@@ -12,7 +13,15 @@ import type { Role } from '../lib/api/session.ts';
 
 /** A page in the navigation. */
 export interface NavigationItem {
-  to: '/' | '/requests' | '/cli-code' | '/cli-agents' | '/connections' | '/combos' | '/api-manager';
+  to:
+    | '/'
+    | '/requests'
+    | '/cli-code'
+    | '/cli-agents'
+    | '/acp-agents'
+    | '/connections'
+    | '/combos'
+    | '/api-manager';
   /** Key of its name in the namespace `common`. */
   label: string;
   icon: LucideIcon;
@@ -38,6 +47,7 @@ export const navigation: readonly NavigationGroup[] = [
     items: [
       { to: '/cli-code', label: 'nav.codingTools', icon: SquareTerminal, least: 'operator' },
       { to: '/cli-agents', label: 'nav.agents', icon: Bot, least: 'operator' },
+      { to: '/acp-agents', label: 'nav.acpAgents', icon: Plug, least: 'operator' },
     ],
   },
   {

@@ -5,6 +5,7 @@ import {
   createRouter,
   lazyRouteComponent,
 } from '@tanstack/react-router';
+import { agentsSearch } from '../features/acp-agents/search.ts';
 import { requestsSearch } from '../features/requests/search.ts';
 import { toolsSearch } from '../features/tools/search.ts';
 import { dashboardPath } from '../lib/base-path.ts';
@@ -67,6 +68,19 @@ const agent = createRoute({
   component: lazyRouteComponent(() => import('../pages/agent.tsx'), 'AgentPage'),
 });
 
+const acpAgents = createRoute({
+  getParentRoute: () => root,
+  path: '/acp-agents',
+  validateSearch: agentsSearch,
+  component: lazyRouteComponent(() => import('../pages/acp-agents.tsx'), 'AcpAgentsPage'),
+});
+
+const acpAgent = createRoute({
+  getParentRoute: () => root,
+  path: '/acp-agents/$agentId',
+  component: lazyRouteComponent(() => import('../pages/acp-agent.tsx'), 'AcpAgentPage'),
+});
+
 const connections = createRoute({
   getParentRoute: () => root,
   path: '/connections',
@@ -95,6 +109,8 @@ const routeTree = root.addChildren([
   codingTool,
   agents,
   agent,
+  acpAgents,
+  acpAgent,
   connections,
   combos,
   keys,
