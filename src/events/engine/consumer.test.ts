@@ -365,7 +365,14 @@ describe('a consumer', () => {
       receive: count(plain.receive),
       nextDueIn: count(plain.nextDueIn),
     };
-    const { consumer } = setUpTrigger({ channel, process: () => new Promise(() => {}) });
+    const release = Promise.withResolvers<void>();
+    const { consumer } = setUpTrigger({
+      channel,
+      process: async () => {
+        await release.promise;
+        return done;
+      },
+    });
     await consumer.start();
     const publish = async (events: number) => {
       for (let id = 0; id < events; id += 1) await plain.publish(numberedEvent(String(id)));
@@ -379,6 +386,9 @@ describe('a consumer', () => {
     await publish(500);
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(asked, before);
+    const stopped = consumer.stop();
+    release.resolve();
+    await stopped;
   });
 
   it('gives up an attempt that hangs, and goes on', async () => {
