@@ -508,12 +508,13 @@ function pick<T>(flag: T | undefined, variable: T | undefined, file: T | undefin
 
 /**
  * The data directory alone, which can be known where `config.json` is wrong.
- * @throws GatewayError `invalid_request` for an empty flag
+ * @throws GatewayError `invalid_request` for a flag that is wrong, `--port` too
  */
 export function dataDirectoryOf({
   env = process.env,
   flags = {},
 }: Pick<ConfigInput, 'env' | 'flags'>): string {
+  if (flags.port !== undefined) portNumber(flags.port, 'flag');
   return dataDirectory(env, flags.dataDir).value;
 }
 

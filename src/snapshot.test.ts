@@ -50,9 +50,9 @@ describe('a snapshot', () => {
       connectionWith({ id: 'high', name: 'e', priority: 3, createdAt: 99 }),
     ]);
     const order = routes.ordered.map((route) => route.connection.id);
-    assert.deepEqual(order, ['high', 'old-1', 'old-2', 'young', 'low', 'demo']);
+    assert.deepEqual(order, ['high', 'old-1', 'old-2', 'young', 'low', 'acp', 'demo']);
     const ofProvider = routes.byProvider.get('openai')?.map((route) => route.connection.id);
-    assert.deepEqual(ofProvider, order.slice(0, -1));
+    assert.deepEqual(ofProvider, order.slice(0, -2));
   });
 
   it('is made without a look at the data set of models, with combos and all', () => {
@@ -85,16 +85,19 @@ describe('a snapshot', () => {
       connectionWith({ id: 'con_2', name: 'off', active: false }),
       connectionWith({ id: 'con_3', name: 'strange', provider: 'no-such-provider' }),
     ]);
-    assert.deepEqual([...routes.byName.keys()].sort(), ['con_1', 'demo', 'work']);
+    assert.deepEqual([...routes.byName.keys()].sort(), ['acp', 'con_1', 'demo', 'work']);
     assert.equal(routes.byName.get('work'), routes.byName.get('con_1'));
-    assert.deepEqual([...routes.byProvider.keys()].sort(), ['demo', 'openai']);
+    assert.deepEqual([...routes.byProvider.keys()].sort(), ['acp', 'demo', 'openai']);
   });
 
-  it('has the demo when there is nothing else', () => {
+  it('has the demo when there is nothing else, and no agents', () => {
     const { routes } = build([]);
     assert.deepEqual(
       routes.ordered.map((route) => [route.connection.name, route.connection.models]),
-      [['demo', ['echo', 'tools']]],
+      [
+        ['acp', []],
+        ['demo', ['echo', 'tools']],
+      ],
     );
   });
 });
