@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { parametersOf } from '../../src/connections/base-url.ts';
 import { allProviders } from '../../src/providers/index.ts';
 import type { Provider } from '../../src/providers/provider.ts';
+import { isBuiltIn } from '../../src/providers/provider.ts';
 import { anyHostAt } from '../support/any-host.ts';
 import { type ConnectionInput, type RunningGateway, startGateway } from '../support/gateway.ts';
 import { json } from '../support/steps.ts';
@@ -38,7 +39,7 @@ const requests: Readonly<Record<string, (model: string) => [path: string, body: 
   rerank: (model) => ['/v1/rerank', { model, query: 'hi', documents: ['hi'] }],
 };
 
-const asked = allProviders().filter(({ category }) => category !== 'demo' && category !== 'generic');
+const asked = allProviders().filter((provider) => !isBuiltIn(provider) && provider.category !== 'generic');
 
 function connectionTo(provider: Provider): ConnectionInput {
   const parameters = Object.fromEntries(parametersOf(provider).map((name) => [name, 'example']));
