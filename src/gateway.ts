@@ -98,6 +98,7 @@ import type { Tunnels } from './tunnels/tunnels.ts';
 
 const LAST_BYTES_MS = 250;
 const MAX_LOGGED_PATH = 200;
+const MAX_SERVED_PATH = 2_000;
 /** How long the way through a tunnel and back may take. */
 const TUNNEL_PROBE_MS = 15_000;
 
@@ -773,7 +774,9 @@ async function interruptAll({ watch }: SurfaceContext): Promise<void> {
 }
 
 /** Which part serves a path, as `serve` decides it. */
-function surfaceOf(path: string): HttpSurface {
+function surfaceOf(whole: string): HttpSurface {
+  // What is served has short paths, and strangers send thousands of segments.
+  const path = whole.slice(0, MAX_SERVED_PATH);
   if (isModelPath(path)) return 'models';
   if (probes.has(path) || path === '/api/hello' || path === '/metrics') return 'probes';
   if (isManagementPath(path) || isEventServicePath(path)) return 'management';
@@ -783,7 +786,8 @@ function surfaceOf(path: string): HttpSurface {
 
 /** A path without a key, of bounded length. */
 function loggedPath({ path }: Pick<AnyExchange, 'path'>): string {
-  return safePath(path).slice(0, MAX_LOGGED_PATH);
+  // Cut first, with room for keys: those of strangers have thousands of segments.
+  return safePath(path.slice(0, 2 * MAX_LOGGED_PATH)).slice(0, MAX_LOGGED_PATH);
 }
 
 /** Sending telemetry by OTLP, whose code is loaded only where it is wanted; null where it is not. */

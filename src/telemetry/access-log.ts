@@ -69,6 +69,13 @@ export function createAccessLog(log: Log): AccessLog {
 /** What nginx writes for a client that closed the connection before it was answered. */
 const CLIENT_CLOSED = 499;
 
+const LONGEST_TEXT = 500;
+
+/** The name that a client chose takes no more room in a line than this. */
+function shortened(text: string): string {
+  return text.length <= LONGEST_TEXT ? text : `${text.slice(0, LONGEST_TEXT)}…`;
+}
+
 /** As the client announced it; undefined where it did not. */
 function bodyBytes({ headers }: RequestHead): number | undefined {
   const length = headers['content-length'];
@@ -79,7 +86,7 @@ function modelFields(entry: LedgerEntry) {
   const { usage } = entry;
   return {
     format: entry.format,
-    requested_model: entry.requestedModel ?? undefined,
+    requested_model: entry.requestedModel === null ? undefined : shortened(entry.requestedModel),
     provider: entry.provider ?? undefined,
     connection: entry.connection ?? undefined,
     model: entry.model ?? undefined,

@@ -222,7 +222,7 @@ describe('collections', () => {
       { created_at: 'x' },
       { is_admin: true },
       { role: 'admin' },
-      { owner: 'x' },
+      { owner_user_id: 'x' },
       { state: 'x' },
     ])
       refused(await post('/api/keys', { name: 'extra', ...extra }), 400, 'bad_request');
