@@ -4,6 +4,8 @@ import { it } from 'node:test';
 import { createIo } from '../../src/cli/terminal/io.ts';
 
 it('a secret that was refused is typed anew, for nobody sees what stands there', async () => {
+  // Node.js reads no single keys on a terminal that calls itself dumb, as those of some test runners do.
+  process.env['TERM'] = 'xterm';
   const stdin = new PassThrough();
   const stdout = new PassThrough();
   let shown = '';
