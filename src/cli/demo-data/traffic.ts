@@ -1,3 +1,4 @@
+import { noUsage } from '../../codecs/wire-format.ts';
 import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import type { Usage } from '../../ledger/buckets.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
@@ -423,7 +424,7 @@ function usageOf(provider: string, caches: boolean, { fresh, held }: Ask, output
   const writes = provider === 'anthropic';
   const reasoning = provider === 'openai' ? Math.round(output * 0.45) : 0;
   return {
-    ...none,
+    ...noUsage,
     input: writes ? 12 : fresh + (caches ? 0 : held),
     cacheRead: caches ? held : 0,
     cacheWrite5m: writes ? fresh : 0,
@@ -431,24 +432,6 @@ function usageOf(provider: string, caches: boolean, { fresh, held }: Ask, output
     reasoning,
   };
 }
-
-const none: Usage = {
-  input: 0,
-  cacheRead: 0,
-  cacheWrite5m: 0,
-  cacheWrite1h: 0,
-  output: 0,
-  reasoning: 0,
-  audioInput: 0,
-  audioOutput: 0,
-  imageInput: 0,
-  imageOutput: 0,
-  webSearches: 0,
-  images: 0,
-  audioSeconds: 0,
-  characters: 0,
-  searchUnits: 0,
-};
 
 function refused(input: TrafficInput, client: Client, key: string, at: number, random: Random): DemoRequest {
   const { code, message, requested, status } = random.pickByShare(refusals);

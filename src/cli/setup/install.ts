@@ -2,6 +2,7 @@ import { hashPassword } from '../../access/passwords/password.ts';
 import { passwordProblem as problemOf } from '../../access/passwords/policy.ts';
 import { userStore } from '../../access/users/users.ts';
 import { limitedKeys } from '../../budgets/key-limits.ts';
+import { loggingOut, logoutMessage } from '../../connections/accounts/logout.ts';
 import { newConnectionOf, patchOf } from '../../connections/checked-input.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -89,10 +90,14 @@ export async function changeKey(
   await audited(context, entry, () => stored.update(record.id, { apiKey }));
 }
 
-export async function removeConnection(record: ConnectionRecord, context: Context): Promise<void> {
-  const stored = await connections(context);
+/**
+ * Removes a connection, and ends its login at the provider where it has one.
+ * @returns false when somebody else removed it meanwhile
+ */
+export async function removeConnection(record: ConnectionRecord, context: Context): Promise<boolean> {
+  const stored = loggingOut(await connections(context), (left) => context.io.note(logoutMessage(left)));
   const entry = { action: 'connections.delete', target: record.id, before: { name: record.name } };
-  await audited(context, entry, () => stored.remove(record.id));
+  return audited(context, entry, () => stored.remove(record.id));
 }
 
 export interface NewKey {

@@ -172,7 +172,10 @@ async function mendStep(record: ConnectionRecord, provider: Provider, context: C
       await io.ask.choose(`The connection "${record.name}" is kept. What now?`, choices),
     );
     if (choice === 'keep') return;
-    if (choice === 'remove') return removeConnection(record, context);
+    if (choice === 'remove') {
+      await removeConnection(record, context);
+      return;
+    }
     if (choice === 'key') await changeKey(record, await askKey(provider, context), context);
     const tested = await testNew(record, context);
     io.note(testLine(tested.record, tested.result));

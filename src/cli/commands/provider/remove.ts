@@ -1,7 +1,6 @@
-import { loggingOut, logoutMessage } from '../../../connections/accounts/logout.ts';
-import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { connections, namedConnection } from '../../setup/connect.ts';
+import { namedConnection } from '../../setup/connect.ts';
+import { removeConnection } from '../../setup/install.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 import { failure } from '../../terminal/failure.ts';
 
@@ -20,9 +19,7 @@ export const providerRemoveCommand: Command = {
     const { io } = context;
     const record = await namedConnection(options, context);
     await confirmDestruction(`Remove the connection "${record.name}" (${record.provider})?`, options, io);
-    const stored = loggingOut(await connections(context), (left) => io.note(logoutMessage(left)));
-    const entry = { action: 'connections.delete', target: record.id, before: { name: record.name } };
-    if (!(await audited(context, entry, () => stored.remove(record.id))))
+    if (!(await removeConnection(record, context)))
       throw failure(1, 'not_found', `The connection "${record.name}" was removed by someone else meanwhile.`);
     io.result(
       { removed: true, id: record.id, name: record.name },
