@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 
 /**
  * Writes a bill of materials (CycloneDX 1.5, JSON) of what users get to stdout, made from package-lock.json, without the
- * network: each package with its version, licence and SHA-512, and what needs it.   npm run --silent sbom > sbom.json
+ * network: each package with its version, licence and SHA-512, and what needs it. The libraries that are bundled into the
+ * pages of the dashboard are among them, as the build lists them.   npm run --silent sbom > sbom.json
  *
- * `npm sbom --omit dev` leaves out packages that the development packages need as well.
+ * `npm sbom --omit dev` leaves out packages that the development packages need as well, and all that is bundled.
  */
 
 interface Locked {
@@ -14,6 +16,7 @@ interface Locked {
   dev?: boolean;
   optional?: boolean;
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
   workspaces?: string[];
@@ -35,9 +38,10 @@ const forWork = new Set(
     return [path, ...names.map((name) => `node_modules/${name}`)];
   }),
 );
+const bundled = bundledPackages();
 const shipped = new Map(
   Object.entries(lock.packages).filter(
-    ([path, { dev }]) => path !== '' && dev !== true && !forWork.has(path),
+    ([path, { dev }]) => path !== '' && ((dev !== true && !forWork.has(path)) || bundled.has(path)),
   ),
 );
 const { license, version } = JSON.parse(
@@ -53,10 +57,27 @@ const bom = {
   components: [...shipped].map(([path, locked]) => componentOf(path, locked, 'library')),
   dependencies: [['', itself] as const, ...shipped].map(([path, locked]) => ({
     ref: purlOf(path, locked),
-    dependsOn: neededBy(path, locked),
+    dependsOn: [...new Set([...neededBy(path, locked), ...(path === '' ? ofPages() : [])])],
   })),
 };
 process.stdout.write(`${JSON.stringify(bom, null, 2)}\n`);
+
+/** Paths in the lock of the packages in `dist/dashboard/app`, as the licenses say that the build put beside it. */
+function bundledPackages(): ReadonlySet<string> {
+  const list = new URL('../dist/dashboard/app/licenses.txt.gz', import.meta.url);
+  if (!existsSync(list)) {
+    throw new Error('The pages of the dashboard are not built: run `npm run build:dashboard` first');
+  }
+  const text = gunzipSync(readFileSync(list)).toString('utf8');
+  return new Set(
+    [...text.matchAll(/^## (\S+) - (\S+) \(/gm)].map(([, name = '', installed = '']) => {
+      const places = [`dashboard/node_modules/${name}`, `node_modules/${name}`];
+      const path = places.find((place) => lock.packages[place]?.version === installed);
+      if (path !== undefined) return path;
+      throw new Error(`${name} ${installed} is in the pages and not in package-lock.json: build them anew`);
+    }),
+  );
+}
 
 function componentOf(path: string, locked: Locked, type: 'application' | 'library') {
   const { integrity, license: id, optional } = locked;
@@ -85,6 +106,15 @@ function neededBy(path: string, { dependencies, optionalDependencies, peerDepend
       if (folder === '') return [];
     }
   });
+}
+
+/** What the pages of the dashboard ask for and have in them. */
+function ofPages(): string[] {
+  const wanted = lock.packages['dashboard']?.devDependencies;
+  return neededBy(
+    'dashboard',
+    wanted === undefined ? { version: '' } : { version: '', dependencies: wanted },
+  );
 }
 
 function nameOf(path: string): string {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
 
 interface Locked {
   version: string;
@@ -25,10 +26,13 @@ const locked = Object.entries(packages).filter(([path]) => path !== '');
 const pinned = JSON.parse(readFileSync(`${root}tools/node/package.json`, 'utf8'));
 const ofWorkspace = new Set(['dashboard', 'tools/node', 'node', ...Object.keys(pinned.optionalDependencies)]);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
-const shipped = locked.filter(
+const installed = locked.filter(
   ([path, { dev }]) =>
     dev !== true && path !== 'dashboard' && path !== 'tools/node' && !ofWorkspace.has(nameOf(path)),
 );
+/** What the built pages of the dashboard have in them. */
+const bundled = bundledPackages();
+const shipped = [...installed, ...bundled.filter((one) => !installed.includes(one))];
 
 /** Licences under which everybody may pass the package on as a part of this one. */
 const permissive = new Set([
@@ -49,6 +53,14 @@ const allPermissive = (expression: string): boolean =>
     .replace(/^\((.*)\)$/, '$1')
     .split(' AND ')
     .every((license) => permissive.has(license));
+
+function bundledPackages() {
+  const build = spawnSync(process.execPath, [`${root}scripts/build-dashboard.ts`, '--if-stale']);
+  assert.equal(build.status, 0, String(build.stderr));
+  const text = gunzipSync(readFileSync(`${root}dist/dashboard/app/licenses.txt.gz`)).toString('utf8');
+  const names = [...text.matchAll(/^## (\S+) - (\S+) \(/gm)].map(([, name, version]) => `${name}@${version}`);
+  return locked.filter(([path, { version }]) => names.includes(`${nameOf(path)}@${version}`));
+}
 
 describe('the packages that users get (SC-69)', () => {
   it('run nothing when they are installed', () => {
@@ -88,6 +100,9 @@ describe('the packages that users get (SC-69)', () => {
       ({ purl, scope }: { purl: string; scope: string }) => scope === 'required' && !needed.has(purl),
     );
     assert.deepEqual(unneeded, []);
+    const names: string[] = components.map(({ name }: { name: string }) => name);
+    for (const name of ['react', '@tanstack/react-router', 'lucide-react'])
+      assert.ok(names.includes(name), `${name} is in the pages of the dashboard`);
   });
 });
 

@@ -1,0 +1,218 @@
+/**
+ * Photographs every page of the dashboard into `.scratch/pages`, which git ignores: light and dark, wide and narrow,
+ * English and Portuguese, full (`gateway demo-data`) and empty, as an administrator and as a viewer.
+ *
+ *   npm run pages                       every page in each of the ways
+ *   npm run pages -- /combos /cli-code  these pages and what is below them
+ *   npm run pages -- --light            in one way only: light, wide, English, full, administrator
+ *
+ * Exit 1 when a page logs an error, asks a foreign host, or is wider than the window.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { type Browser, chromium } from 'playwright-core';
+import { navigation } from '../dashboard/src/app/navigation.ts';
+import { type Role, reaches } from '../dashboard/src/lib/api/session.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const target = join(root, '.scratch', 'pages');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+const LOAD_MS = 30_000;
+
+/** How a page is looked at. */
+interface Look {
+  data: 'full' | 'empty';
+  role: Extract<Role, 'admin' | 'viewer'>;
+  language: 'en-US' | 'pt-BR';
+  theme: 'light' | 'dark';
+  width: 1440 | 390;
+}
+
+const usual: Look = { data: 'full', role: 'admin', language: 'en-US', theme: 'light', width: 1440 };
+const looks: readonly Look[] = [
+  usual,
+  { ...usual, theme: 'dark' },
+  { ...usual, width: 390 },
+  { ...usual, theme: 'dark', width: 390 },
+  { ...usual, language: 'pt-BR' },
+  { ...usual, language: 'pt-BR', width: 390 },
+  { ...usual, data: 'empty' },
+  { ...usual, role: 'viewer' },
+];
+
+/** Pages below those of the navigation. */
+const details: readonly { path: string; least: Role }[] = [
+  { path: '/cli-code/codex', least: 'operator' },
+  { path: '/cli-agents/openclaw', least: 'operator' },
+  { path: '/acp-agents/opencode', least: 'operator' },
+];
+
+const wanted = process.argv.slice(2).filter((text) => !text.startsWith('--'));
+const isChosen = (path: string) =>
+  wanted.length === 0 || wanted.some((prefix) => path === prefix || path.startsWith(`${prefix}/`));
+const pages = [
+  ...navigation.flatMap(({ items }) => items.map(({ least, to }) => ({ path: String(to), least }))),
+  ...details,
+].filter(({ path }) => isChosen(path));
+const chosenLooks = process.argv.includes('--light') ? [usual] : looks;
+
+const folder = mkdtempSync(join(tmpdir(), 'gateway-pages-'));
+const started: ChildProcess[] = [];
+try {
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  process.exitCode = await photographed();
+} finally {
+  for (const gateway of started) {
+    if (gateway.exitCode !== null) continue;
+    gateway.kill('SIGTERM');
+    await once(gateway, 'exit');
+  }
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** @returns the exit code */
+async function photographed(): Promise<number> {
+  const full = await fullGateway();
+  const empty = chosenLooks.some(({ data }) => data === 'empty') ? await emptyGateway() : null;
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu'],
+  });
+  const faults: string[] = [];
+  try {
+    for (const look of chosenLooks) {
+      const gateway = look.data === 'empty' ? empty : full;
+      if (gateway !== null) faults.push(...(await photograph(browser, gateway, look)));
+    }
+  } finally {
+    await browser.close();
+  }
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  process.stdout.write(`${target}: ${pages.length} pages, ${faults.length} faults\n`);
+  return faults.length === 0 ? 0 : 1;
+}
+
+interface Gateway {
+  url: string;
+  /** A login by role. */
+  tokens: Readonly<Partial<Record<Look['role'], string>>>;
+}
+
+async function fullGateway(): Promise<Gateway> {
+  const dataDir = join(folder, 'full');
+  const made = await output(['demo-data', dataDir, '--json']);
+  const { password } = JSON.parse(made) as { password: string };
+  const url = await serve(dataDir);
+  const [admin, viewer] = [await logIn(url, 'admin', password), await logIn(url, 'vera', password)];
+  return { url, tokens: { admin, viewer } };
+}
+
+async function emptyGateway(): Promise<Gateway> {
+  const dataDir = join(folder, 'empty');
+  const url = await serve(dataDir);
+  const code = readFileSync(join(dataDir, 'setup.code'), 'utf8').trim();
+  const password = 'a password for pictures';
+  const reply = await fetch(`${url}/api/setup`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code, password }),
+  });
+  if (!reply.ok) throw new Error(`setup: ${await reply.text()}`);
+  return { url, tokens: { admin: await logIn(url, 'admin', password) } };
+}
+
+async function logIn(url: string, name: string, password: string): Promise<string> {
+  const reply = await fetch(`${url}/api/auth?requester_type=ui`, {
+    headers: { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` },
+  });
+  if (!reply.ok) throw new Error(`login of ${name}: ${await reply.text()}`);
+  return ((await reply.json()) as { auth_token: string }).auth_token;
+}
+
+/** Starts a gateway on a free port. @returns its address */
+async function serve(dataDir: string): Promise<string> {
+  const gateway = program(['serve', '--no-open', '--port', '0', '--data-dir', dataDir]);
+  started.push(gateway);
+  if (gateway.stdout === null || gateway.stderr === null) throw new Error('no output');
+  let log = '';
+  gateway.stderr.on('data', (piece: Buffer) => {
+    log = (log + piece.toString()).slice(-10_000);
+  });
+  for await (const line of createInterface({ input: gateway.stdout })) {
+    const url = /listening on (http:\S+)/.exec(line)?.[1];
+    if (url !== undefined) {
+      gateway.stdout.resume();
+      return url;
+    }
+  }
+  throw new Error(`the gateway did not start: ${log}`);
+}
+
+async function output(args: readonly string[]): Promise<string> {
+  const child = program(args);
+  const pieces: Buffer[] = [];
+  child.stdout?.on('data', (piece: Buffer) => pieces.push(piece));
+  child.stderr?.pipe(process.stderr);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`gateway ${args.join(' ')}: exit ${String(code)}`);
+  return Buffer.concat(pieces).toString();
+}
+
+/** The program, with a home folder of its own: what is installed here belongs into no picture. */
+function program(args: readonly string[]): ChildProcess {
+  const { PATH = '' } = process.env;
+  return spawn(process.execPath, [join(root, 'src', 'cli', 'main.ts'), ...args], {
+    env: { PATH, HOME: join(folder, 'home') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** Photographs the pages as one look has it. @returns what is wrong with them */
+async function photograph(browser: Browser, { tokens, url }: Gateway, look: Look): Promise<string[]> {
+  const { data, language, role, theme, width } = look;
+  const faults: string[] = [];
+  const context = await browser.newContext({
+    viewport: { width, height: width === 390 ? 844 : 900 },
+    locale: language,
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+  });
+  const login = {
+    token: tokens[role],
+    expiresAt: Date.now() + 3_600_000,
+    user: role === 'viewer' ? 'vera' : 'admin',
+    role,
+    version,
+  };
+  await context.addInitScript(([key, value]) => sessionStorage.setItem(key, value), [
+    'modelgate.session:/dashboard',
+    JSON.stringify(login),
+  ] as const);
+  const page = await context.newPage();
+  let path = '';
+  const note = (fault: string) => faults.push(`${path} (${Object.values(look).join(' ')}): ${fault}`);
+  page.on('console', (message) => message.type() === 'error' && note(message.text()));
+  page.on('pageerror', (error) => note(error.message));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(url) && !request.url().startsWith('data:')) note(request.url());
+  });
+  for (const { least, path: next } of pages) {
+    if (!reaches(role, least)) continue;
+    path = next;
+    await page.goto(`${url}/dashboard${path === '/' ? '' : path}`, { timeout: LOAD_MS });
+    await page.locator('h1').first().waitFor({ timeout: LOAD_MS });
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached', timeout: LOAD_MS });
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    if (wide > 0) note(`${wide} px wider than the window`);
+    const name = `${path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-')}.${data}-${role}-${language}-${theme}-${width}.png`;
+    await page.screenshot({ path: join(target, name), fullPage: true });
+  }
+  await context.close();
+  return faults;
+}
