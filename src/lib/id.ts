@@ -23,10 +23,21 @@ export function randomText(length: number): string {
 
 /** A UUID of version 7 (RFC 9562): it begins with the millisecond, so that it sorts by time, and has 74 random bits. */
 export function newUuid(now: number = Date.now()): string {
-  const bytes = randomBytes(16);
+  const bytes = pooledRandom(16);
   bytes.writeUIntBE(now, 0, 6);
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const POOL_BYTES = 4_096;
+let pool = Buffer.alloc(0);
+
+/** Random bytes that are used once: to ask the system for many at a time takes a tenth of the time. */
+function pooledRandom(length: number): Buffer {
+  if (pool.length < length) pool = randomBytes(POOL_BYTES);
+  const bytes = pool.subarray(0, length);
+  pool = pool.subarray(length);
+  return bytes;
 }

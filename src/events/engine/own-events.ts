@@ -28,7 +28,7 @@ export interface OwnEventsStatus {
 
 export function createOwnEvents(drops: Pick<DropReports, 'add'>): OwnEvents {
   let publishers: readonly Publisher[] = [];
-  const queue: CloudEvent[] = [];
+  const queue: { readonly event: CloudEvent; readonly size: number }[] = [];
   let publishing = 0;
   let bytes = 0;
   let emitted = 0;
@@ -44,11 +44,11 @@ export function createOwnEvents(drops: Pick<DropReports, 'add'>): OwnEvents {
     if (lost(result)) drop(result.kind === 'rejected' ? result.reason : 'the storage is full');
   };
   const flush = () => {
-    for (const event of queue.splice(0)) {
+    for (const { event, size } of queue.splice(0)) {
       publishing += 1;
       void Promise.all(publishers.map((publisher) => publish(publisher, event))).finally(() => {
         publishing -= 1;
-        bytes -= eventSize(event);
+        bytes -= size;
         if (publishing + queue.length === 0) closing?.();
       });
     }
@@ -63,7 +63,7 @@ export function createOwnEvents(drops: Pick<DropReports, 'add'>): OwnEvents {
       if (queue.length + publishing >= MOST_EVENTS || bytes + size > MOST_BYTES)
         return drop(`${queue.length + publishing} events wait to be published`);
       bytes += size;
-      queue.push(event);
+      queue.push({ event, size });
       // Whoever emits is answering a request, and goes on first.
       if (queue.length === 1) setImmediate(flush);
     },

@@ -8,6 +8,7 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry, Source, Storage } from '../config/config.ts';
 import { createMemorySpool } from '../spool/memory.ts';
 import type { Admission, Refused } from '../strategies/gate.ts';
+import { createChannelHealths } from './channel-health.ts';
 import { createPublisher } from './publisher.ts';
 
 const log = createLog({ level: 'silent', write: () => {}, pretty: false });
@@ -75,6 +76,7 @@ function setUp({
     { source, channels: new Map([...channels].map(([id, { channel }]) => [id, channel])), takes: () => true },
     {
       gateOf: (id) => ({ admit: () => admit(id) }),
+      healthOf: createChannelHealths(clock),
       spool,
       clock,
       published: () => {},
@@ -145,6 +147,57 @@ describe('a synchronous source', () => {
     assert.deepEqual(main.published, ['1', '2', '3']);
     assert.deepEqual(await publisher.publish(event('4')), { kind: 'accepted' });
     assert.deepEqual(main.published, ['1', '2', '3', '4']);
+  });
+
+  it('does not try every event on a channel that is down, but one after each pause', async () => {
+    const { clock, main, publisher } = setUp({});
+    const problem: { text: string | null } = { text: 'no connection' };
+    Object.assign(main.channel, { problem: () => problem.text });
+    main.fails(down);
+    for (let id = 0; id < 1_000; id += 1) {
+      assert.deepEqual(await publisher.publish(event(String(id))), rejected('unavailable'));
+      await clock.advance(10);
+    }
+    const times = main.attempts.map(({ at }) => at);
+    assert.deepEqual(times.slice(0, 4), [0, 30, 80, 180], 'the pause doubles');
+    assert.ok(times.length <= 11, `${times.length} events of 1,000 were tried`);
+    const [status] = publisher.status().channels;
+    assert.deepEqual([status?.failed, status?.lastError], [1_000, 'down']);
+    problem.text = null;
+    main.fails(() => null);
+    assert.deepEqual(await publisher.publish(event('back')), { kind: 'accepted' }, 'at once');
+  });
+
+  it('tries one event alone while others come, which wait for it where the channel was full', async () => {
+    for (const full of [false, true]) {
+      const { clock, main, publisher } = setUp({});
+      Object.assign(main.channel, { problem: () => (full ? null : 'no connection') });
+      main.fails(() => (full ? new ChannelFull('full') : down()));
+      await publisher.publish(event('1'));
+      await clock.advance(100);
+      const trial = Promise.withResolvers<void>();
+      main.fails(() => null);
+      const { publish } = main.channel;
+      Object.assign(main.channel, { publish: (one: CloudEvent) => trial.promise.then(() => publish(one)) });
+      const tried = publisher.publish(event('2'));
+      const others = ['3', '4'].map((id) => publisher.publish(event(id)));
+      await settled();
+      trial.resolve();
+      assert.deepEqual(await tried, { kind: 'accepted' });
+      const expected = full ? { kind: 'accepted' } : rejected('unavailable');
+      assert.deepEqual(await Promise.all(others), [expected, expected]);
+    }
+  });
+
+  it('goes on trying where some events alone are not taken', async () => {
+    const { main, publisher } = setUp({});
+    main.fails((id) => (id.startsWith('large') ? new Error('too large for the server') : null));
+    for (const id of ['large-1', '2', 'large-3', 'large-4', '5'])
+      assert.equal(
+        (await publisher.publish(event(id))).kind,
+        id.startsWith('large') ? 'rejected' : 'accepted',
+      );
+    assert.deepEqual(main.published, ['2', '5']);
   });
 
   it('says that a channel is full, and that an event is too large', async () => {

@@ -6,9 +6,10 @@ import type { Source, StrategyKind } from '../config/config.ts';
 import type { Kept, Spool, SpoolStatus } from '../spool/spool.ts';
 import { storageOf } from '../spool/storage.ts';
 import type { Clock } from '../strategies/clock.ts';
-import type { Admission, Admitted, Gate, Refused } from '../strategies/gate.ts';
+import type { Admitted, Gate, Refused } from '../strategies/gate.ts';
 import { retryDelay } from './backoff.ts';
-import { createOutlet, type Outlet, type OutletStatus } from './outlet.ts';
+import type { ChannelHealths, PublishFailure } from './channel-health.ts';
+import { createOutlet, type Outlet, type OutletStatus, type SendOutcome } from './outlet.ts';
 import { createSender, type Sender } from './sender.ts';
 import { sourceExtension } from './source-extension.ts';
 
@@ -50,6 +51,8 @@ export interface PublisherSettings {
 export interface PublisherInput {
   /** The limits of the source: for each channel their own, so that one that is broken does not hold up another. */
   gateOf(channelId: string): Pick<Gate, 'admit'>;
+  /** What is known of a channel from publishing into it, by this source or another. */
+  healthOf: ChannelHealths;
   /** Where events wait; null only for a source that is synchronous and has none. */
   spool: Spool | null;
   clock: Clock;
@@ -109,7 +112,8 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
   let lines: ReadonlyMap<string, Line> = new Map();
 
   const open = (channelId: string, channel: Channel): Line => {
-    const outlet = createOutlet(channelId, channel, input.gateOf(channelId), clock);
+    const gate = input.gateOf(channelId);
+    const outlet = createOutlet({ channelId, channel, health: input.healthOf(channel), gate, clock });
     const { retry } = source.runtime;
     const before = ending.get(channelId);
     before?.now.abort();
@@ -153,24 +157,39 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
   const keep = async (event: CloudEvent, ids: readonly string[], waitMs: number): Promise<PublishResult> =>
     spool === null ? reject('unavailable') : ofStorage(await spool.add(event, ids, waitMs));
 
-  /** Tries until the channel has the event, as often as the rule says. */
-  const sendNow = async (
+  /** What became of a first attempt; further ones follow as often as the rule says. Nothing waits where nothing has to. */
+  const sendNow = (
     outlet: Outlet,
     event: CloudEvent,
     first: Admitted,
     waitMs: number,
+  ): PublishResult | Promise<PublishResult> => {
+    const outcome = outlet.send(event, first);
+    if (outcome instanceof Promise || source.runtime.retry !== null || spool !== null)
+      return sendAgain(outlet, event, outcome, waitMs);
+    return outcome.kind === 'sent' ? { kind: 'accepted' } : rejectedBy(outcome);
+  };
+  const sendAgain = async (
+    outlet: Outlet,
+    event: CloudEvent,
+    first: SendOutcome | Promise<SendOutcome>,
+    waitMs: number,
   ): Promise<PublishResult> => {
-    let admission: Admission = first;
-    let problem = reject('unavailable');
-    for (let attempt = 1; admission.kind === 'admitted'; attempt += 1) {
-      const outcome = await outlet.send(event, admission);
+    let sending = first;
+    let problem: PublishResult;
+    for (let attempt = 1; ; attempt += 1) {
+      const outcome = await sending;
       if (outcome.kind === 'sent') return { kind: 'accepted' };
-      problem = reject(outcome.full ? 'full' : 'unavailable');
+      problem = rejectedBy(outcome);
       const { retry } = source.runtime;
       if (retry === null || attempt > retry.max || closed.signal.aborted) break;
       await pause(retryDelay(retry, attempt, 0, random()), clock, closed.signal);
-      admission = await outlet.admit();
-      if (admission.kind === 'refused') problem = refusal(admission);
+      const admission = await outlet.admit();
+      if (admission.kind === 'refused') {
+        problem = refusal(admission);
+        break;
+      }
+      sending = outlet.send(event, admission);
     }
     return spool === null ? problem : keep(event, [outlet.channelId], waitMs);
   };
@@ -181,25 +200,22 @@ export function createPublisher(settings: PublisherSettings, input: PublisherInp
     outlets: readonly Outlet[],
     waitMs: number,
   ): Promise<PublishResult> => {
-    const admissions = await Promise.all(
-      outlets.map(async (outlet) =>
-        spool !== null && spool.waiting(outlet.channelId) > 0 ? null : outlet.admit(),
-      ),
+    const admitting = outlets.map((outlet) =>
+      spool !== null && spool.waiting(outlet.channelId) > 0 ? null : outlet.admit(),
     );
+    const admissions = await settledOf(admitting);
     const refused = admissions.find((one) => one?.kind === 'refused');
     if (refused !== undefined && refused !== null && refused.kind === 'refused') {
       for (const one of admissions) if (one?.kind === 'admitted') one.cancel();
       return refusal(refused);
     }
-    const results = await Promise.all(
-      outlets.map((outlet, index) => {
-        const admission = admissions[index];
-        return admission?.kind === 'admitted'
-          ? sendNow(outlet, event, admission, waitMs)
-          : keep(event, [outlet.channelId], waitMs);
-      }),
-    );
-    return worst(results);
+    const results = outlets.map((outlet, index) => {
+      const admission = admissions[index];
+      return admission?.kind === 'admitted'
+        ? sendNow(outlet, event, admission, waitMs)
+        : keep(event, [outlet.channelId], waitMs);
+    });
+    return worst(await settledOf(results));
   };
 
   const send = async (event: CloudEvent, waitMs: number): Promise<PublishResult> => {
@@ -299,6 +315,8 @@ const reject = (
   retryAfterMs: reason === 'too_large' ? null : retryAfterMs,
 });
 
+const rejectedBy = ({ full }: PublishFailure): PublishResult => reject(full ? 'full' : 'unavailable');
+
 const refusal = ({ by, fallback, retryAfterMs }: Refused): PublishResult =>
   reject(refusalReasons[by], retryAfterMs, fallback);
 
@@ -326,6 +344,11 @@ const severity: Readonly<Record<PublishResult['kind'], number>> = {
   dropped: 2,
   rejected: 3,
 };
+
+/** Most are there already. */
+function settledOf<T>(values: readonly (T | Promise<T>)[]): readonly T[] | Promise<T[]> {
+  return values.some((value) => value instanceof Promise) ? Promise.all(values) : (values as readonly T[]);
+}
 
 /** What holds for an event of which each channel says something else. */
 function worst(results: readonly PublishResult[]): PublishResult {

@@ -1,7 +1,9 @@
 import { describe, type Log } from '../../lib/log.ts';
+import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry } from '../config/config.ts';
 import type { Spool, Waiting } from '../spool/spool.ts';
 import type { Clock } from '../strategies/clock.ts';
+import type { Admitted } from '../strategies/gate.ts';
 import { retryDelay } from './backoff.ts';
 import type { Outlet } from './outlet.ts';
 
@@ -64,6 +66,12 @@ export function createSender({
       wake = end;
     });
 
+  /** While it fails it is tried seldom, and has to be: only so it is known that the channel is back. */
+  const send = async (event: CloudEvent, sequence: number, admission: Admitted): Promise<boolean> => {
+    const { kind } = await outlet.send(event, admission, true);
+    if (kind === 'sent') spool.done(channelId, [sequence]);
+    return kind === 'sent';
+  };
   const sendAll = async (batch: readonly Waiting[]): Promise<{ pauseMs: number }> => {
     let pauseMs = 0;
     const underWay: Promise<boolean>[] = [];
@@ -75,12 +83,7 @@ export function createSender({
         pauseMs = ownPlaces ? 0 : Math.max(1, admission.retryAfterMs);
         break;
       }
-      underWay.push(
-        outlet.send(event, admission).then(({ kind }) => {
-          if (kind === 'sent') spool.done(channelId, [sequence]);
-          return kind === 'sent';
-        }),
-      );
+      underWay.push(send(event, sequence, admission));
     }
     const outcomes = await Promise.all(underWay);
     if (outcomes.includes(false)) return { pauseMs: failed() };

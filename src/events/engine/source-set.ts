@@ -8,6 +8,7 @@ import { monotonicClock } from '../strategies/clock.ts';
 import { admitToBoth } from '../strategies/gate.ts';
 import type { Gates } from '../strategies/gates.ts';
 import { isOrigin } from './bridges.ts';
+import { createChannelHealths } from './channel-health.ts';
 import type { ChannelPool } from './channel-pool.ts';
 import type { DropReports } from './drop-reports.ts';
 import { createPublisher, type Publisher, type PublisherSettings, type PublishResult } from './publisher.ts';
@@ -60,6 +61,7 @@ export interface SourceSetInput {
 export function createSourceSet(input: SourceSetInput): SourceSet {
   const { channels, drops, gates, log, places, random, tail } = input;
   let current: Sources = new Map();
+  const healthOf = createChannelHealths(monotonicClock);
   const retired = new Set<Publisher>();
 
   const retire = (publisher: Publisher) => {
@@ -82,7 +84,7 @@ export function createSourceSet(input: SourceSetInput): SourceSet {
       // Of the gateway's own events it is told once for all sources.
       if (result === 'dropped' && !isOwn(source)) drops.add(source.id, 'the storage is full');
     };
-    const input = { gateOf, spool, clock: monotonicClock, random, log, published };
+    const input = { gateOf, healthOf, spool, clock: monotonicClock, random, log, published };
     return { source, publisher: createPublisher(settings, input) };
   };
   return {

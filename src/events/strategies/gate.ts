@@ -59,7 +59,7 @@ export function createGate(clock: Clock): OpenGate {
   /** Grows with every chance that a refused call may pass. */
   let chances = 0;
 
-  const admit = () => askFrom({ limits, fallbacks }, 0, []);
+  const admit = () => (limits.length === 0 ? unlimited : askFrom({ limits, fallbacks }, 0, []));
   const serve = async () => {
     if (serving) return;
     serving = true;
@@ -130,6 +130,9 @@ interface Asked {
   readonly fallbacks: ReadonlyMap<Limit, string>;
 }
 
+/** Where there is no limit, nobody has to be told what came of a call. */
+const unlimited: Admitted = { kind: 'admitted', done() {}, cancel() {} };
+
 /** Asks one limit after the other. What was given before a refusal goes back. */
 function askFrom(asked: Asked, from: number, permits: readonly Permit[]): Admission | Promise<Admission> {
   const { limits } = asked;
@@ -165,15 +168,29 @@ function askFrom(asked: Asked, from: number, permits: readonly Permit[]): Admiss
   };
 }
 
-/** A call that has to pass two gates. */
-export async function admitToBoth(outer: Gate, inner: Gate): Promise<Admission> {
-  const first = await outer.admit();
+/** A call that has to pass two gates: at once where both answer at once. */
+export function admitToBoth(outer: Gate, inner: Gate): Admission | Promise<Admission> {
+  const first = outer.admit();
+  return first instanceof Promise
+    ? first.then((admission) => admitToSecond(admission, inner))
+    : admitToSecond(first, inner);
+}
+
+function admitToSecond(first: Admission, inner: Gate): Admission | Promise<Admission> {
   if (first.kind === 'refused') return first;
-  const second = await inner.admit();
+  const second = inner.admit();
+  return second instanceof Promise
+    ? second.then((admission) => bothOf(first, admission))
+    : bothOf(first, second);
+}
+
+function bothOf(first: Admitted, second: Admission): Admission {
   if (second.kind === 'refused') {
     first.cancel();
     return second;
   }
+  if (first === unlimited) return second;
+  if (second === unlimited) return first;
   return {
     kind: 'admitted',
     done(outcome, ms) {
