@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { groups } from '../../src/cli/commands/groups.ts';
 import { commandList } from '../../src/cli/commands/index.ts';
 import { type Candidate, candidates } from '../../src/cli/completion/candidates.ts';
 import { childEnv } from '../support/child-env.ts';
+import { program as tested } from '../support/program.ts';
 import { createSandbox, type Sandbox } from './run.ts';
 
-const main = resolve(import.meta.dirname, '../../src/cli/main.ts');
 /** In `.ci/run` all of these shells are there. */
 const has = (shell: string): boolean => spawnSync(shell, ['--version']).error === undefined;
 
@@ -70,7 +70,7 @@ describe('completion', () => {
     folder = dirname(sandbox.dataDir);
     const bin = join(folder, 'bin');
     await mkdir(bin);
-    const program = `#!/bin/sh\nexec '${process.execPath}' --disable-warning=ExperimentalWarning '${main}' "$@"\n`;
+    const program = `#!/bin/sh\nexec '${process.execPath}' --disable-warning=ExperimentalWarning '${tested}' "$@"\n`;
     await writeFile(join(bin, 'gateway'), program, { mode: 0o755 });
     const path = `${bin}${delimiter}${process.env['PATH'] ?? ''}`;
     env = childEnv({ HOME: folder, DATA_DIR: sandbox.dataDir, PATH: path, TERM: 'dumb' });

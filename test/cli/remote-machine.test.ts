@@ -4,12 +4,10 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { childEnv } from '../support/child-env.ts';
 import { temporaryFolder } from '../support/folder.ts';
+import { program } from '../support/program.ts';
 import { createSandbox } from './run.ts';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 interface Network {
   name: string;
@@ -58,7 +56,7 @@ it('setup-TOOL on another machine takes models from the gateway and writes its o
 
   const home = temporaryFolder(test);
   const there = async (...args: string[]) => {
-    const child = spawn('ip', ['netns', 'exec', network.name, process.execPath, main, ...args], {
+    const child = spawn('ip', ['netns', 'exec', network.name, process.execPath, program, ...args], {
       env: childEnv({ HOME: home, DATA_DIR: join(home, 'data'), GATEWAY_API_KEY: key }),
       stdio: ['ignore', 'pipe', 'pipe'],
     });

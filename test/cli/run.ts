@@ -4,13 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { run as runProgram } from '../../src/cli/program.ts';
 import { createIo } from '../../src/cli/terminal/io.ts';
 import { childEnv } from '../support/child-env.ts';
-
-/** The real program, in child processes of this Node.js, each sandbox with its own home and data directory. */
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+import { program } from '../support/program.ts';
 
 export interface Ran {
   code: number | null;
@@ -34,6 +31,7 @@ export interface Serving {
   stop(): Promise<{ code: number | null }>;
 }
 
+/** The real program, in child processes of this Node.js, each sandbox with its own home and data directory. */
 export interface Sandbox {
   dataDir: string;
   run(args: readonly string[], options?: RunOptions): Promise<Ran>;
@@ -50,7 +48,7 @@ export async function createSandbox(): Promise<Sandbox> {
   const children = new Set<ChildProcessWithoutNullStreams>();
 
   const start: Sandbox['spawn'] = (args, { env = {} } = {}) => {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
       cwd: home,
       env: childEnv({ HOME: home, DATA_DIR: dataDir, ...env }),
     });

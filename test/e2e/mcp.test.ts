@@ -6,8 +6,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { childEnv } from '../support/child-env.ts';
 import { waitFor } from '../support/gateway.ts';
 import { challenged, firstResult, managed, refused } from '../support/management.ts';
+import { program } from '../support/program.ts';
 
-const program = join(import.meta.dirname, '../../src/cli/main.ts');
 const info = { name: 'test', version: '1.0.0' };
 /** `legacy` begins with `initialize`, as clients up to 2025-11 do; `auto` speaks the revision of 2026-07-28. */
 const eras = ['legacy', 'auto'] as const;

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
 import { type OidcOptions, type OidcServer, oidcClient, startOidc } from '../support/oidc.ts';
+import { program } from '../support/program.ts';
 import { type ResourceServer, startResourceServer } from '../support/resource-server.ts';
 
-const program = resolve(import.meta.dirname, '../../src/cli/main.ts');
 const spareKey = 'the-key-of-another-account';
 const question = { model: 'ai/m-1', messages: [{ role: 'user', content: 'hi' }] };
 

@@ -4,14 +4,13 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { childEnv } from './child-env.ts';
 import { exchange, openClient, type RawClient, type Reply, type RequestLine } from './client.ts';
 import { addConnections, addKey, ledgerLines } from './data-dir.ts';
 import { PATIENCE_MS } from './patience.ts';
-
-const program = resolve(import.meta.dirname, '../../src/cli/main.ts');
+import { program } from './program.ts';
 
 /** A row of `gateway logs --json`. */
 export interface LedgerLine {
