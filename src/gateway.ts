@@ -80,6 +80,7 @@ import { serveUpgrade } from './proxy/websocket/upgrade.ts';
 import { openRecords } from './records.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
 import { openServices, type Services } from './services/open.ts';
+import { type ProcessControl, processResource } from './services/process-resource.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import { openStore, type Store } from './store/database.ts';
@@ -125,10 +126,13 @@ export interface GatewayInput {
   /** Gets a line for each request; null for none. */
   accessLog?: Log | null;
   version: string;
+  /** What may be done to this process through the management API; nothing when absent. */
+  processControl?: ProcessControl | null;
 }
 
 /** Puts the parts together. The only file that knows them all. */
-export function createGateway({ config, log, accessLog = null, version }: GatewayInput): Gateway {
+export function createGateway(input: GatewayInput): Gateway {
+  const { config, log, accessLog = null, processControl = null, version } = input;
   const closers: (() => Promise<void> | void)[] = [];
   let logged = (_line: string): void => {};
   const onClose = (close: () => Promise<void> | void) => closers.unshift(close);
@@ -141,6 +145,7 @@ export function createGateway({ config, log, accessLog = null, version }: Gatewa
           log,
           accessLog,
           version,
+          processControl,
           onClose,
           onLive: (listener) => (logged = listener),
         });
@@ -276,7 +281,7 @@ interface Opened {
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
 async function openContext(
-  { accessLog, config, log, onClose, onLive, version }: OpenInput,
+  { accessLog, config, log, onClose, onLive, processControl = null, version }: OpenInput,
   listening: ListeningAt,
   openRequests: () => number,
 ): Promise<Opened> {
@@ -545,7 +550,7 @@ async function openContext(
     owner: { key: `sk-local-${randomText(32)}`, principal: { keyId: 'local', name: 'local', models: null } },
   };
   const { management, setupCode } = await openManagementApi(
-    { config, log, version, onClose },
+    { config, log, version, onClose, processControl },
     {
       store,
       schedule,
@@ -598,7 +603,7 @@ interface DoorParts {
 
 /** The management API, with who may come in and what is recorded of it. */
 async function openManagementApi(
-  { config, log, onClose, version }: Omit<OpenInput, 'onLive'>,
+  { config, log, onClose, processControl = null, version }: Omit<OpenInput, 'onLive'>,
   parts: DoorParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
   const { audit, context, gatewayEvents, live, report, schedule, sealing, services, snapshots } = parts;
@@ -698,6 +703,12 @@ async function openManagementApi(
         reload: snapshots.reload,
       }),
       ...services.resources,
+      processResource({
+        control: processControl,
+        version,
+        now: context.now,
+        mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
+      }),
       auditResource(audit),
       toolsResource(cliTools.service),
       backups.resource,

@@ -22,6 +22,8 @@ export const permissions = {
   'services:read': { from: 'viewer', scope: true },
   'services:operate': { from: 'operator', scope: true },
   'services:update': { from: 'admin', scope: true },
+  /** Ending the process of the gateway, and starting the gateway anew. */
+  'process:operate': { from: 'admin', scope: false, fresh: true },
   'metrics:read': { from: 'viewer', scope: true },
   'usage:read': { from: 'viewer', scope: true },
   'models:read': { from: 'viewer', scope: true },
@@ -120,6 +122,13 @@ export function needsFresh(permission: string): boolean {
   if (!isPermission(permission)) return true;
   const row: PermissionRow = permissions[permission];
   return row.fresh === true;
+}
+
+/** The permissions that a caller can give an automation token: nobody gives what they do not have. */
+export function grantableScopes(caller: { can(permission: string): boolean }): Permission[] {
+  return (Object.keys(permissions) as Permission[]).filter(
+    (permission) => mayBeScope(permission) && caller.can(permission),
+  );
 }
 
 /** For how long a proven password counts as fresh. */

@@ -9,6 +9,8 @@ export interface Context {
   io: Io;
   now: () => number;
   config(): Promise<Config>;
+  /** The same as it is now, where `config` is as it was at first. */
+  readConfig(): Promise<Config>;
   /** The data directory. Unlike the whole configuration it is known where `config.json` is wrong. */
   dataDir(): Promise<string>;
   /** The value of an environment variable that the user named; undefined when unset or empty. */
@@ -43,7 +45,8 @@ export interface ContextInput {
 }
 
 export function createContext({ io, flags, now = Date.now }: ContextInput): Context {
-  const config = once(async () => (await import('../config.ts')).loadConfig({ flags }));
+  const readConfig = async () => (await import('../config.ts')).loadConfig({ flags });
+  const config = once(readConfig);
   const dataDir = async () => (await import('../config.ts')).dataDirectoryOf({ flags });
   const keyPlace = async () => {
     const { storageSecretOf } = await import('../config.ts');
@@ -87,6 +90,7 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     io,
     now,
     config,
+    readConfig,
     dataDir,
     variable: async (name) => (await import('../config.ts')).readVariable(name),
     variables: async (names) => {

@@ -1,3 +1,4 @@
+import { grantableScopes } from '../access/permissions.ts';
 import type { Caller } from '../http/resource.ts';
 import { apiVersion } from './api-path.ts';
 import type { ManagementContext } from './context.ts';
@@ -13,7 +14,13 @@ export function entryPoint(
     description: 'The management API of this gateway',
     version: apiVersion,
     versions: [{ name: apiVersion, href: `/api/v${apiVersion}` }],
-    identity: { userid: caller.name, name: caller.name, role: caller.role, via: caller.via },
+    identity: {
+      userid: caller.name,
+      name: caller.name,
+      role: caller.role,
+      via: caller.via,
+      scopes: grantableScopes(caller),
+    },
     server_info: { version, time: new Date(now()).toISOString() },
     product_info: { name: 'Modelgate', documentation: `${prefix}/docs` },
     collections: resources

@@ -130,6 +130,19 @@ export const taskRow = z.object({
   updated_at: instant,
 });
 
+/** The process of the gateway, as it is shown. */
+export const processRow = z.object({
+  id: z.string(),
+  /** Of Modelgate. */
+  version: z.string(),
+  /** Of Node.js. */
+  node: z.string(),
+  /** `linux x64`. */
+  platform: z.string(),
+  pid: z.int(),
+  started_at: instant,
+});
+
 export type TaskStatus = z.infer<typeof taskOutcome>;
 export type ServiceState = z.infer<typeof serviceState>;
 export type ServiceOptions = z.infer<typeof serviceRow>['options'];

@@ -3,6 +3,7 @@ import { overrideFinder } from '../catalog/override.ts';
 import { type Config, type ConfigInput, loadConfig } from '../config.ts';
 import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
+import { openAllowedValues } from './allowed-values.ts';
 import { readSettings, type SettingsFile, valueIn, withValue, writeSettings } from './file.ts';
 import { type Setting, settings, sourceOf } from './list.ts';
 import { type SettingRow, settingChange, settingRow } from './schema.ts';
@@ -21,11 +22,12 @@ export interface SettingsInput {
 export function settingsResource({ config, env }: SettingsInput): Resource {
   const { dataDir } = config;
   const started = readSettings(dataDir);
+  const allowed = openAllowedValues();
   const next = (file: SettingsFile): Config => nextConfig(config, file, env);
   const rowsNow = (): SettingRow[] => {
     const file = readSettings(dataDir);
     const later = nextOrConflict(next, file);
-    return settings.map((setting) => rowOf(setting, { config, started, file, later }));
+    return settings.map((setting) => rowOf(setting, { config, started, file, later, allowed }));
   };
   const find = (name: string): SettingRow | null => rowsNow().find(({ id }) => id === name) ?? null;
   const write = (row: Row, value: unknown): SettingRow => {
@@ -80,9 +82,10 @@ interface Moment {
   /** What it says now, and what comes of that with the next start. */
   file: SettingsFile;
   later: Config;
+  allowed(name: string): unknown;
 }
 
-function rowOf(setting: Setting, { config, file, later, started }: Moment): SettingRow {
+function rowOf(setting: Setting, { allowed, config, file, later, started }: Moment): SettingRow {
   const { name, outside, read } = setting;
   const value = read(config);
   const source = sourceOf(setting, config, started);
@@ -95,6 +98,7 @@ function rowOf(setting: Setting, { config, file, later, started }: Moment): Sett
     editable: outside !== true && source !== 'flag' && source !== 'environment',
     in_file: configured !== undefined,
     configured: configured ?? null,
+    allowed: outside === true ? null : allowed(name),
     restart_required: !isDeepStrictEqual(value, read(later)),
   };
 }

@@ -14,6 +14,8 @@ export const settingRow = z.object({
   /** Whether `config.json` names it, and what it says; null where it does not. */
   in_file: z.boolean(),
   configured: z.unknown(),
+  /** JSON Schema of what `config.json` may say; null for what cannot stand there. */
+  allowed: z.unknown(),
   /** `config.json` says something else than is in force: that comes with the next start. */
   restart_required: z.boolean(),
 });

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
+import { buildPages } from './build.ts';
 import { enter, logIn, visitor } from './visitor.ts';
 
 /** Every page, and the least role that may open it. */
-const pages: readonly [path: string, least: 'viewer' | 'operator'][] = [
+const pages: readonly [path: string, least: 'viewer' | 'operator' | 'admin'][] = [
   ['/', 'viewer'],
   ['/requests', 'operator'],
   ['/cli-code', 'operator'],
@@ -21,16 +20,16 @@ const pages: readonly [path: string, least: 'viewer' | 'operator'][] = [
   ['/connections', 'viewer'],
   ['/combos', 'viewer'],
   ['/api-manager', 'operator'],
+  ['/services', 'viewer'],
+  ['/services/data-plane', 'viewer'],
+  ['/users', 'viewer'],
+  ['/audit', 'admin'],
+  ['/backups', 'admin'],
+  ['/settings', 'operator'],
 ];
 
-const build = fileURLToPath(new URL('../../scripts/build-dashboard.ts', import.meta.url));
-
 describe('the dashboard', { skip: withoutChromium }, () => {
-  before(() => {
-    // `npm test` has built it before; a single file that is run may be the first to need it.
-    const { status } = spawnSync(process.execPath, [build, '--if-stale'], { stdio: 'inherit' });
-    assert.equal(status, 0);
-  });
+  before(buildPages);
   const at = managed();
   const chromium = browser();
   const url = () => `http://127.0.0.1:${at.gateway.port}`;

@@ -66,7 +66,7 @@ function Door({ needsSetup, queries, live, api }: DoorProps) {
     if (role === null) return [];
     return reaches(role, 'operator') ? ['requests', 'services'] : ['services'];
   }, [role]);
-  const inside = state.kind === 'in';
+  const inside = state.kind === 'in' || state.kind === 'confirming';
   useEffect(() => {
     if (!inside) return;
     live.start(topics);
@@ -81,7 +81,7 @@ function Door({ needsSetup, queries, live, api }: DoorProps) {
   return (
     <>
       <RouterProvider router={router} />
-      {state.kind === 'expired' && <LoginDialog login={state.login} />}
+      {(state.kind === 'expired' || state.kind === 'confirming') && <LoginDialog state={state} />}
     </>
   );
 }

@@ -1,13 +1,18 @@
 import {
+  Archive,
   Bot,
   Cable,
+  FileClock,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
   Plug,
   ScrollText,
+  Server,
+  Settings2,
   Shuffle,
   SquareTerminal,
+  Users,
 } from 'lucide-react';
 import type { Role } from '../lib/api/session.ts';
 
@@ -21,7 +26,12 @@ export interface NavigationItem {
     | '/acp-agents'
     | '/connections'
     | '/combos'
-    | '/api-manager';
+    | '/api-manager'
+    | '/services'
+    | '/users'
+    | '/audit'
+    | '/backups'
+    | '/settings';
   /** Key of its name in the namespace `common`. */
   label: string;
   icon: LucideIcon;
@@ -56,6 +66,16 @@ export const navigation: readonly NavigationGroup[] = [
       { to: '/connections', label: 'nav.connections', icon: Cable, least: 'viewer' },
       { to: '/combos', label: 'nav.combos', icon: Shuffle, least: 'viewer' },
       { to: '/api-manager', label: 'nav.keys', icon: KeyRound, least: 'operator' },
+    ],
+  },
+  {
+    label: 'nav.operate',
+    items: [
+      { to: '/services', label: 'nav.services', icon: Server, least: 'viewer' },
+      { to: '/users', label: 'nav.users', icon: Users, least: 'viewer' },
+      { to: '/audit', label: 'nav.audit', icon: FileClock, least: 'admin' },
+      { to: '/backups', label: 'nav.backups', icon: Archive, least: 'admin' },
+      { to: '/settings', label: 'nav.settings', icon: Settings2, least: 'operator' },
     ],
   },
 ];

@@ -6,7 +6,10 @@ import {
   lazyRouteComponent,
 } from '@tanstack/react-router';
 import { agentsSearch } from '../features/acp-agents/search.ts';
+import { auditSearch } from '../features/audit/search.ts';
 import { requestsSearch } from '../features/requests/search.ts';
+import { servicesSearch } from '../features/services/search.ts';
+import { settingsSearch } from '../features/settings/search.ts';
 import { toolsSearch } from '../features/tools/search.ts';
 import { dashboardPath } from '../lib/base-path.ts';
 import { sortSearch } from '../lib/sort-search.ts';
@@ -102,6 +105,53 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('../pages/keys.tsx'), 'KeysPage'),
 });
 
+const services = createRoute({
+  getParentRoute: () => root,
+  path: '/services',
+  validateSearch: servicesSearch,
+  component: lazyRouteComponent(() => import('../pages/services.tsx'), 'ServicesPage'),
+});
+
+const service = createRoute({
+  getParentRoute: () => services,
+  path: '$serviceId',
+  component: lazyRouteComponent(() => import('../pages/service.tsx'), 'ServicePage'),
+});
+
+const users = createRoute({
+  getParentRoute: () => root,
+  path: '/users',
+  validateSearch: sortSearch,
+  component: lazyRouteComponent(() => import('../pages/users.tsx'), 'UsersPage'),
+});
+
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  validateSearch: auditSearch,
+  component: lazyRouteComponent(() => import('../pages/audit.tsx'), 'AuditPage'),
+});
+
+const auditRecord = createRoute({
+  getParentRoute: () => audit,
+  path: '$auditId',
+  component: lazyRouteComponent(() => import('../pages/audit-record.tsx'), 'AuditRecordPage'),
+});
+
+const backups = createRoute({
+  getParentRoute: () => root,
+  path: '/backups',
+  validateSearch: sortSearch,
+  component: lazyRouteComponent(() => import('../pages/backups.tsx'), 'BackupsPage'),
+});
+
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings',
+  validateSearch: settingsSearch,
+  component: lazyRouteComponent(() => import('../pages/settings.tsx'), 'SettingsPage'),
+});
+
 const routeTree = root.addChildren([
   overview,
   requests.addChildren([request]),
@@ -114,6 +164,11 @@ const routeTree = root.addChildren([
   connections,
   combos,
   keys,
+  services.addChildren([service]),
+  users,
+  audit.addChildren([auditRecord]),
+  backups,
+  settings,
 ]);
 
 export function createDashboardRouter(queries: QueryClient) {

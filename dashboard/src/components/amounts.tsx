@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { compact, duration, exact, exactMoney, money, percent } from '../lib/format/numbers.ts';
+import { bytes, compact, duration, exact, exactMoney, money, percent } from '../lib/format/numbers.ts';
 import { exactTime, relativeTime } from '../lib/format/times.ts';
 import { useNow } from '../lib/now.ts';
 
@@ -47,6 +47,18 @@ export function Duration({ value, unknown }: AmountProps) {
       title={value === null ? (unknown ?? t('unknown.value')) : `${exact(value, locale)} ms`}
     >
       {duration(value, locale)}
+    </span>
+  );
+}
+
+/** Bytes; all digits on hover. */
+export function Bytes({ value, unknown }: AmountProps) {
+  const locale = useLocale();
+  const { t } = useTranslation();
+  const title = value === null ? (unknown ?? t('unknown.value')) : `${exact(value, locale)} B`;
+  return (
+    <span className="nums" title={title}>
+      {bytes(value, locale)}
     </span>
   );
 }

@@ -17,7 +17,7 @@ export async function copyText(text: string): Promise<boolean> {
   area.style.position = 'fixed';
   area.style.opacity = '0';
   // Within an open dialog, which keeps the focus to itself.
-  const host = document.activeElement?.closest('[role="dialog"]') ?? document.body;
+  const host = document.activeElement?.closest('dialog') ?? document.body;
   host.append(area);
   area.select();
   try {

@@ -1,11 +1,12 @@
 import { keyStore } from '../../access/store.ts';
-import { readVariable } from '../../config.ts';
-import { createGateway, type Gateway } from '../../gateway.ts';
+import { type Config, readVariable } from '../../config.ts';
+import { createGateway, type Gateway, type Listening } from '../../gateway.ts';
 import { createLineBuffer } from '../../lib/line-buffer.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { openBrowser } from '../terminal/open-browser.ts';
+import { askForUpdate, updateSentence } from '../update-check.ts';
 import { version } from '../version.ts';
 
 export const serveCommand: Command = {
@@ -26,51 +27,90 @@ export const serveCommand: Command = {
       const { serveMcp } = await import('./mcp/serve.ts');
       return serveMcp(context, { readOnly: false });
     }
-    const config = await context.config();
     const { io } = context;
-    let gateway: Gateway | null = null;
-    const logTo = (write: (line: string) => void) =>
-      createLog({
-        level: config.logLevel,
-        write,
-        pretty: io.interactive,
-        tee: (line) => gateway?.logged(line),
+    const first = await context.config();
+    let config = first;
+    let announced = false;
+    for (;;) {
+      const { how, port } = await served(config, context, async ({ setupCode, ...listening }) => {
+        const { url } = listening;
+        if (!announced) await greet(context, url, setupCode);
+        io.record(
+          { listening: true, ...listening, pid: process.pid },
+          () => `Modelgate ${version()} listening on ${url}`,
+        );
+        // A first start, by a person who sits in front of it.
+        if (!announced && setupCode !== null && io.interactive && !options.on('no-open'))
+          openBrowser(`${url}/dashboard`, {
+            platform: process.platform,
+            variable: readVariable,
+            onFailure: () => io.note(`No browser could be opened: open ${url}/dashboard yourself`),
+          });
+        announced = true;
       });
-    const requestLines = createLineBuffer(io.note);
-    const log = logTo((line) => {
-      // What was logged first stands first.
-      requestLines.flush();
-      io.note(line);
-    });
-    // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
-    const signalled = nextSignal();
-    gateway = createGateway({
-      config,
-      log,
-      accessLog: config.accessLog ? logTo(requestLines.write) : null,
-      version: version(),
-    });
-    const { url, host, port, setupCode } = await gateway.start();
-    await greet(context, url, setupCode);
-    io.record(
-      { listening: true, url, host, port, pid: process.pid },
-      () => `Modelgate ${version()} listening on ${url}`,
-    );
-    // A first start, by a person who sits in front of it.
-    if (setupCode !== null && io.interactive && !options.on('no-open'))
-      openBrowser(`${url}/dashboard`, {
-        platform: process.platform,
-        variable: readVariable,
-        onFailure: () => io.note(`No browser could be opened: open ${url}/dashboard yourself`),
-      });
-    const signal = await signalled;
-    log.info({ signal, drain_ms: config.drainMs }, 'stopping: open requests may finish');
-    void nextSignal().then(() => process.exit(1));
-    await gateway.stop();
-    log.info('stopped');
-    return 0;
+      if (how === 'stop') return 0;
+      // Who asked for a restart finds it again at the port that was free at the first start.
+      config = { ...(await context.readConfig()), ...(first.port === 0 ? { port } : {}) };
+    }
   },
 };
+
+/** Runs one gateway until it is told to end. @returns whether another is to be started in its place, and where it listened */
+async function served(
+  config: Config,
+  context: Context,
+  onListening: (listening: Listening) => Promise<void>,
+): Promise<{ how: 'stop' | 'restart'; port: number }> {
+  const { io } = context;
+  let gateway: Gateway | null = null;
+  const logTo = (write: (line: string) => void) =>
+    createLog({
+      level: config.logLevel,
+      write,
+      pretty: io.interactive,
+      tee: (line) => gateway?.logged(line),
+    });
+  const requestLines = createLineBuffer(io.note);
+  const log = logTo((line) => {
+    // What was logged first stands first.
+    requestLines.flush();
+    io.note(line);
+  });
+  // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
+  const signalled = nextSignal();
+  const asked = Promise.withResolvers<'stop' | 'restart'>();
+  gateway = createGateway({
+    config,
+    log,
+    accessLog: config.accessLog ? logTo(requestLines.write) : null,
+    version: version(),
+    processControl: {
+      leave: asked.resolve,
+      async checkUpdate() {
+        const answer = await askForUpdate(await context.environment());
+        const message = updateSentence(answer, version());
+        if (answer.kind !== 'known') return { kind: 'unknown', message };
+        return { kind: 'known', message, newer: answer.newer, next: answer.next };
+      },
+    },
+  });
+  const listening = await gateway.start();
+  await onListening(listening);
+  const end = await Promise.race([
+    signalled.next.then((signal) => ({ how: 'stop' as const, signal })),
+    asked.promise.then((how) => ({ how, signal: null })),
+  ]);
+  signalled.ignore();
+  const { how, signal } = end;
+  const what = how === 'stop' ? 'stopping' : 'starting anew';
+  log.info({ signal, drain_ms: config.drainMs }, `${what}: open requests may finish`);
+  const again = nextSignal();
+  void again.next.then(() => process.exit(1));
+  await gateway.stop();
+  if (how === 'restart') again.ignore();
+  log.info('stopped');
+  return { how, port: listening.port };
+}
 
 /** What a newcomer does next, said only while there is nobody who could use the gateway. */
 async function greet(
@@ -93,14 +133,18 @@ async function greet(
   io.record({}, () => `First steps: \`gateway keys add NAME\`, then point a tool at ${url} (or ${url}/v1)`);
 }
 
-function nextSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    const done = (signal: NodeJS.Signals) => {
-      process.off('SIGTERM', done);
-      process.off('SIGINT', done);
-      resolve(signal);
-    };
-    process.on('SIGTERM', done);
-    process.on('SIGINT', done);
-  });
+/** The next signal that ends a process. */
+function nextSignal(): { next: Promise<NodeJS.Signals>; ignore(): void } {
+  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>();
+  const ignore = () => {
+    process.off('SIGTERM', done);
+    process.off('SIGINT', done);
+  };
+  const done = (signal: NodeJS.Signals) => {
+    ignore();
+    resolve(signal);
+  };
+  process.on('SIGTERM', done);
+  process.on('SIGINT', done);
+  return { next: promise, ignore };
 }

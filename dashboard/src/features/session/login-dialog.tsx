@@ -1,18 +1,27 @@
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { type Login, useSession } from '../../lib/api/session.ts';
+import { type SessionState, useSession } from '../../lib/api/session.ts';
 import { LoginForm } from './login-form.tsx';
 
-/** Over the page of somebody whose login has ended: what they were doing goes on afterwards. */
-export function LoginDialog({ login }: { login: Login }) {
+type AskingState = Extract<SessionState, { kind: 'expired' | 'confirming' }>;
+
+/** Asks for the password over the page, where the login has ended or a change needs a fresh one: what was begun goes on afterwards. */
+export function LoginDialog({ state: { kind, login } }: { state: AskingState }) {
   const { t } = useTranslation('session');
   const session = useSession();
+  const leave = () => (kind === 'expired' ? session.leave() : session.cancelConfirm());
   return (
-    <Dialog open required onClose={() => {}} title={t('expired.title')} description={t('expired.intro')}>
-      <LoginForm user={login.user} />
-      <Button variant="quiet" className="mt-2 mb-3 w-full" onClick={() => session.leave()}>
-        {t('expired.leave')}
+    <Dialog
+      open
+      required={kind === 'expired'}
+      onClose={leave}
+      title={t(`${kind}.title`)}
+      description={t(`${kind}.intro`)}
+    >
+      <LoginForm user={login.user} submit={t(`${kind}.submit`)} />
+      <Button variant="quiet" className="mt-2 mb-3 w-full" onClick={leave}>
+        {t(`${kind}.leave`)}
       </Button>
     </Dialog>
   );

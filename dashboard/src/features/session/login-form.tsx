@@ -6,8 +6,15 @@ import { TextField } from '../../components/field.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { ApiError } from '../../lib/api/error.ts';
 
-/** Name and password for a token. @param user the name where it is known already */
-export function LoginForm({ user }: { user?: string }) {
+interface LoginFormProps {
+  /** The name, where it is known already. */
+  user?: string;
+  /** The text of the button, where it is another than that of a login. */
+  submit?: string;
+}
+
+/** Name and password for a token. */
+export function LoginForm({ user, submit: submitText }: LoginFormProps) {
   const { t } = useTranslation('session');
   const api = useApi();
   const [name, setName] = useState(user ?? 'admin');
@@ -54,7 +61,7 @@ export function LoginForm({ user }: { user?: string }) {
       />
       {error !== null && !wrong && <ErrorNotice error={error} />}
       <Button type="submit" variant="primary" busy={busy}>
-        {t('login.submit')}
+        {submitText ?? t('login.submit')}
       </Button>
     </form>
   );

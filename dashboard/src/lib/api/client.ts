@@ -112,6 +112,10 @@ export function createClient({ fetch, root, session }: ClientInput): ApiClient {
     let response = await attempt(token);
     if (response.status === 401 && token !== null && (await session.expire(token)))
       response = await attempt(tokenOf(session));
+    if (response.ok) return response;
+    const error = await errorOf(response);
+    if (error.code !== 'reauthentication_required' || !(await session.confirm())) throw error;
+    response = await attempt(tokenOf(session));
     if (!response.ok) throw await errorOf(response);
     return response;
   };
@@ -180,7 +184,7 @@ export function createClient({ fetch, root, session }: ClientInput): ApiClient {
 
 function tokenOf(session: Session): string | null {
   const state = session.state();
-  return state.kind === 'in' ? state.login.token : null;
+  return state.kind === 'in' || state.kind === 'confirming' ? state.login.token : null;
 }
 
 /** Name and password in UTF-8 (RFC 7617). */

@@ -17,7 +17,9 @@ export type SessionState =
   | { kind: 'out' }
   | { kind: 'in'; login: Login }
   /** The login ended while somebody worked: the page stays as it is and asks for the password again. */
-  | { kind: 'expired'; login: Login };
+  | { kind: 'expired'; login: Login }
+  /** Something needs a password that was given a moment ago; the login is good for everything else. */
+  | { kind: 'confirming'; login: Login };
 
 /** Who is logged in, kept in this window's `sessionStorage` (which is apart for each origin with its port). */
 export interface Session {
@@ -27,6 +29,10 @@ export interface Session {
   leave(): void;
   /** The token ended. @returns whether somebody logged in again, so that the request can be repeated */
   expire(token: string): Promise<boolean>;
+  /** Asks for the password, for what needs one that is fresh. @returns whether it was given, so that the request can be repeated */
+  confirm(): Promise<boolean>;
+  /** The password that was asked for is not given. */
+  cancelConfirm(): void;
 }
 
 export function createSession(storage: Storage, key: string, now: () => number = Date.now): Session {
@@ -36,7 +42,7 @@ export function createSession(storage: Storage, key: string, now: () => number =
 
   const become = (next: SessionState) => {
     current = next;
-    if (next.kind === 'in') storage.setItem(key, JSON.stringify(next.login));
+    if (next.kind === 'in' || next.kind === 'confirming') storage.setItem(key, JSON.stringify(next.login));
     else storage.removeItem(key);
     for (const listener of listeners) listener();
   };
@@ -63,8 +69,18 @@ export function createSession(storage: Storage, key: string, now: () => number =
       // An answer to a request from before the last login says nothing about this one.
       if (current.kind === 'in' && current.login.token !== token) return Promise.resolve(true);
       if (current.kind === 'out') return Promise.resolve(false);
-      if (current.kind === 'in') become({ kind: 'expired', login: current.login });
+      if (current.kind !== 'expired') become({ kind: 'expired', login: current.login });
       return new Promise((resolve) => waiting.push(resolve));
+    },
+    confirm() {
+      if (current.kind === 'out') return Promise.resolve(false);
+      if (current.kind === 'in') become({ kind: 'confirming', login: current.login });
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    cancelConfirm() {
+      if (current.kind !== 'confirming') return;
+      become({ kind: 'in', login: current.login });
+      settle(false);
     },
   };
 }

@@ -32,6 +32,20 @@ export function compact(value: number | null, locale: string): string {
   return new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
 }
 
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
+
+/** 12 kB, 3.1 MB: by thousands, as disks are sold. */
+export function bytes(value: number | null, locale: string): string {
+  if (value === null) return DASH;
+  const step = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), BYTE_UNITS.length - 1);
+  return new Intl.NumberFormat(locale, {
+    style: 'unit',
+    unit: BYTE_UNITS[step] ?? 'byte',
+    unitDisplay: step === 0 ? 'long' : 'short',
+    maximumFractionDigits: step === 0 ? 0 : 1,
+  }).format(value / 1000 ** step);
+}
+
 export function exact(value: number | null, locale: string): string {
   return value === null ? DASH : new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value);
 }

@@ -1,6 +1,11 @@
+/** How far the time of the page (`useNow`) may be behind. */
+const STEP_MS = 10_000;
+
 /** 5 minutes ago, in 3 days. */
 export function relativeTime(at: number, now: number, locale: string): string {
-  const seconds = (at - now) / 1000;
+  const ahead = at - now;
+  // The time of the page moves in steps, so that what has just happened may be a little ahead of it.
+  const seconds = ahead > 0 && ahead < STEP_MS ? 0 : ahead / 1000;
   const size = Math.abs(seconds);
   const format = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' });
   if (size < 60) return format.format(Math.round(seconds), 'second');

@@ -1,0 +1,95 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { useNotify } from '../../components/toasts.tsx';
+import { useApi } from '../../lib/api/client.ts';
+import { inputOf, parseSetting, textOf } from './allowed.ts';
+import type { Setting } from './queries.ts';
+
+/** Changes one setting in `config.json`, which holds from the next start on. */
+export function SettingForm({ setting, onClose }: { setting: Setting; onClose(): void }) {
+  const { t } = useTranslation('settings');
+  const api = useApi();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const input = inputOf(setting);
+  const before = setting.in_file ? setting.configured : setting.value;
+  const [text, setText] = useState(textOf(before, input));
+  const save = useMutation({
+    mutationFn: () =>
+      api.patch(`settings/${encodeURIComponent(setting.id)}`, { value: parseSetting(text, input) }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['settings'] });
+      notify(t('saved', { name: setting.name }));
+      onClose();
+    },
+  });
+  const common = { label: setting.name, value: text };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('edit', { name: setting.name })}
+      description={t(`describe.${setting.name}`)}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('common:cancel')}</Button>
+          <Button type="submit" form="setting-form" variant="primary" busy={save.isPending}>
+            {t('save')}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="setting-form"
+        className="flex flex-col gap-3 pb-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        {input.kind === 'choice' || input.kind === 'switch' ? (
+          <SelectField
+            {...common}
+            onChange={(event) => setText(event.target.value)}
+            choices={(input.kind === 'choice' ? input.choices : ['true', 'false']).map((value) => ({
+              value,
+              label: value,
+            }))}
+          />
+        ) : input.kind === 'lines' || input.kind === 'json' ? (
+          <TextAreaField
+            {...common}
+            rows={input.kind === 'json' ? 10 : 4}
+            className="font-mono text-xs"
+            spellCheck={false}
+            hint={input.kind === 'lines' ? t('onePerLine') : undefined}
+            onChange={(event) => setText(event.target.value)}
+          />
+        ) : (
+          <TextField
+            {...common}
+            inputMode={input.kind === 'number' ? 'numeric' : 'text'}
+            hint={
+              input.kind === 'number' && (
+                <>
+                  {input.min !== null && input.max !== null
+                    ? t('between', { min: input.min, max: input.max })
+                    : input.min !== null && t('atLeast', { min: input.min })}{' '}
+                  {input.mayBeNone && t('emptyIsNone')}
+                </>
+              )
+            }
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+        <p className="text-muted text-xs">{t('fromNextStart')}</p>
+        {save.isError && <ErrorNotice error={save.error} />}
+      </form>
+    </Dialog>
+  );
+}

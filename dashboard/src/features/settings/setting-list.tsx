@@ -1,0 +1,98 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Pencil, Undo2 } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { IconButton } from '../../components/button.tsx';
+import { StatusBadge } from '../../components/status-badge.tsx';
+import { useNotify } from '../../components/toasts.tsx';
+import { allows, useApi } from '../../lib/api/client.ts';
+import type { Setting } from './queries.ts';
+import { SettingForm } from './setting-form.tsx';
+
+/** Settings with what is in force, where that comes from, and what may be changed of it. */
+export function SettingList({ settings }: { settings: readonly Setting[] }) {
+  const [editing, setEditing] = useState<Setting | null>(null);
+  return (
+    <>
+      <ul>
+        {settings.map((setting) => (
+          <SettingLine key={setting.id} setting={setting} onEdit={() => setEditing(setting)} />
+        ))}
+      </ul>
+      {editing !== null && <SettingForm setting={editing} onClose={() => setEditing(null)} />}
+    </>
+  );
+}
+
+function SettingLine({ setting, onEdit }: { setting: Setting; onEdit(): void }) {
+  const { t } = useTranslation('settings');
+  const { editable, name, restart_required, source, value } = setting;
+  const api = useApi();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const reset = useMutation({
+    mutationFn: () =>
+      api.post<{ message: string }>(`settings/${encodeURIComponent(setting.id)}`, { action: 'reset' }),
+    onSuccess: ({ message }) => {
+      // What stood there can be put back.
+      notify(message, () => {
+        void api
+          .patch(`settings/${encodeURIComponent(setting.id)}`, { value: setting.configured })
+          .then(() => queries.invalidateQueries({ queryKey: ['settings'] }))
+          .catch((error: Error) => notify(error.message));
+      });
+    },
+    onError: (error) => notify(error.message),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['settings'] }),
+  });
+  return (
+    <li
+      data-setting={name}
+      className="grid grid-cols-[1fr_auto] items-start gap-x-4 gap-y-1 border-line border-b px-4 py-2.5 last:border-b-0 md:grid-cols-[minmax(14rem,2fr)_3fr_4.5rem]"
+    >
+      <div className="min-w-0">
+        <p className="font-medium [overflow-wrap:anywhere]">{name}</p>
+        <p className="text-muted text-xs">{t(`describe.${name}`)}</p>
+      </div>
+      <div className="min-w-0 max-md:order-3 max-md:col-span-2">
+        <SettingValue value={value} />
+        <p className="mt-1 flex flex-wrap items-center gap-2 text-muted text-xs">
+          {t(`source.${source}`)}
+          {restart_required && (
+            <StatusBadge tone="warn">
+              {t('afterRestart', { value: shortText(setting.configured) ?? t('default') })}
+            </StatusBadge>
+          )}
+        </p>
+      </div>
+      <div className="flex justify-end gap-1">
+        {editable && allows(setting, 'edit') && (
+          <IconButton icon={Pencil} label={t('edit', { name })} onClick={onEdit} />
+        )}
+        {allows(setting, 'reset') && (
+          <IconButton
+            icon={Undo2}
+            label={t('reset', { name })}
+            disabled={reset.isPending}
+            onClick={() => reset.mutate()}
+          />
+        )}
+      </div>
+    </li>
+  );
+}
+
+function SettingValue({ value }: { value: unknown }) {
+  const { t } = useTranslation('settings');
+  const text = shortText(value);
+  if (text === null) return <span className="text-muted">{t('none')}</span>;
+  return <code className="text-xs [overflow-wrap:anywhere]">{text}</code>;
+}
+
+/** A value on one line; null where there is none. */
+function shortText(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value) && value.length === 0) return null;
+  if (typeof value === 'object') return Object.keys(value).length === 0 ? null : JSON.stringify(value);
+  return String(value);
+}

@@ -1,0 +1,83 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { TextField } from '../../components/field.tsx';
+import { useNotify } from '../../components/toasts.tsx';
+import { useApi } from '../../lib/api/client.ts';
+import type { User } from './queries.ts';
+
+/** Sets a password, one's own or somebody else's. All logins of the user end with it, one's own begins anew. */
+export function PasswordForm({ user, own, onClose }: { user: User; own: boolean; onClose(): void }) {
+  const { t } = useTranslation('users');
+  const api = useApi();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const [current, setCurrent] = useState('');
+  const [password, setPassword] = useState('');
+  const save = useMutation({
+    mutationFn: async () => {
+      await api.post(`users/${encodeURIComponent(user.id)}`, {
+        action: 'set_password',
+        password,
+        ...(own ? { current_password: current } : {}),
+      });
+      if (own) await api.logIn(user.name, password);
+    },
+    onSuccess: async () => {
+      notify(t('passwordSet', { name: user.name }));
+      onClose();
+      await queries.invalidateQueries();
+    },
+  });
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('action.passwordOf', { name: user.name })}
+      description={t('passwordEnds')}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('common:cancel')}</Button>
+          <Button type="submit" form="password-form" variant="primary" busy={save.isPending}>
+            {t('save')}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="password-form"
+        className="flex flex-col gap-4 pb-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save.mutate();
+        }}
+      >
+        {own && (
+          <TextField
+            label={t('field.currentPassword')}
+            type="password"
+            autoComplete="current-password"
+            value={current}
+            onChange={(event) => setCurrent(event.target.value)}
+            autoFocus
+            required
+          />
+        )}
+        <TextField
+          label={t('field.newPassword')}
+          hint={t('field.passwordHint')}
+          type="password"
+          autoComplete="new-password"
+          minLength={8}
+          value={password}
+          onChange={(event) => setPassword(event.target.value)}
+          required
+        />
+        {save.isError && <ErrorNotice error={save.error} />}
+      </form>
+    </Dialog>
+  );
+}
