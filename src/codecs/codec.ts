@@ -41,7 +41,7 @@ export interface StreamCodec {
   /** `lines`: one JSON object a line. A whole answer then looks like a stream of one frame, and what was asked for decides. */
   framing: 'sse' | 'lines';
   /** The complete frames in `bytes`, and what follows the last of them. A blank line completes any frame. */
-  split(bytes: Buffer): FrameSplit;
+  split<B extends Uint8Array>(bytes: B): FrameSplit<B>;
   /** What a request that does not say `stream` gets. */
   byDefault: boolean;
   classify(frame: Frame): FrameMeaning;
@@ -51,13 +51,13 @@ export interface StreamCodec {
    * Facts of a stream from its first and last bytes. `head` may end, and `tail` may begin, inside a frame;
    * the two may overlap or be the same bytes.
    */
-  readStream(head: Buffer, tail: Buffer): StreamFacts;
+  readStream(head: Uint8Array, tail: Uint8Array): StreamFacts;
   /** UTF-8 bytes of generated text, arguments and reasoning in the complete frames of `bytes`. */
-  textBytes(bytes: Buffer): number;
+  textBytes(bytes: Uint8Array): number;
   /** One frame, ready for the wire, that a silent stream may carry between two events; null where none is allowed. */
-  keepAlive: Buffer | null;
+  keepAlive: string | null;
   /** The terminal frame that reports `error` inside a stream that already began. */
-  encodeErrorFrame(error: GatewayError, requestId: string): Buffer;
+  encodeErrorFrame(error: GatewayError, requestId: string): string;
   /**
    * What the format's clients cope with best (docs/decisions/0004-how-a-broken-stream-ends.md). `cut`: the upstream broke off, or
    * was silent for too long. `reported`: it reported a failure in another format, whose words would be lost.
@@ -68,7 +68,7 @@ export interface StreamCodec {
   /** A complete non-streamed answer as the frames of a stream. */
   framesOf(response: Record<string, unknown>): Frame[];
   /** The same, ready for the wire (for an upstream that ignored `stream: true`). */
-  encodeFramesOf(response: Record<string, unknown>): Buffer;
+  encodeFramesOf(response: Record<string, unknown>): string;
   /** A complete stream as the non-streamed answer (for an upstream that streamed unasked). Null when it cannot be assembled. */
   assemble(frames: Frame[]): Record<string, unknown> | null;
 }
@@ -140,9 +140,9 @@ export interface Codec {
   /** For a format whose bodies pass through as bytes. */
   media?: MediaCodec;
   /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
-  readUsage(body: Buffer): Usage | null;
+  readUsage(body: Uint8Array): Usage | null;
   /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */
-  responseTextBytes(body: Buffer): number;
+  responseTextBytes(body: Uint8Array): number;
   /** The body of an HTTP error in this dialect. */
   encodeError(error: GatewayError, requestId: string): Record<string, unknown>;
 }

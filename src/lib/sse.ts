@@ -1,3 +1,5 @@
+import { sliceOf, utf8Text } from './bytes.ts';
+
 /**
  * Server-sent events, read from bytes (WHATWG HTML, "Server-sent events"): CR, LF and CRLF end a line,
  * several `data` lines join with LF, comments and unknown fields are skipped, a leading BOM is ignored.
@@ -8,10 +10,10 @@ export interface Frame {
   data: string;
 }
 
-export interface FrameSplit {
+export interface FrameSplit<B extends Uint8Array = Uint8Array> {
   frames: Frame[];
-  /** Bytes after the last complete record. */
-  rest: Buffer;
+  /** Bytes after the last complete record, in the same memory. */
+  rest: B;
 }
 
 const LF = 10;
@@ -22,15 +24,15 @@ const CR = 13;
  * comes next gives the same records for every way the bytes were cut; a byte order mark is therefore skipped
  * before any record, not only before the first.
  */
-export function splitFrames(bytes: Buffer): FrameSplit {
+export function splitFrames<B extends Uint8Array>(bytes: B): FrameSplit<B> {
   return bytes.includes(CR) ? splitAnyLines(bytes) : splitLineFeeds(bytes);
 }
 
 /** Bytes whose lines all end in LF, as nearly all do: decoded at once, for a call into the decoder costs as much as a short record. */
-function splitLineFeeds(bytes: Buffer): FrameSplit {
+function splitLineFeeds<B extends Uint8Array>(bytes: B): FrameSplit<B> {
   const end = afterLastBlank(bytes);
   const frames: Frame[] = [];
-  const text = bytes.toString('utf8', 0, end);
+  const text = utf8Text(bytes, 0, end);
   let event = '';
   let data: string | null = null;
   let begins = true;
@@ -51,19 +53,19 @@ function splitLineFeeds(bytes: Buffer): FrameSplit {
     else if (text.startsWith('event\n', position)) event = '';
     position = lineEnd + 1;
   }
-  return { frames, rest: bytes.subarray(end) };
+  return { frames, rest: sliceOf(bytes, end) };
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
 
 /** The index after the last two LF in a row; 0 when there are none. */
-function afterLastBlank(bytes: Buffer): number {
+function afterLastBlank(bytes: Uint8Array): number {
   let at = bytes.lastIndexOf(LF);
   while (at > 0 && bytes[at - 1] !== LF) at = bytes.lastIndexOf(LF, at - 1);
   return at > 0 ? at + 1 : 0;
 }
 
-function splitAnyLines(bytes: Buffer): FrameSplit {
+function splitAnyLines<B extends Uint8Array>(bytes: B): FrameSplit<B> {
   const frames: Frame[] = [];
   const lineEnd = lineEndFinder(bytes);
   let recordStart = 0;
@@ -85,14 +87,14 @@ function splitAnyLines(bytes: Buffer): FrameSplit {
       position = afterByteOrderMark(bytes, next);
       continue;
     }
-    const line = bytes.toString('utf8', position, end);
+    const line = utf8Text(bytes, position, end);
     if (line.startsWith('data:')) data.push(line.slice(valueStart(line, 5)));
     else if (line === 'data') data.push('');
     else if (line.startsWith('event:')) event = line.slice(valueStart(line, 6));
     else if (line === 'event') event = '';
     position = next;
   }
-  return { frames, rest: bytes.subarray(recordStart) };
+  return { frames, rest: sliceOf(bytes, recordStart) };
 }
 
 /** Where the value of a field begins whose colon stands before `at`: one space is skipped. */
@@ -100,12 +102,12 @@ function valueStart(text: string, at: number): number {
   return text.charCodeAt(at) === 32 ? at + 1 : at;
 }
 
-function afterByteOrderMark(bytes: Buffer, from: number): number {
+function afterByteOrderMark(bytes: Uint8Array, from: number): number {
   return bytes[from] === 0xef && bytes[from + 1] === 0xbb && bytes[from + 2] === 0xbf ? from + 3 : from;
 }
 
 /** Finds line ends from left to right. What is found is kept: a stream with one kind of line end has no other to find. */
-function lineEndFinder(bytes: Buffer): (from: number) => number {
+function lineEndFinder(bytes: Uint8Array): (from: number) => number {
   let cr = bytes.indexOf(CR);
   let lf = bytes.indexOf(LF);
   return (from) => {

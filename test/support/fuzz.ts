@@ -166,7 +166,7 @@ function readWhole(format: WireFormat, text: string, to: WireFormat): string {
   for (const count of Object.values(readUsage(body) ?? {})) assert.ok(Number.isInteger(count) && count >= 0);
   assert.ok(responseTextBytes(body) >= 0);
   const answer = parseObject(text);
-  return answer === null ? 'no object' : readStream(format, stream.encodeFramesOf(answer), to);
+  return answer === null ? 'no object' : readStream(format, Buffer.from(stream.encodeFramesOf(answer)), to);
 }
 
 function readFacts(format: WireFormat, bytes: Buffer): void {

@@ -298,7 +298,7 @@ describe('a hostile upstream', () => {
         );
       for (const answer of [...others, {}, { detail: 'Not Found' }, { data: [] }, { choices: null }]) {
         const reader = conversation.reader();
-        const { frames } = stream.split(stream.encodeFramesOf(answer));
+        const { frames } = stream.split(Buffer.from(stream.encodeFramesOf(answer)));
         const parts = [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
         assert.deepEqual(ends(parts), ['error'], JSON.stringify(answer).slice(0, 100));
       }

@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../../lib/bytes.ts';
 import { parseObject, textOf } from '../json/values.ts';
 import type {
   Conversation,
@@ -122,7 +123,7 @@ export function nineLetters(text: string): string {
 /** 32 bits of FNV-1a, in hexadecimal: enough to tell apart the few names and ids of one conversation. */
 function digest(text: string): string {
   let hash = 0x811c9dc5;
-  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  for (const byte of utf8Bytes(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return (hash >>> 0).toString(16).padStart(8, '0');
 }
 

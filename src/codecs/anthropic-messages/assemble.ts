@@ -29,7 +29,7 @@ export function framesOf(response: Record<string, unknown>): Frame[] {
   return frames;
 }
 
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function encodeFramesOf(response: Record<string, unknown>): string {
   return encodeFrames(framesOf(response));
 }
 

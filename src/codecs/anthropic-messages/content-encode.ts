@@ -1,3 +1,4 @@
+import { textOfBase64 } from '../../lib/bytes.ts';
 import { argumentsOf } from '../adapt/call-arguments.ts';
 import { imageTypeOf } from '../files/image-type.ts';
 import { isTextFile } from '../files/text-file.ts';
@@ -86,7 +87,7 @@ function documentBlock({ cache, citations, name, source }: FilePart): JsonObject
 /** Text that came as bytes goes as text; of bytes the vendor takes PDF alone. */
 function documentSource(source: Source): JsonObject {
   if (source.kind !== 'data' || !isTextFile({ source })) return sourceOf(source);
-  return plainText(Buffer.from(source.base64, 'base64').toString('utf8'));
+  return plainText(textOfBase64(source.base64));
 }
 
 function plainText(data: string): JsonObject {

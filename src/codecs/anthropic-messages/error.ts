@@ -27,8 +27,8 @@ export function encodeError(error: GatewayError, requestId: string): Record<stri
   };
 }
 
-export function encodeErrorFrame(error: GatewayError, requestId: string): Buffer {
-  return Buffer.from(encodeFrame('error', encodeError(error, requestId)));
+export function encodeErrorFrame(error: GatewayError, requestId: string): string {
+  return encodeFrame('error', encodeError(error, requestId));
 }
 
 /** The failure in an `error` event; its type decides the status, 529 for `overloaded_error`. */

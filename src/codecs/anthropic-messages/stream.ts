@@ -17,7 +17,7 @@ export const stream: StreamCodec = {
     return { usage: readStreamUsage(head, tail), end: end?.end ?? 'cut', error: end?.error ?? null };
   },
   textBytes,
-  keepAlive: Buffer.from('event: ping\ndata: {"type": "ping"}\n\n'),
+  keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
   encodeErrorFrame,
   endings: { cut: 'error-frame', reported: 'error-frame' },
   modelAt: { path: ['message', 'model'], once: true },
@@ -67,7 +67,7 @@ function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
   return null;
 }
 
-function textBytes(bytes: Buffer): number {
+function textBytes(bytes: Uint8Array): number {
   let sum = 0;
   for (const frame of framesIn(bytes)) {
     const event = objectOf(parseObject(frame.data));

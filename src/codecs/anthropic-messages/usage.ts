@@ -1,3 +1,4 @@
+import { utf8Text } from '../../lib/bytes.ts';
 import {
   byteLengthOf,
   countOf,
@@ -18,7 +19,7 @@ const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
 const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts };
 
 /** Usage of a complete message; null when it reports none. */
-export function readUsage(body: Buffer): Usage | null {
+export function readUsage(body: Uint8Array): Usage | null {
   const found = lastUsage(body, inBody);
   return found === null ? null : messageUsage(found.counts);
 }
@@ -27,7 +28,7 @@ export function readUsage(body: Buffer): Usage | null {
  * Usage of a stream: `message_start` has the input side, `message_delta` is cumulative and may restate it. The
  * later value that is not null counts; nothing is added up.
  */
-export function readStreamUsage(head: Buffer, tail: Buffer): Usage | null {
+export function readStreamUsage(head: Uint8Array, tail: Uint8Array): Usage | null {
   const start = firstUsage(head, inStream);
   const last = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
   return start === null && last === null ? null : messageUsage(mergeCounts(start, last));
@@ -83,7 +84,7 @@ export function writtenBytes(block: JsonObject): number {
 }
 
 /** UTF-8 bytes of generated text in a complete message. */
-export function responseTextBytes(body: Buffer): number {
-  const message = parseObject(body.toString('utf8'));
+export function responseTextBytes(body: Uint8Array): number {
+  const message = parseObject(utf8Text(body));
   return listOf(message?.['content']).reduce<number>((sum, block) => sum + writtenBytes(objectOf(block)), 0);
 }

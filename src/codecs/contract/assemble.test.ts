@@ -296,7 +296,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
       const stream = streamOf(format);
       fc.assert(
         fc.property(anyAnswer[format], (answer) => {
-          const bytes = stream.encodeFramesOf(answer);
+          const bytes = Buffer.from(stream.encodeFramesOf(answer));
           const { frames, rest } = splitFrames(bytes);
           assert.equal(rest.length, 0);
           assert.deepEqual(stream.assemble(frames), answer);
@@ -312,7 +312,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
       const stream = streamOf(format);
       fc.assert(
         fc.property(anyAnswer[format], (answer) => {
-          const { frames } = splitFrames(stream.encodeFramesOf(answer));
+          const { frames } = splitFrames(Buffer.from(stream.encodeFramesOf(answer)));
           assert.deepEqual(
             frames.flatMap((frame, index) => (stream.classify(frame) === 'end' ? [index] : [])),
             [frames.length - 1],
@@ -326,7 +326,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
       const stream = streamOf(format);
       const [answer] = fc.sample(anyAnswer[format], { numRuns: 1, seed: 7 });
       assert.ok(answer !== undefined);
-      const { frames } = splitFrames(stream.encodeFramesOf(answer));
+      const { frames } = splitFrames(Buffer.from(stream.encodeFramesOf(answer)));
       assert.equal(stream.assemble(frames.slice(0, 1)), null);
       assert.equal(stream.assemble([]), null);
       assert.equal(stream.assemble([{ event: '', data: 'garbage' }]), null);
@@ -336,13 +336,13 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
   it('E-04 numbers the events of a response from 0 without gaps, and brackets every item', () => {
     fc.assert(
       fc.property(anyAnswer['openai-responses'], (answer) => {
-        const events = splitFrames(streamOf('openai-responses').encodeFramesOf(answer)).frames.map(
-          (frame) => {
-            const event = objectOf(JSON.parse(frame.data));
-            assert.equal(event['type'], frame.event);
-            return event;
-          },
-        );
+        const events = splitFrames(
+          Buffer.from(streamOf('openai-responses').encodeFramesOf(answer)),
+        ).frames.map((frame) => {
+          const event = objectOf(JSON.parse(frame.data));
+          assert.equal(event['type'], frame.event);
+          return event;
+        });
         assert.deepEqual(
           events.map((event) => event['sequence_number']),
           events.map((_, index) => index),
@@ -368,7 +368,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
       { numRuns: 1, seed: 3 },
     );
     assert.ok(answer !== undefined);
-    const { frames } = splitFrames(streamOf('openai-responses').encodeFramesOf(answer));
+    const { frames } = splitFrames(Buffer.from(streamOf('openai-responses').encodeFramesOf(answer)));
     const bare = frames.map((frame, index): Frame => {
       if (index < frames.length - 1) return frame;
       const event = objectOf(JSON.parse(frame.data));

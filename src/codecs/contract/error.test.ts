@@ -108,7 +108,9 @@ describe('encodeErrorFrame', () => {
     for (const { format, stream } of codecs) {
       if (stream === null) continue;
       for (const code of codes) {
-        const bytes = stream.encodeErrorFrame(new GatewayError(code, 'broke: "x"\nand more'), 'req_1');
+        const bytes = Buffer.from(
+          stream.encodeErrorFrame(new GatewayError(code, 'broke: "x"\nand more'), 'req_1'),
+        );
         const { frames, rest } = splitOf(stream, bytes);
         assert.equal(rest.length, 0);
         const [frame, ...more] = frames;
@@ -129,7 +131,7 @@ describe('encodeErrorFrame', () => {
     };
     for (const { format, stream } of codecs) {
       if (stream === null) continue;
-      const bytes = stream.encodeErrorFrame(new GatewayError('upstream_cut', 'm'), 'r');
+      const bytes = Buffer.from(stream.encodeErrorFrame(new GatewayError('upstream_cut', 'm'), 'r'));
       assert.equal(stream.split(bytes).frames[0]?.event, names[format] ?? '', format);
     }
   });
@@ -137,7 +139,7 @@ describe('encodeErrorFrame', () => {
   it('R-14 gives Codex a code that it tries again after', () => {
     const codeOf = (error: GatewayError) => {
       const frame = splitFrames(
-        codecOf('openai-responses').stream?.encodeErrorFrame(error, 'req_1') ?? Buffer.alloc(0),
+        Buffer.from(codecOf('openai-responses').stream?.encodeErrorFrame(error, 'req_1') ?? ''),
       ).frames[0];
       const event = objectOf(JSON.parse(frame?.data ?? ''));
       assert.ok(Number.isInteger(event['sequence_number']));
@@ -174,7 +176,7 @@ describe('keepAlive', () => {
       }
       assert.ok(stream.keepAlive !== null);
       assert.ok(stream.keepAlive.toString().endsWith('\n\n'));
-      const { frames, rest } = splitFrames(stream.keepAlive);
+      const { frames, rest } = splitFrames(Buffer.from(stream.keepAlive));
       assert.equal(rest.length, 0);
       assert.deepEqual(
         frames,

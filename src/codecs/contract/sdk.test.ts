@@ -144,7 +144,7 @@ const chatRequest = { model: 'm', messages: [{ role: 'user' as const, content: '
 
 describe('E-10 what the codecs stream, the official SDKs collect', () => {
   it('as the chat completion that it was', async () => {
-    answer = streamOf('openai-chat').encodeFramesOf(chatAnswer);
+    answer = Buffer.from(streamOf('openai-chat').encodeFramesOf(chatAnswer));
     const collected = await openai().chat.completions.stream(chatRequest).finalChatCompletion();
     const { parsed: _, ...said } = collected.choices[0]?.message ?? { parsed: null };
     const calls = listOf(objectOf(said)['tool_calls']).map((call) => {
@@ -158,7 +158,7 @@ describe('E-10 what the codecs stream, the official SDKs collect', () => {
   });
 
   it('as the message that it was', async () => {
-    answer = streamOf('anthropic-messages').encodeFramesOf(message);
+    answer = Buffer.from(streamOf('anthropic-messages').encodeFramesOf(message));
     const request = { model: 'm', max_tokens: 10, messages: chatRequest.messages };
     const collected = await anthropic().messages.stream(request).finalMessage();
     assert.deepEqual(JSON.parse(JSON.stringify({ ...collected, parsed_output: undefined })), message);
@@ -166,10 +166,10 @@ describe('E-10 what the codecs stream, the official SDKs collect', () => {
 
   it('as the response that it was, from its events alone', async () => {
     const response = { ...responsesAnswer, output };
-    const { frames } = splitFrames(streamOf('openai-responses').encodeFramesOf(response));
+    const { frames } = splitFrames(Buffer.from(streamOf('openai-responses').encodeFramesOf(response)));
     // Without the terminal event's own copy, what is collected comes from the items' events.
     const events = frames.map((frame) => objectOf(JSON.parse(frame.data)));
-    answer = streamOf('openai-responses').encodeFramesOf(response);
+    answer = Buffer.from(streamOf('openai-responses').encodeFramesOf(response));
     const seen = await collect(await openai().responses.create({ model: 'm', input: 'hi', stream: true }));
     assert.deepEqual(seen, events);
     const collected = await openai().responses.stream({ model: 'm', input: 'hi' }).finalResponse();
@@ -195,7 +195,7 @@ describe('E-10 what the codecs stream, the official SDKs collect', () => {
       choices: [{ text: 'a + b', index: 0, logprobs: null, finish_reason: 'stop' }],
       usage: chatAnswer.usage,
     };
-    answer = streamOf('openai-completions').encodeFramesOf(completion);
+    answer = Buffer.from(streamOf('openai-completions').encodeFramesOf(completion));
     const chunks = await collect(
       await openai().completions.create({ model: 'm', prompt: 'p', stream: true }),
     );
@@ -209,8 +209,8 @@ describe('R-14 E-14 an error inside a stream, as the official SDKs see it', () =
 
   it('is thrown for chat', async () => {
     const whole = streamOf('openai-chat').encodeFramesOf(chatAnswer);
-    const first = whole.subarray(0, whole.indexOf('\n\n') + 2);
-    answer = Buffer.concat([first, streamOf('openai-chat').encodeErrorFrame(failure, 'req_1')]);
+    const first = whole.slice(0, whole.indexOf('\n\n') + 2);
+    answer = Buffer.from(first + streamOf('openai-chat').encodeErrorFrame(failure, 'req_1'));
     await assert.rejects(
       collect(await openai().chat.completions.create({ ...chatRequest, stream: true })),
       /The upstream is busy/,
@@ -218,7 +218,7 @@ describe('R-14 E-14 an error inside a stream, as the official SDKs see it', () =
   });
 
   it('is thrown for messages, with its type', async () => {
-    answer = streamOf('anthropic-messages').encodeErrorFrame(failure, 'req_1');
+    answer = Buffer.from(streamOf('anthropic-messages').encodeErrorFrame(failure, 'req_1'));
     const stream = anthropic().messages.create({
       model: 'm',
       max_tokens: 10,
@@ -233,7 +233,7 @@ describe('R-14 E-14 an error inside a stream, as the official SDKs see it', () =
   });
 
   it('is a failed response for responses', async () => {
-    answer = streamOf('openai-responses').encodeErrorFrame(failure, 'req_1');
+    answer = Buffer.from(streamOf('openai-responses').encodeErrorFrame(failure, 'req_1'));
     const [event] = await collect(await openai().responses.create({ model: 'm', input: 'hi', stream: true }));
     assert.ok(event?.type === 'response.failed');
     assert.equal(event.response.status, 'failed');
@@ -245,10 +245,13 @@ describe('X-08 keep-alives between two frames', () => {
   it('are nothing to the official SDKs', async () => {
     const between = (format: WireFormat, whole: Buffer) =>
       Buffer.from(whole.toString().replaceAll('\n\n', `\n\n${streamOf(format).keepAlive}`));
-    answer = between('openai-chat', streamOf('openai-chat').encodeFramesOf(chatAnswer));
+    answer = between('openai-chat', Buffer.from(streamOf('openai-chat').encodeFramesOf(chatAnswer)));
     const chat = await openai().chat.completions.stream(chatRequest).finalChatCompletion();
     assert.equal(chat.choices[0]?.message.content, 'Reading – 東京');
-    answer = between('anthropic-messages', streamOf('anthropic-messages').encodeFramesOf(message));
+    answer = between(
+      'anthropic-messages',
+      Buffer.from(streamOf('anthropic-messages').encodeFramesOf(message)),
+    );
     const request = { model: 'm', max_tokens: 10, messages: chatRequest.messages };
     assert.equal(
       (await anthropic().messages.stream(request).finalMessage()).content.length,
@@ -256,7 +259,7 @@ describe('X-08 keep-alives between two frames', () => {
     );
     answer = between(
       'openai-responses',
-      streamOf('openai-responses').encodeFramesOf({ ...responsesAnswer, output }),
+      Buffer.from(streamOf('openai-responses').encodeFramesOf({ ...responsesAnswer, output })),
     );
     const response = await openai().responses.stream({ model: 'm', input: 'hi' }).finalResponse();
     assert.equal(response.output.length, output.length);

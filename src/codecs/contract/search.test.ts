@@ -14,7 +14,7 @@ const translatedTo = (from: WireFormat, to: WireFormat, body: JsonObject) =>
 function answered(from: WireFormat, to: WireFormat, answer: JsonObject): JsonObject {
   const [source, target] = [translating(from), translating(to)];
   const reader = source.conversation.reader();
-  const { frames } = source.stream.split(source.stream.encodeFramesOf(answer));
+  const { frames } = source.stream.split(Buffer.from(source.stream.encodeFramesOf(answer)));
   const parts: StreamPart[] = [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
   const context = { id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} };
   const writer = target.conversation.writer(context);

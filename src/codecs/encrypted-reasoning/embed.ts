@@ -1,3 +1,4 @@
+import { base64OfText, base64UrlOfText, textOfBase64 } from '../../lib/bytes.ts';
 import type { Sealed } from '../model/conversation.ts';
 import type { WireFormat } from '../wire-format.ts';
 
@@ -12,7 +13,7 @@ const KINDS = ['signature', 'encrypted', 'redacted'] as const;
  */
 export function embedEncryptedReasoning({ format, id, kind, owner, value }: Sealed): string {
   const known = [format, kind, id ?? '', value, ...(owner === undefined ? [] : [owner])];
-  const fields = known.map((field) => Buffer.from(field).toString('base64url'));
+  const fields = known.map((field) => base64UrlOfText(field));
   return [PREFIX, ...fields].join('.');
 }
 
@@ -21,7 +22,7 @@ export function carriedSeal(text: string): Sealed | null {
   const [prefix, ...fields] = text.split('.');
   if (prefix !== PREFIX || fields.length < 4 || fields.length > 5) return null;
   const [format = '', kind = '', id = '', value = '', owner = ''] = fields.map((field) =>
-    Buffer.from(field, 'base64url').toString(),
+    textOfBase64(field),
   );
   const known = KINDS.find((candidate) => candidate === kind);
   if (known === undefined || !isFormat(format)) return null;
@@ -29,7 +30,7 @@ export function carriedSeal(text: string): Sealed | null {
 }
 
 /** How base64 of what `carrySeal` writes begins. */
-const PREFIX_BASE64 = Buffer.from(PREFIX).toString('base64');
+const PREFIX_BASE64 = base64OfText(PREFIX);
 
 /**
  * A carried seal in base64, for members that are bytes, with the thought that it seals: clients send thoughts
@@ -37,15 +38,13 @@ const PREFIX_BASE64 = Buffer.from(PREFIX).toString('base64');
  * @param thought '' where its maker does without
  */
 export function carryWithThought(sealed: Sealed, thought: string): string {
-  return Buffer.from(`${embedEncryptedReasoning(sealed)}${thought === '' ? '' : `\n${thought}`}`).toString(
-    'base64',
-  );
+  return base64OfText(`${embedEncryptedReasoning(sealed)}${thought === '' ? '' : `\n${thought}`}`);
 }
 
 /** What `carryWithThought` carried; null for any other text. */
 export function carriedWithThought(text: string): { sealed: Sealed; thought: string } | null {
   if (!text.startsWith(PREFIX_BASE64)) return null;
-  const [seal = '', ...thought] = Buffer.from(text, 'base64').toString().split('\n');
+  const [seal = '', ...thought] = textOfBase64(text).split('\n');
   const sealed = carriedSeal(seal);
   return sealed === null ? null : { sealed, thought: thought.join('\n') };
 }

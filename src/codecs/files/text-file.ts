@@ -1,3 +1,4 @@
+import { textOfBase64 } from '../../lib/bytes.ts';
 import { setOff } from '../adapt/joined-texts.ts';
 import type { FilePart, Part, TextPart, ToolResultPart } from '../model/conversation.ts';
 
@@ -15,9 +16,7 @@ export function textOfFile(file: FilePart): string | null {
   const { name, source } = file;
   if (!isTextFile(file)) return null;
   const text =
-    source.kind === 'text'
-      ? source.text
-      : Buffer.from(source.kind === 'data' ? source.base64 : '', 'base64').toString('utf8');
+    source.kind === 'text' ? source.text : textOfBase64(source.kind === 'data' ? source.base64 : '');
   return name === undefined ? text : `${name}:\n\n${text}`;
 }
 

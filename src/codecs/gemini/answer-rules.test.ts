@@ -542,11 +542,13 @@ describe('an answer of Google', () => {
   });
 
   it('E-10: that came whole says why it ended also where it did not', () => {
-    const { frames } = splitFrames(encodeFramesOf({ candidates: [{ content: { parts: [{ text: 'x' }] } }] }));
+    const { frames } = splitFrames(
+      Buffer.from(encodeFramesOf({ candidates: [{ content: { parts: [{ text: 'x' }] } }] })),
+    );
     assert.equal(frames.map((frame) => stream.classify(frame)).join(), 'end');
     assert.deepEqual(candidateOf(assemble(frames) ?? {})['finishReason'], 'STOP');
     for (const odd of [{}, { candidates: [] }, { candidates: 7 }, { candidates: [null] }])
-      assert.equal(assemble(splitFrames(encodeFramesOf(odd)).frames), null);
+      assert.equal(assemble(splitFrames(Buffer.from(encodeFramesOf(odd))).frames), null);
   });
 
   it('R-14: fails with the status of its error, by number, name or neither', () => {

@@ -27,7 +27,7 @@ export function framesOf(response: Record<string, unknown>): Frame[] {
   return [new ValueFrame('', { ...chunk, candidates: ended })];
 }
 
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function encodeFramesOf(response: Record<string, unknown>): string {
   return encodeFrames(framesOf(response));
 }
 

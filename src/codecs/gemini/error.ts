@@ -34,8 +34,8 @@ export function encodeError(error: GatewayError): Record<string, unknown> {
 }
 
 /** An error as the last chunk of a stream, without a `finishReason` (R-14). */
-export function encodeErrorFrame(error: GatewayError): Buffer {
-  return Buffer.from(encodeFrame('', encodeError(error)));
+export function encodeErrorFrame(error: GatewayError): string {
+  return encodeFrame('', encodeError(error));
 }
 
 /** What the names of google.rpc.Code mean in HTTP (google/rpc/code.proto). */

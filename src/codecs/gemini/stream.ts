@@ -1,3 +1,4 @@
+import { lastIndexOfBytes, utf8Bytes } from '../../lib/bytes.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { COLON, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
@@ -75,13 +76,13 @@ function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
   return null;
 }
 
-const FINISH_REASON = Buffer.from('"finishReason"');
+const FINISH_REASON = utf8Bytes('"finishReason"');
 /** Containers around a candidate's reason, in an array and Cloud Code's wrapper at most; the arguments of a call are deeper. */
 const CANDIDATE_DEPTH = 5;
 
 /** Whether a record that `tail` begins inside says why the answer ended: the last one, with its sources, may be long. */
-function endsInside(tail: Buffer): boolean {
-  const at = tail.lastIndexOf(FINISH_REASON);
+function endsInside(tail: Uint8Array): boolean {
+  const at = lastIndexOfBytes(tail, FINISH_REASON);
   if (at === -1) return false;
   const colon = skipSpace(tail, at + FINISH_REASON.length);
   const value = skipSpace(tail, colon + 1);

@@ -1,3 +1,4 @@
+import { utf8Bytes, utf8Text } from '../../lib/bytes.ts';
 import {
   byteLengthOf,
   countOf,
@@ -14,29 +15,29 @@ import { chunksIn, partsIn } from './chunk.ts';
 
 /** At the root, in Cloud Code's `response`, in an array; the arguments of a call are deeper. */
 const counts: Omit<UsageSearch, 'kind'> = {
-  key: Buffer.from('"usageMetadata"'),
+  key: utf8Bytes('"usageMetadata"'),
   maxDepth: 3,
   accepts: (found) =>
     ['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount'].some((name) => isCount(found[name])),
 };
 /** In a candidate of these. */
 const searches: Omit<UsageSearch, 'kind'> = {
-  key: Buffer.from('"groundingMetadata"'),
+  key: utf8Bytes('"groundingMetadata"'),
   maxDepth: 5,
   accepts: (found) => listOf(found['webSearchQueries']).length > 0,
 };
 
 /** Usage of a complete answer; null when it reports none. */
-export function readUsage(body: Buffer): Usage | null {
+export function readUsage(body: Uint8Array): Usage | null {
   return usageIn('body', body);
 }
 
 /** Usage of a stream: every chunk reports all up to there, so that the last report counts (U-11). */
-export function readStreamUsage(head: Buffer, tail: Buffer): Usage | null {
+export function readStreamUsage(head: Uint8Array, tail: Uint8Array): Usage | null {
   return usageIn('stream', tail, head);
 }
 
-function usageIn(kind: UsageSearch['kind'], ...places: Buffer[]): Usage | null {
+function usageIn(kind: UsageSearch['kind'], ...places: Uint8Array[]): Usage | null {
   const last = (search: Omit<UsageSearch, 'kind'>) => {
     for (const bytes of places) {
       const found = lastUsage(bytes, { ...search, kind });
@@ -131,6 +132,6 @@ export function writtenBytes(chunk: JsonObject): number {
 }
 
 /** UTF-8 bytes of generated text in a complete answer. */
-export function responseTextBytes(body: Buffer): number {
-  return (chunksIn(body.toString('utf8')) ?? []).reduce((sum, chunk) => sum + writtenBytes(chunk), 0);
+export function responseTextBytes(body: Uint8Array): number {
+  return (chunksIn(utf8Text(body)) ?? []).reduce((sum, chunk) => sum + writtenBytes(chunk), 0);
 }

@@ -15,7 +15,7 @@ export const COMMA = 0x2c;
 const NEAR = 32;
 
 /** The index of the first byte at or after `from` that is not white space; `bytes.length` when there is none. */
-export function skipSpace(bytes: Buffer, from: number): number {
+export function skipSpace(bytes: Uint8Array, from: number): number {
   let index = from;
   while (index < bytes.length) {
     const byte = bytes[index] ?? 0;
@@ -26,7 +26,7 @@ export function skipSpace(bytes: Buffer, from: number): number {
 }
 
 /** The index after the string whose opening quote stands at `open`; -1 when the bytes end first. */
-export function stringEnd(bytes: Buffer, open: number): number {
+export function stringEnd(bytes: Uint8Array, open: number): number {
   let index = open + 1;
   const near = Math.min(bytes.length, index + NEAR);
   while (index < near) {
@@ -37,7 +37,7 @@ export function stringEnd(bytes: Buffer, open: number): number {
   return index < bytes.length ? farStringEnd(bytes, index) : -1;
 }
 
-function farStringEnd(bytes: Buffer, from: number): number {
+function farStringEnd(bytes: Uint8Array, from: number): number {
   let quote = bytes.indexOf(QUOTE, from);
   while (quote !== -1) {
     let before = quote - 1;
@@ -49,7 +49,7 @@ function farStringEnd(bytes: Buffer, from: number): number {
 }
 
 /** The index after the object or list that opens at `open`; -1 when it is not closed before `limit`. */
-export function containerEnd(bytes: Buffer, open: number, limit: number = bytes.length): number {
+export function containerEnd(bytes: Uint8Array, open: number, limit: number = bytes.length): number {
   let depth = 0;
   let index = open;
   while (index < limit) {

@@ -1,3 +1,4 @@
+import { holdsAt, utf8Bytes } from '../../lib/bytes.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -17,7 +18,7 @@ export type Scan = { ok: true; end: number } | { ok: false; reason: 'too-deep' |
  * not looked at.
  * @param maxDepth containers that may be open at once
  */
-export function scanValue(bytes: Buffer, start: number, maxDepth: number): Scan {
+export function scanValue(bytes: Uint8Array, start: number, maxDepth: number): Scan {
   const first = bytes[start];
   if (first !== OPEN_OBJECT && first !== OPEN_LIST) {
     const end = scalarEnd(bytes, start);
@@ -57,7 +58,7 @@ export function scanValue(bytes: Buffer, start: number, maxDepth: number): Scan 
 }
 
 /** The index of the value after the key at `index`; the complement of where the fault is when there is no key. */
-function afterKey(bytes: Buffer, index: number): number {
+function afterKey(bytes: Uint8Array, index: number): number {
   if (bytes[index] !== QUOTE) return ~index;
   const end = stringEnd(bytes, index);
   if (end === -1) return ~index;
@@ -65,24 +66,23 @@ function afterKey(bytes: Buffer, index: number): number {
   return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : ~colon;
 }
 
-const words: Readonly<Record<number, Buffer>> = {
-  116: Buffer.from('true'),
-  102: Buffer.from('false'),
-  110: Buffer.from('null'),
+const words: Readonly<Record<number, Uint8Array>> = {
+  116: utf8Bytes('true'),
+  102: utf8Bytes('false'),
+  110: utf8Bytes('null'),
 };
 
 /** The index after the string, number or word at `start`; -1 when there is none. */
-function scalarEnd(bytes: Buffer, start: number): number {
+function scalarEnd(bytes: Uint8Array, start: number): number {
   const byte = bytes[start];
   if (byte === undefined) return -1;
   if (byte === QUOTE) return stringEnd(bytes, start);
   const word = words[byte];
   if (word === undefined) return numberEnd(bytes, start);
-  const end = start + word.length;
-  return end <= bytes.length && bytes.compare(word, 0, word.length, start, end) === 0 ? end : -1;
+  return holdsAt(bytes, start, word) ? start + word.length : -1;
 }
 
-function numberEnd(bytes: Buffer, start: number): number {
+function numberEnd(bytes: Uint8Array, start: number): number {
   let index = bytes[start] === 0x2d ? start + 1 : start;
   const whole = digitsEnd(bytes, index);
   if (whole === index || (bytes[index] === 0x30 && whole > index + 1)) return -1;
@@ -98,7 +98,7 @@ function numberEnd(bytes: Buffer, start: number): number {
   return exponent === sign ? -1 : exponent;
 }
 
-function digitsEnd(bytes: Buffer, from: number): number {
+function digitsEnd(bytes: Uint8Array, from: number): number {
   let index = from;
   for (;;) {
     const byte = bytes[index];

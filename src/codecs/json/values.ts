@@ -1,3 +1,4 @@
+import { utf8Length } from '../../lib/bytes.ts';
 import { LosslessNumber, numberOf, parseJson } from './lossless.ts';
 
 /** Loose reading of wire JSON: every function takes what came and answers with something safe. */
@@ -71,5 +72,5 @@ export function parseObject(text: string): JsonObject | null {
 /** UTF-8 bytes of a string; of any other JSON value, the bytes of its text; 0 for nothing. */
 export function byteLengthOf(value: unknown): number {
   if (value === undefined || value === null) return 0;
-  return Buffer.byteLength(typeof value === 'string' ? value : JSON.stringify(value));
+  return utf8Length(typeof value === 'string' ? value : JSON.stringify(value));
 }

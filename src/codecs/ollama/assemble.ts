@@ -17,9 +17,9 @@ export function framesOf(response: Record<string, unknown>): Frame[] {
   return [new ValueFrame('', first), new ValueFrame('', { ...base, message: emptyMessage, done, ...rest })];
 }
 
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function encodeFramesOf(response: Record<string, unknown>): string {
   const lines = framesOf(response).map((frame) => encodeLine(objectOf(objectIn(frame))));
-  return Buffer.from(lines.join(''));
+  return lines.join('');
 }
 
 /** A complete stream as the answer it stands for. Null when it failed or was cut. */

@@ -10,8 +10,8 @@ export function encodeError({ message }: GatewayError): Record<string, unknown> 
   return { error: message };
 }
 
-export function encodeErrorFrame(error: GatewayError): Buffer {
-  return Buffer.from(encodeLine(encodeError(error)));
+export function encodeErrorFrame(error: GatewayError): string {
+  return encodeLine(encodeError(error));
 }
 
 /** Whether a line reports a failure. The vendor's clients take any line that has the member for one. */

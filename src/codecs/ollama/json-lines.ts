@@ -1,3 +1,4 @@
+import { sliceOf, utf8Text } from '../../lib/bytes.ts';
 import type { Frame, FrameSplit } from '../../lib/sse.ts';
 
 const LF = 0x0a;
@@ -7,21 +8,21 @@ const LF = 0x0a;
  * JSON object a line (`application/x-ndjson`). JSON text holds no line ends. Blank lines, the CR of a CRLF and a byte
  * order mark are no part of any frame.
  */
-export function splitLines(bytes: Buffer): FrameSplit {
+export function splitLines<B extends Uint8Array>(bytes: B): FrameSplit<B> {
   const frames: Frame[] = [];
   let from = 0;
   for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, from)) {
-    const data = bytes.toString('utf8', from, end).trim();
+    const data = utf8Text(bytes, from, end).trim();
     if (data !== '') frames.push({ event: '', data });
     from = end + 1;
   }
-  return { frames, rest: bytes.subarray(from) };
+  return { frames, rest: sliceOf(bytes, from) };
 }
 
 /** The lines in `bytes`, a last one without its line end included: it may have been cut, and is no JSON then. */
-export function linesIn(bytes: Buffer): Frame[] {
+export function linesIn(bytes: Uint8Array): Frame[] {
   const { frames, rest } = splitLines(bytes);
-  const data = rest.toString('utf8').trim();
+  const data = utf8Text(rest).trim();
   return data === '' ? frames : [...frames, { event: '', data }];
 }
 

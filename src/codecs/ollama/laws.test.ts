@@ -382,12 +382,12 @@ describe('an Ollama stream, whatever it says,', () => {
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const whole = assemble(split(written(parts)).frames);
         assert.ok(whole !== null);
-        const again = assemble(split(encodeFramesOf(whole)).frames);
+        const again = assemble(split(Buffer.from(encodeFramesOf(whole))).frames);
         assert.equal(JSON.stringify(again), JSON.stringify(whole));
         // A whole answer has its text, its thinking and its calls apart, in no order.
         const texts = (all: readonly StreamPart[], type: StreamPart['type']) =>
           all.map((part) => (part.type === type && 'text' in part ? part.text : '')).join('');
-        const [streamed, taken] = [readBack(written(parts)), readBack(encodeFramesOf(whole))];
+        const [streamed, taken] = [readBack(written(parts)), readBack(Buffer.from(encodeFramesOf(whole)))];
         for (const type of ['text-delta', 'reasoning-delta', 'tool-call-delta'] as const)
           assert.equal(texts(taken, type), texts(streamed, type));
         assert.deepEqual(taken.at(-1), streamed.at(-1));

@@ -48,7 +48,7 @@ function carriesContent(message: JsonObject): boolean {
 const TERMINAL = /"done"\s*:\s*true|"error"/;
 
 /** What the first terminal line says; what follows it is noise. Null when there is none. */
-function factsIn(bytes: Buffer): StreamFacts | null {
+function factsIn(bytes: Uint8Array): StreamFacts | null {
   for (const frame of linesIn(bytes)) {
     if (!TERMINAL.test(frame.data)) continue;
     const line = parseObject(frame.data);

@@ -1,3 +1,4 @@
+import { latin1Text, utf8Length, utf8Text } from '../../lib/bytes.ts';
 import { argumentText } from '../adapt/call-arguments.ts';
 import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
 import { scanValue } from '../json/scan.ts';
@@ -32,7 +33,7 @@ export function counters(usage: Usage | null): { prompt_eval_count: number; eval
 const counterNames: ReadonlySet<string> = new Set(['prompt_eval_count', 'eval_count']);
 
 /** Usage of a complete answer; null when it reports none, or is no whole JSON object. */
-export function readUsage(body: Buffer): Usage | null {
+export function readUsage(body: Uint8Array): Usage | null {
   const found = rootMembers(body, counterNames);
   return found === null ? null : countersUsage(found);
 }
@@ -44,7 +45,7 @@ const MAX_DEPTH = 1_024;
  * The members of the object in `bytes` that have one of `names`, without parsing the others. Null for what is no
  * complete object.
  */
-function rootMembers(bytes: Buffer, names: ReadonlySet<string>): JsonObject | null {
+function rootMembers(bytes: Uint8Array, names: ReadonlySet<string>): JsonObject | null {
   const open = skipSpace(bytes, 0);
   if (bytes[open] !== OPEN_OBJECT) return null;
   const found = new Map<string, unknown>();
@@ -56,8 +57,8 @@ function rootMembers(bytes: Buffer, names: ReadonlySet<string>): JsonObject | nu
     const start = skipSpace(bytes, colon + 1);
     const value = scanValue(bytes, start, MAX_DEPTH);
     if (!value.ok) return null;
-    const name = bytes.toString('latin1', index + 1, keyEnd - 1);
-    if (names.has(name)) found.set(name, JSON.parse(bytes.toString('utf8', start, value.end)));
+    const name = latin1Text(bytes, index + 1, keyEnd - 1);
+    if (names.has(name)) found.set(name, JSON.parse(utf8Text(bytes, start, value.end)));
     index = skipSpace(bytes, value.end);
     if (bytes[index] === CLOSE_OBJECT) return Object.fromEntries(found);
     if (bytes[index] !== COMMA) return null;
@@ -68,15 +69,15 @@ function rootMembers(bytes: Buffer, names: ReadonlySet<string>): JsonObject | nu
 
 /** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */
 export function writtenBytes(message: JsonObject): number {
-  let sum = Buffer.byteLength(textOf(message['content']) + textOf(message['thinking']));
+  let sum = utf8Length(textOf(message['content']) + textOf(message['thinking']));
   for (const call of listOf(message['tool_calls'])) {
     const called = objectOf(objectOf(call)['function']);
-    sum += Buffer.byteLength(textOf(called['name']) + (argumentText(called['arguments']) ?? ''));
+    sum += utf8Length(textOf(called['name']) + (argumentText(called['arguments']) ?? ''));
   }
   return sum;
 }
 
 /** UTF-8 bytes of generated text in a complete answer. */
-export function responseTextBytes(body: Buffer): number {
-  return writtenBytes(objectOf(parseObject(body.toString('utf8'))?.['message']));
+export function responseTextBytes(body: Uint8Array): number {
+  return writtenBytes(objectOf(parseObject(utf8Text(body))?.['message']));
 }

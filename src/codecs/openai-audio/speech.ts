@@ -1,3 +1,4 @@
+import { utf8Text } from '../../lib/bytes.ts';
 import { countOf, isCount, type JsonObject, parseObject } from '../json/values.ts';
 import type { MediaCodec } from '../passthrough/media.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
@@ -17,7 +18,7 @@ export const speech: MediaCodec = {
   bodies: ['json'],
   counted: [],
   usageOfRequest(body) {
-    const text = parseObject(body.toString('utf8'))?.['input'];
+    const text = parseObject(utf8Text(body))?.['input'];
     if (typeof text !== 'string') return null;
     return { usage: { ...noUsage, characters: characters(text) }, estimated: false };
   },

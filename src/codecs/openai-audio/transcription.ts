@@ -1,3 +1,4 @@
+import { latin1Text } from '../../lib/bytes.ts';
 import { countIn, countOf, isCount, type JsonObject, MAX_COUNT, objectOf } from '../json/values.ts';
 import type { MediaCodec, MediaUsage } from '../passthrough/media.ts';
 import { disjoint, isEmptyUsage } from '../usage/token-counts.ts';
@@ -30,8 +31,8 @@ export const transcription: MediaCodec = {
   },
 };
 
-function byDuration(head: Buffer): MediaUsage | null {
-  const seconds = Number(DURATION.exec(head.toString('latin1', 0, DURATION_WITHIN))?.[1] ?? 0);
+function byDuration(head: Uint8Array): MediaUsage | null {
+  const seconds = Number(DURATION.exec(latin1Text(head, 0, DURATION_WITHIN))?.[1] ?? 0);
   return seconds > 0
     ? { usage: { ...noUsage, audioSeconds: Math.min(seconds, MAX_COUNT) }, estimated: true }
     : null;

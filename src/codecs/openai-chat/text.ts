@@ -1,3 +1,4 @@
+import { utf8Text } from '../../lib/bytes.ts';
 import {
   byteLengthOf,
   isObject,
@@ -31,8 +32,8 @@ function contentBytes(content: unknown): number {
 }
 
 /** UTF-8 bytes of generated text in a complete chat answer. */
-export function responseTextBytes(body: Buffer): number {
-  const answer = parseObject(body.toString('utf8'));
+export function responseTextBytes(body: Uint8Array): number {
+  const answer = parseObject(utf8Text(body));
   return listOf(answer?.['choices']).reduce<number>(
     (sum, choice) => sum + (isObject(choice) ? writtenBytes(objectOf(choice['message'])) : 0),
     0,

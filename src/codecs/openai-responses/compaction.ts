@@ -1,3 +1,4 @@
+import { base64UrlOfText, textOfBase64 } from '../../lib/bytes.ts';
 import { type JsonObject, textOf } from '../json/values.ts';
 
 /** Begins what the gateway writes where the vendor puts an encrypted summary. */
@@ -8,7 +9,7 @@ export const SUMMARY_PREFIX = 'mgc1.';
  * is, and any format can be told what it says.
  */
 export function compactionItem(id: string, summary: string): JsonObject {
-  const encrypted_content = SUMMARY_PREFIX + Buffer.from(summary).toString('base64url');
+  const encrypted_content = SUMMARY_PREFIX + base64UrlOfText(summary);
   return { id, type: 'compaction', encrypted_content };
 }
 
@@ -16,7 +17,7 @@ export function compactionItem(id: string, summary: string): JsonObject {
 export function summaryIn(item: JsonObject): string | null {
   const content = textOf(item['encrypted_content']);
   if (item['type'] !== 'compaction' || !content.startsWith(SUMMARY_PREFIX)) return null;
-  return Buffer.from(content.slice(SUMMARY_PREFIX.length), 'base64url').toString();
+  return textOfBase64(content.slice(SUMMARY_PREFIX.length));
 }
 
 /** A summary as the message that a model is shown. */

@@ -35,7 +35,7 @@ export function framesOf(response: Record<string, unknown>): Frame[] {
   );
 }
 
-export function encodeFramesOf(response: Record<string, unknown>): Buffer {
+export function encodeFramesOf(response: Record<string, unknown>): string {
   return encodeFrames(framesOf(response));
 }
 

@@ -12,11 +12,11 @@ const LAST_SEQUENCE_NUMBER = 2_147_483_647;
  * `response.failed` with a response object that is valid by itself. The code is one that clients try again
  * after: `server_is_overloaded` and others would be final for Codex.
  */
-export function encodeErrorFrame(error: GatewayError, requestId: string): Buffer {
+export function encodeErrorFrame(error: GatewayError, requestId: string): string {
   const code = error.kind === 'rate_limit' ? 'rate_limit_exceeded' : 'server_error';
   const response = { ...emptyResponse, id: `resp_${requestId}`, error: { code, message: error.message } };
   const event = { type: 'response.failed', sequence_number: LAST_SEQUENCE_NUMBER, response };
-  return Buffer.from(encodeFrame(event.type, event));
+  return encodeFrame(event.type, event);
 }
 
 /** The failure in `response.failed` (in its response) or in an `error` event (in the event itself, or nested). */

@@ -1,3 +1,4 @@
+import { base64OfText } from '../../lib/bytes.ts';
 import { ERROR_MARK } from '../adapt/result-mark.ts';
 import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { urlOfSource } from '../files/data-url.ts';
@@ -136,7 +137,7 @@ function fileOf({ name, source }: FilePart): JsonObject {
   const filename = name === undefined ? {} : { filename: name };
   switch (source.kind) {
     case 'text': {
-      const base64 = Buffer.from(source.text).toString('base64');
+      const base64 = base64OfText(source.text);
       return {
         type: 'input_file',
         filename: name ?? 'document.txt',

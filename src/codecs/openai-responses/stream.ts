@@ -1,3 +1,4 @@
+import { lastIndexOfBytes, utf8Bytes } from '../../lib/bytes.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import {
@@ -81,7 +82,7 @@ function mayBeTerminal(frame: Frame): boolean {
   return /"(?:response\.(?:completed|incomplete|failed)|error)"/.test(frame.data);
 }
 
-function readStream(head: Buffer, tail: Buffer): StreamFacts {
+function readStream(head: Uint8Array, tail: Uint8Array): StreamFacts {
   const found = findStreamUsage(tail) ?? findStreamUsage(head);
   const usage = found === null ? null : responseUsage(found.counts, searchesIn(tail));
   const end = judgeEnd(head, tail, judge);
@@ -90,16 +91,16 @@ function readStream(head: Buffer, tail: Buffer): StreamFacts {
   return { usage, end: found?.closed ? 'complete' : 'cut', error: null };
 }
 
-const TERMINAL = [Buffer.from('"response.completed"'), Buffer.from('"response.incomplete"')];
+const TERMINAL = [utf8Bytes('"response.completed"'), utf8Bytes('"response.incomplete"')];
 
 /** Searches listed by the terminal event, as far as the tail holds it. */
-function searchesIn(tail: Buffer): number {
-  const start = Math.max(...TERMINAL.map((name) => tail.lastIndexOf(name)));
+function searchesIn(tail: Uint8Array): number {
+  const start = Math.max(...TERMINAL.map((name) => lastIndexOfBytes(tail, name)));
   return countSearches(start === -1 ? tail.subarray(0, 0) : tail.subarray(start));
 }
 
 /** Text comes in deltas; a vendor that sends none sends it whole in `.done`, or only in the terminal event. */
-function textBytes(bytes: Buffer): number {
+function textBytes(bytes: Uint8Array): number {
   const grown = new Set<string>();
   let sum = 0;
   let whole = 0;

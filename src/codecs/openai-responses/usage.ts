@@ -1,3 +1,4 @@
+import { indexOfBytes, latin1Text, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
 import {
   byteLengthOf,
   countIn,
@@ -20,27 +21,27 @@ const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
 const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts };
 
 /** Usage of a complete response; null when it reports none. */
-export function readUsage(body: Buffer): Usage | null {
+export function readUsage(body: Uint8Array): Usage | null {
   const found = lastUsage(body, inBody);
   return found === null ? null : responseUsage(found.counts, countSearches(body));
 }
 
 /** The usage object of a terminal event in `bytes`. */
-export function findStreamUsage(bytes: Buffer): UsageFound | null {
+export function findStreamUsage(bytes: Uint8Array): UsageFound | null {
   return lastUsage(bytes, inStream);
 }
 
-const SEARCH_ITEM = Buffer.from('"web_search_call"');
+const SEARCH_ITEM = utf8Bytes('"web_search_call"');
 /** Room for the key `"type"`, its colon and white space, before the value. */
 const KEY_ROOM = 32;
 
 /** Web searches among the output items of one response. The format has no counter for them. */
-export function countSearches(response: Buffer): number {
+export function countSearches(response: Uint8Array): number {
   let count = 0;
-  let at = response.indexOf(SEARCH_ITEM);
+  let at = indexOfBytes(response, SEARCH_ITEM);
   while (at !== -1) {
-    if (/"type"\s*:\s*$/.test(response.toString('latin1', Math.max(0, at - KEY_ROOM), at))) count += 1;
-    at = response.indexOf(SEARCH_ITEM, at + SEARCH_ITEM.length);
+    if (/"type"\s*:\s*$/.test(latin1Text(response, Math.max(0, at - KEY_ROOM), at))) count += 1;
+    at = indexOfBytes(response, SEARCH_ITEM, at + SEARCH_ITEM.length);
   }
   return count;
 }
@@ -86,6 +87,6 @@ export function outputBytes(response: JsonObject): number {
 }
 
 /** UTF-8 bytes of generated text in a complete response. */
-export function responseTextBytes(body: Buffer): number {
-  return outputBytes(objectOf(parseObject(body.toString('utf8'))));
+export function responseTextBytes(body: Uint8Array): number {
+  return outputBytes(objectOf(parseObject(utf8Text(body))));
 }

@@ -20,7 +20,7 @@ const inBody: UsageSearch = { ...search, kind: 'body' };
 const inStream: UsageSearch = { ...search, kind: 'stream' };
 
 /** Usage of a complete answer; null when it reports none. */
-export function readChoiceUsage(body: Buffer): Usage | null {
+export function readChoiceUsage(body: Uint8Array): Usage | null {
   const found = lastUsage(body, inBody);
   return found === null ? null : promptUsage(found.counts);
 }
@@ -88,11 +88,11 @@ export function finishedChunks(frames: readonly Frame[]): JsonObject[] | null {
 const FINISH_REASON = /"finish_reason"\s*:\s*"[^"]/;
 
 /** An error inside a stream: a record with `error` and no `[DONE]`, so that the stream does not look finished. */
-export function encodeChoiceError(error: GatewayError): Buffer {
-  return Buffer.from(encodeFrame('', openAiError(error)));
+export function encodeChoiceError(error: GatewayError): string {
+  return encodeFrame('', openAiError(error));
 }
 
-export function readChoiceStream(head: Buffer, tail: Buffer): StreamFacts {
+export function readChoiceStream(head: Uint8Array, tail: Uint8Array): StreamFacts {
   const found = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
   const usage = found === null ? null : promptUsage(found.counts);
   const end = judgeEnd(head, tail, judgeChoices);
@@ -111,7 +111,7 @@ function judgeChoices(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | nul
 }
 
 /** Sums `bytesOf` over the choices of the complete frames in `bytes`. */
-export function sumChoices(bytes: Buffer, bytesOf: (choice: JsonObject) => number): number {
+export function sumChoices(bytes: Uint8Array, bytesOf: (choice: JsonObject) => number): number {
   let sum = 0;
   for (const frame of framesIn(bytes)) {
     for (const choice of listOf(readChunk(frame)?.['choices'])) {

@@ -5,8 +5,8 @@ export interface MediaAnswer {
   /** By its content-type: one JSON document, server-sent events, or anything else (audio, subtitles). */
   kind: 'json' | 'events' | 'other';
   /** The first and the last bytes; the same, and all of them, where the answer is short. */
-  head: Buffer;
-  tail: Buffer;
+  head: Uint8Array;
+  tail: Uint8Array;
   /** How many members of a name in `MediaCodec.counted` had a text as their value; of JSON only. */
   counted: number;
 }
@@ -24,6 +24,6 @@ export interface MediaCodec {
   /** Names of members of an answer, each of which stands for one unit (a picture). */
   counted: readonly string[];
   /** What a JSON request alone tells, for an answer that tells nothing; null where that is nothing. */
-  usageOfRequest(body: Buffer): MediaUsage | null;
+  usageOfRequest(body: Uint8Array): MediaUsage | null;
   usageOfAnswer(answer: MediaAnswer): MediaUsage | null;
 }

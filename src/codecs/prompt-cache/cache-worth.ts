@@ -1,3 +1,4 @@
+import { utf8Length } from '../../lib/bytes.ts';
 import { isObject, type JsonObject, listOf } from '../json/values.ts';
 import { leastCached } from './cache-minimum.ts';
 
@@ -31,7 +32,7 @@ function isTooShort({ messages, model, system, tools }: JsonObject): boolean {
 
 /** UTF-8 bytes of the names and texts in a value, counted no further than `enough`. */
 function bytesOf(value: unknown, enough: number): number {
-  if (typeof value === 'string') return Buffer.byteLength(value);
+  if (typeof value === 'string') return value.length < enough ? utf8Length(value) : value.length;
   if (typeof value !== 'object' || value === null) return 1;
   let bytes = 0;
   for (const [name, inner] of Object.entries(value)) {

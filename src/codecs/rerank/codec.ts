@@ -1,3 +1,4 @@
+import { utf8Bytes } from '../../lib/bytes.ts';
 import type { Codec } from '../codec.ts';
 import { countIn, isCount, type JsonObject, MAX_COUNT } from '../json/values.ts';
 import { openAiError } from '../openai-shared/error.ts';
@@ -8,7 +9,7 @@ import { noUsage } from '../wire-format.ts';
 const hasUnits = (counts: JsonObject) => isCount(counts['search_units']);
 const billed: UsageSearch = {
   kind: 'body',
-  key: Buffer.from('"billed_units"'),
+  key: utf8Bytes('"billed_units"'),
   maxDepth: 2,
   accepts: hasUnits,
 };

@@ -1,7 +1,8 @@
+import { concatBytes, utf8Bytes } from '../../lib/bytes.ts';
 import { type Frame, splitFrames } from '../../lib/sse.ts';
 import { type JsonObject, parseObject } from '../json/values.ts';
 
-const END_OF_RECORD = Buffer.from('\n\n');
+const END_OF_RECORD = utf8Bytes('\n\n');
 
 /** The frame that ends a stream of the OpenAI chat and completions formats. */
 export const DONE = '[DONE]';
@@ -38,18 +39,18 @@ export function isDone(frame: Pick<Frame, 'data'>): boolean {
 }
 
 /** Frames, ready for the wire. */
-export function encodeFrames(frames: readonly Frame[]): Buffer {
-  return Buffer.from(frames.map(({ data, event }) => encodeFrame(event, data)).join(''));
+export function encodeFrames(frames: readonly Frame[]): string {
+  return frames.map(({ data, event }) => encodeFrame(event, data)).join('');
 }
 
 /**
  * The records in `bytes`, a last one without its blank line included: upstreams do leave out the final line
  * end. A record that was cut is there too; its data is no JSON.
  */
-export function framesIn(bytes: Buffer): Frame[] {
+export function framesIn(bytes: Uint8Array): Frame[] {
   const { frames, rest } = splitFrames(bytes);
   if (rest.length === 0) return frames;
-  return frames.concat(splitFrames(Buffer.concat([rest, END_OF_RECORD])).frames);
+  return frames.concat(splitFrames(concatBytes([rest, END_OF_RECORD])).frames);
 }
 
 /** Bytes of a tail that hold the last two frames of nearly every stream. */
@@ -59,7 +60,11 @@ const NEAR_END = 1_024;
  * Looks for the end of a stream where it most likely is: the last bytes, then the whole tail, then the head (a
  * stream that failed at once). `judge` answers null when the frames decide nothing.
  */
-export function judgeEnd<T>(head: Buffer, tail: Buffer, judge: (frames: Frame[]) => T | null): T | null {
+export function judgeEnd<T>(
+  head: Uint8Array,
+  tail: Uint8Array,
+  judge: (frames: Frame[]) => T | null,
+): T | null {
   if (tail.length > NEAR_END) {
     const near = framesIn(tail.subarray(tail.length - NEAR_END));
     // A long error record may stand before the last frame; with that frame alone the whole tail must tell.

@@ -1,2 +1,2 @@
 /** A comment line: a record without an event, which every client of the OpenAI formats skips (WHATWG HTML, SSE). */
-export const commentKeepAlive: Buffer = Buffer.from(': keep-alive\n\n');
+export const commentKeepAlive = ': keep-alive\n\n';

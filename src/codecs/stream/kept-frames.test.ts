@@ -72,7 +72,7 @@ describe('an answer that is put together without being written', () => {
 describe('an answer that is read without being written as a stream', () => {
   for (const from of translating) {
     const whole = (answer: JsonObject) => {
-      const written = from.stream.split(from.stream.encodeFramesOf(answer)).frames;
+      const written = from.stream.split(Buffer.from(from.stream.encodeFramesOf(answer))).frames;
       assert.deepEqual(told(readAll(from, from.stream.framesOf(answer))), told(readAll(from, written)));
     };
 

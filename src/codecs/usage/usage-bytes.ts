@@ -1,3 +1,4 @@
+import { indexOfBytes, lastIndexOfBytes, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
@@ -16,7 +17,7 @@ export interface UsageSearch {
   /** `body`: one JSON document. `stream`: SSE records, of which the first and the last may be cut. */
   kind: 'body' | 'stream';
   /** The member to look for, in its quotes; `"usage"` when left out. */
-  key?: Buffer;
+  key?: Uint8Array;
   /** How many containers may enclose the usage object: the format's own places are near the root, tool input is deeper. */
   maxDepth: number;
   /** True when the object has the token counts of the format. */
@@ -31,7 +32,7 @@ export interface UsageFound {
   closed: boolean;
 }
 
-const USAGE = Buffer.from('"usage"');
+const USAGE = utf8Bytes('"usage"');
 const MAX_OBJECT_BYTES = 65_536;
 /** Objects looked into before giving up, so that a hostile answer cannot make the search quadratic. */
 const MAX_TRIES = 64;
@@ -42,10 +43,10 @@ const CR = 0x0d;
  * The last usage object in `bytes`, found backwards without parsing anything else. Generated text cannot
  * match: its quotes are escaped. A usage of `null` is passed over.
  */
-export function lastUsage(bytes: Buffer, search: UsageSearch): UsageFound | null {
+export function lastUsage(bytes: Uint8Array, search: UsageSearch): UsageFound | null {
   const key = search.key ?? USAGE;
   let tries = 0;
-  let at = bytes.lastIndexOf(key);
+  let at = lastIndexOfBytes(bytes, key);
   while (at !== -1 && tries < MAX_TRIES) {
     const open = valueOpen(bytes, at + key.length);
     if (open !== -1) {
@@ -53,16 +54,16 @@ export function lastUsage(bytes: Buffer, search: UsageSearch): UsageFound | null
       const found = usageAt(bytes, open, search);
       if (found !== null) return found;
     }
-    at = at === 0 ? -1 : bytes.lastIndexOf(key, at - 1);
+    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key, at - 1);
   }
   return null;
 }
 
 /** The first usage object in `bytes`, found forwards. */
-export function firstUsage(bytes: Buffer, search: UsageSearch): UsageFound | null {
+export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageFound | null {
   const key = search.key ?? USAGE;
   let tries = 0;
-  let at = bytes.indexOf(key);
+  let at = indexOfBytes(bytes, key);
   while (at !== -1 && tries < MAX_TRIES) {
     const open = valueOpen(bytes, at + key.length);
     if (open !== -1) {
@@ -70,23 +71,23 @@ export function firstUsage(bytes: Buffer, search: UsageSearch): UsageFound | nul
       const found = usageAt(bytes, open, search);
       if (found !== null) return found;
     }
-    at = bytes.indexOf(key, at + key.length);
+    at = indexOfBytes(bytes, key, at + key.length);
   }
   return null;
 }
 
 /** The index of the brace that opens the value of the key that ends at `end`, or -1 when its value is no object. */
-function valueOpen(bytes: Buffer, end: number): number {
+function valueOpen(bytes: Uint8Array, end: number): number {
   const colon = skipSpace(bytes, end);
   if (bytes[colon] !== COLON) return -1;
   const open = skipSpace(bytes, colon + 1);
   return bytes[open] === OPEN_OBJECT ? open : -1;
 }
 
-function usageAt(bytes: Buffer, open: number, search: UsageSearch): UsageFound | null {
+function usageAt(bytes: Uint8Array, open: number, search: UsageSearch): UsageFound | null {
   const end = containerEnd(bytes, open, Math.min(bytes.length, open + MAX_OBJECT_BYTES));
   if (end === -1) return null;
-  const counts = parseSlice(bytes.toString('utf8', open, end));
+  const counts = parseSlice(utf8Text(bytes, open, end));
   if (counts === null || !search.accepts(counts)) return null;
   const around = closersAfter(bytes, end, search.kind);
   if (around.depth > search.maxDepth) return null;
@@ -105,7 +106,7 @@ function parseSlice(text: string): JsonObject | null {
  * true when that end was reached.
  */
 export function closersAfter(
-  bytes: Buffer,
+  bytes: Uint8Array,
   from: number,
   kind: UsageSearch['kind'],
 ): { depth: number; closed: boolean } {
@@ -128,7 +129,7 @@ export function closersAfter(
   return { depth, closed: kind === 'body' };
 }
 
-function blankLineFollows(bytes: Buffer, lineEnd: number): boolean {
+function blankLineFollows(bytes: Uint8Array, lineEnd: number): boolean {
   const next = bytes[lineEnd] === CR && bytes[lineEnd + 1] === LF ? lineEnd + 2 : lineEnd + 1;
   return bytes[next] === LF || bytes[next] === CR;
 }

@@ -39,7 +39,8 @@ export class CallerStream {
     this.#array = array ? new JsonArray() : null;
     this.#onDrain = onDrain;
     // A message on a WebSocket has no head of its own, and its connection has pings.
-    this.#keepAlive = response.req === undefined ? null : (codec?.keepAlive ?? null);
+    const keepAlive = response.req === undefined ? null : (codec?.keepAlive ?? null);
+    this.#keepAlive = keepAlive === null ? null : Buffer.from(keepAlive);
     this.contentType = array ? 'application/json' : (codec?.contentType ?? 'text/event-stream');
   }
 

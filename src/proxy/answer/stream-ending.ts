@@ -6,7 +6,8 @@ import { redactedError } from '../upstream/redaction.ts';
 
 /** The frame that tells `error` to the caller, before its connection is reset. */
 export function errorFrame({ codec, exchange, redact }: Call, error: GatewayError): Buffer | null {
-  return codec.stream?.encodeErrorFrame(redactedError(error, redact), exchange.id) ?? null;
+  const frame = codec.stream?.encodeErrorFrame(redactedError(error, redact), exchange.id);
+  return frame === undefined ? null : Buffer.from(frame);
 }
 
 /** The same after an upstream broke off; null where the format's clients do better with the reset alone. */

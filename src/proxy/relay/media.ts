@@ -183,7 +183,7 @@ export class MediaRelay implements AnswerReader {
 const unknown: Measured = { usage: null, estimated: false };
 
 /** The failure that a stream ended with, in the words of whoever reported it; null when it ended well. */
-function lastError(tail: Buffer): GatewayError | null {
+function lastError(tail: Uint8Array): GatewayError | null {
   const last = splitFrames(tail).frames.findLast(({ data }) => data !== '[DONE]');
   const data = last === undefined ? null : parseObject(last.data);
   if (last === undefined || data === null) return null;

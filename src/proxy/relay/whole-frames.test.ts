@@ -42,7 +42,7 @@ describe('whole frames', () => {
   it('look at a frame that comes in many pieces once, and hold no more of one than they remember', () => {
     const codec = streamOf('gemini');
     let looks = 0;
-    const counted = (bytes: Buffer) => {
+    const counted = <B extends Uint8Array>(bytes: B) => {
       looks += 1;
       return codec.split(bytes);
     };

@@ -103,7 +103,7 @@ export class WholeRelay {
       this.#send(this.#model?.whole(body) ?? body, 'application/json', measured);
       return;
     }
-    const frames = stream.encodeFramesOf(this.#namedIn(fieldsOf(answer) ?? {}));
+    const frames = Buffer.from(stream.encodeFramesOf(this.#namedIn(fieldsOf(answer) ?? {})));
     if (this.#opened) this.#sendFrames(frames, measured);
     else this.#send(frames, stream.contentType, measured);
   }

@@ -58,7 +58,6 @@ function sendAgain({ id, request, response }: Exchange, kept: JsonObject, query:
   if (!Number.isInteger(seen)) throw wrongQuery('starting_after', 'the number of an event');
   // Events are numbered from 0.
   const frames = encodeFramesOf(kept)
-    .toString('utf8')
     .split(/(?<=\n\n)/)
     .slice(seen + 1);
   const head = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };

@@ -181,7 +181,7 @@ export class SocketOutlet implements ResponseSink {
   #sendWhole(body: Buffer): void {
     const answer = this.#pieceBytes > MAX_WHOLE_BYTES ? null : parseObject(body.toString('utf8'));
     if (answer === null) return;
-    for (const frame of this.#codec.split(this.#codec.encodeFramesOf(answer)).frames) this.#sendFrame(frame);
+    for (const frame of this.#codec.framesOf(answer)) this.#sendFrame(frame);
   }
 
   #sendFailure(body: Buffer): void {
