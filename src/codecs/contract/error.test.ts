@@ -108,7 +108,7 @@ describe('encodeErrorFrame', () => {
     for (const { format, stream } of codecs) {
       if (stream === null) continue;
       for (const code of codes) {
-        const bytes = Buffer.from(
+        const bytes: Buffer = Buffer.from(
           stream.encodeErrorFrame(new GatewayError(code, 'broke: "x"\nand more'), 'req_1'),
         );
         const { frames, rest } = splitOf(stream, bytes);

@@ -5,14 +5,19 @@ import { BACKSLASH, QUOTE } from './bytes.ts';
  * has one text for 1 and 1.0: ids of tools and of their results would name something else.
  */
 
-/** JavaScript's own way to write a number by its text (ECMAScript 2026, `JSON.rawJSON`); every supported Node has it. */
-const { isRawJSON, rawJSON } = JSON as JSON & {
-  isRawJSON(value: unknown): boolean;
-  rawJSON(text: string): unknown;
+/**
+ * JavaScript's own way to write a number by its text (ECMAScript 2026, `JSON.rawJSON`). Every supported Node has it; an older
+ * browser writes the nearest double.
+ */
+const raw = JSON as JSON & {
+  isRawJSON?(value: unknown): boolean;
+  rawJSON?(text: string): unknown;
 };
 
 /** True for what a replacer of `JSON.stringify` gets for such a number: it must stay as it is. */
-export { isRawJSON };
+export function isRawJSON(value: unknown): boolean {
+  return raw.isRawJSON?.(value) === true;
+}
 
 /** A number that JavaScript would write with other characters than it was read: 1.0, 1e400, -0, 1234567890123456789. */
 export class LosslessNumber {
@@ -25,7 +30,7 @@ export class LosslessNumber {
 
   /** For `JSON.stringify`. */
   toJSON(): unknown {
-    return rawJSON(this.text);
+    return raw.rawJSON?.(this.text) ?? Number(this.text);
   }
 }
 
@@ -129,8 +134,13 @@ function numberEnd(text: string, start: number): number {
  * cannot come to hold it, for a colon follows them. It is short, and no character of it needs an escape: a text may
  * have very many numbers.
  */
-const MARK = `\u007f${crypto.randomUUID().slice(-12)}`;
-const JSON_MARK = JSON.stringify(MARK).slice(0, -1);
+function newMark(): string {
+  const [one = 0, two = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return `\u007f${one.toString(36)}${two.toString(36)}`;
+}
+
+/** Made with the first text that needs one: some runtimes have no random numbers while modules are loaded. */
+let mark: string | null = null;
 
 /** By the grammar of RFC 8259. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
@@ -138,13 +148,14 @@ const FOLLOWS_VALUE = /[\t\n\r ]*(?:[,\]}]|$)/y;
 
 /** The text with a mark in the place of each such number. What is no number by the grammar stays for the parser to refuse. */
 function marked(text: string, first: NumberSpan): string {
+  mark ??= newMark();
   const pieces: string[] = [];
   let from = 0;
   for (let span: NumberSpan | null = first; span !== null; span = nextLossy(text, span.end)) {
     const written = text.slice(span.start, span.end);
     FOLLOWS_VALUE.lastIndex = span.end;
     if (!NUMBER.test(written) || !FOLLOWS_VALUE.test(text)) continue;
-    pieces.push(text.slice(from, span.start), JSON_MARK, written, '"');
+    pieces.push(text.slice(from, span.start), `"${mark}`, written, '"');
     from = span.end;
   }
   pieces.push(text.slice(from));
@@ -157,8 +168,8 @@ function unmarked(value: unknown): unknown {
   const waiting: object[] = [root];
   const read = (inner: unknown): unknown => {
     if (typeof inner === 'object' && inner !== null) waiting.push(inner);
-    else if (typeof inner === 'string' && inner.startsWith(MARK))
-      return new LosslessNumber(inner.slice(MARK.length));
+    else if (typeof inner === 'string' && mark !== null && inner.startsWith(mark))
+      return new LosslessNumber(inner.slice(mark.length));
     return inner;
   };
   for (let container = waiting.pop(); container !== undefined; container = waiting.pop()) {
