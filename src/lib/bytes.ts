@@ -108,7 +108,7 @@ export function base64OfText(text: string): string {
 
 /** The UTF-8 bytes of a text in base64 for URLs (RFC 4648, section 5), without padding. */
 export function base64UrlOfText(text: string): string {
-  return base64OfText(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return base64OfText(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /**
