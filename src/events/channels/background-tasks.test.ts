@@ -111,16 +111,10 @@ describe('a channel whose handled messages cannot be deleted', () => {
       .on('error', () => {})
       .connect();
     t.after(() => client.destroy());
-    await runTrimming(t, { scheme: 'redis', url: server.url }, (topic) => {
-      const notes = `modelgate:topic:${topic}`;
-      return {
-        async spoil() {
-          await client.del(notes);
-          await client.set(notes, 'no hash');
-        },
-        mend: () => client.del(notes),
-      };
-    });
+    await runTrimming(t, { scheme: 'redis', url: server.url }, () => ({
+      spoil: () => client.aclSetUser('default', '-xtrim'),
+      mend: () => client.aclSetUser('default', '+xtrim'),
+    }));
   });
 
   it('is degraded on NATS', { skip: !hasNats }, async (t) => {

@@ -10,7 +10,9 @@ const failures = {
   'assign-unclaimed': 'Events that came before the first subscription are not delivered',
   'commit-handled': 'The message queue is not told which messages are handled, and delivers them again later',
   'count-crashes': 'An event that ends the process is not recognized',
+  'count-waiting': 'How many messages wait is not known',
   'delete-handled': 'Messages that every trigger has handled are not deleted, and collect',
+  'settle-handled': 'The message queue keeps messages that are handled, and delivers them again',
   'renew-leases': 'Messages in hand may be given to another gateway too, and those of dead gateways wait',
 } as const;
 

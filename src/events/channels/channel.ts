@@ -58,6 +58,8 @@ export interface Channel {
   problem(): string | null;
   /** What the channel does without being asked and fails at the moment, in sentences: it is degraded. */
   degradations(): readonly string[];
+  /** How the message queue is set up to lose events that it has confirmed, in sentences that say what to set. */
+  warnings(): readonly string[];
   close(): Promise<void>;
 }
 

@@ -28,11 +28,14 @@ export interface ChannelStatus {
   readonly problem: string | null;
   /** What the channel does in the background and fails, in sentences. */
   readonly degraded: readonly string[];
+  /** How the message queue is set up to lose events that it has confirmed, in sentences. */
+  readonly warnings: readonly string[];
 }
 
 export interface EngineParts {
   config: Pick<EventConfig, 'channels'>;
   degradations(channel: ChannelConfig): readonly string[];
+  warnings(channel: ChannelConfig): readonly string[];
   sources: readonly PublisherStatus[];
   triggers: Iterable<RunningTrigger>;
   ownEvents: OwnEventsStatus;
@@ -101,7 +104,7 @@ function problemOf(
 
 function channelStatus(
   channel: ChannelConfig,
-  { degradations, sources }: EngineParts,
+  { degradations, sources, warnings }: EngineParts,
   triggers: readonly TriggerStatus[],
 ): ChannelStatus {
   const { id, scheme, topic } = channel;
@@ -117,6 +120,7 @@ function channelStatus(
     waiting: waiting.includes(null) ? null : waiting.reduce<number>((sum, count) => sum + (count ?? 0), 0),
     problem: problemOf(sources, consumers, id),
     degraded: degradations(channel),
+    warnings: warnings(channel),
   };
 }
 

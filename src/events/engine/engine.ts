@@ -173,6 +173,7 @@ export function createEngine(input: EngineInput): Engine {
   const parts = (): EngineParts => ({
     config: current,
     degradations: (config) => channels.opened().get(channelKey(config))?.degradations() ?? [],
+    warnings: (config) => channels.opened().get(channelKey(config))?.warnings() ?? [],
     sources: [...sources.current().values()].map(({ publisher }) => publisher.status()),
     triggers: triggers.current().values(),
     ownEvents: ownEvents.status(),

@@ -70,6 +70,8 @@ const channel = z.object({
   problem: z.string().nullable(),
   /** What the channel does in the background and fails. */
   degraded: z.array(z.string()),
+  /** How the message queue is set up to lose events that it has confirmed. */
+  warnings: z.array(z.string()),
 });
 
 const trigger = z.object({

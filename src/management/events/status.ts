@@ -15,7 +15,11 @@ export async function statusOf(opened: EventControl | null): Promise<StatusRecor
     config: configOf(opened.config),
     problems: engineProblems(status),
     sources: status.sources.map(sourceOf),
-    channels: status.channels.map((one) => ({ ...one, degraded: [...one.degraded] })),
+    channels: status.channels.map((one) => ({
+      ...one,
+      degraded: [...one.degraded],
+      warnings: [...one.warnings],
+    })),
     triggers: status.triggers.map((one) => triggerOf(one, status)),
     own_events: { ...status.ownEvents },
   };

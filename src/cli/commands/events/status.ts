@@ -88,6 +88,9 @@ function textOf(status: StatusRecord, io: Io): string {
   return [
     `Version ${config.version} of the configuration is in force (${printable(config.author)}, ${config.via}).`,
     ...tables,
+    ...channels.flatMap(({ id, warnings }) =>
+      warnings.map((text) => io.paint('yellow', printable(`Channel ${id}: ${text}`))),
+    ),
     ...[...rejected, ...problems].map((problem) => io.paint('red', printable(problem))),
   ].join('\n\n');
 }

@@ -87,7 +87,7 @@ interface Parts {
 function connectionOf({ close, control, model, openChannel, publisher, topic }: Parts): BrokerConnection {
   const publish = publishing(model, control, publisher, topic);
   return {
-    warning: null,
+    warnings: [],
     publish,
     async subscribe(consumer) {
       const queue = queueName(topic, consumer);

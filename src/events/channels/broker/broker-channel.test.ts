@@ -30,7 +30,7 @@ function openFake(t: TestContext) {
         const receivers: BrokerReceiver[] = [];
         connections.push({ receivers, lose: () => onLost(new Error('cut')) });
         const connection: BrokerConnection = {
-          warning: null,
+          warnings: [],
           publish: async () => {},
           subscribe: async () => {},
           unsubscribe: async () => {},

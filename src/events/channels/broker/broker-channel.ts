@@ -45,7 +45,7 @@ interface Consumer {
 
 /** A consumption from the moment that it is asked for. */
 interface Running {
-  /** Whether its connection is lost: what it still delivers comes again. */
+  /** Whether its connection is lost, or it ended: what it has delivered, and what it still delivers, comes again. */
   lost: boolean;
   /** Null while the broker has not answered. */
   consumption: Consumption | null;
@@ -58,6 +58,9 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
   const crashCounts = createCrashCounts({ database, topic: shelfKey, background, now });
   const listeners = new Set<() => void>();
   const consumers = new Map<string, Consumer>();
+  const deliveredBy = new WeakMap<BrokerMessage, Running>();
+  /** Of the latest connection. */
+  let warnings: readonly string[] = [];
   const consumerOf = (name: string): Consumer => {
     const known = consumers.get(name) ?? {
       inbox: createInbox(now),
@@ -76,7 +79,8 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     maxCalls: MAX_CALLS,
     onConnected(made) {
       log.info({ channel: channelId }, 'a message queue is connected');
-      if (made.warning !== null) log.warn({ channel: channelId }, made.warning);
+      for (const text of made.warnings) if (!warnings.includes(text)) log.warn({ channel: channelId }, text);
+      warnings = made.warnings;
       for (const [name, consumer] of consumers) if (consumer.wanted) begin(name, consumer, made);
     },
     onLost(error) {
@@ -100,6 +104,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     const end = (error: Error) => {
       if (ended) return;
       ended = true;
+      own.lost = true;
       // What is told late says nothing of the messages that came since.
       if (consumer.running !== own) return;
       consumer.running = null;
@@ -111,7 +116,8 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
     const receiver = {
       ended: end,
       message(message: BrokerMessage) {
-        if (ended || own.lost) return;
+        if (own.lost) return;
+        deliveredBy.set(message, own);
         if (consumer.inbox.add(message)) for (const listener of listeners) listener();
       },
     };
@@ -154,12 +160,10 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
   };
   const settle = async ({ inbox }: Consumer, message: BrokerMessage) => {
     inbox.settled(message);
-    try {
-      await connection.run(() => message.ack());
-    } catch (error) {
-      // Otherwise it comes once more, and is acknowledged then.
-      if (message.position === null) throw error;
-    }
+    const acknowledge = () => connection.run(() => message.ack());
+    if (message.position === null) await acknowledge();
+    // Otherwise it comes once more, and is acknowledged then.
+    else if (deliveredBy.get(message)?.lost !== true) await background.run('settle-handled', acknowledge);
   };
   const shelfId = (id: string): string | null => (id.startsWith(SHELF) ? id.slice(SHELF.length) : null);
 
@@ -254,11 +258,13 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       const shelved = await shelf.depth(name);
       const held = inbox.held + shelved.held;
       if (connection.problem() !== null) return { waiting: null, held };
-      const waiting = await connection.run((made) => made.waiting(name)).catch(() => null);
+      const ask = () => connection.run((made) => made.waiting(name));
+      const waiting = await background.run('count-waiting', ask);
       return { waiting: waiting === null ? null : waiting + inbox.waiting + (shelved.waiting ?? 0), held };
     },
     problem: connection.problem,
     degradations: background.problems,
+    warnings: () => warnings,
     async close() {
       listeners.clear();
       await Promise.all([...consumers.values()].map(stop));

@@ -29,8 +29,8 @@ export type Connect = (input: ConnectInput, onLost: (error: Error) => void) => P
 
 /** A connection for one topic. Every method rejects once it is lost. */
 export interface BrokerConnection {
-  /** What whoever runs the broker should know, e.g. that it keeps nothing on the disk; null for nothing. */
-  readonly warning: string | null;
+  /** How the broker is set up to keep less than the channel promises, e.g. nothing on the disk, in sentences. */
+  readonly warnings: readonly string[];
   /** Resolves when the broker has the event, as durably as it can. May be called many times at once, and keeps their order. */
   publish(event: CloudEvent): Promise<void>;
   /**

@@ -102,7 +102,7 @@ function connectionOf({
     await member?.leave();
   };
   return {
-    warning: null,
+    warnings: [],
     publish,
     async subscribe(consumer, again) {
       if (members.has(consumer)) return;

@@ -72,7 +72,8 @@ export async function joinGroup({ background, group, kafka, topic }: JoinInput):
     else consumer.resume([{ topic }]);
   };
   const settle = (partition: Partition, number: number, offset: bigint) => {
-    if (left) throw new Error('The group was left');
+    // It is not committed, so it comes again when the group is joined anew, and is settled then.
+    if (left) return;
     const last = partition.offsets.settle(offset).at(-1);
     // Whoever has the partition now began behind what was committed before.
     if (last !== undefined && partitions.get(number) === partition) commits.add(number, last + 1n);

@@ -111,6 +111,7 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
     },
     problem: () => null,
     degradations: () => [],
+    warnings: () => [],
     async close() {
       listeners.clear();
     },

@@ -83,7 +83,7 @@ function connectionOf({ instance, open, publisher, topic, version }: Parts): Bro
     sharedSubscriptions ? `$share/${brokerName(consumer)}/${topic}` : topic;
 
   return {
-    warning: null,
+    warnings: [],
     async publish(event) {
       const { payload, properties } = encodeMqtt(event, version === 5 ? 'binary' : 'structured');
       await publisher.publish(topic, payload, version === 5 ? properties : undefined);

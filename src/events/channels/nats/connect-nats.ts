@@ -111,7 +111,7 @@ function connectionOf({ background, connection, manager, stream, subject }: Part
   const trimmer = setInterval(() => void deleteHandled(), TRIM_MS);
   void connection.closed().then(() => clearInterval(trimmer));
   return {
-    warning: null,
+    warnings: [],
     async publish(event) {
       const { data, headers: fields } = encodeNats(event, 'binary');
       const head = headers();

@@ -261,6 +261,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
     },
     problem: connection.problem,
     degradations: background.problems,
+    warnings: () => [],
     async close() {
       listeners.clear();
       clearInterval(poll);

@@ -1,11 +1,13 @@
-import { after, before } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { createClient } from '@redis/client';
 import { openBrokerChannels } from '../../../../test/support/broker-channel.ts';
 import { hasRedis, startRedis } from '../../../../test/support/brokers/redis.ts';
 import type { PrivateBroker } from '../../../../test/support/brokers/server-process.ts';
-import { describeChannel } from '../../../../test/support/channel-contract.ts';
+import { describeChannel, receiveSome, testEvent } from '../../../../test/support/channel-contract.ts';
 import { guarantees } from '../../../../test/support/channel-guarantees.ts';
 import { temporaryFolder } from '../../../../test/support/folder.ts';
+import { waitFor } from '../../../../test/support/gateway.ts';
 
 const folder = temporaryFolder({ after });
 let server: PrivateBroker;
@@ -32,4 +34,60 @@ describeChannel({
         client.destroy();
       },
     }),
+});
+
+/** What is told of a channel on a server with these settings, or by a user with fewer rights, once it is connected. */
+async function connected(t: TestContext, settings: readonly string[]) {
+  const own = await startRedis(temporaryFolder(t), settings);
+  t.after(() => own.kill());
+  const client = await createClient({ url: own.url })
+    .on('error', () => {})
+    .connect();
+  t.after(() => client.destroy());
+  return {
+    client,
+    async open() {
+      const { channel } = await openBrokerChannels(t, { scheme: 'redis', url: own.url });
+      await channel.subscribe('x');
+      return channel;
+    },
+  };
+}
+
+describe('a channel on Redis', { skip: hasRedis ? false : 'redis-server is not installed' }, () => {
+  const settings: Readonly<Record<string, { args: readonly string[]; warnings: readonly RegExp[] }>> = {
+    'nothing where each write is synced': { args: [], warnings: [] },
+    'that events of the last seconds are lost by appendfsync everysec': {
+      args: ['--appendfsync', 'everysec'],
+      warnings: [/appendfsync everysec.*Set appendfsync to always/],
+    },
+    'that nothing is kept without an append-only file, and that a full memory deletes streams': {
+      args: ['--appendonly', 'no', '--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],
+      warnings: [/Set appendonly to yes/, /Set maxmemory-policy to noeviction/],
+    },
+  };
+  for (const [name, { args, warnings }] of Object.entries(settings))
+    it(`says ${name}`, async (t) => {
+      const { open } = await connected(t, args);
+      const told = (await open()).warnings();
+      assert.equal(told.length, warnings.length, told.join('\n'));
+      for (const [index, pattern] of warnings.entries()) assert.match(told[index] ?? '', pattern);
+    });
+
+  it('is degraded where it may not settle messages, and says that it cannot ask for settings', async (t) => {
+    const { client, open } = await connected(t, []);
+    await client.aclSetUser('default', ['-xack', '-config']);
+    const channel = await open();
+    assert.match(channel.warnings().join('\n'), /^Redis does not tell its settings/);
+    const settleOne = async (id: string) => {
+      await channel.publish(testEvent(id));
+      const [delivery] = await receiveSome(channel, 'x', 1);
+      await channel.ack('x', delivery?.id ?? '');
+    };
+    await settleOne('1');
+    assert.match(channel.degradations().join('\n'), /^The message queue keeps messages that are handled/);
+    await client.aclSetUser('default', '+xack');
+    await settleOne('2');
+    await waitFor('the end of the failure', () => channel.degradations().length === 0);
+  });
 });

@@ -116,7 +116,7 @@ async function connectionOf({
   const deleteHandled = () => background.run('delete-handled', () => trim(client, key, notes));
   const trimmer = setInterval(() => void deleteHandled(), TRIM_MS);
   return {
-    warning: await durabilityWarning(client),
+    warnings: await durabilityWarnings(client),
     async publish(event) {
       try {
         await client.xAdd(key, '*', encodeRedis(event, 'binary'));
@@ -168,11 +168,32 @@ const ignoreBusy = (error: unknown): void => {
   if (!(error instanceof Error && error.message.startsWith('BUSYGROUP'))) throw error;
 };
 
-async function durabilityWarning(client: Client): Promise<string | null> {
-  const info = await client.info('persistence').catch(() => '');
-  return /^aof_enabled:0/m.test(info)
-    ? 'Redis writes no append-only file: events that it has are lost when it ends. Set appendonly to yes'
-    : null;
+/** What Redis forgets of what it has confirmed, by its settings. */
+async function durabilityWarnings(client: Client): Promise<string[]> {
+  const settings = ['appendonly', 'appendfsync', 'maxmemory', 'maxmemory-policy'];
+  // A user of Redis may have no right to ask, and services in the cloud seldom give it.
+  const { appendfsync, appendonly, maxmemory, ...others } = await client
+    .configGet(settings)
+    .catch((): Record<string, string> => ({}));
+  const policy = others['maxmemory-policy'];
+  const warnings: string[] = [];
+  if (appendonly === undefined || appendfsync === undefined)
+    warnings.push(
+      'Redis does not tell its settings, so it may lose events that it has confirmed. Allow its user CONFIG|GET, or set appendonly to yes, appendfsync to always and maxmemory-policy to noeviction',
+    );
+  else if (appendonly !== 'yes')
+    warnings.push(
+      'Redis writes no append-only file: events that it has are lost when it ends. Set appendonly to yes',
+    );
+  else if (appendfsync !== 'always')
+    warnings.push(
+      `Redis confirms events before they are on the disk (appendfsync ${appendfsync}): when it is killed, those of the last seconds are lost. Set appendfsync to always`,
+    );
+  if (policy?.startsWith('allkeys-') === true && maxmemory !== '0')
+    warnings.push(
+      `Redis deletes streams when its memory is full (maxmemory-policy ${policy}). Set maxmemory-policy to noeviction`,
+    );
+  return warnings;
 }
 
 async function groupsOf(client: Client, key: string) {

@@ -48,6 +48,7 @@ export function createSqliteChannel(database: EventDatabase, topic: string, now:
     depth: (consumer) => database.ask('depth', { topic, consumer }),
     problem: () => null,
     degradations: () => [],
+    warnings: () => [],
     async close() {
       listeners.clear();
     },
