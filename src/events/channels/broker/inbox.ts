@@ -47,7 +47,7 @@ export interface Inbox {
   depth(): { readonly waiting: number; readonly held: number };
   /** The connection was lost: the broker delivers again what it does not know to be settled. */
   disconnected(): void;
-  /** Everything that is not settled. */
+  /** Everything that is not settled, in the order in which it came. */
   clear(): BrokerMessage[];
 }
 
@@ -149,7 +149,9 @@ export function createInbox(now: () => number): Inbox {
       }
     },
     clear() {
-      const all = [...held.values(), ...waiting].map(({ message }) => message);
+      const all = [...held.values(), ...waiting]
+        .sort((a, b) => a.place - b.place)
+        .map(({ message }) => message);
       held.clear();
       present.clear();
       waiting.length = 0;

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto';
 import {
   AckPolicy,
-  type Consumer,
   type ConsumerInfo,
-  type ConsumerMessages,
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiError,
   type JetStreamManager,
-  type JsMsg,
   jetstream,
   jetstreamManager,
   RetentionPolicy,
   StorageType,
 } from '@nats-io/jetstream';
-import { connect, headers, type MsgHdrs, type NatsConnection, nanos } from '@nats-io/transport-node';
+import {
+  connect,
+  deadline,
+  headers,
+  type MsgHdrs,
+  type NatsConnection,
+  nanos,
+} from '@nats-io/transport-node';
 import type { CloudEvent } from '../../cloudevents/event.ts';
 import { decodeNats, encodeNats } from '../../cloudevents/nats.ts';
 import type { Address } from '../broker/address.ts';
@@ -27,16 +31,19 @@ import type {
 } from '../broker/broker.ts';
 import { contentOf } from '../broker/content.ts';
 import { brokerName } from '../broker/name.ts';
+import { createPull, type StreamMessage } from './pull.ts';
 
 const CONNECT_MS = 5_000;
 const PING_MS = 5_000;
 /** What nobody says is still worked on goes to somebody else. */
 const ACK_WAIT_MS = 30_000;
 const WORKING_MS = 10_000;
-/** For how long one request for messages stays with the server. */
-const FETCH_MS = 30_000;
+/** How long the last words of a connection may take. */
+const FLUSH_MS = 1_000;
 const DUPLICATES_MS = 120_000;
 const TRIM_MS = 30_000;
+/** After so many settled messages what is done with is deleted sooner: a server that is killed may forget what was settled. */
+const TRIM_AFTER = 2_000;
 /** A subscription that was ended is forgotten after so long. */
 const ENDED_MS = 86_400_000;
 /** Streams that begin so are ours: what all have done with is deleted from them. */
@@ -106,10 +113,25 @@ interface Parts {
 
 function connectionOf({ background, connection, manager, stream, subject }: Parts): BrokerConnection {
   const client = jetstream(connection);
-  const consumptions = new Set<{ stop(): Promise<void>; giveBack(): Promise<void> }>();
+  const consumptions = new Set<Consumption>();
+  const hands = new Map<string, Hand>();
   const deleteHandled = () => background.run('delete-handled', () => trim(manager, stream));
   const trimmer = setInterval(() => void deleteHandled(), TRIM_MS);
-  void connection.closed().then(() => clearInterval(trimmer));
+  let settledSinceTrim = 0;
+  const settled = () => {
+    settledSinceTrim += 1;
+    if (settledSinceTrim < TRIM_AFTER) return;
+    settledSinceTrim = 0;
+    void deleteHandled();
+  };
+  const worker = setInterval(() => {
+    for (const hand of hands.values()) for (const message of hand.messages()) message.inProgress();
+  }, WORKING_MS);
+  const endTimers = () => {
+    clearInterval(trimmer);
+    clearInterval(worker);
+  };
+  void connection.closed().then(endTimers);
   return {
     warnings: [],
     async publish(event) {
@@ -131,10 +153,11 @@ function connectionOf({ background, connection, manager, stream, subject }: Part
         await manager.consumers.update(stream, name, { inactive_threshold: nanos(ENDED_MS) });
     },
     async consume(consumer, prefetch, receiver) {
-      const pulled = await client.consumers.get(stream, `${OWN}${brokerName(consumer)}`);
-      const consumption = consume(pulled, prefetch, receiver);
+      const name = `${OWN}${brokerName(consumer)}`;
+      const hand = hands.get(name) ?? createHand(settled);
+      hands.set(name, hand);
+      const consumption = consume({ connection, stream, name, hand, prefetch, receiver });
       consumptions.add(consumption);
-      void connection.closed().then(consumption.end);
       return consumption;
     },
     async waiting(consumer) {
@@ -142,8 +165,12 @@ function connectionOf({ background, connection, manager, stream, subject }: Part
       return info === null ? 0 : info.num_pending;
     },
     async close() {
-      clearInterval(trimmer);
-      await Promise.allSettled([...consumptions].map((consumption) => consumption.giveBack()));
+      endTimers();
+      await Promise.allSettled([...consumptions].map((consumption) => consumption.stop()));
+      if (!connection.isClosed()) {
+        for (const hand of hands.values()) for (const message of hand.messages()) message.giveBack();
+        await deadline(connection.flush(), FLUSH_MS).catch(() => {});
+      }
       await connection.close().catch(() => {});
     },
   };
@@ -163,10 +190,16 @@ async function addConsumer(
     filter_subject: subject,
     ack_policy: AckPolicy.Explicit,
     ack_wait: nanos(ACK_WAIT_MS),
-    deliver_policy: everything ? DeliverPolicy.All : DeliverPolicy.New,
+    ...(everything ? { deliver_policy: DeliverPolicy.All } : await fromNowOn(manager, stream)),
     max_ack_pending: -1,
     max_deliver: -1,
   });
+}
+
+/** Not `New`: a server that has lost the position of a consumer would begin behind what came meanwhile. */
+async function fromNowOn(manager: JetStreamManager, stream: string) {
+  const { state } = await manager.streams.info(stream);
+  return { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: state.last_seq + 1 };
 }
 
 async function existing(
@@ -203,81 +236,106 @@ function messageId(subject: string, { attributes: { id, source } }: CloudEvent):
     .digest('base64url');
 }
 
-/** Asks for as many messages as may be in hand, again and again. */
-function consume(pulled: Consumer, prefetch: number, receiver: BrokerReceiver) {
-  const unsettled = new Set<JsMsg>();
-  let stopped = false;
-  let request: ConsumerMessages | null = null;
-  let roomMade = () => {};
-  const room = async () => {
-    while (!stopped && unsettled.size >= prefetch)
-      await new Promise<void>((resolve) => {
-        roomMade = resolve;
-      });
-  };
-  const settle = (message: JsMsg) => {
-    unsettled.delete(message);
-    roomMade();
-  };
-  const run = async () => {
-    while (!stopped) {
-      await room();
-      if (stopped) return;
-      request = await pulled.fetch({ max_messages: prefetch - unsettled.size, expires: FETCH_MS });
-      for await (const message of request) {
-        if (stopped) message.nak();
-        else {
-          unsettled.add(message);
-          receiver.message(messageOf(message, settle));
-        }
-      }
-    }
-  };
-  const worker = setInterval(() => {
-    for (const message of unsettled) message.working();
-  }, WORKING_MS);
-  const ended = run().catch((error: unknown) =>
-    receiver.ended(error instanceof Error ? error : new Error(String(error))),
-  );
-  const stop = async () => {
-    stopped = true;
-    roomMade();
-    await request?.close();
-    // Otherwise servers of 2.9 give the closed request what is given back, until somebody asks how the consumer is.
-    await pulled.info().catch(() => {});
-    await ended;
-  };
-  return {
-    stop,
-    /** The connection is closed. */
-    end() {
-      stopped = true;
-      roomMade();
-      clearInterval(worker);
-    },
-    async giveBack() {
-      for (const message of unsettled) message.nak();
-      unsettled.clear();
-      clearInterval(worker);
-      await stop();
-    },
-  } satisfies Consumption & { end(): void; giveBack(): Promise<void> };
+/** What one consumer has in hand and has not settled, also while nothing is consumed. */
+interface Hand {
+  readonly size: number;
+  messages(): Iterable<StreamMessage>;
+  /** A message that is delivered once more takes the place of its earlier delivery. */
+  add(message: StreamMessage): void;
+  settle(message: StreamMessage): void;
+  /** Resolves when fewer than so many are in hand, or `stopWaiting` is called. */
+  room(most: number): Promise<void>;
+  stopWaiting(): void;
 }
 
-function messageOf(message: JsMsg, settle: (message: JsMsg) => void): BrokerMessage {
+function createHand(settled: () => void): Hand {
+  const messages = new Map<number, StreamMessage>();
+  let wake = () => {};
   return {
-    content: contentOf(message.data, decodeNats({ headers: pairsOf(message.headers), data: message.data })),
+    get size() {
+      return messages.size;
+    },
+    messages: () => messages.values(),
+    add: (message) => void messages.set(message.sequence, message),
+    settle({ sequence }) {
+      if (messages.delete(sequence)) settled();
+      wake();
+    },
+    async room(most) {
+      if (messages.size < most) return;
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    },
+    stopWaiting: () => wake(),
+  };
+}
+
+interface ConsumeInput {
+  readonly connection: NatsConnection;
+  readonly stream: string;
+  /** Of the consumer. */
+  readonly name: string;
+  readonly hand: Hand;
+  readonly prefetch: number;
+  readonly receiver: BrokerReceiver;
+}
+
+/** Asks for as many messages as may be in hand, again and again. */
+function consume({ connection, hand, name, prefetch, receiver, stream }: ConsumeInput): Consumption {
+  let stopped = connection.isClosed();
+  const handOver = (message: StreamMessage) => receiver.message(messageOf(message, hand));
+  const pull = createPull({
+    connection,
+    stream,
+    consumer: name,
+    timeoutMs: CONNECT_MS,
+    message(message) {
+      hand.add(message);
+      handOver(message);
+    },
+  });
+  const run = async () => {
+    // What an earlier consumption left, if that has ended: the server counts it as handed over.
+    for (const message of [...hand.messages()]) handOver(message);
+    while (!stopped) {
+      if (hand.size < prefetch) await pull.request(prefetch - hand.size);
+      else await hand.room(prefetch);
+    }
+  };
+  const ended = run()
+    .catch((error: unknown) => {
+      if (!stopped) receiver.ended(error instanceof Error ? error : new Error(String(error)));
+    })
+    .finally(pull.close);
+  const end = () => {
+    stopped = true;
+    hand.stopWaiting();
+  };
+  void connection.closed().then(end);
+  return {
+    async stop() {
+      end();
+      await ended;
+    },
+  };
+}
+
+function messageOf(message: StreamMessage, hand: Hand): BrokerMessage {
+  const { data, headers: head, redelivered, sequence, time } = message;
+  return {
+    content: contentOf(data, decodeNats({ headers: pairsOf(head), data })),
     // A stream that was made anew counts from 1 again.
-    position: `${message.seq} ${message.timestamp}`,
+    position: `${sequence} ${time}`,
     redelivered: true,
-    unsettledBefore: message.redelivered,
+    unsettledBefore: redelivered,
     async ack() {
-      settle(message);
-      if (!(await message.ackAck())) throw new Error('NATS did not confirm that the message is done with');
+      hand.settle(message);
+      await message.ack();
     },
     async giveBack() {
-      settle(message);
-      message.nak();
+      hand.settle(message);
+      message.giveBack();
     },
   };
 }
