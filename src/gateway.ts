@@ -46,7 +46,7 @@ import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { keyUsageBy, usageOfKey } from './ledger/key-usage.ts';
 import { keyless } from './ledger/names.ts';
-import type { LedgerEntry } from './ledger/schema.ts';
+import type { LedgerEntry, RunningRequest } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { makeFolder } from './lib/folder.ts';
@@ -701,6 +701,7 @@ async function openManagementApi(
         balances: parts.balances,
         snapshot: snapshots.current,
         reload: snapshots.reload,
+        running: () => runningRequests(context.watch.members(), snapshots.current(), context.now()),
       }),
       ...services.resources,
       processResource({
@@ -854,6 +855,27 @@ function measuredConnection({ connection, provider }: Route): MeasuredConnection
 
 function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number } {
   return { open: calls.length, waiting: calls.filter(({ waits }) => waits === true).length };
+}
+
+/** The requests on their way, the oldest first, as they are shown. */
+function runningRequests(calls: readonly OpenCall[], snapshot: Snapshot, now: number): RunningRequest[] {
+  const running = calls.map((call) => call.describe?.() ?? null).filter((call) => call !== null);
+  return running
+    .sort((one, other) => one.startedAt - other.startedAt)
+    .map((call) => ({
+      id: call.id,
+      started_at: new Date(call.startedAt).toISOString(),
+      elapsed_ms: Math.max(0, now - call.startedAt),
+      key_id: call.keyId,
+      key_name: nameOfKey(snapshot, call.keyId),
+      format: call.format,
+      requested_model: call.requestedModel,
+      connection: call.connection,
+      model: call.model,
+      attempts: call.attempts,
+      state: call.state,
+      user_agent: call.userAgent,
+    }));
 }
 
 /** Every path of the gateway. */

@@ -93,6 +93,7 @@ function builtInRoute(
       active: true,
       priority: Number.NEGATIVE_INFINITY,
       cacheMarks: true,
+      billing: 'metered',
       models,
       modelsAt: null,
       modelsTriedAt: null,

@@ -33,6 +33,8 @@ export interface Plan {
   options: ComboOptions;
   /** The combo that was asked for; null for a model by its own id. */
   comboId: string | null;
+  /** The first model of the combo, which would have answered without its strategy; null for a model by its own id. */
+  first: Pick<Target, 'provider' | 'model'> | null;
   trace: Trace;
   /** Told of the target that answered, so that the next request of the session goes there. */
   remember(target: Target): void;
@@ -102,7 +104,14 @@ export function createRouting({ now, healthView, random }: RoutingInput): Routin
       if (first === undefined) throw new Error('a request was left without a target, and without an error');
       if (ready.length > 0) remember(first);
       const comboId = pool.name === null ? null : pool.id;
-      return { targets: [first, ...others], options: pool.options, comboId, trace, remember };
+      return {
+        targets: [first, ...others],
+        options: pool.options,
+        comboId,
+        first: comboId === null ? null : (pool.candidates[0] ?? null),
+        trace,
+        remember,
+      };
     },
   };
 }

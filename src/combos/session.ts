@@ -35,6 +35,15 @@ const sessionHeaders = [
 
 const MAX_NAME = 200;
 
+/** The session as a header of the client names it; null where none does. */
+export function sessionNameOf(headers: IncomingHttpHeaders): string | null {
+  for (const name of sessionHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string' && value !== '' && value.length <= MAX_NAME) return value;
+  }
+  return null;
+}
+
 /**
  * The session of a request: as a header names it, else by the key of its prompt cache or Claude Code's `user_id`, else
  * by a hash of how the conversation began. Null when nothing tells.
@@ -44,11 +53,8 @@ export function sessionOf(
   format: WireFormat,
   body: readonly Buffer[],
 ): Session | null {
-  for (const name of sessionHeaders) {
-    const value = headers[name];
-    if (typeof value === 'string' && value !== '' && value.length <= MAX_NAME)
-      return { key: `header:${value}`, continues: true };
-  }
+  const named = sessionNameOf(headers);
+  if (named !== null) return { key: `header:${named}`, continues: true };
   const { cacheKey, user } = namesIn(body);
   if (cacheKey !== null) return { key: `cache:${cacheKey}`, continues: true };
   // Anthropic's member is for any user; Claude Code writes its session into it.

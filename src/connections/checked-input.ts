@@ -27,6 +27,7 @@ export function newConnectionOf(input: NewConnectionInput, listening: Listening)
     ...(input.priority === undefined ? {} : { priority: input.priority }),
     ...(input.active === undefined ? {} : { active: input.active }),
     ...(input.prompt_cache_marks === undefined ? {} : { cacheMarks: input.prompt_cache_marks }),
+    ...(input.billing === undefined ? {} : { billing: input.billing }),
   };
 }
 
@@ -43,6 +44,7 @@ export function patchOf(
   if (change.active !== undefined) patch.active = change.active;
   if (change.priority !== undefined) patch.priority = change.priority;
   if (change.prompt_cache_marks !== undefined) patch.cacheMarks = change.prompt_cache_marks;
+  if (change.billing !== undefined) patch.billing = change.billing;
   if (change.api_key !== undefined || change.oauth !== undefined) {
     if (provider === undefined)
       throw new GatewayError('conflict', `This version knows no provider "${record.provider}"`);

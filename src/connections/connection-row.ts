@@ -12,6 +12,7 @@ export function rowOfConnection(record: ConnectionRecord) {
     active: record.active,
     priority: record.priority,
     prompt_cache_marks: record.cacheMarks,
+    billing: record.billing,
     status: record.status,
     last_error: record.lastError,
     last_tested_at: isoOrNull(record.lastTestedAt),

@@ -22,6 +22,7 @@ export function openRow(row: Selectable<ConnectionTable>, key: Buffer): OpenConn
     active: row.active === 1,
     priority: row.priority,
     cacheMarks: row.prompt_cache_marks === 1,
+    billing: row.billing,
     models: row.models === null ? null : JSON.parse(row.models),
     modelsAt: row.models_at,
     modelsTriedAt: row.models_tried_at,

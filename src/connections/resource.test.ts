@@ -56,6 +56,7 @@ describe('the resource of connections', () => {
       active: true,
       priority: 3,
       prompt_cache_marks: true,
+      billing: 'metered',
       status: 'untested',
       last_error: null,
       last_tested_at: null,

@@ -34,6 +34,8 @@ export const connectionRecord = z.object({
   priority: z.int(),
   /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
   cacheMarks: z.boolean(),
+  /** How the provider charges: by use, or a plan at a fixed price. */
+  billing: z.enum(['metered', 'plan']),
   /** What the upstream listed when it was last tested; null when it never did. */
   models: z.array(z.string()).nullable(),
   modelsAt: z.number().nullable(),
@@ -120,6 +122,8 @@ const connection = {
   active: z.boolean(),
   /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
   prompt_cache_marks: z.boolean(),
+  /** `metered`: the provider charges by use. `plan`: its price is fixed, and use is shown as what it would have cost. */
+  billing: connectionRecord.shape.billing,
 };
 
 /** What a new connection is made of. Only `provider` has no default. */
@@ -159,6 +163,8 @@ export const connectionRow = z.object({
   priority: z.int(),
   /** Whether translated requests get marks for the vendor's prompt cache where the client set none. */
   prompt_cache_marks: z.boolean(),
+  /** `metered`: the provider charges by use. `plan`: its price is fixed, and use is shown as what it would have cost. */
+  billing: connectionRecord.shape.billing,
   status: connectionRecord.shape.status,
   last_error: z.string().nullable(),
   last_tested_at: z.iso.datetime().nullable(),

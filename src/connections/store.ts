@@ -27,6 +27,7 @@ export interface NewConnection {
   active?: boolean;
   /** Default true. */
   cacheMarks?: boolean;
+  billing?: ConnectionRecord['billing'];
 }
 
 export interface ConnectionPatch {
@@ -39,6 +40,7 @@ export interface ConnectionPatch {
   active?: boolean;
   priority?: number;
   cacheMarks?: boolean;
+  billing?: ConnectionRecord['billing'];
 }
 
 /** The connections of a store. `sealingKey` opens and seals their credentials. */
@@ -177,6 +179,7 @@ function newRow(
     apiKey,
     authType = 'api-key',
     baseUrl,
+    billing = 'metered',
     cacheMarks = true,
     defaultModel,
     name,
@@ -198,6 +201,7 @@ function newRow(
     active: active ? 1 : 0,
     priority,
     prompt_cache_marks: cacheMarks ? 1 : 0,
+    billing,
     models: null,
     models_at: null,
     models_tried_at: null,
@@ -217,6 +221,7 @@ function changeOf(id: string, patch: ConnectionPatch, sealingKey: Buffer): Updat
   if (patch.active !== undefined) change.active = patch.active ? 1 : 0;
   if (patch.priority !== undefined) change.priority = patch.priority;
   if (patch.cacheMarks !== undefined) change.prompt_cache_marks = patch.cacheMarks ? 1 : 0;
+  if (patch.billing !== undefined) change.billing = patch.billing;
   if (patch.apiKey !== undefined) {
     change.credential = patch.apiKey === null ? null : seal(sealingKey, patch.apiKey, id);
     change.auth_type = patch.apiKey === null ? 'none' : (patch.authType ?? 'api-key');

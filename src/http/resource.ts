@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Attributes } from './collection/attributes.ts';
 
 /** Who calls the management API, and what they may do. Decided once, before anything else is looked at. */
 export interface Caller {
@@ -117,6 +118,8 @@ export interface Resource {
   record: z.ZodObject;
   /** Who may read: a permission of the table. */
   read: string;
+  /** What a filter may name beside the members of the record, e.g. the `top` of sums. */
+  filters?: Attributes;
   /** Members that only holders of a permission see: `process: 'services:operate'`. */
   guarded?: Readonly<Record<string, string>>;
   /** All rows, for collections that fit in memory. */

@@ -39,6 +39,7 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
     connection_id: entry.connectionId,
     format: entry.format,
     requested_model: entry.requestedModel,
+    combo_id: entry.comboId,
     model: entry.model,
     dropped: [...entry.dropped],
     streamed: entry.streamed,
@@ -51,6 +52,8 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
     continued: entry.continued,
     cost_usd: entry.costUsd,
     cache_savings_usd: entry.cacheSavingsUsd,
+    billing: entry.billing,
+    routing_savings_usd: entry.routingSavingsUsd,
     price_source: entry.priceSource,
     ttft_ms: entry.ttftMs,
     duration_ms: entry.durationMs,
@@ -58,8 +61,15 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
     error: entry.errorCode === null ? null : { code: entry.errorCode, message: entry.errorMessage },
     upstream_request_id: entry.upstreamRequestId,
     user_agent: entry.userAgent,
+    client: entry.userAgent === null ? null : clientOf(entry.userAgent),
+    session: entry.session,
     tags: [...entry.tags],
   };
+}
+
+/** The program of a user agent: what stands before its first slash or blank. As `clientColumn` has it in the database. */
+function clientOf(userAgent: string): string {
+  return userAgent.split(/[/ ]/, 1)[0] ?? '';
 }
 
 /** The buckets under the names with which they are shown. */

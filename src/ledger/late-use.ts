@@ -21,7 +21,8 @@ export async function replaceEstimate(
   const entry = entryOf(row);
   const { numUpdatedRows } = await db
     .updateTable('requests')
-    .set(useColumns({ ...useOf(entry), estimated: false }))
+    // What routing saved is not known of what was used in the end.
+    .set(useColumns({ ...useOf(entry), routingSavingsUsd: null, estimated: false }))
     .where('id', '=', id)
     .where('estimated', '=', 1)
     .executeTakeFirst();

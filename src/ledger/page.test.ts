@@ -7,7 +7,7 @@ import { attributesOf } from '../http/collection/attributes.ts';
 import { select } from '../http/collection/select.ts';
 import type { Condition, ListQuery } from '../http/resource.ts';
 import { rowOfEntry } from './entry-row.ts';
-import { requestsResource } from './requests-resource.ts';
+import { requestsResource } from './requests/requests-resource.ts';
 import { type LedgerEntry, requestRow } from './schema.ts';
 
 const plain: ListQuery = { groups: [], sort: [], ignoreCase: false, limit: 1000, offset: 0 };

@@ -72,6 +72,10 @@ const capped = sql`(${sql.join(
   sql` or `,
 )})`;
 
+/** The program of the user agent: what stands before its first slash or blank. */
+export const clientColumn: Expression = sql`substr(user_agent, 1, min(
+  instr(user_agent || '/', '/'), instr(user_agent || ' ', ' ')) - 1)`;
+
 /** What is shown of a request, as an expression over its columns. */
 const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['id', known('text', 'id')],
@@ -85,6 +89,7 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['connection_id', perhaps('text', 'connection_id')],
   ['format', known('text', 'format')],
   ['requested_model', perhaps('text', 'requested_model')],
+  ['combo_id', perhaps('text', 'combo_id')],
   ['model', perhaps('text', 'model')],
   ['streamed', known('boolean', 'streamed')],
   ['input_tokens', total(inputColumns)],
@@ -104,6 +109,10 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['error.message', perhaps('text', 'error_message')],
   ['upstream_request_id', perhaps('text', 'upstream_request_id')],
   ['user_agent', perhaps('text', 'user_agent')],
+  ['client', { kind: 'text', value: clientColumn, nullable: true }],
+  ['session', perhaps('text', 'session')],
+  ['billing', { kind: 'text', value: sql`iif(on_plan, 'plan', 'metered')`, nullable: false }],
+  ['routing_savings_usd', perhaps('number', 'routing_savings_usd')],
 ]);
 
 function attributeOf(name: string, param: string): Attribute {
@@ -123,7 +132,8 @@ function orderOf({ ignoreCase, sort }: ListQuery): Expression[] {
   return [...asked, sql`started_at desc`, sql`id desc`];
 }
 
-function conditionOf(groups: ListQuery['groups']): RawBuilder<boolean> | null {
+/** What a filter says of a request; null for nothing. @throws GatewayError `invalid_request` */
+export function conditionOf(groups: ListQuery['groups']): RawBuilder<boolean> | null {
   if (groups.length === 0) return null;
   const each = groups.map((group) => sql`(${sql.join([sql`true`, ...group.map(testOf)], sql` and `)})`);
   return sql<boolean>`(${sql.join(each, sql` or `)})`;
@@ -131,6 +141,7 @@ function conditionOf(groups: ListQuery['groups']): RawBuilder<boolean> | null {
 
 function testOf({ attribute, operator, value }: Condition): Expression {
   if (attribute === 'tags') return tagTest(operator, value);
+  if (attribute === 'text') return textTest(operator, value);
   const about = attributeOf(attribute, 'filter[]');
   switch (operator) {
     case '=':
@@ -164,6 +175,28 @@ function tagTest(operator: Condition['operator'], value: Condition['value']): Ex
   const tag = { kind: 'text', nullable: false } as const;
   const has = hasTagThat((one) => equals('tags', { ...tag, value: one }, value, wildcards));
   return operator.startsWith('!') ? sql`not ${has}` : has;
+}
+
+/** Where a text is looked for. */
+const searched = [
+  'id',
+  'requested_model',
+  'model',
+  'connection',
+  'error_code',
+  'error_message',
+  'user_agent',
+  'session',
+  'upstream_request_id',
+] as const;
+
+/** A text stands somewhere in a request, in upper or lower case. */
+function textTest(operator: Condition['operator'], value: Condition['value']): Expression {
+  if (typeof value !== 'string' || value === '' || (operator !== '=' && operator !== '=='))
+    throw invalid('filter[]', `"text" goes with = and the text to look for: text='rate limit'`);
+  const text = value.toLowerCase();
+  const places = searched.map((column) => sql`instr(lower(${sql.ref(column)}), ${text}) > 0`);
+  return sql`(${sql.join(places, sql` or `)}) is true`;
 }
 
 function equals(name: string, about: Attribute, value: Condition['value'], wildcards: boolean): Expression {

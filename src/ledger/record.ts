@@ -7,7 +7,10 @@ export interface Ledger {
   record(entry: LedgerEntry): void;
 }
 
-type Use = Pick<LedgerEntry, 'usage' | 'estimated' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd'>;
+type Use = Pick<
+  LedgerEntry,
+  'usage' | 'estimated' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd' | 'routingSavingsUsd'
+>;
 
 /** The columns for what was used, and the values for them. */
 const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
@@ -30,6 +33,7 @@ const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
   ['cost_usd', (use) => use.costUsd],
   ['price_source', (use) => use.priceSource],
   ['cache_savings_usd', (use) => use.cacheSavingsUsd],
+  ['routing_savings_usd', (use) => use.routingSavingsUsd],
 ];
 
 /** What was used, as a row has it. */
@@ -60,6 +64,8 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['error_message', (entry) => entry.errorMessage],
   ['streamed', (entry) => (entry.streamed ? 1 : 0)],
   ...useFields,
+  ['on_plan', ({ billing }) => (billing === 'plan' ? 1 : 0)],
+  ['session', (entry) => entry.session],
   ['cached', (entry) => (entry.cached ? 1 : 0)],
   ['continued', (entry) => entry.continued],
   ['ttft_ms', (entry) => entry.ttftMs],

@@ -61,6 +61,12 @@ export const ledgerEntry = z.object({
   priceSource: z.string().nullable(),
   /** What the provider's prompt cache saved, less what storing in it cost. Null: not known. */
   cacheSavingsUsd: z.number().nullable(),
+  /** `plan` where the connection is paid by a plan at a fixed price: the cost is what the use would have cost. */
+  billing: z.enum(['metered', 'plan']),
+  /** What the same use would have cost at the combo's first target, less what it cost. Null: no combo, or not known. */
+  routingSavingsUsd: z.number().nullable(),
+  /** The session as the client names it in a header. */
+  session: z.string().nullable(),
   ttftMs: z.number().nullable(),
   durationMs: z.number(),
   attempts: z.int(),
@@ -144,6 +150,8 @@ export const requestRow = z.object({
   connection_id: z.string().nullable(),
   format: z.string(),
   requested_model: z.string().nullable(),
+  /** The combo through which it was resolved. */
+  combo_id: z.string().nullable(),
   model: z.string().nullable(),
   /** What the request asked for and its target was not told, in the client's own words. */
   dropped: z.array(z.string()),
@@ -162,6 +170,10 @@ export const requestRow = z.object({
   cost_usd: z.number().nullable(),
   /** What the provider's prompt cache saved, less what storing in it cost; null where that is not known. */
   cache_savings_usd: z.number().nullable(),
+  /** `plan` where the connection is paid by a plan at a fixed price: the cost is what the use would have cost. */
+  billing: ledgerEntry.shape.billing,
+  /** What the same use would have cost at the combo's first target, less what it cost; null without a combo, or where that is not known. */
+  routing_savings_usd: z.number().nullable(),
   price_source: z.string().nullable(),
   ttft_ms: z.number().nullable(),
   duration_ms: z.number(),
@@ -169,6 +181,10 @@ export const requestRow = z.object({
   error: z.object({ code: z.string(), message: z.string().nullable() }).nullable(),
   upstream_request_id: z.string().nullable(),
   user_agent: z.string().nullable(),
+  /** The program of the user agent, without its version: `claude-cli`. */
+  client: z.string().nullable(),
+  /** The run of a tool, as it names it in a header (`x-claude-code-session-id`, `session_id` …). */
+  session: z.string().nullable(),
   /** `name=value`, or a name alone: of the key, of a rule, or of the header `x-gateway-tags`. */
   tags: z.array(z.string()),
   /** Of one request that is asked for by its id; null when it is not kept, or not any more. */
@@ -241,6 +257,11 @@ export const usageRow = z.object({
   unpriced_tokens: count,
   /** Sum of the known costs; null when none is known. */
   cost_usd: z.number().nullable(),
+  /** The part of it that providers charge, and the part that is the value of plans at a fixed price. */
+  billed_usd: z.number().nullable(),
+  plan_usd: z.number().nullable(),
+  /** What the requests through combos would have cost at the first target of each, less what they cost; null when none is known. */
+  routing_savings_usd: z.number().nullable(),
   /** What the providers' prompt caches saved, less what storing in them cost; null when none is known. */
   cache_savings_usd: z.number().nullable(),
   input_tokens: count,
@@ -252,3 +273,76 @@ export const usageRow = z.object({
 });
 
 export type UsageRow = z.infer<typeof usageRow>;
+
+/** What requests are counted by. */
+export const countedAttributes = [
+  'started_at',
+  'outcome',
+  'status',
+  'client',
+  'key_id',
+  'requested_model',
+  'connection',
+] as const;
+
+export type CountedAttribute = (typeof countedAttributes)[number];
+
+/** How many requests have a value in common, as it is shown. */
+export const requestCount = z.object({
+  /** `status:429`; `-` stands for what was not known. */
+  id: z.string(),
+  attribute: z.enum(countedAttributes),
+  /** As requests have it; of `started_at` where the step begins. */
+  value: z.string().nullable(),
+  /** The name of a key that has one, else the value. */
+  label: z.string().nullable(),
+  /** Where the step of time ends; null for other attributes. */
+  to: z.iso.datetime().nullable(),
+  requests: z.int(),
+  failed: z.int(),
+  /** Sum of the known costs; null when none is known. */
+  cost_usd: z.number().nullable(),
+});
+
+export type RequestCount = z.infer<typeof requestCount>;
+
+/** The requests of one key that name the same session, as they are shown. */
+export const toolRun = z.object({
+  /** The session, as the client names it. */
+  id: z.string(),
+  client: z.string().nullable(),
+  key_id: z.string().nullable(),
+  key_name: z.string().nullable(),
+  started_at: z.iso.datetime(),
+  /** When its latest request ended. */
+  ended_at: z.iso.datetime(),
+  requests: z.int(),
+  failed: z.int(),
+  input_tokens: count,
+  output_tokens: count,
+  /** Sum of the known costs; null when none is known. */
+  cost_usd: z.number().nullable(),
+});
+
+export type ToolRun = z.infer<typeof toolRun>;
+
+/** A request that is not answered yet, as it is shown. */
+export const runningRequest = z.object({
+  id: z.string(),
+  started_at: z.iso.datetime(),
+  elapsed_ms: z.int(),
+  key_id: z.string().nullable(),
+  key_name: z.string().nullable(),
+  format: z.string(),
+  requested_model: z.string().nullable(),
+  /** Where it is now. */
+  connection: z.string().nullable(),
+  model: z.string().nullable(),
+  /** Attempts so far, this one counted. */
+  attempts: z.int(),
+  /** `waiting`: for an upstream that may be asked again. `asked`: nothing came yet. `answering`: the answer has begun. */
+  state: z.enum(['waiting', 'asked', 'answering']),
+  user_agent: z.string().nullable(),
+});
+
+export type RunningRequest = z.infer<typeof runningRequest>;

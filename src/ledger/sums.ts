@@ -40,6 +40,11 @@ export interface Sums {
   costUsd: number | null;
   /** Sum of what is known of the savings of prompt caches, as exact; null when there were requests and none is known. */
   cacheSavingsUsd: number | null;
+  /** The part of the cost that providers charge, and the part that plans at a fixed price are worth, as exact. */
+  billedUsd: number | null;
+  planUsd: number | null;
+  /** Sum of what is known of what combos saved against their first targets, as exact. */
+  routingSavingsUsd: number | null;
   inputTokens: number;
   outputTokens: number;
   usage: Record<BucketName, number>;
@@ -172,6 +177,9 @@ export function added(one: Sums, other: Sums): Sums {
     unpricedTokens: one.unpricedTokens + other.unpricedTokens,
     costUsd: money(one.costUsd, other.costUsd),
     cacheSavingsUsd: money(one.cacheSavingsUsd, other.cacheSavingsUsd),
+    billedUsd: money(one.billedUsd, other.billedUsd),
+    planUsd: money(one.planUsd, other.planUsd),
+    routingSavingsUsd: money(one.routingSavingsUsd, other.routingSavingsUsd),
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
     usage,
@@ -193,6 +201,9 @@ const measures: readonly Column[] = [
   { as: 'unpriced', value: sql`sum(cost_usd is null and input_tokens is not null)` },
   { as: 'cost', value: sql`sum(cost_usd)` },
   { as: 'savings', value: sql`sum(cache_savings_usd)` },
+  { as: 'billed', value: sql`sum(iif(on_plan, null, cost_usd))` },
+  { as: 'plan', value: sql`sum(iif(on_plan, cost_usd, null))` },
+  { as: 'routing', value: sql`sum(routing_savings_usd)` },
   {
     as: 'unpricedTokens',
     value: sql`sum(iif(cost_usd is null, ${sql.join(
@@ -225,6 +236,9 @@ function toSums(
     unpricedTokens: numberIn(row, 'unpricedTokens'),
     costUsd: requests === 0 ? 0 : moneyIn(row, 'cost'),
     cacheSavingsUsd: requests === 0 ? 0 : moneyIn(row, 'savings'),
+    billedUsd: requests === 0 ? 0 : moneyIn(row, 'billed'),
+    planUsd: requests === 0 ? 0 : moneyIn(row, 'plan'),
+    routingSavingsUsd: requests === 0 ? 0 : moneyIn(row, 'routing'),
     inputTokens: total(inputColumns),
     outputTokens: total(outputColumns),
     usage: Object.fromEntries(

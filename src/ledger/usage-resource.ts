@@ -31,6 +31,10 @@ export function usageResource({ now, store }: UsageInput): Resource {
     summary: 'Tokens, costs and outcomes, summed up by hour, day, provider, model, connection, key or combo.',
     record: usageRow,
     read: 'usage:read',
+    filters: new Map([
+      ['top', 'number'],
+      ['time_zone', 'text'],
+    ]),
     guarded: { key_id: 'keys:read', key_name: 'keys:read' },
     async page(query, caller) {
       const { rest, sums } = usageQuery(query, now());

@@ -25,7 +25,11 @@ import type { Accounts } from '../health/accounts.ts';
 import { rowOfCondition } from '../health/condition-row.ts';
 import { type BalanceBook, quotaResource } from '../health/quota-resource.ts';
 import type { Action, Resource } from '../http/resource.ts';
-import { requestsResource } from '../ledger/requests-resource.ts';
+import { requestCountsResource } from '../ledger/requests/counts-resource.ts';
+import { requestsResource } from '../ledger/requests/requests-resource.ts';
+import { runningRequestsResource } from '../ledger/requests/running-resource.ts';
+import { toolRunsResource } from '../ledger/requests/runs-resource.ts';
+import type { RunningRequest } from '../ledger/schema.ts';
 import { usageResource } from '../ledger/usage-resource.ts';
 import { settingsResource } from '../settings/resource.ts';
 import type { Snapshot } from '../snapshot.ts';
@@ -47,6 +51,8 @@ export interface ResourcesInput {
   snapshot(): Snapshot;
   /** Takes what was changed over into the snapshot. */
   reload(): Promise<unknown>;
+  /** The requests that are not answered yet. */
+  running(): readonly RunningRequest[];
   accounts: Accounts;
   balances: BalanceBook;
   /** Milliseconds since the epoch. */
@@ -79,6 +85,9 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     }),
     effective(catalogResource({ catalog: () => snapshot().catalog, dataDir: config.dataDir, now }), reload),
     requestsResource(ledger),
+    runningRequestsResource(input.running),
+    requestCountsResource({ store: ledger, now }),
+    toolRunsResource(ledger),
     usageResource({ store: ledger, now }),
     quotaResource({ accounts, balances: input.balances, connections: connections.list }),
     settingsResource({ config }),

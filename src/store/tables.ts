@@ -97,6 +97,8 @@ export interface ConnectionTable {
   active: Generated<number>;
   priority: Generated<number>;
   prompt_cache_marks: Generated<number>;
+  /** How the provider charges: by use, or a plan at a fixed price. */
+  billing: Generated<'metered' | 'plan'>;
   models: string | null;
   models_at: number | null;
   /** When it was last asked for them in the background, and why it gave none. */
@@ -274,6 +276,12 @@ export interface RequestTable {
   price_source: string | null;
   /** USD that the vendor's prompt cache saved, less what storing cost; null where no price is known, and in older rows. */
   cache_savings_usd: number | null;
+  /** 1 where the connection was paid by a plan. */
+  on_plan: Generated<number>;
+  /** USD that the combo saved against its first target; null where there is nothing to compare, and in older rows. */
+  routing_savings_usd: number | null;
+  /** The session as the client names it; null where it names none, and in older rows. */
+  session: string | null;
   ttft_ms: number | null;
   duration_ms: number;
   attempts: number;

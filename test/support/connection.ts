@@ -12,6 +12,7 @@ export function connectionWith(patch: Partial<OpenConnection>): OpenConnection {
     active: true,
     priority: 0,
     cacheMarks: true,
+    billing: 'metered',
     models: null,
     modelsAt: null,
     modelsTriedAt: null,

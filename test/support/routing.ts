@@ -32,6 +32,7 @@ export function connectionAt(
     active: true,
     priority: 0,
     cacheMarks: true,
+    billing: 'metered',
     models: null,
     modelsAt: null,
     modelsTriedAt: null,

@@ -1,12 +1,16 @@
 import {
   Archive,
   Bot,
+  Boxes,
   Cable,
   FileClock,
   KeyRound,
   LayoutDashboard,
   type LucideIcon,
+  MessagesSquare,
+  PiggyBank,
   Plug,
+  Receipt,
   ScrollText,
   Server,
   Settings2,
@@ -21,6 +25,10 @@ export interface NavigationItem {
   to:
     | '/'
     | '/requests'
+    | '/costs'
+    | '/playground'
+    | '/models'
+    | '/budgets'
     | '/cli-code'
     | '/cli-agents'
     | '/acp-agents'
@@ -50,6 +58,8 @@ export const navigation: readonly NavigationGroup[] = [
     items: [
       { to: '/', label: 'nav.overview', icon: LayoutDashboard, least: 'viewer' },
       { to: '/requests', label: 'nav.requests', icon: ScrollText, least: 'operator' },
+      { to: '/costs', label: 'nav.costs', icon: Receipt, least: 'viewer' },
+      { to: '/playground', label: 'nav.playground', icon: MessagesSquare, least: 'operator' },
     ],
   },
   {
@@ -64,8 +74,10 @@ export const navigation: readonly NavigationGroup[] = [
     label: 'nav.route',
     items: [
       { to: '/connections', label: 'nav.connections', icon: Cable, least: 'viewer' },
+      { to: '/models', label: 'nav.models', icon: Boxes, least: 'viewer' },
       { to: '/combos', label: 'nav.combos', icon: Shuffle, least: 'viewer' },
       { to: '/api-manager', label: 'nav.keys', icon: KeyRound, least: 'operator' },
+      { to: '/budgets', label: 'nav.budgets', icon: PiggyBank, least: 'viewer' },
     ],
   },
   {

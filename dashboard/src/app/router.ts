@@ -7,6 +7,9 @@ import {
 } from '@tanstack/react-router';
 import { agentsSearch } from '../features/acp-agents/search.ts';
 import { auditSearch } from '../features/audit/search.ts';
+import { costsSearch } from '../features/costs/search.ts';
+import { modelsSearch } from '../features/models/search.ts';
+import { playgroundSearch } from '../features/playground/search.ts';
 import { requestsSearch } from '../features/requests/search.ts';
 import { servicesSearch } from '../features/services/search.ts';
 import { settingsSearch } from '../features/settings/search.ts';
@@ -43,6 +46,34 @@ const request = createRoute({
   getParentRoute: () => requests,
   path: '$requestId',
   component: lazyRouteComponent(() => import('../pages/request.tsx'), 'RequestPage'),
+});
+
+const costs = createRoute({
+  getParentRoute: () => root,
+  path: '/costs',
+  validateSearch: costsSearch,
+  component: lazyRouteComponent(() => import('../pages/costs.tsx'), 'CostsPage'),
+});
+
+const playground = createRoute({
+  getParentRoute: () => root,
+  path: '/playground',
+  validateSearch: playgroundSearch,
+  component: lazyRouteComponent(() => import('../pages/playground.tsx'), 'PlaygroundPage'),
+});
+
+const models = createRoute({
+  getParentRoute: () => root,
+  path: '/models',
+  validateSearch: modelsSearch,
+  component: lazyRouteComponent(() => import('../pages/models.tsx'), 'ModelsPage'),
+});
+
+const budgets = createRoute({
+  getParentRoute: () => root,
+  path: '/budgets',
+  validateSearch: sortSearch,
+  component: lazyRouteComponent(() => import('../pages/budgets.tsx'), 'BudgetsPage'),
 });
 
 const codingTools = createRoute({
@@ -155,6 +186,8 @@ const settings = createRoute({
 const routeTree = root.addChildren([
   overview,
   requests.addChildren([request]),
+  costs,
+  playground,
   codingTools,
   codingTool,
   agents,
@@ -162,6 +195,7 @@ const routeTree = root.addChildren([
   acpAgents,
   acpAgent,
   connections,
+  models,
   combos,
   keys,
   services.addChildren([service]),
@@ -169,6 +203,7 @@ const routeTree = root.addChildren([
   audit.addChildren([auditRecord]),
   backups,
   settings,
+  budgets,
 ]);
 
 export function createDashboardRouter(queries: QueryClient) {

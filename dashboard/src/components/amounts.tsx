@@ -1,5 +1,14 @@
 import { useTranslation } from 'react-i18next';
-import { bytes, compact, duration, exact, exactMoney, money, percent } from '../lib/format/numbers.ts';
+import {
+  bytes,
+  compact,
+  duration,
+  exact,
+  exactMoney,
+  money,
+  moneyParts,
+  percent,
+} from '../lib/format/numbers.ts';
 import { exactTime, relativeTime } from '../lib/format/times.ts';
 import { useNow } from '../lib/now.ts';
 
@@ -22,6 +31,25 @@ export function Money({ value, unknown }: AmountProps) {
   return (
     <span className="nums" title={title}>
       {money(value, locale)}
+    </span>
+  );
+}
+
+/** US dollars with all digits, so many in each row that they stand below each other; what is beyond cents is muted. */
+export function ExactMoney({ value, unknown, decimals }: AmountProps & { decimals: number }) {
+  const locale = useLocale();
+  const { t } = useTranslation();
+  if (value === null)
+    return (
+      <span className="text-muted" title={unknown ?? t('unknown.price')}>
+        –
+      </span>
+    );
+  const [main, rest] = moneyParts(value, locale, decimals);
+  return (
+    <span className="nums">
+      {main}
+      <span className="text-muted">{rest}</span>
     </span>
   );
 }

@@ -20,6 +20,8 @@ export interface Column<Row> {
   narrow?: boolean;
   /** Hidden until somebody chooses it. */
   hidden?: boolean;
+  /** What all rows come to, in a last row that stays in sight. */
+  footer?: ReactNode;
 }
 
 export interface Sort {
@@ -125,6 +127,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
                     'sticky top-0 z-10 h-9 border-line border-b bg-panel px-3 font-medium text-muted text-xs whitespace-nowrap',
                     column.align === 'end' ? 'text-end' : 'text-start',
                     index > 0 && column.narrow !== true && 'max-sm:hidden',
+                    // Room for the button that chooses the columns.
+                    index === visible.length - 1 && 'sm:pe-11',
                   )}
                 >
                   {column.sortBy === undefined ? (
@@ -187,6 +191,24 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             })}
             {after > 0 && <tr style={{ height: after }} />}
           </tbody>
+          {visible.some(({ footer }) => footer !== undefined) && (
+            <tfoot>
+              <tr>
+                {visible.map((column, index) => (
+                  <td
+                    key={column.id}
+                    className={classNames(
+                      'sticky bottom-0 z-10 h-10 border-line border-t bg-panel px-3 font-semibold',
+                      column.align === 'end' && 'nums text-end',
+                      index > 0 && column.narrow !== true && 'max-sm:hidden',
+                    )}
+                  >
+                    {column.footer}
+                  </td>
+                ))}
+              </tr>
+            </tfoot>
+          )}
         </table>
       </div>
       <div className="absolute end-1 top-0.5 z-20 bg-panel max-sm:hidden">

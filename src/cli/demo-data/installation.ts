@@ -24,6 +24,7 @@ export interface DemoConnection {
   keyed: boolean;
   active: boolean;
   priority: number;
+  billing: 'metered' | 'plan';
   /** What its last test said; null for a good one. */
   fault: string | null;
 }
@@ -36,6 +37,7 @@ export const connections: readonly DemoConnection[] = [
     keyed: true,
     active: true,
     priority: 0,
+    billing: 'metered',
     fault: null,
   },
   {
@@ -45,6 +47,7 @@ export const connections: readonly DemoConnection[] = [
     keyed: true,
     active: true,
     priority: 1,
+    billing: 'plan',
     fault: null,
   },
   {
@@ -54,6 +57,7 @@ export const connections: readonly DemoConnection[] = [
     keyed: true,
     active: true,
     priority: 0,
+    billing: 'metered',
     fault: null,
   },
   {
@@ -63,6 +67,7 @@ export const connections: readonly DemoConnection[] = [
     keyed: true,
     active: true,
     priority: 0,
+    billing: 'metered',
     fault: null,
   },
   {
@@ -72,6 +77,7 @@ export const connections: readonly DemoConnection[] = [
     keyed: true,
     active: true,
     priority: 0,
+    billing: 'metered',
     fault: null,
   },
   {
@@ -81,6 +87,7 @@ export const connections: readonly DemoConnection[] = [
     keyed: true,
     active: false,
     priority: 0,
+    billing: 'metered',
     fault: 'the provider answered 401 Invalid API Key: enter another key',
   },
 ];

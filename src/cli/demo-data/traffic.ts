@@ -23,6 +23,8 @@ interface Client {
   answers: number;
   /** Whether it works at night instead of in working hours. */
   nightly: boolean;
+  /** Whether it names its session with each request. */
+  session: boolean;
 }
 
 const clients: readonly Client[] = [
@@ -42,6 +44,7 @@ const clients: readonly Client[] = [
     grows: 1_400,
     answers: 420,
     nightly: false,
+    session: true,
   },
   {
     share: 22,
@@ -57,6 +60,7 @@ const clients: readonly Client[] = [
     grows: 1_900,
     answers: 510,
     nightly: false,
+    session: true,
   },
   {
     share: 10,
@@ -73,6 +77,7 @@ const clients: readonly Client[] = [
     grows: 1_100,
     answers: 300,
     nightly: false,
+    session: true,
   },
   {
     share: 14,
@@ -85,6 +90,7 @@ const clients: readonly Client[] = [
     grows: 2_600,
     answers: 650,
     nightly: false,
+    session: false,
   },
   {
     share: 8,
@@ -100,6 +106,7 @@ const clients: readonly Client[] = [
     grows: 0,
     answers: 900,
     nightly: true,
+    session: false,
   },
 ];
 
@@ -249,7 +256,7 @@ export interface TrafficInput {
   comboIds: ReadonlyMap<string, string>;
   /** What each key says of its requests, by the key's name. */
   keyTags: ReadonlyMap<string, readonly string[]>;
-  connections: ReadonlyMap<string, { id: string; provider: string }>;
+  connections: ReadonlyMap<string, { id: string; provider: string; billing: LedgerEntry['billing'] }>;
   /** What it cost at that provider, in USD. */
   costOf(
     provider: string,
@@ -257,6 +264,8 @@ export interface TrafficInput {
     usage: Usage,
     at: number,
   ): Pick<LedgerEntry, 'costUsd' | 'priceSource' | 'cacheSavingsUsd'>;
+  /** The name of the session of a piece of work, whose client names one. */
+  sessionOf(key: string, began: number): string;
 }
 
 export interface DemoRequest {
@@ -306,6 +315,7 @@ function* pieceOfWork(
   const { requested } = random.pickByShare(client.models);
   const turns = Math.max(1, Math.round(random.spread(client.turns, 0.6)));
   let at = began;
+  const session = client.session ? input.sessionOf(key, began) : null;
   let context = client.preamble;
   for (let turn = 0; turn < turns && at < input.end; turn += 1) {
     const grown = Math.round(random.spread(client.grows + 120, 0.9));
@@ -323,7 +333,7 @@ function* pieceOfWork(
           },
           random,
         );
-    yield made;
+    yield { ...made, entry: { ...made.entry, session } };
     context += grown;
     at += made.entry.durationMs + random.spread(client.nightly ? 500 : 9_000, 1);
   }
@@ -398,6 +408,7 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
       effect: null,
     });
     const usage = usageOf(provider, speed.caches, ask, left ? Math.round(output * 0.4) : output);
+    const cost = input.costOf(provider, target.model, usage, at);
     const entry: LedgerEntry = {
       ...blank(input, client, ask.key, at, requested, random),
       ...named(name),
@@ -408,7 +419,10 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
       errorMessage: left ? 'the client closed the connection' : null,
       usage,
       estimated: left,
-      ...input.costOf(provider, target.model, usage, at),
+      ...cost,
+      billing: connectionOf(input, target.connection).billing,
+      routingSavingsUsd:
+        route.combo === null ? null : savedByRouting(input, route.targets, usage, at, cost.costUsd),
       ttftMs: spent + ttft,
       durationMs: spent + durationMs,
       attempts: attempts.length,
@@ -417,6 +431,18 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
     return withTrace(entry, route, attempts, input);
   }
   throw new RangeError(`"${requested}" has no target`);
+}
+
+function savedByRouting(
+  input: TrafficInput,
+  [first]: readonly Target[],
+  usage: Usage,
+  at: number,
+  costUsd: number | null,
+): number | null {
+  if (first === undefined || costUsd === null) return null;
+  const otherwise = input.costOf(connectionOf(input, first.connection).provider, first.model, usage, at);
+  return otherwise.costUsd === null ? null : otherwise.costUsd - costUsd;
 }
 
 /** The answer of an Anthropic server tells what it stored; the others tell only what they found. */
@@ -535,6 +561,9 @@ function blank(
     costUsd: null,
     priceSource: null,
     cacheSavingsUsd: null,
+    billing: 'metered',
+    routingSavingsUsd: null,
+    session: null,
     ttftMs: null,
     durationMs: 0,
     attempts: 0,
@@ -567,7 +596,10 @@ function targetOf(requested: string): Target {
   return { connection: requested.slice(0, slash), model: requested.slice(slash + 1) };
 }
 
-function connectionOf({ connections }: TrafficInput, name: string): { id: string; provider: string } {
+function connectionOf(
+  { connections }: TrafficInput,
+  name: string,
+): { id: string; provider: string; billing: LedgerEntry['billing'] } {
   const found = connections.get(name);
   if (found === undefined) throw new RangeError(`no connection "${name}"`);
   return found;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openAudit } from '../../access/audit/audit.ts';
@@ -20,7 +21,16 @@ import { randomText } from '../../lib/id.ts';
 import { findProvider } from '../../providers/index.ts';
 import { openStore, type Store } from '../../store/database.ts';
 import { createWriter } from '../../store/writer.ts';
-import { aliases, budgets, combos, connections, type DemoBudget, keys, users } from './installation.ts';
+import {
+  aliases,
+  budgets,
+  combos,
+  connections,
+  type DemoBudget,
+  type DemoConnection,
+  keys,
+  users,
+} from './installation.ts';
 import { createRandom } from './random.ts';
 import { type TrafficInput, traffic } from './traffic.ts';
 
@@ -89,8 +99,8 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
   const sealing = await usableStorageKey(store, { dataDir, secret: null });
   const accounts = connectionStore(store, sealing.key, () => begin);
   const tested = connectionStore(store, sealing.key, () => end - DAY_MS);
-  const installed = new Map<string, { id: string; provider: string }>();
-  for (const { active, baseUrl, fault, keyed, name, priority, provider } of connections) {
+  const installed = new Map<string, { id: string; provider: string; billing: DemoConnection['billing'] }>();
+  for (const { active, baseUrl, billing, fault, keyed, name, priority, provider } of connections) {
     const apiKey = keyed ? `demo-${randomText(24)}` : null;
     const { id } = await accounts.add({
       name,
@@ -100,6 +110,7 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
       defaultModel: null,
       priority,
       active,
+      billing,
     });
     await tested.saveTest(id, {
       valid: fault === null,
@@ -108,7 +119,7 @@ async function writeInstallation(store: Store, { dataDir, end }: DemoDataInput):
       latencyMs: 240,
       models: null,
     });
-    installed.set(name, { id, provider });
+    installed.set(name, { id, provider, billing });
   }
   const keyIds = new Map<string, string>();
   const keyTags = new Map<string, readonly string[]>();
@@ -152,6 +163,7 @@ async function writeTraffic(
       days,
       end,
       requests,
+      sessionOf: (key, began) => uuidOf(hash('sha256', `${seed} ${key} ${began}`)),
       costOf(providerId, model, usage, at) {
         const provider = findProvider(providerId);
         const price = provider === undefined ? null : catalog.priceOf(provider, model, at);
@@ -199,6 +211,11 @@ async function writeBudgets(store: Store, installed: Installed, spent: Spent, en
     const used = (budget.metric === 'tokens' ? sum.tokens : sum.usd) * ofSpent;
     await limits.add({ ...budget, subject, limit: Math.max(1, roundedUp(used)) });
   }
+}
+
+/** Digits in the shape in which tools write the ids of their sessions. */
+function uuidOf(digits: string): string {
+  return digits.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** A figure as people choose them: two digits and zeros. */

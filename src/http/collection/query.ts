@@ -42,12 +42,17 @@ const repeatable: ReadonlySet<string> = new Set(['filter[]', 'filter']);
 /**
  * Reads the query of a collection.
  * @param attributes what the caller may name
+ * @param filters what a filter may name beside them
  * @throws GatewayError `invalid_request` with the parameter at fault
  */
-export function parseListQuery(params: URLSearchParams, attributes: Attributes): Listing {
+export function parseListQuery(
+  params: URLSearchParams,
+  attributes: Attributes,
+  filters: Attributes = new Map(),
+): Listing {
   checkParameters(params, parameters);
-  const filters = [...params.getAll('filter[]'), ...params.getAll('filter')];
-  const groups = parseFilters(filters, attributes);
+  const given = [...params.getAll('filter[]'), ...params.getAll('filter')];
+  const groups = parseFilters(given, new Map([...filters, ...attributes]));
   const limit = wholeNumber(params, 'limit') ?? MAX_LIMIT;
   if (limit === 0) throw wrong('limit', '"limit" is at least 1');
   return {

@@ -13,7 +13,7 @@ import { collectionActions, hrefOf, idOf, shownRow, visibleAttributes } from './
 export async function listed(request: CollectionRequest): Promise<Answer> {
   const { caller, headers, params, resource } = request;
   const attributes = visibleAttributes(request);
-  const listing = parseListQuery(params, attributes);
+  const listing = parseListQuery(params, attributes, resource.filters);
   const { query } = listing;
   const page: Page = resource.page
     ? await resource.page(query, caller)

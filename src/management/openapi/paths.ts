@@ -67,6 +67,17 @@ const listParameters = [
   query('limit', 'At most so many, up to 1000'),
   query('offset', 'Leave out so many first'),
 ];
+/** Those of a collection, with the names that its filters take beside the members of its records. */
+function listParametersOf({ filters }: Resource) {
+  if (filters === undefined) return listParameters;
+  const names = [...filters.keys()].filter((name) => !name.includes('.')).map((name) => `\`${name}\``);
+  return listParameters.map((parameter) =>
+    parameter.name === 'filter[]'
+      ? { ...parameter, description: `${parameter.description}. Also takes ${names.join(', ')}` }
+      : parameter,
+  );
+}
+
 /** Of all that changes something. */
 const changeParameters = [query('dry_run', '`true` changes nothing and says what would be changed')];
 /** Of what would be done once more if it were sent again. */
@@ -109,7 +120,7 @@ function collectionItem(resource: Resource): PathItem {
   };
   return {
     get: operation(resource, 'list', `List ${name}`, read, {
-      parameters: listParameters,
+      parameters: listParametersOf(resource),
       responses: { 200: { description: 'The collection', content: json(list) } },
     }),
     post: postToCollection(resource),

@@ -99,6 +99,8 @@ export interface Call {
   redact(this: void, text: string): string;
   /** USD of this call's usage; null where no price is known. */
   price(usage: Usage | null): Priced;
+  /** USD that the combo saved with what this used and cost, against its first model; null where that is not known. */
+  savedByRouting(usage: Usage | null, usd: number | null): number | null;
   /** Writes the call's one ledger entry. Later calls do nothing. */
   end(end: CallEnd): void;
   /** Told of the first bytes of a good answer that is relayed, before the request is let go of. */

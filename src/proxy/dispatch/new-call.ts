@@ -87,6 +87,11 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
     ended: false,
     redact: (text) => redactSecrets(context, call.target.connection, text),
     price: remembered((usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt)),
+    savedByRouting(usage, usd) {
+      if (plan.first === null || usd === null) return null;
+      const { usd: otherwise } = priceOf(snapshot.catalog, plan.first, usage, exchange.startedAt);
+      return otherwise === null ? null : otherwise - usd;
+    },
     end(end) {
       if (call.ended) return;
       call.ended = true;

@@ -7,7 +7,7 @@ import { GatewayError, isErrorCode } from '../../lib/error.ts';
 import { answerFailure } from '../answer/failure.ts';
 import { answerReader } from '../answer/reader.ts';
 import { errorFrame } from '../answer/stream-ending.ts';
-import type { OpenCall, ProxyContext } from '../context.ts';
+import type { OpenCall, ProxyContext, RunningCall } from '../context.ts';
 import { withoutRoom } from '../inbound/admit.ts';
 import { wantsStream } from '../inbound/wants-stream.ts';
 import { totalUsage } from '../metering/prior-usage.ts';
@@ -85,6 +85,22 @@ class Run implements OpenCall {
 
   get waits(): boolean {
     return this.#pause !== null;
+  }
+
+  describe(): RunningCall {
+    const { attempts, codec, exchange, firstByteAt, keyId, requestedModel, target } = this.#call;
+    return {
+      id: exchange.id,
+      startedAt: exchange.startedAt,
+      keyId,
+      format: codec.format,
+      requestedModel: requestedModel.slice(0, 256),
+      connection: target.connection.name,
+      model: target.model.slice(0, 256),
+      attempts,
+      state: this.waits ? 'waiting' : firstByteAt === null ? 'asked' : 'answering',
+      userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
+    };
   }
 
   start(): void {

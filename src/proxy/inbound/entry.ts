@@ -3,6 +3,7 @@ import type { Catalog } from '../../catalog/catalog.ts';
 import { cacheSavings, costOf } from '../../catalog/cost.ts';
 import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
+import { sessionNameOf } from '../../combos/session.ts';
 import type { Trace } from '../../combos/trace.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
@@ -37,7 +38,12 @@ export function newFacts({
 const unpriced: Priced = { usd: null, saved: null, source: null };
 
 /** What `usage` costs at the price of the request's own time; null where usage or price is unknown. */
-export function priceOf(catalog: Catalog, target: Target, usage: Usage | null, at: number): Priced {
+export function priceOf(
+  catalog: Catalog,
+  target: Pick<Target, 'provider' | 'model'>,
+  usage: Usage | null,
+  at: number,
+): Priced {
   const price = usage === null ? null : catalog.priceOf(target.provider, target.model, at);
   if (usage === null || price === null) return unpriced;
   return { usd: costOf(price, usage), saved: cacheSavings(price, usage), source: price.source };
@@ -79,11 +85,14 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     costUsd: used.usd,
     priceSource: used.source,
     cacheSavingsUsd: used.saved,
+    billing: target?.connection.billing ?? 'metered',
+    routingSavingsUsd: call === null ? null : call.savedByRouting(used.usage, used.usd),
     ttftMs: call === null || call.firstByteAt === null ? null : Math.round(call.firstByteAt - exchange.clock),
     durationMs: Math.max(0, now - exchange.startedAt),
     attempts: call?.attempts ?? 0,
     upstreamRequestId: call?.upstreamRequestId ?? null,
     userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
+    session: sessionNameOf(exchange.request.headers),
     tags: facts.tags,
   };
 }

@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
 import { Count, Duration, Money, Percent } from '../../components/amounts.tsx';
+import { Figure, Figures as FigureRow } from '../../components/figures.tsx';
+import { sumOfMoney } from '../../lib/format/numbers.ts';
 import type { Budget } from './queries.ts';
 
 const DAY = 10;
@@ -22,7 +23,7 @@ export function Figures({
   const month = sumOf(days);
   const requests = today?.requests ?? 0;
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-5">
+    <FigureRow>
       <Figure label={t('figure.today')} note={<BudgetNote budgets={budgets} period="day" />}>
         <Money value={today === undefined ? 0 : today.cost_usd} unknown={t('unpriced')} />
       </Figure>
@@ -41,17 +42,7 @@ export function Figures({
       <Figure label={t('figure.ttft')} note={t('figure.mean')}>
         <Duration value={today?.mean_ttft_ms ?? null} unknown={t('noRequests')} />
       </Figure>
-    </dl>
-  );
-}
-
-function Figure({ label, note, children }: { label: string; note: ReactNode; children: ReactNode }) {
-  return (
-    <div className="bg-panel p-4 max-md:last:col-span-2">
-      <dt className="text-muted text-xs">{label}</dt>
-      <dd className="mt-1 font-semibold text-xl tracking-tight">{children}</dd>
-      <dd className="mt-0.5 min-h-4 text-muted text-xs">{note}</dd>
-    </div>
+    </FigureRow>
   );
 }
 
@@ -71,9 +62,8 @@ function BudgetNote({ budgets, period }: { budgets: readonly Budget[]; period: '
 
 /** Null where no cost is known; requests whose cost is not known are left out of it, as the API does. */
 function sumOf(days: readonly UsageRow[]): { cost: number | null; requests: number } {
-  const costs = days.map(({ cost_usd }) => cost_usd).filter((cost) => cost !== null);
   return {
-    cost: days.length > 0 && costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0),
+    cost: days.length === 0 ? 0 : sumOfMoney(days.map(({ cost_usd }) => cost_usd)),
     requests: days.reduce((sum, { requests }) => sum + requests, 0),
   };
 }

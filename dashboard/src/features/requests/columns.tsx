@@ -93,7 +93,11 @@ export function requestColumns(
 /** What was asked for, and what answered where that is another. */
 function ModelNames({ request: { requested_model, model, provider } }: { request: Request }) {
   const served = model === null ? null : `${provider ?? ''}/${model}`;
-  const same = requested_model === null || served === null || served.endsWith(requested_model);
+  const same =
+    requested_model === null ||
+    model === null ||
+    requested_model === model ||
+    requested_model.endsWith(`/${model}`);
   return (
     <span className="block truncate" title={served ?? undefined}>
       {requested_model ?? '–'}

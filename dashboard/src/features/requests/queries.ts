@@ -4,7 +4,7 @@ import type { requestRow } from '../../../../src/ledger/schema.ts';
 import { startOfRange } from '../../components/time-range.tsx';
 import type { ApiClient, Page } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
-import type { RequestsSearch } from './search.ts';
+import { filterAttributes, filterNames, type RequestsSearch } from './search.ts';
 
 export type Request = z.infer<typeof requestRow> & { href: string };
 
@@ -22,7 +22,7 @@ export function requestsQuery(api: ApiClient, search: RequestsSearch, now: numbe
           limit: PAGE_SIZE,
           offset: pageParam,
           ...(search.sort === undefined ? {} : { sort_by: search.sort, sort_order: search.order ?? 'desc' }),
-          'filter[]': filters(search, now),
+          'filter[]': filtersOf(search, now),
         },
       }),
     getNextPageParam: (last, all) => {
@@ -33,25 +33,30 @@ export function requestsQuery(api: ApiClient, search: RequestsSearch, now: numbe
 }
 
 /** The conditions of an address, as the API takes them. */
-function filters(search: RequestsSearch, now: number): string[] {
-  const { range = '24h', view, model, connection, key, status, q } = search;
-  const all = [`started_at>=${new Date(startOfRange(range, now)).toISOString()}`];
+function filtersOf(search: RequestsSearch, now: number): string[] {
+  const { range = '24h', view, status, q, tag } = search;
+  const from = search.from ?? new Date(startOfRange(range, now)).toISOString();
+  const all = [`started_at>=${from}`, ...(search.to === undefined ? [] : [`started_at<${search.to}`])];
   if (view === 'errors') all.push("outcome='failed'");
   if (view === 'slow') all.push('duration_ms>=10000');
   if (view === 'fallbacks') all.push('attempts>1');
   if (view === 'expensive') all.push('cost_usd>=0.1');
-  if (model !== undefined) all.push(`requested_model==${quoted(model)}`);
-  if (connection !== undefined) all.push(`connection==${quoted(connection)}`);
-  if (key !== undefined) all.push(`key_id==${quoted(key)}`);
+  for (const name of filterNames) {
+    const value = search[name];
+    if (value === '-') all.push(`${filterAttributes[name]}=NULL`);
+    else if (value !== undefined) all.push(`${filterAttributes[name]}==${quoted(value)}`);
+  }
+  if (tag !== undefined)
+    all.push(tag.startsWith('!') ? `tags!=${quoted(`${tag.slice(1)}=*`)}` : `tags==${quoted(tag)}`);
   if (status !== undefined) all.push(`status=${status}`);
   if (q !== undefined) all.push(textFilter(q));
   return all;
 }
 
-/** A request by its id, else the text in the requested model or the error. */
+/** A request by its id, else the text in a model, the error, the client or an id. */
 function textFilter(text: string): string {
   if (/^req_\w+$/.test(text)) return `id==${quoted(text)}`;
-  return `requested_model=${quoted(`*${text}*`)}`;
+  return `text==${quoted(text)}`;
 }
 
 /** One request with its trace. */

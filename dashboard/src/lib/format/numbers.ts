@@ -23,7 +23,60 @@ export function exactMoney(usd: number | null, locale: string): string {
     currency: 'USD',
     minimumFractionDigits: 2,
     maximumFractionDigits: 12,
-  }).format(usd);
+    // As text, which is formatted as the decimal number that it is.
+  }).format(decimalText(usd));
+}
+
+/** How many decimals an amount has, 12 at most. */
+export function decimalsOf(usd: number | null): number {
+  return usd === null ? 0 : (decimalText(usd).split('.')[1] ?? '').length;
+}
+
+/** US dollars with so many decimals, parted behind the cents, for columns whose digits stand below each other. */
+export function moneyParts(usd: number, locale: string, decimals: number): [main: string, rest: string] {
+  const digits = Math.max(2, decimals);
+  const text = new Intl.NumberFormat(locale, {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).formatToParts(decimalText(usd));
+  const cents = text.findIndex(({ type }) => type === 'fraction');
+  const before = text
+    .slice(0, cents)
+    .map(({ value }) => value)
+    .join('');
+  const fraction = text[cents]?.value ?? '';
+  const after = text
+    .slice(cents + 1)
+    .map(({ value }) => value)
+    .join('');
+  return [before + fraction.slice(0, 2), fraction.slice(2) + after];
+}
+
+const UNITS = 12;
+
+/** The sum of amounts as the decimal numbers that they are: 0.1 and 0.2 are 0.3. Null where none is known. */
+export function sumOfMoney(amounts: readonly (number | null)[]): number | null {
+  const known = amounts.filter((amount) => amount !== null);
+  if (known.length === 0) return null;
+  const sum = known.reduce((all, amount) => all + unitsOf(amount), 0n);
+  const sign = sum < 0n ? '-' : '';
+  const digits = String(sum < 0n ? -sum : sum).padStart(UNITS + 1, '0');
+  return Number(`${sign}${digits.slice(0, -UNITS)}.${digits.slice(-UNITS)}`);
+}
+
+function unitsOf(amount: number): bigint {
+  const [whole = '0', fraction = ''] = decimalText(amount).split('.');
+  const units = BigInt(whole.replace('-', '')) * 10n ** BigInt(UNITS) + BigInt(fraction.padEnd(UNITS, '0'));
+  return amount < 0 ? -units : units;
+}
+
+/** The shortest decimal number that is this one, without an exponent, to 12 decimals. */
+function decimalText(value: number): `${number}` {
+  const text = String(value);
+  const decimal = /^-?\d+(\.\d{1,12})?$/.test(text) ? text : value.toFixed(UNITS).replace(/\.?0+$/, '');
+  return decimal as `${number}`;
 }
 
 /** 12.4k, 3.1M. */

@@ -48,6 +48,13 @@ export const providerAddCommand: Command = {
       choices: ['on', 'off'],
       summary: 'whether Anthropic is told what to keep in its prompt cache (default on)',
     },
+    {
+      name: 'billing',
+      value: 'KIND',
+      choices: ['metered', 'plan'],
+      summary:
+        'metered: the provider charges by use; plan: its price is fixed, and costs are shown as the value of the plan (default metered)',
+    },
     { name: 'test', summary: 'test the connection; exit 1 when the test fails (it is kept)' },
   ],
   needs: 'store',
@@ -88,6 +95,7 @@ export const providerAddCommand: Command = {
         default_model: options.text('default-model') ?? null,
         name: options.text('name') ?? provider.id,
         prompt_cache_marks: options.text('prompt-cache-marks') !== 'off',
+        billing: options.text('billing') === 'plan' ? 'plan' : 'metered',
       },
       await listeningAt(context),
     );

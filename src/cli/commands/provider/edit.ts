@@ -39,6 +39,13 @@ export const providerEditCommand: Command = {
       summary: 'whether Anthropic is told what to keep in its prompt cache',
     },
     {
+      name: 'billing',
+      value: 'KIND',
+      choices: ['metered', 'plan'],
+      summary:
+        'metered: the provider charges by use; plan: its price is fixed, and costs are shown as the value of the plan',
+    },
+    {
       name: 'test',
       summary: 'test the connection afterwards; exit 1 when the test fails (the change stays)',
     },
@@ -77,12 +84,14 @@ export const providerEditCommand: Command = {
 async function changeOf(options: Options, context: Context): Promise<ConnectionChange> {
   const [baseUrl, defaultModel] = [options.text('base-url'), options.text('default-model')];
   const marks = options.text('prompt-cache-marks');
+  const billing = options.text('billing');
   const priority = options.text('priority');
   const apiKey = await readCredential(options, context);
   const change: ConnectionChange = {};
   if (baseUrl !== undefined) change.base_url = baseUrl === 'default' ? null : baseUrl;
   if (defaultModel !== undefined) change.default_model = defaultModel === 'none' ? null : defaultModel;
   if (priority !== undefined) change.priority = Number(priority);
+  if (billing !== undefined) change.billing = billing === 'plan' ? 'plan' : 'metered';
   if (marks !== undefined) change.prompt_cache_marks = marks === 'on';
   if (apiKey !== null) change.api_key = apiKey;
   if (Object.keys(change).length === 0)

@@ -1,9 +1,9 @@
-import type { Resource } from '../http/resource.ts';
-import type { Store } from '../store/database.ts';
-import { shownRequest, shownRequests } from './entry-row.ts';
-import { requestById, requestPage } from './page.ts';
-import { requestRow } from './schema.ts';
-import { traceOf } from './traces.ts';
+import type { Resource } from '../../http/resource.ts';
+import type { Store } from '../../store/database.ts';
+import { shownRequest, shownRequests } from '../entry-row.ts';
+import { requestById, requestPage } from '../page.ts';
+import { requestRow } from '../schema.ts';
+import { traceOf } from '../traces.ts';
 
 /** The finished model requests, newest first. What was asked and answered is never kept. */
 export function requestsResource(store: Pick<Store, 'db'>): Resource {
@@ -14,6 +14,7 @@ export function requestsResource(store: Pick<Store, 'db'>): Resource {
       'Finished model requests: what was used, what it cost, how it went. Prompts and answers are not kept.',
     record: requestRow,
     read: 'requests:read',
+    filters: new Map([['text', 'text']]),
     async page(query) {
       const { count, filtered, rows } = await requestPage(store, query);
       return { rows: await shownRequests(store, rows), count, filtered };

@@ -1,0 +1,194 @@
+import { zodResolver } from '@hookform/resolvers/zod';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { useTranslation } from 'react-i18next';
+import { z } from 'zod';
+import { budgetMetric, budgetPeriod, budgetScope } from '../../../../src/budgets/schema.ts';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { ErrorNotice } from '../../components/error-notice.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
+import { useNotify } from '../../components/toasts.tsx';
+import { useApi } from '../../lib/api/client.ts';
+import { scopeName } from './columns.tsx';
+import { type Budget, subjectsQuery } from './queries.ts';
+
+const schema = z
+  .object({
+    scope: budgetScope,
+    subject: z.string().trim(),
+    metric: budgetMetric,
+    limit: z
+      .string()
+      .trim()
+      .regex(/^\d+([.,]\d+)?$/, 'amount')
+      .refine((text) => Number(text.replace(',', '.')) > 0, 'amount'),
+    period: budgetPeriod,
+    soft: z
+      .string()
+      .trim()
+      .regex(/^(100|[1-9]\d?)?$/, 'percent'),
+    unpriced: z.enum(['allow', 'refuse']),
+  })
+  .refine(({ scope, subject }) => scope === 'global' || subject !== '', {
+    path: ['subject'],
+    error: 'subject',
+  });
+
+type Values = z.infer<typeof schema>;
+
+interface BudgetFormProps {
+  /** The budget to change; null for a new one. */
+  budget: Budget | null;
+  onClose(): void;
+}
+
+/** Makes a budget, or changes its limit, its warning and what happens to models without a price. */
+export function BudgetForm({ budget, onClose }: BudgetFormProps) {
+  const { t } = useTranslation('budgets');
+  const api = useApi();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const { formState, handleSubmit, register, watch } = useForm<Values>({
+    resolver: zodResolver(schema),
+    defaultValues: {
+      scope: budget?.scope ?? 'global',
+      subject: budget?.subject_name ?? budget?.subject ?? '',
+      metric: budget?.metric ?? 'usd',
+      limit: budget === null ? '' : String(budget.limit),
+      period: budget?.period ?? 'month',
+      soft: budget === null ? '80' : String(budget.soft_percent ?? ''),
+      unpriced: budget?.unpriced ?? 'refuse',
+    },
+  });
+  const [scope, metric] = [watch('scope'), watch('metric')];
+  const subjects = useQuery(subjectsQuery(api, scope)).data ?? [];
+  const save = useMutation({
+    mutationFn: (values: Values) =>
+      budget === null
+        ? api.post('budgets', newBody(values))
+        : api.patch(`budgets/${encodeURIComponent(budget.id)}`, changeBody(values)),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['budgets'] });
+      onClose();
+      if (budget === null) return;
+      const { limit, soft_percent, unpriced } = budget;
+      const former = { limit, soft_percent, ...(budget.metric === 'usd' ? { unpriced } : {}) };
+      notify(t('changed', { name: scopeName(t, budget) }), () => {
+        void api
+          .patch(`budgets/${encodeURIComponent(budget.id)}`, former)
+          .then(() => queries.invalidateQueries({ queryKey: ['budgets'] }))
+          .catch((error: Error) => notify(error.message));
+      });
+    },
+  });
+  const { errors } = formState;
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={budget === null ? t('form.create') : t('form.edit', { name: scopeName(t, budget) })}
+      footer={
+        <>
+          <Button onClick={onClose}>{t('common:cancel')}</Button>
+          <Button type="submit" form="budget-form" variant="primary" busy={save.isPending}>
+            {budget === null ? t('form.submit') : t('form.save')}
+          </Button>
+        </>
+      }
+    >
+      <form
+        id="budget-form"
+        noValidate
+        className="flex flex-col gap-4 pb-3"
+        onSubmit={handleSubmit((values) => save.mutate(values))}
+      >
+        {budget === null && (
+          <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+            <SelectField
+              label={t('form.scope')}
+              choices={budgetScope.options.map((value) => ({ value, label: t(`scope.${value}`) }))}
+              {...register('scope')}
+            />
+            {scope !== 'global' && (
+              <TextField
+                label={t('form.subject')}
+                required
+                list="budget-subjects"
+                autoComplete="off"
+                error={errors.subject && t('form.subjectMissing')}
+                {...register('subject')}
+              />
+            )}
+            <datalist id="budget-subjects">
+              {subjects.map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </div>
+        )}
+        <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+          {budget === null && (
+            <SelectField
+              label={t('form.metric')}
+              choices={budgetMetric.options.map((value) => ({ value, label: t(`metricName.${value}`) }))}
+              {...register('metric')}
+            />
+          )}
+          <TextField
+            label={t('form.limit', { unit: t(`metric.${metric}`) })}
+            inputMode="decimal"
+            required
+            error={errors.limit && t('form.limitWrong')}
+            {...register('limit')}
+          />
+          {budget === null && metric !== 'concurrency' && (
+            <SelectField
+              label={t('form.period')}
+              hint={t('form.periodHint')}
+              choices={budgetPeriod.options.map((value) => ({ value, label: t(`periodName.${value}`) }))}
+              {...register('period')}
+            />
+          )}
+          <TextField
+            label={t('form.soft')}
+            hint={t('form.softHint')}
+            inputMode="numeric"
+            error={errors.soft && t('form.softWrong')}
+            {...register('soft')}
+          />
+        </div>
+        {metric === 'usd' && (
+          <SelectField
+            label={t('form.unpriced')}
+            choices={(['refuse', 'allow'] as const).map((value) => ({
+              value,
+              label: t(`unpriced.${value}`),
+            }))}
+            {...register('unpriced')}
+          />
+        )}
+        {save.isError && <ErrorNotice error={save.error} />}
+      </form>
+    </Dialog>
+  );
+}
+
+function changeBody({ limit, metric, soft, unpriced }: Values) {
+  return {
+    limit: Number(limit.replace(',', '.')),
+    soft_percent: soft === '' ? null : Number(soft),
+    ...(metric === 'usd' ? { unpriced } : {}),
+  };
+}
+
+function newBody(values: Values) {
+  const { metric, period, scope, subject } = values;
+  return {
+    scope,
+    ...(scope === 'global' ? {} : { subject }),
+    metric,
+    ...(metric === 'concurrency' ? {} : { period }),
+    ...changeBody(values),
+  };
+}

@@ -1,0 +1,233 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Condition, ListQuery } from '../../http/resource.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { Store } from '../../store/database.ts';
+import { namesOf } from '../names.ts';
+import { clientColumn, conditionOf } from '../page.ts';
+import { type CountedAttribute, countedAttributes, type RequestCount } from '../schema.ts';
+import { exact } from '../sums.ts';
+
+type Groups = ListQuery['groups'];
+
+/** What requests are counted by, as columns. */
+const columns: Readonly<Record<Exclude<CountedAttribute, 'started_at'>, RawBuilder<unknown>>> = {
+  outcome: sql`outcome`,
+  status: sql`status`,
+  client: clientColumn,
+  key_id: sql`key_id`,
+  requested_model: sql`requested_model`,
+  connection: sql`connection`,
+};
+
+const valueAttributes = Object.keys(columns) as (keyof typeof columns)[];
+
+/** Values of one attribute that are told one by one, when a query names no number. */
+const DEFAULT_TOP = 10;
+const MOST_TOP = 100;
+/** Bars over time, at most. */
+const MOST_STEPS = 60;
+
+const MINUTE_MS = 60_000;
+const stepsMs = [1, 5, 15, 60, 180, 360, 1440, 10_080, 40_320].map((minutes) => minutes * MINUTE_MS);
+
+/** Which counts a query asks for. */
+interface CountsQuery {
+  by: readonly CountedAttribute[];
+  top: number;
+  groups: Groups;
+}
+
+/**
+ * How many requests there are of each value that a filter leaves, the most first, and over time. What is filtered by an
+ * attribute shows all of its values all the same, so that one can choose another.
+ * @param now the end of time where the filter names none, in milliseconds since the epoch
+ * @throws GatewayError `invalid_request` for what requests cannot be filtered by
+ */
+export async function requestCounts(
+  store: Pick<Store, 'db'>,
+  groups: Groups,
+  now: number,
+): Promise<RequestCount[]> {
+  const query = countsQuery(groups);
+  const wanted = valueAttributes.filter((attribute) => query.by.includes(attribute));
+  const filtered = wanted.filter((attribute) => isFilteredBy(query.groups, attribute));
+  const shared = wanted.filter((attribute) => !filtered.includes(attribute));
+  const counted = new Map<CountedAttribute, RequestCount[]>();
+  const scans = [
+    ...filtered.map((attribute) => ({ together: [attribute], within: without(query.groups, attribute) })),
+    ...(shared.length === 0 ? [] : [{ together: shared, within: query.groups }]),
+  ];
+  for (const { together, within } of scans)
+    for (const [attribute, counts] of await valueCounts(store, together, within))
+      counted.set(attribute, counts.slice(0, query.top));
+  const rows = wanted.flatMap((attribute) => counted.get(attribute) ?? []);
+  const overTime = query.by.includes('started_at') ? await timeCounts(store, query.groups, now) : [];
+  return [...overTime, ...(await labelled(store, rows))];
+}
+
+function countsQuery(groups: Groups): CountsQuery {
+  let by: readonly CountedAttribute[] = countedAttributes;
+  let top = DEFAULT_TOP;
+  const left = groups.map((group) =>
+    group.filter((condition) => {
+      if (condition.attribute === 'attribute') by = attributesIn(condition);
+      else if (condition.attribute === 'top') top = topIn(condition);
+      else return true;
+      return false;
+    }),
+  );
+  return { by, top, groups: left };
+}
+
+function attributesIn({ operator, value }: Condition): CountedAttribute[] {
+  const names = typeof value === 'string' ? [value] : Array.isArray(value) ? value : [];
+  const known = countedAttributes.filter((name) => names.includes(name));
+  if (!operator.startsWith('=') || known.length === 0 || known.length < names.length)
+    throw wrong(`attribute='status' or attribute=['status','client']: ${countedAttributes.join(', ')}`);
+  return known;
+}
+
+function topIn({ operator, value }: Condition): number {
+  const top = Number(value);
+  if (operator === '=' && Number.isInteger(top) && top >= 1 && top <= MOST_TOP) return top;
+  throw wrong(`top=10 names how many values of each are told: a whole number from 1 to ${MOST_TOP}`);
+}
+
+function isFilteredBy(groups: Groups, attribute: CountedAttribute): boolean {
+  return groups.some((group) => group.some((condition) => condition.attribute === attribute));
+}
+
+function without(groups: Groups, attribute: CountedAttribute): Groups {
+  return groups.map((group) => group.filter((condition) => condition.attribute !== attribute));
+}
+
+interface Tally {
+  requests: number;
+  failed: number;
+  cost: number | null;
+}
+
+/** The counts of several attributes by one look at the requests. */
+async function valueCounts(
+  store: Pick<Store, 'db'>,
+  attributes: readonly (keyof typeof columns)[],
+  groups: Groups,
+): Promise<Map<CountedAttribute, RequestCount[]>> {
+  const rows = await scan(
+    store,
+    groups,
+    attributes.map((attribute) => ({ as: attribute, value: columns[attribute] })),
+  );
+  const counts = new Map<CountedAttribute, RequestCount[]>();
+  for (const attribute of attributes) {
+    const tallies = new Map<string | null, Tally>();
+    for (const row of rows) {
+      const value = row[attribute];
+      const name = value === null || value === undefined ? null : String(value);
+      const tally = tallies.get(name) ?? { requests: 0, failed: 0, cost: null };
+      tallies.set(name, added(tally, row));
+    }
+    const all = [...tallies].map(([value, tally]) => countOf(attribute, value, tally));
+    counts.set(
+      attribute,
+      all.sort((a, b) => b.requests - a.requests || (a.id < b.id ? -1 : 1)),
+    );
+  }
+  return counts;
+}
+
+/** The counts over time, in equal steps of UTC without gaps; none where there are no requests. */
+async function timeCounts(store: Pick<Store, 'db'>, groups: Groups, now: number): Promise<RequestCount[]> {
+  const bounds = groups.length === 1 ? boundsIn(groups[0] ?? []) : { since: null, before: null };
+  const end = bounds.before ?? now;
+  const since = bounds.since ?? (await firstOf(store, groups)) ?? end;
+  const step = stepsMs.find((ms) => (end - since) / ms <= MOST_STEPS) ?? Number(stepsMs.at(-1));
+  const unit = sql.lit(step);
+  const rows = await scan(store, groups, [{ as: 'start', value: sql`started_at / ${unit} * ${unit}` }]);
+  if (rows.length === 0) return [];
+  const byStart = new Map(rows.map((row) => [Number(row['start']), row]));
+  const first = Math.max(Math.floor(since / step), Math.floor(end / step) - 10 * MOST_STEPS) * step;
+  const counts: RequestCount[] = [];
+  for (let start = first; start < Math.max(end, first + 1); start += step) {
+    const tally = added({ requests: 0, failed: 0, cost: null }, byStart.get(start) ?? {});
+    counts.push({
+      ...countOf('started_at', new Date(start).toISOString(), tally),
+      to: new Date(start + step).toISOString(),
+    });
+  }
+  return counts;
+}
+
+/** The times between which the requests of a filter began, in milliseconds since the epoch. */
+function boundsIn(group: readonly Condition[]): { since: number | null; before: number | null } {
+  let since: number | null = null;
+  let before: number | null = null;
+  for (const { attribute, operator, value } of group) {
+    const at = attribute === 'started_at' && typeof value === 'string' ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(at)) continue;
+    if (operator.startsWith('>')) since = Math.max(since ?? at, at);
+    if (operator.startsWith('<')) before = Math.min(before ?? at, at);
+  }
+  return { since, before };
+}
+
+async function firstOf({ db }: Pick<Store, 'db'>, groups: Groups): Promise<number | null> {
+  let select = db.selectFrom('requests').select(({ fn }) => fn.min('started_at').as('first'));
+  const condition = conditionOf(groups);
+  if (condition !== null) select = select.where(condition);
+  return (await select.executeTakeFirst())?.first ?? null;
+}
+
+async function scan(
+  { db }: Pick<Store, 'db'>,
+  groups: Groups,
+  keys: readonly { as: string; value: RawBuilder<unknown> }[],
+): Promise<Readonly<Record<string, unknown>>[]> {
+  const condition = conditionOf(groups);
+  let select = db
+    .selectFrom('requests')
+    .select([
+      ...keys.map(({ as, value }) => value.as(as)),
+      sql<number>`count(*)`.as('requests'),
+      sql<number>`sum(outcome = 'failed')`.as('failed'),
+      sql<number | null>`sum(cost_usd)`.as('cost'),
+    ])
+    .groupBy(keys.map((_, index) => sql.lit(index + 1)));
+  if (condition !== null) select = select.where(condition);
+  return select.execute();
+}
+
+function added(tally: Tally, row: Readonly<Record<string, unknown>>): Tally {
+  const cost = row['cost'];
+  return {
+    requests: tally.requests + Number(row['requests'] ?? 0),
+    failed: tally.failed + Number(row['failed'] ?? 0),
+    cost: typeof cost === 'number' ? (tally.cost ?? 0) + cost : tally.cost,
+  };
+}
+
+function countOf(attribute: CountedAttribute, value: string | null, tally: Tally): RequestCount {
+  return {
+    id: `${attribute}:${value ?? '-'}`,
+    attribute,
+    value,
+    label: value,
+    to: null,
+    requests: tally.requests,
+    failed: tally.failed,
+    cost_usd: tally.cost === null ? null : exact(tally.cost),
+  };
+}
+
+/** With the names of keys in the place of their ids. */
+async function labelled(store: Pick<Store, 'db'>, rows: readonly RequestCount[]): Promise<RequestCount[]> {
+  const ids = rows.filter(({ attribute }) => attribute === 'key_id').map(({ value }) => value);
+  const names = ids.length === 0 ? null : await namesOf(store, 'keys', ids);
+  return rows.map((row) =>
+    row.attribute === 'key_id' ? { ...row, label: names?.get(row.value) ?? null } : row,
+  );
+}
+
+function wrong(problem: string): GatewayError {
+  return new GatewayError('invalid_request', `filter[]: ${problem}`, { param: 'filter[]' });
+}
