@@ -72,6 +72,14 @@ const tagRule = z.strictObject({
 /** Tags that are put on requests of a client (by its user agent), a key (by name), a model (as it is asked for) or a path. */
 export type TagRule = z.infer<typeof tagRule>;
 
+/** Which tags a client may name in the header `x-gateway-tags`. `*` in a pattern stands for any text. */
+export interface HeaderTags {
+  /** Patterns of names that every key may send; null for all names but `owner` and `team`. */
+  names: readonly string[] | null;
+  /** Patterns of the names of keys that may send any tag. */
+  trustedKeys: readonly string[];
+}
+
 const milliseconds = z.int().min(1).max(86_400_000);
 const tokenSeconds = z.int().min(1).max(2_592_000);
 const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent']);
@@ -184,6 +192,13 @@ export const configFile = z.strictObject({
     .optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
+  header_tags: z
+    .strictObject({
+      names: z.array(pattern).max(100, 'there may be 100 names').nullable(),
+      trusted_keys: z.array(pattern).max(100, 'there may be 100 keys'),
+    })
+    .partial()
+    .optional(),
   tag_rules: z.array(tagRule).max(100, 'there may be 100 rules').optional(),
   prices: z
     .record(z.string().regex(/^[^/]+\/.+$/, 'a price is named provider/model'), priceOverride)
@@ -263,6 +278,7 @@ export interface Config {
   prices: Readonly<Record<string, PriceOverride>>;
   /** Which requests get which tags, beside those of their key and their header. */
   tagRules: readonly TagRule[];
+  headerTags: HeaderTags;
   /** Where each of the main settings came from, for `config show`. */
   sources: Readonly<
     Record<
@@ -366,6 +382,10 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     drainMs: file.drain_ms ?? 30_000,
     prices: file.prices ?? {},
     tagRules: file.tag_rules ?? [],
+    headerTags: {
+      names: file.header_tags?.names ?? null,
+      trustedKeys: file.header_tags?.trusted_keys ?? [],
+    },
     sources: {
       dataDir: dataDir.source,
       host: host.source,

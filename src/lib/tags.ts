@@ -41,14 +41,10 @@ export function splitTags(list: string): string[] {
  * that each name is in the result once.
  */
 export function mergedTags(...lists: readonly (readonly string[])[]): readonly string[] {
-  const [only = none, ...others] = lists.filter((list) => list.length > 0);
-  if (others.length === 0) return only;
   const byName = new Map<string, string>();
-  for (const tag of [only, ...others].flat()) {
+  for (const tag of lists.flat()) {
     const { name } = partsOf(tag);
     if (!byName.has(name)) byName.set(name, tag);
   }
   return [...byName.values()];
 }
-
-const none: readonly string[] = [];

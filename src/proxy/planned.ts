@@ -50,7 +50,7 @@ export async function planned(
     named === undefined ? requestedModel(body) : { value: named.model, start: 0, end: 0, pieces: body };
   facts.requestedModel = model.value;
   const tagged = { exchange, principal, requestedModel: model.value };
-  facts.tags = requestTags(context.config.tagRules, tagged);
+  facts.tags = requestTags(context.config, tagged);
   const snapshot = context.snapshot();
   const plan = context.routing.plan(snapshot.routes, {
     requested: model.value,

@@ -91,6 +91,8 @@ export const settings: readonly Setting[] = [
   { name: 'keepalive_ms', read: ({ keepAliveMs }) => keepAliveMs },
   { name: 'drain_ms', read: ({ drainMs }) => drainMs },
   { name: 'prices', read: ({ prices }) => prices },
+  { name: 'header_tags.names', read: ({ headerTags }) => headerTags.names },
+  { name: 'header_tags.trusted_keys', read: ({ headerTags }) => headerTags.trustedKeys },
   { name: 'tag_rules', read: ({ tagRules }) => tagRules },
 ];
 

@@ -12,20 +12,23 @@ describe('tags of requests', () => {
   const at = setting({
     config: {
       tag_rules: [{ when: { client: 'review-bot/*' }, tags: ['app=review', 'team=bots'] }],
+      header_tags: { names: ['batch', 'env', 'ticket'], trusted_keys: ['portal'] },
       prices: { '*/m-1': { input: 1_000, output: 0 } },
     },
   });
   let core: string;
   let plain: string;
+  let portal: string;
   before(async () => {
     core = await key({ name: 'builds', owner: 'Ann Smith', team: 'core', labels: { env: 'ci' } });
     plain = await key({ name: 'plain' });
+    portal = await key({ name: 'portal' });
     const usage = { prompt_tokens: 1_000, completion_tokens: 0, total_tokens: 1_000 };
     at.upstream.always(json(200, { ...chat.answer(), usage }));
     const replies = [
       await ask(core),
       await ask(core, { 'x-gateway-tags': 'ticket=42, batch, team=other, env=prod' }),
-      await ask(plain, { 'x-gateway-tags': 'team=data' }),
+      await ask(portal, { 'x-gateway-tags': 'team=data' }),
       await ask(plain, { 'user-agent': 'review-bot/1.0', 'x-gateway-tags': 'team=data' }),
       await ask(at.gateway.key),
     ];
@@ -75,6 +78,14 @@ describe('tags of requests', () => {
         typeof error === 'string' ? error : error.message,
         /x-gateway-tags cannot be read: .*blanks/,
       );
+    }
+  });
+
+  it('are refused where a header may not name them: nobody spends the budget of another team', async () => {
+    for (const header of ['team=core', 'owner=Ann Smith', 'ticket=1,app=mine']) {
+      const reply = await ask(plain, { 'x-gateway-tags': header });
+      assert.equal(reply.status, 400, reply.text);
+      assert.match(reply.text, /names the tag \\"(team|owner|app)\\", which this key may not set/);
     }
   });
 

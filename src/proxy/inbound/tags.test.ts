@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Principal } from '../../access/authenticate.ts';
-import { loadConfig, type TagRule } from '../../config.ts';
+import { type HeaderTags, loadConfig, type TagRule } from '../../config.ts';
 import { requestTags, type Tagged } from './tags.ts';
 
 const principal: Principal = { keyId: 'k', name: 'ci-builds', models: null, tags: ['env=ci', 'team=core'] };
@@ -11,11 +11,13 @@ function tagged(headers: Record<string, string> = {}, patch: Partial<Tagged> = {
   return { exchange, principal, requestedModel: 'openai/gpt-5', ...patch };
 }
 
-const tagsOf = (header: string) => requestTags([], tagged({ 'x-gateway-tags': header }));
+const open: HeaderTags = { names: null, trustedKeys: [] };
+const under = (tagRules: TagRule[] = [], headerTags = open) => ({ tagRules, headerTags });
+const tagsOf = (header: string) => requestTags(under(), tagged({ 'x-gateway-tags': header }));
 
 describe('the tags of a request', () => {
   it('are those of its key, and those of its header where the key says nothing of them', () => {
-    assert.equal(requestTags([], tagged()), principal.tags);
+    assert.equal(requestTags(under(), tagged()), principal.tags);
     assert.deepEqual(tagsOf('app=review, batch,team=mine'), ['env=ci', 'team=core', 'app=review', 'batch']);
     assert.deepEqual(tagsOf(''), principal.tags);
   });
@@ -40,12 +42,39 @@ describe('the tags of a request', () => {
     ];
     const client = { 'user-agent': 'Claude-CLI/2.1 (external)' };
     const embeds = { exchange: { path: '/v1/embeddings', request: { headers: {} } } as never };
-    assert.deepEqual(requestTags(rules, tagged(client)).slice(2), ['app=claude-code', 'kind=build']);
-    assert.deepEqual(requestTags(rules, tagged({}, embeds)).slice(2), ['app=other', 'kind=build']);
+    assert.deepEqual(requestTags(under(rules), tagged(client)).slice(2), ['app=claude-code', 'kind=build']);
+    assert.deepEqual(requestTags(under(rules), tagged({}, embeds)).slice(2), ['app=other', 'kind=build']);
     const elsewhere = { ...embeds, requestedModel: 'demo/echo' };
-    assert.deepEqual(requestTags(rules, tagged({}, elsewhere)).slice(2), ['kind=index']);
+    assert.deepEqual(requestTags(under(rules), tagged({}, elsewhere)).slice(2), ['kind=index']);
+    const plain = { ...tagged(client), principal: { ...principal, name: 'ci-2', tags: [] } };
+    const twice: TagRule[] = [...rules, { when: { key: 'ci-*' }, tags: ['app=late', 'batch'] }];
+    assert.deepEqual(requestTags(under(twice), plain), ['app=claude-code', 'kind=build', 'batch']);
     const header = { 'x-gateway-tags': 'kind=mine,mine', ...client };
-    assert.deepEqual(requestTags(rules, tagged(header)).slice(2), ['app=claude-code', 'kind=build', 'mine']);
+    assert.deepEqual(requestTags(under(rules), tagged(header)).slice(2), ['app=claude-code', 'kind=build', 'mine']);
+  });
+
+  it('that decide whose budget counts are not taken from a header, unless that is allowed', () => {
+    const plain: Principal = { keyId: 'p', name: 'portal-1', models: null };
+    const sent = (header: string, headerTags: Partial<HeaderTags> = {}) =>
+      requestTags(
+        under([], { ...open, ...headerTags }),
+        tagged({ 'x-gateway-tags': header }, { principal: plain }),
+      );
+    const refused = { code: 'invalid_request', param: 'x-gateway-tags' };
+    assert.deepEqual(sent('app=x,ticket=4'), ['app=x', 'ticket=4']);
+    for (const header of ['team=core', 'app=x,owner=ann', 'team'])
+      assert.throws(() => sent(header), refused, header);
+    assert.throws(() => sent('team=core'), /"team", which this key may not set/);
+
+    const names = ['ticket', 'app-*'];
+    assert.deepEqual(sent('app-x=1,ticket=2', { names }), ['app-x=1', 'ticket=2']);
+    for (const header of ['team=core', 'app=1', 'tickets=1'])
+      assert.throws(() => sent(header, { names }), refused, header);
+    assert.throws(() => sent('app=1', { names: [] }), refused);
+    assert.deepEqual(sent('team=core', { names: ['*'] }), ['team=core']);
+
+    assert.deepEqual(sent('team=core', { names: [], trustedKeys: ['portal-*'] }), ['team=core']);
+    assert.throws(() => sent('team=core', { trustedKeys: ['portal'] }), refused);
   });
 
   it('have rules that are checked when the gateway starts', () => {

@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/authenticate.ts';
-import type { TagRule } from '../../config.ts';
+import type { Config, HeaderTags, TagRule } from '../../config.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { MOST_TAGS, mergedTags, partsOf, splitTags, tagFault } from '../../lib/tags.ts';
@@ -19,14 +19,39 @@ export interface Tagged {
 /**
  * The tags of a request: those of its key, then those of the rules of `config.json`, then those of its header. What one
  * of them says of a name hides what a later one says of it.
- * @throws GatewayError `invalid_request` for a header that is no list of tags
+ * @throws GatewayError `invalid_request` for a header that is no list of tags, or that names a tag which only the key or a
+ *   rule may set
  */
-export function requestTags(rules: readonly TagRule[], tagged: Tagged): readonly string[] {
+export function requestTags(
+  { headerTags, tagRules }: Pick<Config, 'headerTags' | 'tagRules'>,
+  tagged: Tagged,
+): readonly string[] {
   const { exchange, principal } = tagged;
   const header = exchange.request.headers[tagsHeader];
   const { tags = none } = principal;
-  if (header === undefined && rules.length === 0) return tags;
-  return mergedTags(tags, ruledTags(rules, tagged), header === undefined ? none : tagsIn(String(header)));
+  if (header === undefined && tagRules.length === 0) return tags;
+  const trusted = mergedTags(tags, ruledTags(tagRules, tagged));
+  if (header === undefined) return trusted;
+  const merged = mergedTags(trusted, tagsIn(String(header)));
+  refuseReserved(merged.slice(trusted.length), headerTags, principal.name);
+  return merged;
+}
+
+/** Names that decide whose budget a request counts in. */
+const reservedNames: readonly string[] = ['owner', 'team'];
+
+/**
+ * A header is the client's own claim, so it may not put a request into a budget that is not its key's.
+ * @throws GatewayError `invalid_request`
+ */
+function refuseReserved(fromHeader: readonly string[], { names, trustedKeys }: HeaderTags, key: string): void {
+  if (trustedKeys.some((pattern) => fits(pattern, key))) return;
+  const allowed = (name: string) =>
+    names === null ? !reservedNames.includes(name) : names.some((pattern) => fits(pattern, name));
+  const name = fromHeader.map((tag) => partsOf(tag).name).find((one) => !allowed(one));
+  if (name === undefined) return;
+  const message = `${tagsHeader} names the tag "${name}", which this key may not set. Leave it out, set it on the key (gateway keys edit), or allow it with header_tags in config.json`;
+  throw new GatewayError('invalid_request', message, { param: tagsHeader });
 }
 
 const none: readonly string[] = [];

@@ -37,7 +37,7 @@ export async function proxyMedia(
     const input = { boundary, limitBytes: limits.bodyBytes, folder: join(dataDir, UPLOADS) };
     const upload = await readUpload(exchange, input);
     facts.requestedModel = upload.model;
-    facts.tags = requestTags(context.config.tagRules, { exchange, principal, requestedModel: upload.model });
+    facts.tags = requestTags(context.config, { exchange, principal, requestedModel: upload.model });
     const snapshot = context.snapshot();
     const plan = context.routing.plan(snapshot.routes, {
       requested: upload.model,
