@@ -50,7 +50,11 @@ describe('the tags of a request', () => {
     const twice: TagRule[] = [...rules, { when: { key: 'ci-*' }, tags: ['app=late', 'batch'] }];
     assert.deepEqual(requestTags(under(twice), plain), ['app=claude-code', 'kind=build', 'batch']);
     const header = { 'x-gateway-tags': 'kind=mine,mine', ...client };
-    assert.deepEqual(requestTags(under(rules), tagged(header)).slice(2), ['app=claude-code', 'kind=build', 'mine']);
+    assert.deepEqual(requestTags(under(rules), tagged(header)).slice(2), [
+      'app=claude-code',
+      'kind=build',
+      'mine',
+    ]);
   });
 
   it('that decide whose budget counts are not taken from a header, unless that is allowed', () => {

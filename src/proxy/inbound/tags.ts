@@ -44,7 +44,11 @@ const reservedNames: readonly string[] = ['owner', 'team'];
  * A header is the client's own claim, so it may not put a request into a budget that is not its key's.
  * @throws GatewayError `invalid_request`
  */
-function refuseReserved(fromHeader: readonly string[], { names, trustedKeys }: HeaderTags, key: string): void {
+function refuseReserved(
+  fromHeader: readonly string[],
+  { names, trustedKeys }: HeaderTags,
+  key: string,
+): void {
   if (trustedKeys.some((pattern) => fits(pattern, key))) return;
   const allowed = (name: string) =>
     names === null ? !reservedNames.includes(name) : names.some((pattern) => fits(pattern, name));
