@@ -4,6 +4,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY dashboard/package.json dashboard/package.json
 COPY tools/node/package.json tools/node/package.json
+COPY tools/openapi/package.json tools/openapi/package.json
 RUN npm ci
 COPY . .
 RUN npm run build && npm pack --pack-destination /package

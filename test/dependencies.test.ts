@@ -22,13 +22,14 @@ const packages: Record<string, Locked> = JSON.parse(
 ).packages;
 const { allowScripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const locked = Object.entries(packages).filter(([path]) => path !== '');
+/** Folders of this repository, which npm lists beside the packages that they ask for. */
+const workspaces = new Set(['dashboard', 'tools/node', 'tools/openapi']);
 /** The workspace that brings the Node.js of a clone, and what it asks for. */
 const pinned = JSON.parse(readFileSync(`${root}tools/node/package.json`, 'utf8'));
-const ofWorkspace = new Set(['dashboard', 'tools/node', 'node', ...Object.keys(pinned.optionalDependencies)]);
+const ofWorkspace = new Set(['dashboard', 'node', 'openapi', ...Object.keys(pinned.optionalDependencies)]);
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 const installed = locked.filter(
-  ([path, { dev }]) =>
-    dev !== true && path !== 'dashboard' && path !== 'tools/node' && !ofWorkspace.has(nameOf(path)),
+  ([path, { dev }]) => dev !== true && !workspaces.has(path) && !ofWorkspace.has(nameOf(path)),
 );
 /** What the built pages of the dashboard have in them. */
 const bundled = bundledPackages();

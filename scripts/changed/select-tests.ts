@@ -3,7 +3,7 @@ import { type ImportGraph, reachedFrom } from './import-graph.ts';
 import { programTestsOf } from './program-tests.ts';
 
 /** The files behind which the whole program stands: a test that starts it does not depend on all of it. */
-export const programs: ReadonlySet<string> = new Set(['bin/gateway', 'bin/gateway.js', 'src/cli/main.ts']);
+const programs: ReadonlySet<string> = new Set(['bin/gateway', 'bin/gateway.js', 'src/cli/main.ts']);
 
 /** Tests about the repository as a whole. They take seconds. */
 const always: readonly string[] = ['test/architecture.test.ts', 'test/docs.test.ts'];

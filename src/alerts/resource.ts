@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Action, Caller, Outcome, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { checkedAlert, checkedPatch } from './checked-input.ts';
@@ -55,6 +56,12 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
       permission: 'alerts:update',
       perMinute: 60,
       input: newAlertInput,
+      secret: z.object({
+        signing_secret: z
+          .string()
+          .optional()
+          .describe('What a webhook is signed with; it is shown this once'),
+      }),
       secrets: ['target', 'args'],
       async run(input, caller) {
         checkCommand(input['kind'], caller, commandsByApi);

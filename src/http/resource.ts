@@ -131,6 +131,8 @@ export interface Resource {
   create?: Write & {
     /** Whether a task makes it. */
     slow?: boolean;
+    /** What is shown beside the new member, this once. */
+    secret?: z.ZodObject;
     run(input: Record<string, unknown>, caller: Caller): Promise<Made>;
   };
   update?: Write & {

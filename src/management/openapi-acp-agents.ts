@@ -1,6 +1,7 @@
 import { agentChange, newAgentInput } from '../agents/registry/schema.ts';
 import { acpAgentsCollection } from './acp-agents.ts';
-import { changeFailures, failures, json, ref, text } from './openapi/fixed.ts';
+import { changeExamples, createExamples } from './openapi/examples/inputs.ts';
+import { anyObject, changeFailures, failures, json, ref, text } from './openapi/fixed.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
 import { schemaName, schemaOf, whoMay } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
@@ -59,12 +60,15 @@ export function acpAgentsPaths(): Record<string, PathItem> {
         {
           requestBody: {
             required: true,
-            content: json({ oneOf: [schemaOf(newAgentInput, 'input'), action] }),
+            content: json(
+              { oneOf: [schemaOf(newAgentInput, 'input'), action] },
+              createExamples[acpAgentsCollection],
+            ),
           },
           responses: {
             200: {
               description: 'The agent that was added, what the action came to, or the list',
-              content: json({ type: 'object' }),
+              content: json(anyObject),
             },
             ...changeFailures,
           },
@@ -77,7 +81,10 @@ export function acpAgentsPaths(): Record<string, PathItem> {
       ],
       get: operation('get_agent', 'One agent', 'agents:read', { responses: { ...one, ...failures } }),
       patch: operation('change_agent', 'Enable it, or change how it is run', 'agents:update', {
-        requestBody: { required: true, content: json(schemaOf(agentChange, 'input')) },
+        requestBody: {
+          required: true,
+          content: json(schemaOf(agentChange, 'input'), changeExamples[acpAgentsCollection]),
+        },
         responses: { ...one, ...changeFailures },
       }),
       delete: operation('remove_agent', 'Forget an agent that was added', 'agents:delete', {

@@ -1,5 +1,5 @@
 import { toolBatchStatus, toolChange, toolSettings, toolSettingsInput } from '../tools/schema.ts';
-import { changeFailures, failures, json, text } from './openapi/fixed.ts';
+import { changeFailures, failures, flag, json, text } from './openapi/fixed.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
 import { schemaOf, whoMay } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
@@ -12,8 +12,13 @@ export const cliToolsTag = {
   description: 'Where the coding tools of the gateway’s machine point, and pointing them here',
 };
 
-const query = (name: string, description: string) => ({ name, in: 'query', description, schema: text });
-const dryRun = query('dry_run', '`true` changes nothing and says what would be changed');
+const query = (name: string, description: string, schema: JsonSchema = text) => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+});
+const dryRun = query('dry_run', 'Change nothing, and say what would be changed', flag);
 
 /** The paths below `/api/cli-tools`. */
 export function cliToolsPaths(): Record<string, PathItem> {
@@ -22,7 +27,7 @@ export function cliToolsPaths(): Record<string, PathItem> {
   return {
     '/api/cli-tools/all-statuses': {
       get: operation('list_tool_statuses', 'Which tools are here and where they point', 'tools:read', {
-        parameters: [query('refresh', '`true` asks the programs anew')],
+        parameters: [query('refresh', 'Ask the programs anew', flag)],
         responses: { 200: { description: 'By the id of the tool', content: json(map) }, ...failures },
       }),
     },

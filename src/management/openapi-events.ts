@@ -1,6 +1,7 @@
 import type { EventsRoute } from './events/route.ts';
 import { eventsRoutes } from './events/routes.ts';
-import { text } from './openapi/fixed.ts';
+import { flag, text } from './openapi/fixed.ts';
+import type { JsonSchema } from './openapi/json-schema.ts';
 import { whoMay } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
 
@@ -31,6 +32,12 @@ const idempotencyHeader = {
     'Chosen by the caller: the same request with it is carried out once and answered alike for a day',
 };
 
+/** Of the parameters that are no text, by name. */
+const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
+  dry_run: flag,
+  limit: { type: 'integer', minimum: 1 },
+};
+
 function operationOf({ once, operation, parameters, permission }: EventsRoute): Operation {
   const { headers = [], ...rest } = operation;
   return {
@@ -38,7 +45,7 @@ function operationOf({ once, operation, parameters, permission }: EventsRoute): 
     tags: [tag],
     ...whoMay(permission),
     parameters: [
-      ...parameters.map((one) => ({ ...one, in: 'query', schema: text })),
+      ...parameters.map((one) => ({ ...one, in: 'query', schema: parameterSchemas[one.name] ?? text })),
       ...[...headers, ...(once === true ? [idempotencyHeader] : [])].map((one) => ({
         ...one,
         in: 'header',

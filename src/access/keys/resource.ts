@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Action, Outcome, Resource, Row } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { keyChange, keyRow, newKeyInput } from '../schema.ts';
@@ -34,6 +35,7 @@ export function keysResource({ keys, now }: KeysInput): Resource {
       permission: 'keys:create',
       perMinute: 300,
       input: newKeyInput,
+      secret: z.object({ key: z.string().describe('The key, which is shown this once') }),
       async run(input) {
         const { key, record } = await addKey(keys, input, now());
         return { row: rowOfKey(record, now()), secret: { key } };

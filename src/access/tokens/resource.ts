@@ -76,6 +76,7 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
       permission: 'self:update',
       perMinute: 120,
       input: newToken,
+      secret: z.object({ token: z.string().describe('The token, which is shown this once') }),
       async run(input, caller) {
         const given = newToken.parse(input);
         const users = await index.current();

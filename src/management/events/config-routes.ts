@@ -8,7 +8,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
 import { recorded } from '../collection/audit.ts';
 import { checkAccept } from '../guard/origin.ts';
-import { failures, json, text } from '../openapi/fixed.ts';
+import { anyObject, failures, json, text } from '../openapi/fixed.ts';
 import { schemaOf } from '../openapi/paths.ts';
 import { problem } from '../problem.ts';
 import {
@@ -28,13 +28,13 @@ const ifMatch = {
 const { 400: _, ...otherFailures } = failures;
 const conditional = {
   ...otherFailures,
-  400: { description: 'The configuration is wrong: nothing was changed', content: json({ type: 'object' }) },
+  400: { description: 'The configuration is wrong: nothing was changed', content: json(anyObject) },
   409: { $ref: '#/components/responses/Problem' },
   412: { $ref: '#/components/responses/Problem' },
   422: { $ref: '#/components/responses/Problem' },
   428: { $ref: '#/components/responses/Problem' },
 };
-const document = { 'application/json': { schema: { type: 'object' } }, 'application/yaml': { schema: text } };
+const document = { 'application/json': { schema: anyObject }, 'application/yaml': { schema: text } };
 const message = { ...document, 'application/x-protobuf': { schema: { type: 'string', format: 'binary' } } };
 const applied = {
   200: {

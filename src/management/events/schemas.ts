@@ -2,7 +2,7 @@ import { type EventName, eventTypes, isEventName, nameOfType, typeOf } from '../
 import { jsonSchemaOf } from '../../events/types/schema-document.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { checkAccept } from '../guard/origin.ts';
-import { failures, json, text } from '../openapi/fixed.ts';
+import { anyObject, failures, json, text } from '../openapi/fixed.ts';
 import type { JsonSchema } from '../openapi/json-schema.ts';
 import type { EventsRoute } from './route.ts';
 
@@ -56,7 +56,7 @@ export const schemaRoutes: readonly EventsRoute[] = [
       operationId: 'get_event_schema',
       summary: 'The JSON Schema of the data of a type, which is named as a whole or like `budget.exceeded`',
       responses: {
-        200: { description: 'JSON Schema 2020-12', content: json({ type: 'object' }) },
+        200: { description: 'JSON Schema 2020-12', content: json(anyObject) },
         ...failures,
       },
     },

@@ -2,29 +2,92 @@ import type { JsonSchema } from './json-schema.ts';
 import type { Operation, PathItem } from './reference.ts';
 
 export const text: JsonSchema = { type: 'string' };
-export const json = (schema: JsonSchema) => ({ 'application/json': { schema } });
+export const flag: JsonSchema = { type: 'boolean' };
+/** An object whose fields are not known before. */
+export const anyObject: JsonSchema = { type: 'object', additionalProperties: true };
+export const json = (schema: JsonSchema, example?: unknown) => ({
+  'application/json': { schema, ...(example === undefined ? {} : { example }) },
+});
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 const problems = (...statuses: number[]) =>
   Object.fromEntries(statuses.map((status) => [status, { $ref: '#/components/responses/Problem' }]));
 /** What any operation may answer instead. */
-export const failures = problems(400, 401, 403, 404, 406, 413, 415, 429, 500, 503);
+export const failures = problems(400, 401, 403, 404, 413, 415, 429, 500, 503);
 /** What one that changes something may answer instead: also that another was first (RFC 9110, 13.1.1). */
 export const changeFailures = { ...failures, ...problems(409, 412, 422) };
 
+/** What `GET /api` answers (`management/root.ts`). */
+const entryPoint: JsonSchema = {
+  type: 'object',
+  description: 'What this gateway is, who asks, and the collections that they may read',
+  required: [
+    'name',
+    'description',
+    'version',
+    'versions',
+    'identity',
+    'server_info',
+    'product_info',
+    'collections',
+  ],
+  properties: {
+    name: { ...text, example: 'Modelgate' },
+    description: { ...text, example: 'The management API of this gateway' },
+    version: { ...text, description: 'The version of the API', example: '1.0.0' },
+    versions: {
+      type: 'array',
+      description: 'All versions of the API that are served',
+      items: objectOf({ name: { ...text, example: '1.0.0' }, href: { ...text, example: '/api/v1.0.0' } }),
+    },
+    identity: {
+      ...objectOf({
+        userid: { ...text, example: 'admin' },
+        name: { ...text, example: 'admin' },
+        role: { type: 'string', enum: ['admin', 'operator', 'viewer'] },
+        via: { type: 'string', enum: ['token', 'basic', 'automation', 'local'] },
+      }),
+      description: 'Who asks, and how they logged in',
+    },
+    server_info: {
+      ...objectOf({ version: text, time: { type: 'string', format: 'date-time' } }),
+      description: 'The version of the gateway, and its clock',
+    },
+    product_info: objectOf({
+      name: { ...text, example: 'Modelgate' },
+      documentation: { ...text, example: '/api/docs' },
+    }),
+    collections: {
+      type: 'array',
+      items: objectOf({
+        name: { ...text, example: 'keys' },
+        href: { ...text, example: '/api/keys' },
+        description: { ...text, example: 'Keys with which tools and programs ask for models' },
+      }),
+    },
+  },
+};
+
+/** An object that has all of these fields. */
+function objectOf(properties: Record<string, JsonSchema>): JsonSchema {
+  return { type: 'object', required: Object.keys(properties), properties };
+}
+
 const token: JsonSchema = {
   type: 'object',
+  description: 'A token, which is sent as `X-Auth-Token` until it expires',
   required: ['auth_token', 'expires_on', 'token_ttl'],
   properties: {
     auth_token: text,
     expires_on: { type: 'string', format: 'date-time' },
-    token_ttl: { type: 'integer', description: 'Seconds' },
-    requester_type: text,
+    token_ttl: { type: 'integer', description: 'Seconds', example: 600 },
+    requester_type: { type: 'string', enum: ['api', 'ui', 'ws'] },
   },
 };
 const setup: JsonSchema = {
   type: 'object',
+  description: 'The setup code, and the password of the first admin',
   required: ['code', 'password'],
-  properties: { code: text, password: text },
+  properties: { code: text, password: { ...text, example: 'a long secret of the admin' } },
 };
 
 /** An operation that answers JSON. */
@@ -66,12 +129,17 @@ const finishLogin: Operation = {
 /** The paths that are no collections. */
 export function fixedPaths(): Record<string, PathItem> {
   return {
-    '/api': { get: plain('entry_point', 'What this is, who asks, and what there is', { type: 'object' }) },
+    '/api': { get: plain('entry_point', 'What this is, who asks, and what there is', entryPoint) },
     '/api/auth': {
       get: {
         ...plain('log_in', 'Get a token for a name and a password, or a new one for a token', token, 'auth'),
         parameters: [
-          { name: 'requester_type', in: 'query', description: '`api`, `ui` or `ws`', schema: text },
+          {
+            name: 'requester_type',
+            in: 'query',
+            description: 'What the token is for: `ui` lives longer, `ws` opens WebSockets only',
+            schema: { type: 'string', enum: ['api', 'ui', 'ws'] },
+          },
         ],
       },
       delete: {
@@ -125,13 +193,16 @@ export function fixedPaths(): Record<string, PathItem> {
         },
       },
     },
-    '/api/openapi.json': { get: plain('openapi', 'This document', { type: 'object' }) },
+    '/api/openapi.json': { get: plain('openapi', 'This document', anyObject) },
     '/api/docs': {
       get: {
         operationId: 'docs',
         summary: 'This document for people',
         tags: ['api'],
         description: 'This document for people.',
+        parameters: [
+          { name: 'q', in: 'query', description: 'Show the operations that have these words', schema: text },
+        ],
         responses: {
           200: { description: 'A page', content: { 'text/html': { schema: text } } },
           ...failures,

@@ -3,9 +3,11 @@ import { apiVersion } from '../api-path.ts';
 import { acpAgentsPaths, acpAgentsTag } from '../openapi-acp-agents.ts';
 import { cliToolsPaths, cliToolsTag } from '../openapi-cli-tools.ts';
 import { eventsPaths, eventsTag } from '../openapi-events.ts';
-import { fixedPaths, ref, text } from './fixed.ts';
+import { completed } from './examples/complete.ts';
+import { memberExamples } from './examples/members.ts';
+import { anyObject, fixedPaths, flag, ref, text } from './fixed.ts';
 import type { JsonSchema } from './json-schema.ts';
-import { partName, pathsOf, schemaName, schemaOf } from './paths.ts';
+import { partName, pathsOf, resultName, schemaName, schemaOf } from './paths.ts';
 import type { ApiDocument } from './reference.ts';
 
 /**
@@ -14,7 +16,7 @@ import type { ApiDocument } from './reference.ts';
  */
 export function openApiDocument(resources: readonly Resource[], version: string): ApiDocument {
   const sorted = [...resources].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return {
+  return completed({
     openapi: '3.1.0',
     info: {
       title: 'Modelgate management API',
@@ -54,6 +56,7 @@ export function openApiDocument(resources: readonly Resource[], version: string)
           sorted.flatMap((resource) => [
             [schemaName(resource), recordSchema(resource)],
             [partName(resource), partSchema(resource)],
+            [resultName(resource), resultSchema(resource)],
           ]),
         ),
       },
@@ -64,38 +67,58 @@ export function openApiDocument(resources: readonly Resource[], version: string)
         },
       },
     },
-  };
+  });
 }
 
 const problemSchema: JsonSchema = {
   type: 'object',
+  description: 'What went wrong: ManageIQ’s object `error` and a problem of RFC 9457 in one',
   required: ['error', 'type', 'title', 'status', 'detail', 'request_id'],
   properties: {
     error: {
       type: 'object',
+      description: 'As ManageIQ has it',
       required: ['kind', 'message', 'klass'],
       properties: { kind: text, message: text, klass: text },
     },
     type: text,
-    title: text,
-    detail: text,
-    code: text,
-    param: text,
-    request_id: text,
-    status: { type: 'integer' },
+    title: { ...text, description: 'The name of the status' },
+    detail: { ...text, description: 'What is wrong, and what to do' },
+    code: { ...text, description: 'Which error it is', example: 'not_found' },
+    param: { ...text, description: 'The field or parameter at fault', example: 'name' },
+    request_id: { ...text, description: 'Stands in the log and in the audit log too' },
+    status: { type: 'integer', description: 'The HTTP status', example: 404 },
   },
+};
+
+const outcomeProperties: Record<string, JsonSchema> = {
+  success: { ...flag, description: 'Whether it was done' },
+  message: { ...text, description: 'What was done, or why not', example: 'The key "laptop" is disabled' },
+  href: { ...text, description: 'What it was done to' },
+  task_id: {
+    ...text,
+    description: 'The task that does the rest, where it takes longer',
+    example: 'task_0mwsxmv98Mwq1mxgrnZbQ',
+  },
+  task_href: { ...text, example: '/api/tasks/task_0mwsxmv98Mwq1mxgrnZbQ' },
+  changes: {
+    type: 'object',
+    description: 'What a dry run would change, by field',
+    additionalProperties: { type: 'object', properties: { from: {}, to: {} } },
+    example: { team: { from: null, to: 'core' } },
+  },
+  result: { ...anyObject, description: 'What the action gives back, such as a new key', example: {} },
 };
 
 const outcomeSchema: JsonSchema = {
   type: 'object',
+  description: 'What came of an action',
   required: ['success', 'message'],
-  properties: {
-    success: { type: 'boolean' },
-    message: text,
-    href: text,
-    task_id: text,
-    task_href: text,
-    result: { type: 'object' },
+  properties: outcomeProperties,
+  example: {
+    success: true,
+    message: 'The key "laptop" is disabled',
+    href: '/api/keys/key_0mwsxmve8WJXZ23UIKDa5',
   },
 };
 
@@ -105,16 +128,28 @@ const advertisedSchema: JsonSchema = {
   required: ['name', 'method', 'href'],
   properties: { name: text, method: text, href: text },
   additionalProperties: false,
+  example: { name: 'disable', method: 'post', href: '/api/keys/key_0mwsxmve8WJXZ23UIKDa5' },
 };
 
 function recordSchema(resource: Resource): JsonSchema {
   const record = schemaOf(resource.record, 'output');
-  const actions = { type: 'array', items: ref('Advertised') };
+  const actions = {
+    type: 'array',
+    description: 'What this caller may do with it',
+    items: ref('Advertised'),
+  };
   // What a permission guards is not shown to everybody.
   const required = (record['required'] as string[] | undefined)?.filter(
     (name) => !Object.hasOwn(resource.guarded ?? {}, name),
   );
-  return { ...record, required, properties: { href: text, ...record.properties, actions } };
+  const example = memberExamples[resource.name];
+  return {
+    ...record,
+    required,
+    properties: { href: { ...text, description: 'Its address' }, ...record.properties, actions },
+    description: `A member of \`${resource.name}\`. ${resource.summary}`,
+    ...(example === undefined ? {} : { example }),
+  };
 }
 
 function partSchema(resource: Resource): JsonSchema {
@@ -122,5 +157,22 @@ function partSchema(resource: Resource): JsonSchema {
   return {
     ...record,
     description: 'Its href, or as much of it as was asked for with `expand` and `attributes`',
+  };
+}
+
+function resultSchema(resource: Resource): JsonSchema {
+  const { required: _, properties, ...record } = recordSchema(resource);
+  const secret = resource.create?.secret;
+  return {
+    ...record,
+    description:
+      'The member as it is now, with what is shown this once; or whether the action worked, and why not',
+    properties: {
+      ...outcomeProperties,
+      ...properties,
+      id: { ...text, description: 'Of the member, or as it was named where there is none' },
+      ...(secret === undefined ? {} : schemaOf(secret, 'output').properties),
+      code: { ...text, description: 'Which error it was, where it did not work', example: 'not_found' },
+    },
   };
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { needsFresh, permissions, roleHas, roles } from '../../access/permissions.ts';
 import type { Resource } from '../../http/resource.ts';
-import { changeFailures, failures, json, ref, text } from './fixed.ts';
+import { changeExamples, createExamples } from './examples/inputs.ts';
+import { anyObject, changeFailures, failures, flag, json, ref, text } from './fixed.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Operation, PathItem } from './reference.ts';
 
@@ -14,6 +15,9 @@ export function schemaName({ name }: Pick<Resource, 'name'>): string {
 
 /** What the schema of the shown part of such a member is called: its href alone, or the attributes asked for. */
 export const partName = (resource: Resource) => `${schemaName(resource)}Part`;
+
+/** What the schema of a result is called: the member as it is now, with what is shown once, or whether it worked. */
+export const resultName = (resource: Resource) => `${schemaName(resource)}Result`;
 
 export function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchema {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
@@ -51,21 +55,31 @@ function operation(
   };
 }
 
-const query = (name: string, description: string) => ({ name, in: 'query', description, schema: text });
+const query = (name: string, description: string, schema: JsonSchema = text) => ({
+  name,
+  in: 'query',
+  description,
+  schema,
+});
 
 const listParameters = [
-  query('expand', 'Show whole members with `resources`, else only their href'),
+  query('expand', 'Show whole members, else only their href', { type: 'string', enum: ['resources'] }),
   query('attributes', 'Show only these, separated by commas'),
-  query('hide', 'Show only the counts with `resources`'),
-  query(
-    'filter[]',
-    'A condition: `state = "running"`. Of several all hold, or one of those that begin with `or `',
-  ),
+  query('hide', 'Show the counts only', { type: 'string', enum: ['resources'] }),
+  {
+    ...query(
+      'filter[]',
+      'Conditions: `state = "running"`. All of them hold, or one of those that begin with `or `',
+      { type: 'array', items: text, example: ["name = 'laptop'"] },
+    ),
+    style: 'form' as const,
+    explode: true,
+  },
   query('sort_by', 'Members to sort by, separated by commas'),
   query('sort_order', '`asc` or `desc`'),
-  query('sort_options', '`ignore_case`'),
-  query('limit', 'At most so many, up to 1000'),
-  query('offset', 'Leave out so many first'),
+  query('sort_options', 'Sort texts whatever their case', { type: 'string', enum: ['ignore_case'] }),
+  query('limit', 'At most so many; more than 1000 is 1000', { type: 'integer', minimum: 1, default: 1000 }),
+  query('offset', 'Leave out so many first', { type: 'integer', minimum: 0, default: 0 }),
 ];
 /** Those of a collection, with the names that its filters take beside the members of its records. */
 function listParametersOf({ filters }: Resource) {
@@ -79,7 +93,7 @@ function listParametersOf({ filters }: Resource) {
 }
 
 /** Of all that changes something. */
-const changeParameters = [query('dry_run', '`true` changes nothing and says what would be changed')];
+const changeParameters = [query('dry_run', 'Change nothing, and say what would be changed', flag)];
 /** Of what would be done once more if it were sent again. */
 const postParameters = [
   ...changeParameters,
@@ -106,15 +120,16 @@ function collectionItem(resource: Resource): PathItem {
   const number: JsonSchema = { type: 'integer' };
   const list: JsonSchema = {
     type: 'object',
-    required: ['name', 'count', 'subcount'],
+    description: `A page of ${name}`,
+    required: ['name', 'count', 'subcount', 'pages', 'links'],
     properties: {
-      name: text,
-      count: number,
-      subcount: number,
-      subquery_count: number,
+      name: { ...text, description: 'Of the collection', example: name },
+      count: { ...number, description: 'All members that the caller may see' },
+      subcount: { ...number, description: 'Members on this page' },
+      subquery_count: { ...number, description: 'Members that fit the filter, where there is one' },
       pages: number,
       resources: { type: 'array', items: ref(partName(resource)) },
-      links: { type: 'object' },
+      links: linksSchema(name),
       actions: { type: 'array', items: ref('Advertised') },
     },
   };
@@ -124,6 +139,16 @@ function collectionItem(resource: Resource): PathItem {
       responses: { 200: { description: 'The collection', content: json(list) } },
     }),
     post: postToCollection(resource),
+  };
+}
+
+/** The pages around one, by their addresses. */
+function linksSchema(name: string): JsonSchema {
+  const link: JsonSchema = { ...text, example: `/api/${name}?offset=0` };
+  return {
+    type: 'object',
+    required: ['self', 'first', 'last'],
+    properties: { self: link, next: link, previous: link, first: link, last: link },
   };
 }
 
@@ -141,7 +166,7 @@ function memberItem(resource: Resource): PathItem {
   if (update !== undefined) {
     const change = {
       parameters: changeParameters,
-      requestBody: { required: true, content: json(schemaOf(update.input, 'input')) },
+      requestBody: { required: true, content: json(schemaOf(update.input, 'input'), changeExamples[name]) },
       responses: {
         200: {
           description: 'The member as it is now, or what a dry run would change',
@@ -256,7 +281,7 @@ function postToCollection(resource: Resource): Operation {
     required: ['action', 'resources'],
     properties: {
       action: { enum: things.map(({ action }) => action) },
-      resources: { type: 'array', maxItems: 200, items: { type: 'object' } },
+      resources: { type: 'array', maxItems: 200, items: anyObject },
     },
   };
   const implied = things.filter(({ action }) => resource.actions?.[action]?.implied !== undefined);
@@ -264,12 +289,16 @@ function postToCollection(resource: Resource): Operation {
     variantOf(action, input, description),
   );
   const made = making.map(({ input }) => (input === null ? {} : schemaOf(input, 'input')));
+  const results = resultsOf(resource);
   const answer = alone.length === 0 ? results : { anyOf: [results, ref('Outcome')] };
   const summary = create === undefined ? `Look at several members of ${name}` : `Create a member of ${name}`;
   return {
     ...operation(resource, create === undefined ? 'query' : 'create', summary, create?.permission ?? read, {
       parameters: postParameters,
-      requestBody: { required: true, content: json({ oneOf: [...made, ...alone, several] }) },
+      requestBody: {
+        required: true,
+        content: json({ oneOf: [...made, ...alone, several] }, createExamples[name]),
+      },
       responses: {
         200: { description: 'The results', content: json(answer) },
         ...(create?.slow === true
@@ -281,8 +310,11 @@ function postToCollection(resource: Resource): Operation {
   };
 }
 
-const results: JsonSchema = {
-  type: 'object',
-  required: ['results'],
-  properties: { results: { type: 'array', items: { type: 'object' } } },
-};
+function resultsOf(resource: Resource): JsonSchema {
+  return {
+    type: 'object',
+    description: 'What came of it, for each member that was named',
+    required: ['results'],
+    properties: { results: { type: 'array', items: ref(resultName(resource)) } },
+  };
+}

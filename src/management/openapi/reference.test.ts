@@ -52,7 +52,7 @@ describe('the reference for people', () => {
   };
 
   it('shows no pattern of a time, and each record once', () => {
-    const page = renderReference(document);
+    const page = renderReference({ document, search: '' });
     assert.match(page, /<td><code>at<\/code><\/td><td>time or null<\/td>/);
     assert.doesNotMatch(page, /anyOf|pattern|<h3>KeyPart/);
     assert.match(page, /<h3>Key<[\s\S]*<h3>Part</);
