@@ -116,7 +116,7 @@ curl -s http://127.0.0.1:20128/v1/chat/completions -H 'x-gateway-dry-run: 1' \\
   -d '{"model": "auto", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
 \`\`\`
 
-What the table below does not show is to be read in [\`test/translation/golden\`](../test/translation/golden): whole
+What the table below does not show is to be read in \`test/translation/golden\`: whole
 requests and streams, each in every other format.
 
 ## Always carried

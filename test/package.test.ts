@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { cp, lstat, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join, relative } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { copyProject } from './support/clone.ts';
 
 /** The published package, as a user gets it: packed, installed into an empty folder, run from there. */
-const project = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
 const maximumInstalledBytes = 60 * 1024 * 1024;
 
@@ -81,7 +80,7 @@ describe('the published package', () => {
     );
     const unexpected = files.filter(
       (path) =>
-        !/^(package\.json|README\.md|bin\/gateway\.js)$/.test(path) &&
+        !/^(package\.json|[A-Z]+\.md|bin\/gateway\.js|docs\/.+\.md)$/.test(path) &&
         !/^dist\/(.+\.js|.+\.gen\.json|licenses\.txt|(codecs|lib|events\/cesql)\/.+\.d\.ts)$/.test(path) &&
         !/^dist\/dashboard\/app\/(.+\.(br|gz)|manifest\.json)$/.test(path),
     );
@@ -188,20 +187,6 @@ describe('the published package', () => {
     assert.match(stderr, /^gateway: needs Node\.js 24 or newer .+ and this is v\d+\.\d+\.\d+: .+\n$/);
   });
 });
-
-/** All but what is installed or built, with the same packages; the pages of the dashboard are built once for all tests. */
-async function copyProject(target: string): Promise<void> {
-  const left = ['.git', 'node_modules', 'dist'];
-  await cp(project, target, {
-    recursive: true,
-    filter: (source) => !left.includes(relative(project, source)),
-  });
-  await symlink(join(project, 'node_modules'), join(target, 'node_modules'));
-  const pages = join('dist', 'dashboard', 'app');
-  await mkdir(join(target, 'dist'));
-  if (existsSync(join(project, pages)))
-    await cp(join(project, pages), join(target, pages), { recursive: true });
-}
 
 async function sizeOf(directory: string): Promise<number> {
   const stats = await Promise.all(

@@ -3,6 +3,7 @@
  * The longest prefix of a changed path counts.
  */
 export const programTests: Readonly<Record<string, readonly string[]>> = {
+  'README.md': ['test/readme.test.ts'],
   'bin/': ['test/launcher.test.ts', 'test/package.test.ts', 'test/cli/running.test.ts'],
   'dashboard/': ['test/dashboard/*.test.ts'],
   'docs/': [

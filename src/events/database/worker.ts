@@ -89,7 +89,7 @@ function failed(error: unknown): void {
   const damaged = [SQLITE_CORRUPT, SQLITE_NOTADB].includes(codeOf(error) & 0xff);
   if (opened !== null && !damaged) return;
   const message = damaged
-    ? `${path} is damaged (${messageOf(error)}). Stop the gateway and run: gateway events repair ${path}`
+    ? `${path} is damaged (${messageOf(error)}). Stop the gateway and run \`gateway events repair ${path}\``
     : `${path} cannot be opened: ${messageOf(error)}`;
   fault = { error: new Error(message), lasts: damaged, at: performance.now() };
 }

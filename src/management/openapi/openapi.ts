@@ -4,6 +4,7 @@ import { acpAgentsPaths, acpAgentsTag } from '../openapi-acp-agents.ts';
 import { cliToolsPaths, cliToolsTag } from '../openapi-cli-tools.ts';
 import { eventsPaths, eventsTag } from '../openapi-events.ts';
 import { completed } from './examples/complete.ts';
+import { exampleOf } from './examples/example.ts';
 import { memberExamples } from './examples/members.ts';
 import { anyObject, fixedPaths, flag, ref, text } from './fixed.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -142,13 +143,20 @@ function recordSchema(resource: Resource): JsonSchema {
   const required = (record['required'] as string[] | undefined)?.filter(
     (name) => !Object.hasOwn(resource.guarded ?? {}, name),
   );
-  const example = memberExamples[resource.name];
+  const shown = memberExamples[resource.name] ?? {};
+  // A field that is not in the example yet has one made of its schema.
+  const example = Object.fromEntries(
+    Object.entries({ href: text, ...record.properties }).map(([name, schema]) => [
+      name,
+      Object.hasOwn(shown, name) ? shown[name] : exampleOf(schema, {}, name),
+    ]),
+  );
   return {
     ...record,
     required,
     properties: { href: { ...text, description: 'Its address' }, ...record.properties, actions },
     description: `A member of \`${resource.name}\`. ${resource.summary}`,
-    ...(example === undefined ? {} : { example }),
+    example,
   };
 }
 

@@ -54,7 +54,7 @@ function refuseReserved(
     names === null ? !reservedNames.includes(name) : names.some((pattern) => fits(pattern, name));
   const name = fromHeader.map((tag) => partsOf(tag).name).find((one) => !allowed(one));
   if (name === undefined) return;
-  const message = `${tagsHeader} names the tag "${name}", which this key may not set. Leave it out, set it on the key (gateway keys edit), or allow it with header_tags in config.json`;
+  const message = `${tagsHeader} names the tag "${name}", which this key may not set. Leave it out, set it on the key (\`gateway keys edit\`), or allow it with header_tags in config.json`;
   throw new GatewayError('invalid_request', message, { param: tagsHeader });
 }
 

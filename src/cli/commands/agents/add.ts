@@ -58,7 +58,7 @@ export const agentsAddCommand: Command = {
     const row = await agentRow(id, context);
     context.io.result(row, () =>
       row.problem === null
-        ? `${row.name} answers as the model ${row.model_id}. Try it: gateway agents test ${id}`
+        ? `${row.name} answers as the model ${row.model_id}. Try it with \`gateway agents test ${id}\`.`
         : `Added ${row.name}. ${row.problem}`,
     );
     return 0;

@@ -29,7 +29,7 @@ export const agentsEnableCommand: Command = {
     const row = await agentRow(id, context);
     context.io.result(row, () =>
       row.problem === null
-        ? `${row.name} answers as the model ${row.model_id}. Try it: gateway agents test ${id}`
+        ? `${row.name} answers as the model ${row.model_id}. Try it with \`gateway agents test ${id}\`.`
         : `${row.name} is enabled. ${row.problem}`,
     );
     return 0;

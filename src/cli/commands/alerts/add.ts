@@ -79,7 +79,7 @@ export const alertsAddCommand: Command = {
     io.result(document, () => {
       const signed =
         secret === null ? '' : `\nIt is signed with this secret, which is shown once:\n${secret}`;
-      return `Added the alert "${alert.name}". Try it: gateway alerts test ${alert.name}${signed}`;
+      return `Added the alert "${alert.name}". Try it with \`gateway alerts test ${alert.name}\`.${signed}`;
     });
     return 0;
   },
