@@ -1,4 +1,5 @@
 import { basename, dirname, join, relative } from 'node:path';
+import { readVariable } from '../config.ts';
 import { run } from './program.ts';
 import { createIo } from './terminal/io.ts';
 
@@ -8,6 +9,7 @@ const switches = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
 const io = createIo({
   json: switches.includes('--json'),
   nonInteractive: switches.includes('--non-interactive'),
+  readsKeys: readVariable('TERM') !== 'dumb',
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,

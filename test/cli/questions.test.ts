@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { it } from 'node:test';
 import { createIo } from '../../src/cli/terminal/io.ts';
+import { temporaryFolder } from '../support/folder.ts';
+import { PATIENCE_MS } from '../support/patience.ts';
 
 it('a secret that was refused is typed anew, for nobody sees what stands there', async () => {
   // Node.js reads no single keys on a terminal that calls itself dumb, as those of some test runners do.
@@ -18,6 +22,7 @@ it('a secret that was refused is typed anew, for nobody sees what stands there',
   const io = createIo({
     json: false,
     nonInteractive: false,
+    readsKeys: true,
     stdin,
     stdout,
     stderr: stdout,
@@ -32,4 +37,25 @@ it('a secret that was refused is typed anew, for nobody sees what stands there',
   stdin.write('\r');
   assert.equal(await answer, 'right');
   assert.equal(shown.includes('right'), false);
+});
+
+const hasTerminals = spawnSync('script', ['-qec', 'true', '/dev/null']).status === 0;
+
+it('asks nothing on a terminal that reads no single keys, and says what to give instead', {
+  skip: hasTerminals ? false : 'there is no program `script`',
+}, (test) => {
+  const program = resolve(import.meta.dirname, '../../src/cli/main.ts');
+  const env = { ...process.env, TERM: 'dumb', DATA_DIR: temporaryFolder(test) };
+  const added = spawnSync(process.execPath, [program, 'keys', 'add', 'ci'], { env });
+  assert.equal(added.status, 0);
+  const command = `${process.execPath} ${program} keys remove ci`;
+  const { error, status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+    encoding: 'utf8',
+    input: '',
+    env,
+    timeout: PATIENCE_MS,
+  });
+  assert.equal(error, undefined, 'it does not wait for an answer');
+  assert.equal(status, 2);
+  assert.match(stdout, /--yes/);
 });

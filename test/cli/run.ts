@@ -144,6 +144,7 @@ export async function runHere(args: readonly string[]): Promise<Pick<Ran, 'code'
   const io = createIo({
     json: args.includes('--json'),
     nonInteractive: true,
+    readsKeys: true,
     stdin: new PassThrough(),
     stdout,
     stderr,

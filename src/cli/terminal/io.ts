@@ -5,7 +5,7 @@ import { type Column, type StyleName, styleText, table } from './text.ts';
 export interface Io {
   /** `--json` was given. */
   readonly json: boolean;
-  /** Questions may be asked: stdin and stderr are a terminal and `--non-interactive` was not given. */
+  /** Questions may be asked: stdin and stderr are a terminal that reads keys, and `--non-interactive` was not given. */
   readonly interactive: boolean;
   /** Stdin is a terminal, whether or not anything may be asked. */
   readonly terminal: boolean;
@@ -48,6 +48,8 @@ type Output = Writable & { isTTY?: boolean; hasColors?: () => boolean };
 export interface IoInput {
   json: boolean;
   nonInteractive: boolean;
+  /** Whether the terminal hands over single keys, as questions need: one with TERM=dumb does not. */
+  readsKeys: boolean;
   stdin: Readable & { isTTY?: boolean };
   stdout: Output;
   stderr: Output;
@@ -60,6 +62,7 @@ export interface IoInput {
 export function createIo({
   json,
   nonInteractive,
+  readsKeys,
   stdin,
   stdout,
   stderr,
@@ -83,7 +86,7 @@ export function createIo({
   return {
     json,
     terminal: stdin.isTTY === true,
-    interactive: !nonInteractive && stdin.isTTY === true && stderr.isTTY === true,
+    interactive: !nonInteractive && readsKeys && stdin.isTTY === true && stderr.isTTY === true,
     result: (document, text) => {
       stdout.write(json ? `${JSON.stringify(document, null, 2)}\n` : forPeople(text()));
     },
