@@ -390,6 +390,14 @@ router_rules:
     assert.equal(busy.status, 429);
     assert.equal(busy.text, 'too busy');
     assert.match(busy.header('retry-after') ?? '', /^\d+$/);
+    const shown = await at.call('GET', '/api/events/status', { token: at.admin.token });
+    const { requests } = shown.json() as { requests: { resource: string; limits: object[] } };
+    const [limit] = requests.limits.map((one) => ({ ...one, name: '', scope: '' }));
+    assert.deepEqual([requests.resource, requests.limits.length], ['POST:/api/events', 1]);
+    const counted = { threshold: 2, in_period: 2, remaining: 0, refused: 1, period_ms: 3_600_000 };
+    assert.deepEqual(limit, { kind: 'rate-limit', name: '', scope: '', ...counted });
+    const { stdout } = await at.gateway.cli('events', 'status');
+    assert.match(stdout, /LIMIT OF POST:\/api\/events +ALLOWED +REMAINING +REFUSED\n.* 2 in 3600 s +0 +1/);
     const silent = rule.replace(/, action.*/, '');
     assert.equal((await put(withRules(limited('shop', 2, silent)))).status, 200);
     const plain = await send(structured, context);

@@ -1,5 +1,7 @@
 import type { Channel as ChannelConfig, EventConfig } from '../config/config.ts';
 import type { LetterCount } from '../dead-letters/letter-calls.ts';
+import type { GateStatus } from '../strategies/gate.ts';
+import { ingestResource } from '../strategies/resources.ts';
 import type { OwnEventsStatus } from './own-events.ts';
 import type { PublisherStatus } from './publisher.ts';
 import type { RunningTrigger } from './running-trigger.ts';
@@ -12,6 +14,8 @@ export interface EngineStatus {
   readonly triggers: readonly TriggerStatus[];
   readonly ownEvents: OwnEventsStatus;
   readonly deadLetters: readonly LetterCount[];
+  /** The limits on HTTP requests that bring events. */
+  readonly requests: GateStatus;
 }
 
 export interface ChannelStatus {
@@ -40,6 +44,7 @@ export interface EngineParts {
   triggers: Iterable<RunningTrigger>;
   ownEvents: OwnEventsStatus;
   letterCounts(): Promise<readonly LetterCount[]>;
+  requests: GateStatus;
 }
 
 /** Never throws: what cannot be told is left out. */
@@ -51,6 +56,7 @@ export async function engineStatus(parts: EngineParts): Promise<EngineStatus> {
     triggers,
     ownEvents: parts.ownEvents,
     deadLetters: await parts.letterCounts().catch(() => []),
+    requests: parts.requests,
   };
 }
 
@@ -59,6 +65,7 @@ export function engineHealth({
   config,
   degradations,
   ownEvents,
+  requests,
   sources,
   triggers,
 }: EngineParts): EngineHealth {
@@ -66,6 +73,7 @@ export function engineHealth({
   return {
     sources,
     ownEvents,
+    requests,
     triggers: running.map(({ context: { activity, gate }, definition }) => ({
       id: definition.trigger.id,
       paused: activity.paused(),
@@ -130,11 +138,17 @@ export interface EngineHealth {
   readonly channels: readonly Pick<ChannelStatus, 'id' | 'problem' | 'degraded'>[];
   readonly sources: readonly Pick<PublisherStatus, 'source' | 'storage'>[];
   readonly ownEvents: Pick<OwnEventsStatus, 'dropped'>;
+  readonly requests: GateStatus;
 }
 
 /** What an operator should look at, in sentences. */
-export function engineProblems({ channels, ownEvents, sources, triggers }: EngineHealth): string[] {
+export function engineProblems({ channels, ownEvents, requests, sources, triggers }: EngineHealth): string[] {
   return [
+    ...requests.limits.flatMap((limit) =>
+      limit.kind === 'circuit-breaker' && limit.state !== 'closed'
+        ? [`The circuit breaker of ${ingestResource} is ${limit.state}`]
+        : [],
+    ),
     ...triggers.flatMap(({ gate, id, paused }) => [
       ...(paused === null ? [] : [`Trigger ${id} is paused: ${paused.detail}`]),
       ...gate.limits.flatMap((limit) =>

@@ -178,6 +178,7 @@ export function createEngine(input: EngineInput): Engine {
     triggers: triggers.current().values(),
     ownEvents: ownEvents.status(),
     letterCounts: deadLetters.counts,
+    requests: gates.of(ingestResource).status(),
   });
   return {
     apply: (config) => inTurn(() => applyNow(withBridges(config))),

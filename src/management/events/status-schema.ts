@@ -11,6 +11,8 @@ const limit = z.discriminatedUnion('kind', [
     threshold: z.number(),
     period_ms: z.number(),
     in_period: z.number(),
+    /** Calls of this gateway that pass before the period is over. */
+    remaining: z.number(),
     refused: z.number(),
     scope,
   }),
@@ -28,6 +30,8 @@ const limit = z.discriminatedUnion('kind', [
     name: z.string(),
     max: z.number(),
     in_flight: z.number(),
+    /** Calls of this gateway that may begin now. */
+    remaining: z.number(),
     refused: z.number(),
     scope,
   }),
@@ -121,6 +125,8 @@ export const statusRecord = z.object({
   sources: z.array(source),
   channels: z.array(channel),
   triggers: z.array(trigger),
+  /** HTTP requests that bring events: limits with the target `POST:/api/events`. */
+  requests: z.object({ resource: z.string(), limits: z.array(limit) }),
   own_events: z.object({ emitted: z.number(), dropped: z.number(), waiting: z.number() }),
 });
 

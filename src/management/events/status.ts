@@ -4,6 +4,7 @@ import type { PublisherStatus } from '../../events/engine/publisher.ts';
 import type { TriggerStatus } from '../../events/engine/trigger-status.ts';
 import type { EventControl } from '../../events/open.ts';
 import type { LimitStatus } from '../../events/strategies/limit.ts';
+import { ingestResource } from '../../events/strategies/resources.ts';
 import type { StatusRecord } from './status-schema.ts';
 
 /** How the event engine is doing, as the API tells it. Nothing is opened for that. */
@@ -21,6 +22,7 @@ export async function statusOf(opened: EventControl | null): Promise<StatusRecor
       warnings: [...one.warnings],
     })),
     triggers: status.triggers.map((one) => triggerOf(one, status)),
+    requests: { resource: ingestResource, limits: status.requests.limits.map(limitOf) },
     own_events: { ...status.ownEvents },
   };
 }
@@ -32,6 +34,7 @@ const notRunning: StatusRecord = {
   sources: [],
   channels: [],
   triggers: [],
+  requests: { resource: ingestResource, limits: [] },
   own_events: { emitted: 0, dropped: 0, waiting: 0 },
 };
 
@@ -125,7 +128,8 @@ function limitOf(limit: LimitStatus): StatusRecord['triggers'][number]['limits']
   switch (limit.kind) {
     case 'rate-limit': {
       const { inPeriod, kind, periodMs, scope, threshold } = limit;
-      return { kind, name, refused, threshold, period_ms: periodMs, in_period: inPeriod, scope };
+      const remaining = Math.max(0, Math.floor(threshold - inPeriod));
+      return { kind, name, refused, threshold, period_ms: periodMs, in_period: inPeriod, remaining, scope };
     }
     case 'circuit-breaker': {
       const { bad, calls, kind, opened, state } = limit;
@@ -133,7 +137,8 @@ function limitOf(limit: LimitStatus): StatusRecord['triggers'][number]['limits']
     }
     case 'concurrency-limit': {
       const { inFlight, kind, max, scope } = limit;
-      return { kind, name, refused, max, in_flight: inFlight, scope };
+      const remaining = Math.max(0, max - inFlight);
+      return { kind, name, refused, max, in_flight: inFlight, remaining, scope };
     }
   }
 }

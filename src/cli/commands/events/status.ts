@@ -42,7 +42,7 @@ const isWell = ({ config, problems }: StatusRecord): boolean =>
 function textOf(status: StatusRecord, io: Io): string {
   if (!status.running)
     return 'No event has come yet. `gateway events show` prints the configuration that is in force.';
-  const { channels, config, problems, sources, triggers } = status;
+  const { channels, config, problems, requests, sources, triggers } = status;
   const tables = [
     io.table<StatusRecord['sources'][number]>(
       [
@@ -81,6 +81,18 @@ function textOf(status: StatusRecord, io: Io): string {
       triggers,
     ),
   ];
+  if (requests.limits.length > 0)
+    tables.push(
+      io.table<StatusRecord['requests']['limits'][number]>(
+        [
+          { title: `LIMIT OF ${requests.resource}`, cell: ({ kind, name }) => printable(name || kind) },
+          { title: 'ALLOWED', cell: allowed },
+          { title: 'REMAINING', cell: remaining },
+          { title: 'REFUSED', cell: ({ refused }) => String(refused) },
+        ],
+        requests.limits,
+      ),
+    );
   const rejected =
     config.rejected === null
       ? []
@@ -99,6 +111,22 @@ function stateOf({ breaker, paused }: StatusRecord['triggers'][number]): string 
   if (paused !== null) return `paused: ${paused.reason}`;
   return breaker === null || breaker === 'closed' ? 'running' : `breaker ${breaker}`;
 }
+
+type LimitRecord = StatusRecord['requests']['limits'][number];
+
+function allowed(limit: LimitRecord): string {
+  switch (limit.kind) {
+    case 'rate-limit':
+      return `${limit.threshold} in ${limit.period_ms / 1_000} s`;
+    case 'concurrency-limit':
+      return `${limit.max} at a time`;
+    case 'circuit-breaker':
+      return '-';
+  }
+}
+
+const remaining = (limit: LimitRecord): string =>
+  limit.kind === 'circuit-breaker' ? limit.state : String(limit.remaining);
 
 const depth = (waiting: number | null): string => (waiting === null ? '?' : String(waiting));
 const sum = (numbers: readonly number[]): number => numbers.reduce((a, b) => a + b, 0);
