@@ -685,6 +685,7 @@ async function openManagementApi(
     once,
     version,
     report,
+    warn: (sentence) => log.warn(sentence),
     now: context.now,
     trusted: (address) => proxies(address) || (tunnels.open() && isLoopbackAddress(address)),
     hosts: context.hosts,

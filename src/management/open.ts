@@ -31,6 +31,7 @@ export interface ManagementInput
     | 'streams'
     | 'trusted'
     | 'version'
+    | 'warn'
   > {
   gatekeeper: Gatekeeper;
   /** What the other units show, beside users and tokens. */
@@ -79,6 +80,7 @@ export function openManagement(input: ManagementInput): Management {
     now: input.now,
     openapi,
     report: input.report,
+    warn: input.warn,
     mutex: createKeyedMutex(),
     once: input.once,
     trusted: input.trusted,

@@ -1,10 +1,13 @@
 import { createContextValues } from '@connectrpc/connect';
 import { connectNodeAdapter } from '@connectrpc/connect-node';
+import { OpenSergoUniversalTransportService } from '../../../events/gen/io/opensergo/proto/transport/v1/transport_pb.ts';
 import { EventConfigService } from '../../../events/gen/modelgate/events/v1/event_config_service_pb.ts';
 import type { Http2Exchange } from '../../../http/http2/exchange.ts';
 import type { Caller } from '../../../http/resource.ts';
 import type { Exchange } from '../../../http/server/server.ts';
-import { callerKey, eventConfigService, type ServiceInput } from './service.ts';
+import { callerKey } from './calls.ts';
+import { eventConfigService, type ServiceInput } from './service.ts';
+import { type TransportServiceInput, transportService } from './transport-service.ts';
 
 /** A configuration of a thousand routers takes a tenth of it. */
 const MOST_BYTES = 4_194_304;
@@ -14,7 +17,7 @@ export interface EventServiceHandler {
   serve(exchange: Exchange | Http2Exchange, caller: Caller): void;
 }
 
-export interface HandlerInput extends ServiceInput {
+export interface HandlerInput extends ServiceInput, TransportServiceInput {
   /** Aborted when the gateway stops: streams end. */
   closed: AbortSignal;
 }
@@ -22,7 +25,10 @@ export interface HandlerInput extends ServiceInput {
 export function createEventServiceHandler({ closed, ...input }: HandlerInput): EventServiceHandler {
   const callers = new WeakMap<object, Caller>();
   const serve = connectNodeAdapter({
-    routes: (router) => void router.service(EventConfigService, eventConfigService(input)),
+    routes(router) {
+      router.service(EventConfigService, eventConfigService(input));
+      router.service(OpenSergoUniversalTransportService, transportService(input));
+    },
     shutdownSignal: closed,
     readMaxBytes: MOST_BYTES,
     writeMaxBytes: 64 * MOST_BYTES,

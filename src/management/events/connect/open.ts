@@ -7,11 +7,14 @@ import { securityHeaders } from '../../guard/security-headers.ts';
 import type { EventServiceHandler } from './handler.ts';
 import { callRefusal, grpcType } from './refusal.ts';
 
-const prefix = '/modelgate.events.v1.EventConfigService/';
+const prefixes = [
+  '/modelgate.events.v1.EventConfigService/',
+  '/io.opensergo.proto.transport.v1.OpenSergoUniversalTransportService/',
+];
 
 /**
- * The service `modelgate.events.v1.EventConfigService`, by Connect and gRPC-Web over HTTP/1.1, and by gRPC too over HTTP/2. The
- * protocols' library is loaded with the first call.
+ * The service `modelgate.events.v1.EventConfigService`, by Connect and gRPC-Web over HTTP/1.1, and by gRPC too over HTTP/2, where
+ * the transport of OpenSergo is too. The protocols' library is loaded with the first call.
  */
 export interface EventService {
   /** Never throws. */
@@ -21,7 +24,7 @@ export interface EventService {
 }
 
 export function isEventServicePath(path: string): boolean {
-  return path.startsWith(prefix);
+  return prefixes.some((prefix) => path.startsWith(prefix));
 }
 
 export function openEventService(context: ManagementContext): EventService {
@@ -35,6 +38,8 @@ export function openEventService(context: ManagementContext): EventService {
       watchers: context.streams.watchers,
       record: (change) => context.audit({ kind: 'change', change }),
       closed: closed.signal,
+      now: context.now,
+      warn: context.warn,
     });
   };
   return {

@@ -1,13 +1,6 @@
 import { create, type JsonObject, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import {
-  Code,
-  ConnectError,
-  createContextKey,
-  type HandlerContext,
-  type ServiceImpl,
-} from '@connectrpc/connect';
-import type { Permission } from '../../../access/permissions.ts';
+import { Code, ConnectError, type ServiceImpl } from '@connectrpc/connect';
 import { encodeJsonEvent } from '../../../events/cloudevents/json-format.ts';
 import type { ConfigSource } from '../../../events/config/decode.ts';
 import type { ConfigProblem } from '../../../events/config/problem.ts';
@@ -20,25 +13,16 @@ import type {
   DeadLetterSelection,
   EventConfigService,
 } from '../../../events/gen/modelgate/events/v1/event_config_service_pb.ts';
-import type { EventControl, Events } from '../../../events/open.ts';
 import type { Caller } from '../../../http/resource.ts';
-import { GatewayError } from '../../../lib/error.ts';
 import { recorded } from '../../collection/audit.ts';
 import type { Change } from '../../collection/collection.ts';
-import type { Gatekeeper } from '../../context.ts';
-import type { Watchers } from '../../live/watchers.ts';
 import { etagOf } from '../config-routes.ts';
 import { filterOf } from '../dead-letter-routes.ts';
 import { statusOf } from '../status.ts';
-import { createMessageQueue, type MessageQueue, type QueueLimit } from './message-queue.ts';
+import { createServiceCalls, type ServiceCallsInput } from './calls.ts';
+import type { QueueLimit } from './message-queue.ts';
 
-/** Who makes a call. */
-export const callerKey = createContextKey<Caller | null>(null);
-
-export interface ServiceInput {
-  events: Events;
-  gatekeeper: Pick<Gatekeeper, 'endOf' | 'lasts'>;
-  watchers: Watchers;
+export interface ServiceInput extends ServiceCallsInput {
   record(change: Change): Promise<void>;
 }
 
@@ -56,17 +40,7 @@ export function eventConfigService({
   record,
   watchers,
 }: ServiceInput): ServiceImpl<typeof EventConfigService> {
-  /** The engine, for a caller who has the permission. @throws ConnectError */
-  const opened = async (
-    context: HandlerContext,
-    permission: Permission,
-  ): Promise<EventControl & { caller: Caller }> => {
-    const caller = context.values.get(callerKey);
-    if (caller === null) throw new ConnectError('Log in first', Code.Unauthenticated);
-    if (!caller.can(permission))
-      throw new ConnectError(`This needs the permission ${permission}`, Code.PermissionDenied);
-    return { ...(await events.control()), caller };
-  };
+  const { opened, stream } = createServiceCalls({ events, gatekeeper, watchers });
   const changed = async <T extends Record<string, unknown>>(
     caller: Caller,
     action: string,
@@ -76,32 +50,6 @@ export function eventConfigService({
       const { after, failed, value } = await run();
       return { value, failed, facts: { after } };
     });
-  /** Sends what is added, for as long as the client reads and its login lasts. @throws ConnectError */
-  async function* stream<T>(
-    caller: Caller,
-    permission: Permission,
-    client: AbortSignal,
-    limit: QueueLimit,
-    begin: (queue: Pick<MessageQueue<T>, 'add'>) => () => void,
-  ): AsyncGenerator<{ message: T; missed: number }> {
-    const ended = new AbortController();
-    const login = {
-      userId: caller.userId,
-      until: gatekeeper.endOf(caller),
-      lasts: () => gatekeeper.lasts(caller, [permission]),
-    };
-    const leave = entered(() => watchers.enter(login, () => ended.abort()));
-    const queue = createMessageQueue<T>(AbortSignal.any([client, ended.signal]), limit);
-    const stop = begin(queue);
-    try {
-      yield* queue;
-    } finally {
-      stop();
-      leave();
-    }
-    if (ended.signal.aborted) throw new ConnectError('Your login has ended', Code.Unauthenticated);
-  }
-
   return {
     async getConfig(_, context) {
       const { config } = await opened(context, 'events:inspect');
@@ -206,16 +154,6 @@ export function eventConfigService({
       for await (const { message, missed } of tailed) yield { ...message, missed };
     },
   };
-}
-
-/** @throws ConnectError where too many watch already */
-function entered<T>(enter: () => T): T {
-  try {
-    return enter();
-  } catch (error) {
-    if (error instanceof GatewayError) throw new ConnectError(error.message, Code.ResourceExhausted);
-    throw error;
-  }
 }
 
 /** An empty configuration where there is none. */
