@@ -7,6 +7,17 @@ const CONNECTIONS = 2;
 /** The channel of NOTIFY by which gateways tell each other of new events; the topic is the message. */
 const NOTIFICATIONS = 'modelgate_events';
 
+/** The numbers of the types of arrays that our statements have. They are the same in every database. */
+export const arrayType = { bytea: 1001, text: 1009, bigint: 1016, double: 1022 } as const;
+
+/** `from`: they are written and never read. */
+const arrayTypes = Object.fromEntries(
+  Object.entries(arrayType).map(([name, to]) => [
+    name,
+    { to, from: [], serialize: arrayText, parse: (text: string) => text },
+  ]),
+);
+
 export interface PostgresConnection {
   readonly sql: Sql;
   /** Never rejects. */
@@ -37,6 +48,9 @@ export async function connectPostgres(
     max: CONNECTIONS,
     max_lifetime: null,
     connect_timeout: CONNECT_S,
+    // It would ask for the types of arrays first. When the connection is lost just then, nobody handles the error of that.
+    fetch_types: false,
+    types: arrayTypes,
     onnotice: () => {},
     onclose: () => {
       if (!closing) onLost(new Error('PostgreSQL closed the connection'));
@@ -59,6 +73,19 @@ export async function connectPostgres(
     throw error;
   }
   return { sql, close };
+}
+
+type ArrayElement = string | number | bigint | Uint8Array | null;
+
+/** A list as PostgreSQL reads it: every element in quotes. */
+function arrayText(elements: readonly ArrayElement[]): string {
+  const texts = elements.map((element) => {
+    if (element === null) return 'null';
+    const text =
+      element instanceof Uint8Array ? `\\x${Buffer.from(element).toString('hex')}` : String(element);
+    return `"${text.replace(/[\\"]/g, '\\$&')}"`;
+  });
+  return `{${texts.join()}}`;
 }
 
 /** @throws Error for a mode that is unknown, or that would leave it to the server */

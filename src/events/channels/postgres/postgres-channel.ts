@@ -5,13 +5,11 @@ import type { BackgroundTasks } from '../background-tasks.ts';
 import { createLastingConnection } from '../broker/lasting-connection.ts';
 import type { Channel, Content } from '../channel.ts';
 import { createBatches } from './batches.ts';
-import { notify, type PostgresConnection } from './connect-postgres.ts';
+import { arrayType, notify, type PostgresConnection } from './connect-postgres.ts';
 
 /** Gateways that missed a notification ask so often. */
 const POLL_MS = 5_000;
 const MAX_CALLS = 20_000;
-/** Parameters that are lists of bytes need their type said: that of `bytea`. */
-const BYTEA = 17;
 
 export interface PostgresChannelInput {
   /** @param onEvents is told of each topic that gets events. @param onLost that the connection is of no use any more */
@@ -114,7 +112,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
     await run(async (sql) => {
       await sql`with added as (
           insert into modelgate_events (topic, event)
-          select ${topic}, event from unnest(${sql.array([...events], BYTEA)}) with ordinality as list (event, place)
+          select ${topic}, event from unnest(${sql.array([...events], arrayType.bytea)}) with ordinality as list (event, place)
           order by place returning seq
         ), subscribed as (
           select distinct consumer from modelgate_subscriptions join modelgate_consumers on id = consumer
