@@ -13,6 +13,7 @@ import { cliToolsVerbs, serveCliTools } from './cli-tools.ts';
 import type { CollectionContext } from './collection/collection.ts';
 import { endedLogin, serveResource } from './collection/routes.ts';
 import type { ManagementContext } from './context.ts';
+import { isConsentCallback, serveConsent } from './events/consent.ts';
 import { eventHandshake } from './events/ingest.ts';
 import { eventsVerbs, serveEvents } from './events/serve.ts';
 import { checkAccept, checkFormOfBasic, checkOrigin } from './guard/origin.ts';
@@ -125,6 +126,7 @@ async function respond(context: ManagementContext, exchange: Exchange): Promise<
   await guarded(context, exchange, () => checkOrigin(request, context.hosts, mints));
   if (fixed === 'setup') return serveSetup(context, exchange, method);
   if (isLoginCallback(path)) return serveLoginCallback(context, exchange);
+  if (isConsentCallback(path) && method !== 'OPTIONS') return serveConsent(context, exchange);
   // What may be asked for is no secret; what is there is.
   if (method === 'OPTIONS' && request.headers['x-auth-token'] === undefined)
     return preflight(context, path, request);

@@ -6,6 +6,7 @@ import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Channel as ChannelConfig, EventConfig, Source } from '../config/config.ts';
 import { createDeadLetters, type DeadLetters } from '../dead-letters/store.ts';
 import { createPostgresHandled, type SharedHandled } from '../idempotence/postgres-handled.ts';
+import { createConsentCallbacks } from '../processors/consent-callbacks.ts';
 import type { ObjectStore } from '../spool/objects/object-store.ts';
 import type { SpoolPlaces } from '../spool/open.ts';
 import { monotonicClock } from '../strategies/clock.ts';
@@ -37,7 +38,7 @@ const SUBSCRIBE_MS = 5_000;
 /** How long closing waits for own events that are not published yet. */
 const OWN_EVENTS_MS = 5_000;
 
-export interface EngineInput extends ProcessorInput {
+export interface EngineInput extends Omit<ProcessorInput, 'consents'> {
   /** Tells of what happens in the engine: of dead letters, pauses, circuit breakers and dropped events. Default: nobody is told. */
   emitter?: Emitter;
   /** Where relative addresses of `sqlite:` lead. */
@@ -73,6 +74,13 @@ export interface Engine {
   publish(sourceId: string, event: CloudEvent, waitMs?: number): Promise<PublishResult> | null;
   /** Lets an HTTP request that brings events pass, or refuses it. */
   admitRequest(): Admission | Promise<Admission>;
+  /**
+   * A receiver of webhooks consents to being sent events.
+   * @param key of the address that it was told
+   * @param allowedRate the header `WebHook-Allowed-Rate`
+   * @returns false where there is no such address
+   */
+  grantConsent(key: string, allowedRate: string | null): boolean;
   readonly deadLetters: DeadLetters;
   /** The sources that are running. */
   sources(): readonly Source[];
@@ -119,8 +127,10 @@ export function createEngine(input: EngineInput): Engine {
   });
   const shared = input.sharedDatabase == null ? null : sharedHandled(input.sharedDatabase, channels, input);
   const drops = createDropReports({ clock: monotonicClock, emitter, log });
+  const consents = createConsentCallbacks();
   const triggers = createTriggerSet({
     ...input,
+    consents,
     drops,
     emitter,
     channels,
@@ -187,6 +197,7 @@ export function createEngine(input: EngineInput): Engine {
     sources: () => [...sources.current().values()].map(({ source }) => source),
     publish: (sourceId, event, waitMs) => sources.publisher(sourceId)?.publish(event, waitMs) ?? null,
     admitRequest: () => gates.of(ingestResource).admit(),
+    grantConsent: consents.grant,
     deadLetters,
     tail,
     status: () => engineStatus(parts()),

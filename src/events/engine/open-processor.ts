@@ -2,6 +2,7 @@ import type { Listening } from '../../http/outbound/outbound.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Channel } from '../channels/channel.ts';
 import type { Trigger } from '../config/config.ts';
+import type { ConsentCallbacks } from '../processors/consent-callbacks.ts';
 import { createForward } from '../processors/forward.ts';
 import { createLogProcessor } from '../processors/log.ts';
 import type { EventProcessor } from '../processors/processor.ts';
@@ -15,6 +16,8 @@ export interface ProcessorInput {
   listening: Listening;
   log: Log;
   now: () => number;
+  /** Where receivers of webhooks consent later. */
+  consents: Pick<ConsentCallbacks, 'open'>;
   /** Whether webhooks that were set up through the API may reach loopback and private networks. Default false. */
   privateNetworks?: boolean;
   /** What triggers of the kind `gateway` hand their events to, by name; null when there is none. There is none when absent. */
@@ -62,6 +65,7 @@ function openWebhook({ byApi, id, processor }: Trigger, input: ProcessorInput): 
       ? declaredTarget(processor.name, id, dataDir, input)
       : { url: resolved(processor.name, id, input, true) }),
     trigger: id,
+    consents: input.consents,
     key: keyOf(id, input),
     listening,
     privateNetworks: declared || byApi !== true || input.privateNetworks === true,
@@ -75,11 +79,15 @@ function declaredTarget(
   dataDir: string,
   input: ProcessorInput,
 ): WebhookTarget {
-  const { authorization, mode, origin, rate_per_minute, timeout_seconds, url } = serviceNamed(name, dataDir);
+  const { authorization, callback, mode, origin, rate_per_minute, timeout_seconds, url } = serviceNamed(
+    name,
+    dataDir,
+  );
   return {
     url: resolved(url, trigger, input, true),
     authorization: authorization === undefined ? null : resolved(authorization, trigger, input, false),
     origin: origin ?? null,
+    callback: callback ?? null,
     ratePerMinute: rate_per_minute ?? null,
     ...(mode === undefined ? {} : { mode }),
     ...(timeout_seconds === undefined ? {} : { timeoutMs: timeout_seconds * 1_000 }),

@@ -5,19 +5,29 @@ import { z } from 'zod';
 
 const text = z.string().min(1).max(4_096);
 
-const service = z.strictObject({
-  url: text,
-  /** The header `Authorization`: `Bearer ${TOKEN}`. */
-  authorization: text.optional(),
-  /** How the gateway names itself when it asks whether it may send. */
-  origin: z
-    .string()
-    .regex(/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'a name of the DNS')
-    .optional(),
-  rate_per_minute: z.int().min(1).max(1_000_000).optional(),
-  mode: z.enum(['binary', 'structured']).optional(),
-  timeout_seconds: z.number().positive().max(25).optional(),
-});
+const service = z
+  .strictObject({
+    url: text,
+    /** The header `Authorization`: `Bearer ${TOKEN}`. */
+    authorization: text.optional(),
+    /** How the gateway names itself when it asks whether it may send. */
+    origin: z
+      .string()
+      .regex(/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/, 'a name of the DNS')
+      .optional(),
+    rate_per_minute: z.int().min(1).max(1_000_000).optional(),
+    mode: z.enum(['binary', 'structured']).optional(),
+    timeout_seconds: z.number().positive().max(25).optional(),
+    /** The public address of this gateway, for receivers that consent later. */
+    callback: z
+      .url({ protocol: /^https?$/ })
+      .max(2_048)
+      .optional(),
+  })
+  .refine(({ callback, origin }) => callback === undefined || origin !== undefined, {
+    path: ['callback'],
+    message: 'needs origin: without it the gateway does not ask',
+  });
 
 /** `DATA_DIR/event-services.yaml`. */
 const services = z.record(z.string().min(1).max(128), service);

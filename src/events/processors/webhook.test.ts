@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { waitFor } from '../../../test/support/gateway.ts';
 import { type ReceiverAnswer, startHttpReceiver } from '../../../test/support/http-receiver.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
+import { createConsentCallbacks } from './consent-callbacks.ts';
 import { webhookKey } from './signature.ts';
 import { createWebhook, type WebhookInput } from './webhook.ts';
 
@@ -19,6 +21,7 @@ const event: CloudEvent = {
 };
 
 async function setUp(test: TestContext, input: Partial<WebhookInput> = {}) {
+  const consents = createConsentCallbacks();
   const receiver = await startHttpReceiver();
   const webhook = createWebhook({
     trigger: 'hook',
@@ -27,6 +30,7 @@ async function setUp(test: TestContext, input: Partial<WebhookInput> = {}) {
     listening: () => null,
     privateNetworks: true,
     now: Date.now,
+    consents,
     ...input,
   });
   test.after(async () => {
@@ -37,7 +41,7 @@ async function setUp(test: TestContext, input: Partial<WebhookInput> = {}) {
     receiver.answer(() => answer);
     return webhook.process(event);
   };
-  return { outcome, receiver, webhook };
+  return { consents, outcome, receiver, webhook };
 }
 
 describe('a webhook', () => {
@@ -151,6 +155,45 @@ describe('a webhook', () => {
     allowed = '*';
     await webhook.process(event);
     assert.deepEqual(methods(), ['OPTIONS', 'POST']);
+  });
+
+  it('waits for a receiver that consents later, and sends as fast as that says', async (test) => {
+    const options = { origin: 'gw.example.com', callback: 'https://gw.example.com' };
+    const { consents, receiver, webhook } = await setUp(test, options);
+    receiver.answer(({ method }) => ({ status: method === 'OPTIONS' ? 202 : 204 }));
+    const stopping = new AbortController();
+    const waiting = [webhook.ready?.(stopping.signal), webhook.ready?.(stopping.signal)];
+    await waitFor('the question', () => receiver.received.length > 0);
+    const [asked] = receiver.received;
+    const callback = new URL(String(asked?.headers['webhook-request-callback']));
+    assert.equal(callback.href.startsWith('https://gw.example.com/api/events/consent?id=hook&key='), true);
+    assert.equal(consents.grant('another', '*'), false);
+    assert.equal(consents.grant(callback.searchParams.get('key') ?? '', '60000'), true);
+    assert.deepEqual(await Promise.all(waiting), [true, true]);
+    assert.equal((await webhook.process(event)).kind, 'done');
+    assert.deepEqual(
+      receiver.received.map(({ method }) => method),
+      ['OPTIONS', 'POST'],
+    );
+    await webhook.close();
+    assert.equal(consents.grant(callback.searchParams.get('key') ?? '', '*'), false);
+  });
+
+  it('ends its wait for a consent when it is told to, and does not wait for a receiver that is not there', async (test) => {
+    const { receiver, webhook } = await setUp(test, { origin: 'gw', callback: 'http://gw.example.com' });
+    receiver.answer(() => ({ status: 200 }));
+    const stopping = new AbortController();
+    const waiting = webhook.ready?.(stopping.signal);
+    await waitFor('the question', () => receiver.received.length > 0);
+    stopping.abort();
+    assert.equal(await waiting, false);
+    const gone = await setUp(test, {
+      origin: 'gw',
+      callback: 'http://gw.example.com',
+      url: 'http://127.0.0.1:1/',
+    });
+    assert.equal(await gone.webhook.ready?.(new AbortController().signal), true);
+    assert.equal((await gone.webhook.process(event)).kind, 'retry');
   });
 
   it('sends no faster than it may, and stops waiting when it is told to', async (test) => {

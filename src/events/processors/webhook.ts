@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Listening } from '../../http/outbound/outbound.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import { encodeHttp } from '../cloudevents/http.ts';
+import type { ConsentCallbacks } from './consent-callbacks.ts';
 import { createHandshake, type Handshake } from './handshake.ts';
 import { createHttpSender, outcomeOf } from './http-sender.ts';
 import type { EventProcessor, ProcessorOutcome } from './processor.ts';
@@ -18,6 +19,8 @@ export interface WebhookTarget {
   readonly authorization?: string | null;
   /** How this gateway names itself when it asks whether it may send; it does not ask when null or absent. */
   readonly origin?: string | null;
+  /** The public address of this gateway, at which the receiver may consent later; it has to at once when null or absent. */
+  readonly callback?: string | null;
   /** Events a minute that it asks for. */
   readonly ratePerMinute?: number | null;
   /** Default 10,000. */
@@ -28,6 +31,8 @@ export interface WebhookInput extends WebhookTarget {
   /** The id of the trigger. */
   trigger: string;
   key: Buffer | null;
+  /** Where receivers consent later; absent where none may. */
+  consents?: Pick<ConsentCallbacks, 'open'>;
   listening: Listening;
   privateNetworks: boolean;
   /** Milliseconds since the epoch. */
@@ -40,11 +45,25 @@ export interface WebhookInput extends WebhookTarget {
  */
 export function createWebhook(input: WebhookInput): EventProcessor {
   const { key, mode = 'binary', now, origin = null, timeoutMs = TIMEOUT_MS, trigger, url } = input;
-  const { authorization = null, listening, privateNetworks, ratePerMinute = null } = input;
+  const {
+    authorization = null,
+    callback = null,
+    consents,
+    listening,
+    privateNetworks,
+    ratePerMinute = null,
+  } = input;
   const sender = createHttpSender({ listening, privateNetworks, timeoutMs });
   const authorized: Record<string, string> = authorization === null ? {} : { authorization };
+  const consent =
+    origin === null || callback === null || consents === undefined
+      ? null
+      : consents.open(trigger, (allowedRate) => handshake?.granted(allowedRate));
+  const callbackUrl = consent === null || callback === null ? null : new URL(consent.path, callback).href;
   const handshake: Handshake | null =
-    origin === null ? null : createHandshake({ sender, url, origin, ratePerMinute, authorized, now });
+    origin === null
+      ? null
+      : createHandshake({ sender, url, origin, callbackUrl, ratePerMinute, authorized, now });
   return {
     ...(handshake === null ? {} : { ready: handshake.pace }),
     async process(event): Promise<ProcessorOutcome> {
@@ -65,7 +84,10 @@ export function createWebhook(input: WebhookInput): EventProcessor {
       });
       return outcomeOf(answer, now());
     },
-    close: sender.close,
+    close() {
+      consent?.close();
+      return sender.close();
+    },
   };
 }
 

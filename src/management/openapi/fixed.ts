@@ -126,6 +126,23 @@ const finishLogin: Operation = {
   },
 };
 
+/** Where a receiver of webhooks consents to being sent events. */
+const consent = (method: string): Operation => ({
+  operationId: `${method}_webhook_consent`,
+  summary: 'Where a receiver of webhooks consents later to being sent events',
+  description:
+    'The gateway tells the address, with its key, in `WebHook-Request-Callback`. The header `WebHook-Allowed-Rate` says how many events a minute.',
+  tags: ['events'],
+  security: [],
+  parameters: ['id', 'key'].map((name) => ({
+    name,
+    in: 'query',
+    schema: text,
+    description: 'As in the address that the gateway told',
+  })),
+  responses: { 204: { description: 'The gateway sends events' }, ...notMalformed },
+});
+
 /** The paths that are no collections. */
 export function fixedPaths(): Record<string, PathItem> {
   return {
@@ -177,6 +194,7 @@ export function fixedPaths(): Record<string, PathItem> {
       },
     },
     '/api/oauth/callback': { get: finishLogin },
+    '/api/events/consent': { get: consent('get'), post: consent('post') },
     '/api/live': {
       get: {
         operationId: 'watch',
