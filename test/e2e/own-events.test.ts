@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
-import { existsSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { createClient } from '@redis/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { eventTypes } from '../../src/events/types/catalogue.ts';
+import { hasRedis, startRedis } from '../support/brokers/redis.ts';
+import { temporaryFolder } from '../support/folder.ts';
 import { waitFor } from '../support/gateway.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
 import { firstResult, managed } from '../support/management.ts';
@@ -11,7 +17,7 @@ import { json } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 
 /** The gateway's own events, as a receiver of all of them gets them. */
-const managing = managed({ env: { EVENTS_PRIVATE_NETWORKS: 'true' } });
+const managing = managed({ env: { EVENTS_PRIVATE_NETWORKS: 'true' }, ownPrograms: true });
 const prompt = 'planted-prompt-that-stays-between-us';
 
 const credential = 'planted-upstream-credential';
@@ -86,6 +92,78 @@ async function causeOthers(token: string, seen: (name: string) => Promise<void>)
   await seen('event.dropped');
 }
 
+/** Tools of the machine, an export of credentials, and a backup that cannot be written. */
+async function causeThoseOfTheMachine(token: string, seen: (name: string) => Promise<void>): Promise<void> {
+  const { call, gateway } = managing;
+  mkdirSync(join(gateway.home, 'bin'), { recursive: true });
+  writeFileSync(join(gateway.home, 'bin', 'claude'), '#!/bin/sh\necho "2.1.329 (Claude Code)"\n', {
+    mode: 0o755,
+  });
+  await call('GET', '/api/cli-tools/all-statuses', { token });
+  await seen('tool.detected');
+  const body = { base_url: gateway.url, api_key: gateway.key };
+  const configured = await call('POST', '/api/cli-tools/claude-settings', { token, body });
+  assert.equal(configured.status, 200, configured.text);
+  await seen('tool.configured');
+
+  const storageKey = readFileSync(join(gateway.dataDir, 'storage.key'), 'utf8').trim();
+  const program = join(import.meta.dirname, '../../src/cli/main.ts');
+  const env = { DATA_DIR: gateway.dataDir, HOME: gateway.home, STORAGE_ENCRYPTION_KEY: storageKey };
+  await promisify(execFile)(process.execPath, [program, 'auth', 'export', '--force'], { env });
+  await seen('auth.exported');
+
+  const backups = join(gateway.dataDir, 'backups');
+  renameSync(backups, `${backups}-aside`);
+  writeFileSync(backups, 'a file in the place of the folder');
+  await call('POST', '/api/backups', { token, body: { include_key: false } });
+  await seen('backup.failed');
+  rmSync(backups);
+  renameSync(`${backups}-aside`, backups);
+}
+
+/** A message queue that refuses to delete, and one for dead letters that is not there. */
+async function causeThoseOfQueues(folder: string, seen: (name: string) => Promise<void>): Promise<void> {
+  const server = await startRedis(join(folder, 'queue'));
+  const letters = await startRedis(join(folder, 'letters'));
+  try {
+    const client = createClient({ url: server.url });
+    await client.connect();
+    await client.sendCommand(['ACL', 'SETUSER', 'default', '-xack']);
+    await letters.kill();
+    const file = join(managing.gateway.dataDir, 'events.yaml');
+    writeFileSync(file, queueConfig(`${receiver.url}/refusing`, server.url, letters.url));
+    const seenWhileAsking = async (...names: string[]) => {
+      const asking = setInterval(() => void ask('demo/echo').catch(() => {}), 200);
+      await Promise.all(names.map(seen)).finally(() => clearInterval(asking));
+    };
+    await seenWhileAsking('channel.degraded', 'trigger.paused');
+    await client.sendCommand(['ACL', 'SETUSER', 'default', '+@all']);
+    await letters.start();
+    await seenWhileAsking('channel.recovered', 'trigger.resumed');
+    await client.close();
+  } finally {
+    await server.kill();
+    await letters.kill();
+  }
+}
+
+const queueConfig = (refusing: string, queue: string, letters: string) => `components:
+  channels:
+    - {unique_id: main, url: "${queue}", mq_topic_name: main}
+    - {unique_id: failed, url: "${letters}", mq_topic_name: failed}
+  sources: [{ref: {unique_id: gw, kind: gateway}}]
+  triggers:
+    - ref: {unique_id: hook, kind: http, name: "${refusing}"}
+    - ref: {unique_id: log, kind: log}
+strategy:
+  trigger_strategies:
+    - {event_trigger_id: hook, dead_letter_strategy: {enable: true, channel: {unique_id: failed}}}
+router_rules:
+  routers:
+    - {source_id: gw, trigger_id: hook, channel_id: main, filter: {cesql: "type LIKE '%.request.%'"}}
+    - {source_id: gw, trigger_id: log, channel_id: main, filter: {cesql: "type LIKE '%.request.%'"}}
+`;
+
 const engineConfig = (refusing: string) => `components:
   channels: [{unique_id: main, url: "memory:", mq_topic_name: main}]
   sources:
@@ -119,7 +197,7 @@ describe('the gateway’s own events', () => {
     assert.equal(existsSync(join(managing.gateway.dataDir, 'events.db')), false);
   });
 
-  it('are valid by the schemas that are served, and have no prompt, key, password or token', async () => {
+  it('are valid by the schemas that are served, and have no prompt, key, password or token', async (t) => {
     const { admin, call, gateway } = managing;
     const { token } = admin;
     const body = { kind: 'webhook', target: receiver.url, on: ['*'], digest_seconds: 0 };
@@ -147,6 +225,23 @@ describe('the gateway’s own events', () => {
       await arrived(name);
     await call('DELETE', `/api/budgets/${firstResult(budget)['id']}`, { token });
     await causeOthers(token, arrived);
+    await causeThoseOfTheMachine(token, arrived);
+    const digest = {
+      kind: 'webhook',
+      target: `${receiver.url}/digest`,
+      on: ['request.failed'],
+      digest_seconds: 1,
+    };
+    await call('POST', '/api/alerts', { token, body: digest });
+    for (let n = 0; n < 3; n += 1) await ask('demo/none-such');
+    await arrived('alert.digest');
+    if (hasRedis) await causeThoseOfQueues(temporaryFolder(t), arrived);
+    const names = Object.keys(eventTypes).filter((name) => hasRedis || !/^(channel|trigger)\./.test(name));
+    assert.deepEqual(
+      names.filter((name) => !types().has(`io.modelgate.${name}.v1`)),
+      [],
+      'every type was caused from its place',
+    );
 
     const ajv = new Ajv2020({ strict: true });
     addFormats.default(ajv);
