@@ -10,6 +10,7 @@ import { QueryState } from '../components/query-state.tsx';
 import { ViewButtons } from '../components/view-buttons.tsx';
 import { AppearancePanel } from '../features/settings/appearance-panel.tsx';
 import { GatewayPanel } from '../features/settings/gateway-panel.tsx';
+import { grouped } from '../features/settings/groups.ts';
 import { type Setting, settingsQuery } from '../features/settings/queries.ts';
 import { type SettingsSearch, type SettingView, settingViews } from '../features/settings/search.ts';
 import { SettingList } from '../features/settings/setting-list.tsx';
@@ -55,23 +56,27 @@ export function SettingsPage() {
             onChange={(q) => change({ q: q === '' ? undefined : q })}
           />
         </div>
-        <Panel flush>
-          <QueryState query={settings} lines={10} height={420}>
-            {({ resources }) => {
-              const shown = resources.filter(
-                (setting) =>
-                  fits[view](setting) &&
-                  (setting.name.includes(wanted) ||
-                    t(`describe.${setting.name}`).toLowerCase().includes(wanted)),
+        <QueryState query={settings} lines={10} height={420}>
+          {({ resources }) => {
+            const shown = resources.filter(
+              (setting) =>
+                fits[view](setting) &&
+                (setting.name.includes(wanted) ||
+                  t(`describe.${setting.name}`).toLowerCase().includes(wanted)),
+            );
+            if (shown.length === 0)
+              return (
+                <Panel>
+                  <EmptyState icon={Settings2} title={t('empty')} />
+                </Panel>
               );
-              return shown.length === 0 ? (
-                <EmptyState icon={Settings2} title={t('empty')} />
-              ) : (
-                <SettingList settings={shown} />
-              );
-            }}
-          </QueryState>
-        </Panel>
+            return grouped(shown).map((part) => (
+              <Panel key={part.group} title={t(`group.${part.group}`)} flush>
+                <SettingList settings={part.settings} />
+              </Panel>
+            ));
+          }}
+        </QueryState>
       </div>
     </>
   );

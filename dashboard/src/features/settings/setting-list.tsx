@@ -6,6 +6,7 @@ import { IconButton } from '../../components/button.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
+import { bytes, duration } from '../../lib/format/numbers.ts';
 import type { Setting } from './queries.ts';
 import { SettingForm } from './setting-form.tsx';
 
@@ -55,7 +56,7 @@ function SettingLine({ setting, onEdit }: { setting: Setting; onEdit(): void }) 
         <p className="text-muted text-xs">{t(`describe.${name}`)}</p>
       </div>
       <div className="min-w-0 max-md:order-3 max-md:col-span-2">
-        <SettingValue value={value} />
+        <SettingValue name={name} value={value} />
         <p className="mt-1 flex flex-wrap items-center gap-2 text-muted text-xs">
           {t(`source.${source}`)}
           {restart_required && (
@@ -82,11 +83,25 @@ function SettingLine({ setting, onEdit }: { setting: Setting; onEdit(): void }) 
   );
 }
 
-function SettingValue({ value }: { value: unknown }) {
-  const { t } = useTranslation('settings');
+function SettingValue({ name, value }: { name: string; value: unknown }) {
+  const { t, i18n } = useTranslation('settings');
   const text = shortText(value);
   if (text === null) return <span className="text-muted">{t('none')}</span>;
-  return <code className="text-xs [overflow-wrap:anywhere]">{text}</code>;
+  const figure = typeof value === 'number' ? withUnit(name, value, i18n.language) : null;
+  return (
+    <>
+      <code className="text-xs [overflow-wrap:anywhere]">{text}</code>
+      {figure !== null && <span className="ml-2 text-muted text-xs">{figure}</span>}
+    </>
+  );
+}
+
+/** A figure as people say it, by the unit in which the setting's name ends: 67108864 bytes are 67.1 MB. */
+function withUnit(name: string, value: number, locale: string): string | null {
+  if (name.endsWith('_bytes')) return value < 1000 ? null : bytes(value, locale);
+  if (name.endsWith('_ms')) return value < 1000 ? null : duration(value, locale);
+  if (name.endsWith('_seconds')) return value < 60 ? null : duration(value * 1000, locale);
+  return null;
 }
 
 /** A value on one line; null where there is none. */

@@ -37,6 +37,9 @@ describe('numbers as people read them', () => {
     [840.4, '840 ms'],
     [2400, '2.4 s'],
     [185_000, '3 min 5 s'],
+    [119_700, '2 min'],
+    [43_200_000, '12 h'],
+    [45_000_000, '12 h 30 min'],
   ];
   for (const [ms, text] of times)
     it(`shows ${ms} ms as ${text}`, () => assert.equal(duration(ms, 'en').replace(/\s/g, ' '), text));

@@ -111,7 +111,7 @@ export function percent(share: number | null, locale: string): string {
   return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(shown);
 }
 
-/** 840 ms, 2.4 s, 3 min 5 s. */
+/** 840 ms, 2.4 s, 3 min 5 s, 12 h 30 min. */
 export function duration(ms: number | null, locale: string): string {
   if (ms === null) return DASH;
   const unit = (value: number, name: string, digits = 0) =>
@@ -123,9 +123,13 @@ export function duration(ms: number | null, locale: string): string {
     }).format(value);
   if (ms < 1000) return spaced(unit(Math.round(ms), 'millisecond'));
   if (ms < 60_000) return spaced(unit(ms / 1000, 'second', 1));
-  const minutes = Math.floor(ms / 60_000);
-  const seconds = Math.round((ms % 60_000) / 1000);
-  return `${unit(minutes, 'minute')} ${spaced(unit(seconds, 'second'))}`;
+  const [whole, part, step]: [string, string, number] =
+    ms < 3_600_000 ? ['minute', 'second', 60_000] : ['hour', 'minute', 3_600_000];
+  // Rounded first: 119.7 s are 2 min, not 1 min 60 s.
+  const rounded = Math.round(ms / (step / 60)) * (step / 60);
+  const rest = (rounded % step) / (step / 60);
+  const parts = [unit(Math.floor(rounded / step), whole), ...(rest === 0 ? [] : [unit(rest, part)])];
+  return parts.map(spaced).join(' ');
 }
 
 /** Narrow units stand without a blank in some languages: 840ms. */
