@@ -21,32 +21,47 @@ const rate = z.union(
 
 const unit = z.number('a price is a number from 0 up').nonnegative();
 
-const priceOverride = z
-  .strictObject({
-    input: rate.optional(),
-    output: rate.optional(),
-    cache_read: rate.optional(),
-    cache_write_5m: rate.optional(),
-    cache_write_1h: rate.optional(),
-    reasoning: rate.optional(),
-    audio_input: rate.optional(),
-    audio_output: rate.optional(),
-    image_input: rate.optional(),
-    image_output: rate.optional(),
-    /** USD per picture made. */
-    image: unit.optional(),
-    /** USD per hour of recorded speech. */
-    audio_hour: unit.optional(),
-    /** USD per million characters spoken. */
-    characters: unit.optional(),
-    /** USD per thousand units of reranking. */
-    search_unit: unit.optional(),
+const overrideRates = z.strictObject({
+  input: rate.optional(),
+  output: rate.optional(),
+  cache_read: rate.optional(),
+  cache_write_5m: rate.optional(),
+  cache_write_1h: rate.optional(),
+  reasoning: rate.optional(),
+  audio_input: rate.optional(),
+  audio_output: rate.optional(),
+  image_input: rate.optional(),
+  image_output: rate.optional(),
+  /** USD per picture made. */
+  image: unit.optional(),
+  /** USD per hour of recorded speech. */
+  audio_hour: unit.optional(),
+  /** USD per million characters spoken. */
+  characters: unit.optional(),
+  /** USD per thousand units of reranking. */
+  search_unit: unit.optional(),
+});
+
+/** Whether rates are enough to price by. */
+const checkRates = (context: z.core.ParsePayload<Readonly<Record<string, unknown>>>): void => {
+  const { value: rates } = context;
+  const fault = (message: string) => context.issues.push({ code: 'custom', message, input: rates });
+  if (Object.keys(rates).length === 0) fault('a price names at least one rate');
+  if ((rates['input'] === undefined) !== (rates['output'] === undefined))
+    fault('input and output are given together; 0 says that one costs nothing');
+};
+
+const tierName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_.-]{0,39}$/, 'a tier is named as answers name it, e.g. priority or flex')
+  .refine((name) => name !== 'default', 'the price itself is that of the default tier');
+
+const priceOverride = overrideRates
+  .extend({
+    /** What service tiers cost beside the usual one, by the tier that answers name. */
+    tiers: z.record(tierName, overrideRates.check(checkRates)).optional(),
   })
-  .refine((price) => Object.keys(price).length > 0, 'a price names at least one rate')
-  .refine(
-    (price) => (price.input === undefined) === (price.output === undefined),
-    'input and output are given together; 0 says that one costs nothing',
-  );
+  .check(checkRates);
 
 /** What the owner says a model costs: USD per million tokens, where nothing else is said. */
 export type PriceOverride = z.infer<typeof priceOverride>;

@@ -40,10 +40,38 @@ test('a price of 0 counts where something says that it is meant, and is unknown 
 });
 
 test('a request that asks to be served sooner has a price of its own beside the usual one', () => {
-  const { fast, priority } = catalog.soonerPrices(provider('openai'), 'gpt-5.4');
-  assert.deepEqual([priority?.input, priority?.output, fast], [5, 30, null]);
-  assert.ok(catalog.soonerPrices(provider('anthropic'), 'claude-opus-4-7').fast);
-  assert.deepEqual(catalog.soonerPrices(provider('ollama'), 'any'), { priority: null, fast: null });
+  const tiersOf = (id: string, model: string) =>
+    Object.fromEntries(catalog.tierPrices(provider(id), model, now).map(({ price, tier }) => [tier, price]));
+  const { fast, priority } = tiersOf('openai', 'gpt-5.4');
+  assert.deepEqual([priority?.input, priority?.output, fast], [5, 30, undefined]);
+  assert.ok(tiersOf('anthropic', 'claude-opus-4-7')['fast']);
+  assert.deepEqual(tiersOf('ollama', 'any'), {});
+  const priceOf = (id: string, model: string, tier: string | null) =>
+    catalog.priceOf(provider(id), model, now, tier);
+  assert.deepEqual(priceOf('openai', 'gpt-5.4-2026-03-05', 'priority'), priority, 'a snapshot of the model');
+  assert.deepEqual(priceOf('openai', 'gpt-5.4', 'default'), priceOf('openai', 'gpt-5.4', null));
+});
+
+test('a tier costs what its vendor says of it where the data set has no price', () => {
+  const usual = catalog.priceOf(provider('openai'), 'gpt-5-mini', now);
+  const flex = catalog.priceOf(provider('openai'), 'gpt-5-mini', now, 'flex');
+  assert.deepEqual([usual?.input, usual?.output, usual?.cacheRead], [0.25, 2, 0.025]);
+  assert.deepEqual([flex?.input, flex?.output, flex?.cacheRead], [0.125, 1, 0.0125]);
+  assert.deepEqual(flex?.webSearch, usual?.webSearch, 'a search costs the same in each');
+  assert.match(flex?.source ?? '', /× 0\.5 \(developers\.openai\.com \d{4}-\d\d-\d\d\)$/);
+  assert.equal(catalog.priceOf(provider('openai'), 'gpt-5-mini', now, 'priority')?.input, 0.45);
+  assert.equal(catalog.priceOf(provider('groq'), 'qwen/qwen3-32b', now, 'performance'), null);
+  assert.equal(catalog.priceOf(provider('anthropic'), 'claude-sonnet-5', now, 'priority'), null);
+});
+
+test('the owner says what a tier costs', () => {
+  const own = createCatalog({
+    overrides: { 'openai/gpt-5': { input: 1, output: 2, tiers: { scale: { input: 3, output: 4 } } } },
+  });
+  const inputs = [null, 'scale', 'flex', 'unheard-of'].map(
+    (tier) => own.priceOf(provider('openai'), 'gpt-5', now, tier)?.input ?? null,
+  );
+  assert.deepEqual(inputs, [1, 3, 0.5, null]);
 });
 
 test('each fact names its source', () => {

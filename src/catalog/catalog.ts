@@ -5,13 +5,16 @@ import { builtInDataSet, type DataSet, openDataSet } from './data-set/file.ts';
 import type { ModelEntry } from './data-set/schema.ts';
 import { type ModelInfo, modelInfo } from './model-info.ts';
 import { overrideFinder } from './override.ts';
-import { free, fromOverride, type ModelPrice, periodAt, toPrice } from './price.ts';
+import { free, fromOverride, type ModelPrice, periodAt, scaledPrice, toPrice } from './price.ts';
 import { createPrices, loadPriceTable } from './prices.ts';
 import type { PricePeriod, PriceRow, PriceTable } from './schema.ts';
 
 export interface Catalog {
-  /** The price of `model` at `provider` for a request that began at `at` (epoch milliseconds). Null: not known. */
-  priceOf(provider: Provider, model: string, at: number): ModelPrice | null;
+  /**
+   * The price of `model` at `provider` for a request that began at `at` (epoch milliseconds). Null: not known.
+   * @param tier the service tier, as `tierWord` has it; the usual one where it is null or left out
+   */
+  priceOf(provider: Provider, model: string, at: number, tier?: string | null): ModelPrice | null;
   /** Ids under which models can be called at the provider, as far as is known. */
   models(provider: Provider): string[];
   /** The data set, as it is in force. */
@@ -22,8 +25,8 @@ export interface Catalog {
   factSources(provider: Provider, model: string): Record<keyof ModelInfo, string | null>;
   /** What of a request the model takes beside text. */
   abilities(provider: Provider, model: string): Abilities;
-  /** Prices of a request that asks to be served sooner, as the data set has them; requests are priced by the usual ones. */
-  soonerPrices(provider: Provider, model: string): { priority: ModelPrice | null; fast: ModelPrice | null };
+  /** The prices of the service tiers beside the usual one, as far as they are known. */
+  tierPrices(provider: Provider, model: string, at: number): { tier: string; price: ModelPrice }[];
   /** Whether the provider itself offers a model of this id, so that the bare id may lead there. */
   offers(provider: Provider, model: string): boolean;
   /** The price of each source that has one, whichever of them counts. */
@@ -98,6 +101,28 @@ export function createCatalog({
     return tablePrice(provider, model, at) ?? dataSetPrice(provider, model);
   };
 
+  const usualPrice = (provider: Provider, model: string, at: number): ModelPrice | null => {
+    const own = override(provider.id, model);
+    if (own === null) return listPrice(provider, model, at);
+    return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+  };
+
+  /** The owner's price of the tier, else the data set's, else the usual price with what its vendor says of the tier. */
+  const tierPrice = (provider: Provider, model: string, at: number, tier: string): ModelPrice | null => {
+    const own = override(provider.id, model)?.tiers?.[tier];
+    if (own !== undefined) return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+    const usual = usualPrice(provider, model, at);
+    if (provider.unpriced === 'free') return usual;
+    // A snapshot with a date costs what its model costs.
+    const entry = entryOf(provider, model) ?? entryOf(provider, ownRow(provider, model)?.id ?? model);
+    const listed = isListedTier(tier) ? entry?.[tier] : undefined;
+    if (listed !== undefined) return priceOfPeriod(listed, dataSet.head().source);
+    const rule = provider.tiers?.[tier]?.find(
+      ({ models }) => models === undefined || models.test(dataSetId(model)),
+    );
+    return rule === undefined || usual === null ? null : scaledPrice(usual, rule);
+  };
+
   const ownRow = ({ prices }: Provider, model: string): PriceRow | null =>
     prices === null ? null : tablePrices.find(prices, model, { fallback: false });
 
@@ -115,10 +140,19 @@ export function createCatalog({
 
   return {
     dataSet,
-    priceOf(provider, model, at) {
-      const own = override(provider.id, model);
-      if (own === null) return listPrice(provider, model, at);
-      return fromOverride(own, listPrice(provider, model, at)?.webSearch);
+    priceOf(provider, model, at, tier = null) {
+      return tier === null || tier === USUAL_TIER
+        ? usualPrice(provider, model, at)
+        : tierPrice(provider, model, at, tier);
+    },
+    tierPrices(provider, model, at) {
+      const own = Object.keys(override(provider.id, model)?.tiers ?? {});
+      if (provider.unpriced === 'free') return [];
+      const names = new Set([...own, ...listedTiers, ...Object.keys(provider.tiers ?? {})]);
+      return [...names].flatMap((tier) => {
+        const price = tierPrice(provider, model, at, tier);
+        return price === null ? [] : [{ tier, price }];
+      });
     },
     prices(provider, model, at) {
       const own = override(provider.id, model);
@@ -127,14 +161,6 @@ export function createCatalog({
         free: provider.unpriced === 'free' ? free : null,
         table: tablePrice(provider, model, at),
         dataSet: dataSetPrice(provider, model),
-      };
-    },
-    soonerPrices(provider, model) {
-      const { fast, priority } = entryOf(provider, model) ?? {};
-      const { source } = dataSet.head();
-      return {
-        priority: priority === undefined ? null : priceOfPeriod(priority, source),
-        fast: fast === undefined ? null : priceOfPeriod(fast, source),
       };
     },
     models(provider) {
@@ -182,6 +208,16 @@ export function createCatalog({
       return entry !== null && isListed(entry, provider);
     },
   };
+}
+
+/** The tier of requests that name none. */
+const USUAL_TIER = 'default';
+
+/** The tiers whose prices the data set has. */
+const listedTiers = ['priority', 'fast'] as const;
+
+function isListedTier(tier: string): tier is (typeof listedTiers)[number] {
+  return listedTiers.some((listed) => listed === tier);
 }
 
 /** Providers list ids in any case, and Google's OpenAI surface with a prefix. */

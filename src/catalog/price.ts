@@ -1,4 +1,5 @@
 import type { PriceOverride } from '../config.ts';
+import type { TierPrice } from '../providers/provider.ts';
 import type { PricePeriod } from './schema.ts';
 
 /** USD per million tokens: flat, or higher for the whole request once its input tokens are more than `above`. */
@@ -86,6 +87,41 @@ function toRate(value: number | number[]): Rate {
     tiers.push({ above: rest[index] ?? 0, rate: rest[index + 1] ?? 0 });
   }
   return { base, tiers };
+}
+
+/** The rates by the token, which a tier is a multiple of; searches and pictures cost the same in each. */
+const tokenRates = [
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite5m',
+  'cacheWrite1h',
+  'reasoning',
+  'audioInput',
+  'audioOutput',
+  'imageInput',
+  'imageOutput',
+] as const satisfies readonly (keyof ModelPrice)[];
+
+/** A price whose rates by the token are a multiple of another's. Its source names both. */
+export function scaledPrice(price: ModelPrice, { factor, source }: TierPrice): ModelPrice {
+  const scaled: ModelPrice = { ...price, source: `${price.source}, × ${factor} (${source})` };
+  for (const name of tokenRates) {
+    const rate = price[name];
+    if (rate !== undefined && rate !== null) scaled[name] = timesFactor(rate, factor);
+  }
+  return scaled;
+}
+
+function timesFactor(rate: Rate, factor: number): Rate {
+  if (typeof rate === 'number') return times(rate, factor);
+  const tiers = rate.tiers.map(({ above, rate: higher }) => ({ above, rate: times(higher, factor) }));
+  return { base: times(rate.base, factor), tiers };
+}
+
+/** Without the last bits of a binary product: no price has so many decimals. */
+function times(rate: number, factor: number): number {
+  return Number((rate * factor).toPrecision(12));
 }
 
 /** An override says nothing of web searches, so the table's rate stays. */

@@ -141,6 +141,11 @@ export interface Codec {
   media?: MediaCodec;
   /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
   readUsage(body: Uint8Array): Usage | null;
+  /**
+   * The service tier that an answer names, as `tierWord` has it; null where it names none. `head` and `tail` are the first
+   * and the last bytes of it, of a whole body the same twice. Absent for a format without tiers.
+   */
+  readTier?(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null;
   /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */
   responseTextBytes(body: Uint8Array): number;
   /** The body of an HTTP error in this dialect. */

@@ -1,7 +1,7 @@
 import type { Store } from '../store/database.ts';
 import { type BucketName, buckets, inputTokens, isCapped, outputTokens, type Usage } from './buckets.ts';
 import { namesOf } from './names.ts';
-import type { LedgerEntry } from './schema.ts';
+import type { costUnknownReasons, LedgerEntry } from './schema.ts';
 
 /** Finished requests as they are shown, with the names of their keys. */
 export async function shownRequests(
@@ -50,7 +50,10 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
     usage_capped: usage !== null && isCapped(usage),
     cached: entry.cached,
     continued: entry.continued,
+    asked_tier: entry.askedTier,
+    served_tier: entry.servedTier,
     cost_usd: entry.costUsd,
+    cost_unknown: costUnknownReason(entry),
     cache_savings_usd: entry.cacheSavingsUsd,
     billing: entry.billing,
     routing_savings_usd: entry.routingSavingsUsd,
@@ -70,6 +73,18 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
 /** The program of a user agent: what stands before its first slash or blank. As `clientColumn` has it in the database. */
 function clientOf(userAgent: string): string {
   return userAgent.split(/[/ ]/, 1)[0] ?? '';
+}
+
+/** Why the cost of an entry is not known; null where it is, and where nothing is known to be used. */
+export function costUnknownReason({
+  costUsd,
+  priceSource,
+  servedTier,
+  usage,
+}: LedgerEntry): (typeof costUnknownReasons)[number] | null {
+  if (costUsd !== null || usage === null) return null;
+  if (priceSource !== null) return 'no_unit_price';
+  return servedTier === null || servedTier === 'default' ? 'no_price' : 'no_tier_price';
 }
 
 /** The buckets under the names with which they are shown. */

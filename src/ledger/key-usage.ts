@@ -66,6 +66,7 @@ function namesIn(row: UsageRow, grouping: Grouping): [string, string | null][] {
     case 'tag':
     case 'format':
     case 'outcome':
+    case 'tier':
       return [[grouping, row[grouping]]];
     case 'key':
       return [['key', row.key_name]];

@@ -3,7 +3,10 @@ import { useColumns } from './record.ts';
 import { entryOf } from './report.ts';
 import type { LedgerEntry } from './schema.ts';
 
-export type LateUse = Pick<LedgerEntry, 'usage' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd'>;
+export type LateUse = Pick<
+  LedgerEntry,
+  'usage' | 'servedTier' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd'
+>;
 
 /**
  * Puts what a request really used in the place of an estimate, once.

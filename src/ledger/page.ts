@@ -76,6 +76,13 @@ const capped = sql`(${sql.join(
 export const clientColumn: Expression = sql`substr(user_agent, 1, min(
   instr(user_agent || '/', '/'), instr(user_agent || ' ', ' ')) - 1)`;
 
+/** As `costUnknownReason` says of an entry. */
+const costUnknown = sql`case
+  when cost_usd is not null or input_tokens is null then null
+  when price_source is not null then 'no_unit_price'
+  when coalesce(served_tier, 'default') = 'default' then 'no_price'
+  else 'no_tier_price' end`;
+
 /** What is shown of a request, as an expression over its columns. */
 const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['id', known('text', 'id')],
@@ -99,6 +106,9 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['usage_capped', { kind: 'boolean', value: capped, nullable: false }],
   ['cached', known('boolean', 'cached')],
   ['continued', known('number', 'continued')],
+  ['asked_tier', perhaps('text', 'asked_tier')],
+  ['served_tier', perhaps('text', 'served_tier')],
+  ['cost_unknown', { kind: 'text', value: costUnknown, nullable: true }],
   ['cost_usd', perhaps('number', 'cost_usd')],
   ['cache_savings_usd', perhaps('number', 'cache_savings_usd')],
   ['price_source', perhaps('text', 'price_source')],

@@ -9,7 +9,7 @@ export interface Ledger {
 
 type Use = Pick<
   LedgerEntry,
-  'usage' | 'estimated' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd' | 'routingSavingsUsd'
+  'usage' | 'estimated' | 'servedTier' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd' | 'routingSavingsUsd'
 >;
 
 /** The columns for what was used, and the values for them. */
@@ -30,6 +30,7 @@ const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
   ['characters', (use) => use.usage?.characters ?? null],
   ['search_units', (use) => use.usage?.searchUnits ?? null],
   ['estimated', (use) => (use.estimated ? 1 : 0)],
+  ['served_tier', (use) => use.servedTier],
   ['cost_usd', (use) => use.costUsd],
   ['price_source', (use) => use.priceSource],
   ['cache_savings_usd', (use) => use.cacheSavingsUsd],
@@ -63,6 +64,7 @@ const fields: readonly (readonly [string, (entry: LedgerEntry) => Value])[] = [
   ['error_code', (entry) => entry.errorCode],
   ['error_message', (entry) => entry.errorMessage],
   ['streamed', (entry) => (entry.streamed ? 1 : 0)],
+  ['asked_tier', (entry) => entry.askedTier],
   ...useFields,
   ['on_plan', ({ billing }) => (billing === 'plan' ? 1 : 0)],
   ['session', (entry) => entry.session],

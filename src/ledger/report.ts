@@ -108,6 +108,8 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     estimated: row.estimated === 1,
     cached: row.cached === 1,
     continued: row.continued,
+    askedTier: row.asked_tier,
+    servedTier: row.served_tier,
     costUsd: row.cost_usd,
     priceSource: row.price_source,
     cacheSavingsUsd: row.cache_savings_usd,

@@ -55,6 +55,10 @@ export const ledgerEntry = z.object({
   cached: z.boolean(),
   /** How many targets went on with the answer where another broke off. */
   continued: z.int(),
+  /** The service tier that the client asked for, in OpenAI's words where it has one; null where it named none. */
+  askedTier: z.string().nullable(),
+  /** The tier that the answer says served it, by which it is priced; null where it does not say. */
+  servedTier: z.string().nullable(),
   /** Null: no price is known. Never 0 for that. */
   costUsd: z.number().nullable(),
   /** Which price table, and of which day. */
@@ -136,6 +140,9 @@ export const traceRow = z.object({
 
 export type TraceRow = z.infer<typeof traceRow>;
 
+/** Why the cost of what was used is not known. */
+export const costUnknownReasons = ['no_price', 'no_tier_price', 'no_unit_price'] as const;
+
 /** A finished request as it is shown. Money in USD. */
 export const requestRow = z.object({
   id: z.string(),
@@ -167,7 +174,16 @@ export const requestRow = z.object({
   cached: z.boolean(),
   /** How many targets went on with the answer where another broke off. */
   continued: z.int(),
+  /** The service tier that the client asked for; null where it named none. */
+  asked_tier: z.string().nullable(),
+  /** The service tier that the answer says served it, by which it is priced; null where it does not say. */
+  served_tier: z.string().nullable(),
   cost_usd: z.number().nullable(),
+  /**
+   * Why the cost of what was used is not known: no price of the model, none of the tier that served it, or none of
+   * something that it used. Null where the cost is known, and where nothing is known to be used.
+   */
+  cost_unknown: z.enum(costUnknownReasons).nullable(),
   /** What the provider's prompt cache saved, less what storing in it cost; null where that is not known. */
   cache_savings_usd: z.number().nullable(),
   /** `plan` where the connection is paid by a plan at a fixed price: the cost is what the use would have cost. */
@@ -203,6 +219,7 @@ const namedGroupings = [
   'tag',
   'format',
   'outcome',
+  'tier',
 ] as const;
 
 export type TimeGrouping = (typeof timeGroupings)[number];
@@ -245,6 +262,8 @@ export const usageRow = z.object({
   labels: z.record(z.string(), z.string().nullable()),
   format: z.string().nullable(),
   outcome: z.string().nullable(),
+  /** The service tier that served them. */
+  tier: z.string().nullable(),
   /** How many groups beyond the `top` of a query are in this row together; 0 for a group of its own. */
   rest_groups: z.int(),
   requests: z.int(),

@@ -67,6 +67,7 @@ const columnOf = {
   tag: sql`each_tag.value`,
   format: sql`requests.format`,
   outcome: sql`requests.outcome`,
+  tier: sql`requests.served_tier`,
 } satisfies Record<string, RawBuilder<unknown>>;
 
 function dimensionsOf(grouping: Grouping): readonly Dimension[] {

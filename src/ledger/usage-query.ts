@@ -54,6 +54,7 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
       case 'tag':
       case 'format':
       case 'outcome':
+      case 'tier':
       case 'provider':
       case 'model':
       case 'connection':

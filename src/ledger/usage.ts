@@ -70,6 +70,7 @@ function rowOf(sums: RankedSums, { buckets, combos, end, keys, query }: RowConte
     labels: Object.fromEntries(by.filter(isLabel).map((one) => [one.slice('label:'.length), of(one)])),
     format: of('format'),
     outcome: of('outcome'),
+    tier: of('tier'),
     rest_groups: sums.restGroups,
     requests: sums.requests,
     failed: sums.failed,

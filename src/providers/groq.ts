@@ -17,11 +17,14 @@ export const groq: Provider = {
     'openai-translations': '/v1/audio/translations',
   },
   dialect: {
+    serviceTier: true,
     maxTokensField: 'max_completion_tokens',
     reasoningField: 'reasoning',
     strictMessages: true,
     schema: 'groq',
   },
+  // https://console.groq.com/docs/flex-processing: the price of the usual tier.
+  tiers: { flex: [{ factor: 1, source: 'console.groq.com 2026-11-23' }] },
   limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',

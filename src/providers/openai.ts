@@ -44,6 +44,17 @@ export const openai: Provider = {
     },
     { statuses: [401, 403], says: /account_deactivated|unsupported_country/, kind: 'credential' },
   ],
+  tiers: {
+    // "Priced at Batch API rates", which are half of the usual ones: https://developers.openai.com/api/docs/guides/flex-processing
+    flex: [{ factor: 0.5, source: 'developers.openai.com 2026-11-23' }],
+    batch: [{ factor: 0.5, source: 'developers.openai.com 2026-11-23' }],
+    // https://openai.com/api-priority-processing/, where the data set has no price of its own.
+    priority: [
+      { factor: 2, models: /^gpt-5(\.[12])?(-codex)?(-\d{4}-\d\d-\d\d)?$/, source: 'openai.com 2026-11-23' },
+      { factor: 1.8, models: /^gpt-5-mini(-\d{4}-\d\d-\d\d)?$/, source: 'openai.com 2026-11-23' },
+      { factor: 1.75, models: /^gpt-4\.1(-\d{4}-\d\d-\d\d)?$/, source: 'openai.com 2026-11-23' },
+    ],
+  },
   limitsPerModel: true,
   modelsPath: '/v1/models',
   forwardHeaders: 'all',

@@ -22,7 +22,13 @@ export const openrouter: Provider = {
   },
   // Marks: https://openrouter.ai/docs/features/prompt-caching.
   // Begun answers: https://openrouter.ai/docs/api-reference/overview#assistant-prefill
-  dialect: { reasoningField: 'reasoning', textParts: true, cacheMembers: true, prefill: {} },
+  dialect: {
+    serviceTier: true,
+    reasoningField: 'reasoning',
+    textParts: true,
+    cacheMembers: true,
+    prefill: {},
+  },
   // https://openrouter.ai/docs/api-reference/errors: 402 no credits, 403 for input that a moderator flags, 502 and 503 for the model's provider.
   faults: [
     { statuses: [403], says: /moderat|flagged/i, kind: 'request' },

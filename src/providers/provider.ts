@@ -63,6 +63,15 @@ export interface BalanceSource {
   currency: string | { at: string };
 }
 
+/** What its documentation says that tokens cost in a service tier, against the usual price. */
+export interface TierPrice {
+  factor: number;
+  /** Ids in lower case that it holds for; all where it is left out. */
+  models?: RegExp;
+  /** Where that is said and when it was read: `openai.com 2026-11-23`. */
+  source: string;
+}
+
 /** One who answers model requests. Data only: what differs between providers stands here, never in code. */
 export interface Provider {
   id: string;
@@ -137,6 +146,8 @@ export interface Provider {
   prices: string | null;
   /** `free`: known to cost nothing. `unknown`: no price is known unless the table or an override has one. */
   unpriced: 'free' | 'unknown';
+  /** What service tiers cost for which the data set has no price. Of each the first row that fits counts. */
+  tiers?: Readonly<Record<string, readonly TierPrice[]>>;
   /** What its errors mean where that is another than usual (`health/faults.ts`). */
   faults?: readonly FaultRow[];
   /** Its rate limits are counted for each model of an account by itself. */

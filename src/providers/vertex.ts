@@ -22,7 +22,14 @@ export const vertex: Provider = {
     parameters: { access_type: 'offline', prompt: 'consent' },
   },
   formats: { gemini: '/publishers/google/models' },
-  dialect: { schema: 'gemini-chat', vendorMembers: true, googleSeals: true, strictMessages: true },
+  dialect: {
+    schema: 'gemini-chat',
+    vendorMembers: true,
+    googleSeals: true,
+    strictMessages: true,
+    // It takes the tier in a header, and refuses the member.
+    memberNames: { serviceTier: null },
+  },
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: [],

@@ -18,7 +18,7 @@ export const xai: Provider = {
     'openai-completions': '/v1/completions',
     'openai-images': '/v1/images/generations',
   },
-  dialect: { maxTokensField: 'max_completion_tokens', schema: 'xai' },
+  dialect: { serviceTier: true, maxTokensField: 'max_completion_tokens', schema: 'xai' },
   // https://docs.x.ai/developers/model-capabilities/text/generate-text: for 30 days
   keepsResponses: true,
   // https://docs.x.ai/docs/key-information/debugging: a key that is not valid comes as 400, one without credits as 403.

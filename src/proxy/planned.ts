@@ -3,6 +3,7 @@ import type { AnyExchange } from '../http/exchange.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { ProxyContext } from './context.ts';
 import type { NamedInPath } from './dispatch/call.ts';
+import { askedTier } from './inbound/asked-tier.ts';
 import type { LedgerFacts } from './inbound/entry.ts';
 import { refuseLoop } from './inbound/loop.ts';
 import { requestedModel } from './inbound/request.ts';
@@ -49,6 +50,7 @@ export async function planned(
   const model =
     named === undefined ? requestedModel(body) : { value: named.model, start: 0, end: 0, pieces: body };
   facts.requestedModel = model.value;
+  facts.askedTier = askedTier(format, body, exchange.request.headers);
   const tagged = { exchange, principal, requestedModel: model.value };
   facts.tags = requestTags(context.config, tagged);
   const snapshot = context.snapshot();

@@ -271,6 +271,9 @@ export interface RequestTable {
   estimated: number;
   cached: Generated<number>;
   continued: Generated<number>;
+  /** Null where none was named. */
+  asked_tier: string | null;
+  served_tier: string | null;
   /** USD; null where no price is known. */
   cost_usd: number | null;
   price_source: string | null;

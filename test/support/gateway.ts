@@ -29,7 +29,10 @@ export interface LedgerLine {
   usage: Record<string, number> | null;
   estimated: boolean;
   usage_capped: boolean;
+  asked_tier: string | null;
+  served_tier: string | null;
   cost_usd: number | null;
+  cost_unknown: string | null;
   cache_savings_usd: number | null;
   price_source: string | null;
   ttft_ms: number | null;

@@ -48,6 +48,8 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     estimated: false,
     cached: false,
     continued: 0,
+    askedTier: 'priority',
+    servedTier: 'default',
     costUsd: 0.25,
     priceSource: 'prices 2026-11-01',
     cacheSavingsUsd: 0.125,

@@ -6,6 +6,7 @@ import { traceOf } from '../../ledger/traces.ts';
 import type { Command } from '../command.ts';
 import { failure } from '../terminal/failure.ts';
 import { dollars, printable } from '../terminal/text.ts';
+import { unknownCost } from '../terminal/unknown-cost.ts';
 
 export const explainCommand: Command = {
   arguments: [
@@ -35,6 +36,7 @@ export const explainCommand: Command = {
       [
         `${request.id}  ${request.started_at}  ${request.status} ${request.outcome}  ${request.duration_ms} ms`,
         ...used(entry),
+        ...tierLine(entry),
         ...(trace === null ? ['No trace of it is kept.'] : prose(trace)),
         ...(request.dropped.length === 0 ? [] : [`The model was not told of ${request.dropped.join(', ')}`]),
       ]
@@ -46,11 +48,12 @@ export const explainCommand: Command = {
 };
 
 /** What was used and what it cost, in lines for a person. */
-function used({ cacheSavingsUsd, costUsd, usage }: LedgerEntry): string[] {
+function used(entry: LedgerEntry): string[] {
+  const { cacheSavingsUsd, costUsd, usage } = entry;
   if (usage === null) return [];
   const { cacheRead, cacheWrite1h, cacheWrite5m } = usage;
   const stored = cacheWrite5m + cacheWrite1h;
-  const cost = costUsd === null ? 'cost unknown' : dollars(costUsd);
+  const cost = costUsd === null ? unknownCost(entry) : dollars(costUsd);
   return [
     `Used ${inputTokens(usage)} tokens of input and ${outputTokens(usage)} of output: ${cost}`,
     ...(cacheRead + stored === 0
@@ -58,6 +61,15 @@ function used({ cacheSavingsUsd, costUsd, usage }: LedgerEntry): string[] {
       : [
           `Prompt cache: ${cacheRead} tokens read from it, ${stored} stored in it: ${savings(cacheSavingsUsd)}`,
         ]),
+  ];
+}
+
+/** The tier that was asked for and the one that served, where either was named and is not the usual one. */
+function tierLine({ askedTier, servedTier }: LedgerEntry): string[] {
+  const named = [askedTier, servedTier].filter((tier) => tier !== null && tier !== 'default');
+  if (named.length === 0) return [];
+  return [
+    `Service tier: asked for ${askedTier ?? 'none'}, served by ${servedTier ?? 'one that the answer does not name'}`,
   ];
 }
 

@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import type { Io } from '../terminal/io.ts';
 import { dollars, localTime, printable } from '../terminal/text.ts';
 import { sinceOf } from '../terminal/time.ts';
+import { unknownCost } from '../terminal/unknown-cost.ts';
 
 /** How often `--follow` looks for new rows. The writer flushes at most 50 ms after a request ended. */
 const pollMs = 300;
@@ -159,8 +160,10 @@ function modelCell({ connection, model, requestedModel }: LedgerRow): string {
 }
 
 /** What was used, and what it cost where anything was sent or may have been. */
-function usedCells({ cached, costUsd, estimated, outcome, usage }: LedgerRow): string {
-  const cost = costUsd === null ? 'cost unknown' : dollars(costUsd);
+function usedCells(row: LedgerRow): string {
+  const { cached, costUsd, estimated, outcome, servedTier, usage } = row;
+  const tier = servedTier === null || servedTier === 'default' ? '' : ` (${servedTier})`;
+  const cost = costUsd === null ? unknownCost(row) : `${dollars(costUsd)}${tier}`;
   if (cached) return `from the cache  ${cost}`;
   if (usage === null) return outcome === 'failed' && costUsd === null ? 'no usage' : `no usage  ${cost}`;
   const capped = isCapped(usage) ? ' (capped: the upstream reported more than any answer can use)' : '';

@@ -15,7 +15,7 @@ export const usageCommand: Command = {
       value: 'GROUPING',
       kind: 'list',
       summary:
-        'hour, day, week, month, provider, model, connection, key, combo, owner, team, tag, label:NAME, format, outcome or total; repeat it for groups within groups (default day)',
+        'hour, day, week, month, provider, model, connection, key, combo, owner, team, tag, label:NAME, format, outcome, tier or total; repeat it for groups within groups (default day)',
     },
     {
       name: 'since',
@@ -116,6 +116,7 @@ function groupName(row: UsageRow, by: Grouping): string {
     case 'tag':
     case 'format':
     case 'outcome':
+    case 'tier':
       return row[by] ?? '-';
     default:
       return row.labels[by.slice('label:'.length)] ?? '-';
@@ -183,6 +184,7 @@ const csvColumns = [
   'format',
   'outcome',
   'rest_groups',
+  'tier',
 ] as const satisfies readonly (keyof UsageRow)[];
 
 /** RFC 4180. */

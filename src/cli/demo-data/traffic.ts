@@ -25,6 +25,8 @@ interface Client {
   nightly: boolean;
   /** Whether it names its session with each request. */
   session: boolean;
+  /** The service tier that it asks for; the usual one where it is left out. */
+  tier?: string;
 }
 
 const clients: readonly Client[] = [
@@ -108,6 +110,20 @@ const clients: readonly Client[] = [
     nightly: true,
     session: false,
   },
+  {
+    share: 5,
+    userAgent: 'eval-runner/0.9',
+    format: 'openai-chat',
+    keys: ['nightly-docs'],
+    models: [{ share: 1, requested: 'openai-team/gpt-5-mini' }],
+    turns: 12,
+    preamble: 1_800,
+    grows: 0,
+    answers: 500,
+    nightly: true,
+    session: false,
+    tier: 'flex',
+  },
 ];
 
 interface Target {
@@ -139,6 +155,9 @@ function codingRoute(): { combo: string; targets: readonly Target[] } {
     ],
   };
 }
+
+/** Whose answers name the service tier. */
+const namesTiers: ReadonlySet<string> = new Set(['openai', 'anthropic']);
 
 /** How soon and how fast a provider answers. */
 const speeds: Readonly<Record<string, { firstMs: number; tokensPerSecond: number; caches: boolean }>> = {
@@ -261,7 +280,7 @@ export interface TrafficInput {
   costOf(
     provider: string,
     model: string,
-    usage: Usage,
+    served: { usage: Usage; tier: string | null },
     at: number,
   ): Pick<LedgerEntry, 'costUsd' | 'priceSource' | 'cacheSavingsUsd'>;
   /** The name of the session of a piece of work, whose client names one. */
@@ -408,7 +427,9 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
       effect: null,
     });
     const usage = usageOf(provider, speed.caches, ask, left ? Math.round(output * 0.4) : output);
-    const cost = input.costOf(provider, target.model, usage, at);
+    const servedTier = namesTiers.has(provider) ? (client.tier ?? 'default') : null;
+    const served = { usage, tier: servedTier };
+    const cost = input.costOf(provider, target.model, served, at);
     const entry: LedgerEntry = {
       ...blank(input, client, ask.key, at, requested, random),
       ...named(name),
@@ -419,6 +440,7 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
       errorMessage: left ? 'the client closed the connection' : null,
       usage,
       estimated: left,
+      servedTier,
       ...cost,
       billing: connectionOf(input, target.connection).billing,
       routingSavingsUsd:
@@ -441,7 +463,12 @@ function savedByRouting(
   costUsd: number | null,
 ): number | null {
   if (first === undefined || costUsd === null) return null;
-  const otherwise = input.costOf(connectionOf(input, first.connection).provider, first.model, usage, at);
+  const otherwise = input.costOf(
+    connectionOf(input, first.connection).provider,
+    first.model,
+    { usage, tier: null },
+    at,
+  );
   return otherwise.costUsd === null ? null : otherwise.costUsd - costUsd;
 }
 
@@ -530,7 +557,7 @@ function withTrace(
 /** An entry of which nothing is known yet but who asks for what. */
 function blank(
   { keyIds, keyTags }: TrafficInput,
-  { format, userAgent }: Client,
+  { format, tier, userAgent }: Client,
   key: string,
   at: number,
   requestedModel: string | null,
@@ -558,6 +585,8 @@ function blank(
     estimated: false,
     cached: false,
     continued: 0,
+    askedTier: tier ?? null,
+    servedTier: null,
     costUsd: null,
     priceSource: null,
     cacheSavingsUsd: null,

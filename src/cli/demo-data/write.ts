@@ -164,9 +164,9 @@ async function writeTraffic(
       end,
       requests,
       sessionOf: (key, began) => uuidOf(hash('sha256', `${seed} ${key} ${began}`)),
-      costOf(providerId, model, usage, at) {
+      costOf(providerId, model, { tier, usage }, at) {
         const provider = findProvider(providerId);
-        const price = provider === undefined ? null : catalog.priceOf(provider, model, at);
+        const price = provider === undefined ? null : catalog.priceOf(provider, model, at, tier);
         if (price === null) return { costUsd: null, priceSource: null, cacheSavingsUsd: null };
         return {
           costUsd: costOf(price, usage),

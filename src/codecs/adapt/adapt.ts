@@ -102,10 +102,11 @@ function shownMessages({ messages }: Conversation, { answerImages, names }: Conv
 
 /** What the format can say and this server refuses. */
 function refusedBy(
-  { cacheMembers, memberNames, vendorMembers }: Dialect,
+  { cacheMembers, memberNames, serviceTier, vendorMembers }: Dialect,
   { names, onTrial = [], vendorOnly }: ConversationCodec,
 ): Concept[] {
-  const taken = [...(vendorMembers ? vendorOnly : []), ...(cacheMembers ? onTrial : [])];
+  const taken: Concept[] = [...(vendorMembers ? vendorOnly : []), ...(cacheMembers ? onTrial : [])];
+  if (serviceTier) taken.push('serviceTier');
   const refused = [...vendorOnly, ...onTrial].filter((concept) => !taken.includes(concept));
   for (const [name, other] of Object.entries(memberNames)) {
     if (other !== null) continue;

@@ -56,9 +56,11 @@ const optional: Readonly<Partial<Record<WireFormat, readonly string[]>>> = {
     'top_k',
     'stop_sequences',
     'metadata',
+    'service_tier',
     CACHE_CONTROL,
   ],
   gemini: [
+    'serviceTier',
     'generationConfig.thinkingConfig',
     'generationConfig.frequencyPenalty',
     'generationConfig.presencePenalty',

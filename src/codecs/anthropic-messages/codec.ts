@@ -6,10 +6,10 @@ import { otherWords, readable } from './members.ts';
 import { unsupportedBy } from './models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, names } from './request-encode.ts';
+import { encodeRequest, names, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { addsTurn } from './turns.ts';
-import { readUsage, responseTextBytes } from './usage.ts';
+import { readTier, readUsage, responseTextBytes } from './usage.ts';
 import { writer } from './writer.ts';
 
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
@@ -29,7 +29,7 @@ export const anthropicMessages: Codec = {
     addsTurn,
     otherWords,
     unsupportedBy,
-    vendorOnly: [],
+    vendorOnly,
     searchCalls: false,
     answerImages: false,
     prefill: true,
@@ -38,6 +38,7 @@ export const anthropicMessages: Codec = {
   },
   answerModel: 'model',
   readUsage,
+  readTier,
   responseTextBytes,
   encodeError,
 };

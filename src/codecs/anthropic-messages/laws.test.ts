@@ -52,7 +52,7 @@ function sayable(whole: Conversation): Conversation {
     logprobs: null,
     verbosity: null,
     cacheKey: null,
-    serviceTier: null,
+    serviceTier: whole.serviceTier === 'default' ? 'default' : null,
     metadata: null,
     store: null,
     messages,

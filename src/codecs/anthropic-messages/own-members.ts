@@ -34,6 +34,9 @@ const knownOfTool: ReadonlySet<string> = new Set([
 ]);
 const knownThinking: ReadonlySet<unknown> = new Set(['enabled', 'adaptive', 'disabled']);
 
+/** The one tier that may be asked for (`service_tier`): no capacity that was committed to. */
+export const STANDARD_ONLY = 'standard_only';
+
 const TOOLS = 'tools.';
 /** What stands on a message applies from there on (`output_config`, `safeguards`); there is no other place for it. */
 const MESSAGES = 'messages.';
@@ -49,8 +52,9 @@ export function ownMembers(body: JsonObject): JsonObject | null {
     if (found !== null) for (const name of Object.keys(found)) members.set(prefix + name, found[name]);
   };
   add('', extraMembers(body, known));
-  // The usual tier says nothing.
-  if (members.get('service_tier') === 'auto') members.delete('service_tier');
+  // What the vendor does anyway says nothing, and the other tier has a word in the neutral model.
+  const tier = members.get('service_tier');
+  if (tier === 'auto' || tier === STANDARD_ONLY) members.delete('service_tier');
   const { thinking } = body;
   if (isObject(thinking) && !knownThinking.has(thinking['type'])) members.set('thinking', thinking);
   for (const [name, names] of insides) {

@@ -6,11 +6,10 @@ import { isObject, type JsonObject, objectOf, parseObject, table, textOf } from 
 import type { Sealed } from '../model/conversation.ts';
 import { cutsOff } from '../model/end-reason.ts';
 import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
-import { servedTier } from '../model/tier.ts';
 import { objectIn } from '../stream/frames.ts';
 import { readEventError } from './error.ts';
 import { isSearchCall, searchedBy, searchOf } from './search.ts';
-import { mergeUsage, messageUsage } from './usage.ts';
+import { mergeUsage, messageUsage, tierIn } from './usage.ts';
 
 interface OpenBlock {
   block: number;
@@ -118,7 +117,8 @@ class MessagesReader implements PartReader {
     this.#usage = objectOf(message['usage']);
     this.#ids = callIds(textOf(message['id']));
     const usage = messageUsage(this.#usage);
-    return [{ type: 'message-start', id: textOf(message['id']), model: textOf(message['model']), usage }];
+    const [id, model] = [textOf(message['id']), textOf(message['model'])];
+    return [{ type: 'message-start', id, model, usage, ...this.#served() }];
   }
 
   #start(index: number | null, start: JsonObject): StreamPart[] {
@@ -245,8 +245,13 @@ class MessagesReader implements PartReader {
     ];
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
-    const served = servedTier(this.#usage['service_tier']);
-    return [...parts, { type: 'message-end', reason, stopSequence: this.#stopSequence, usage, ...served }];
+    const stopSequence = this.#stopSequence;
+    return [...parts, { type: 'message-end', reason, stopSequence, usage, ...this.#served() }];
+  }
+
+  #served(): { tier?: string } {
+    const tier = tierIn(this.#usage);
+    return tier === null ? {} : { tier };
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type Reasoning,
 } from '../model/conversation.ts';
 import { readContent, readMessages } from './content-decode.ts';
-import { ownMembers } from './own-members.ts';
+import { ownMembers, STANDARD_ONLY } from './own-members.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
@@ -41,6 +41,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     output: readOutput(
       objectAt(outputConfig, 'format', 'output_config.format') ?? objectAt(body, 'output_format'),
     ),
+    serviceTier: body['service_tier'] === STANDARD_ONLY ? 'default' : null,
     userId: typeof userId === 'string' ? userId : null,
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,

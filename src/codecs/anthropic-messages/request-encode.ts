@@ -3,7 +3,7 @@ import type { Concept, ConceptNames } from '../model/concept.ts';
 import type { Conversation, OutputShape } from '../model/conversation.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { blocksOf } from './content-encode.ts';
-import { putBack } from './own-members.ts';
+import { putBack, STANDARD_ONLY } from './own-members.ts';
 import { hasMap, outputSchema, schemaInWords } from './structured-output.ts';
 import { effortOf, thinkingOf } from './thinking.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
@@ -20,6 +20,7 @@ export const names: ConceptNames = {
   schemaOutput: 'output_config.format',
   userId: 'metadata.user_id',
   cacheKey: 'cache_control',
+  serviceTier: 'service_tier',
   cacheMarks: 'cache_control',
   tools: 'tools',
   toolCalls: 'tool_use',
@@ -38,6 +39,9 @@ export const names: ConceptNames = {
   searchLocation: 'tools.web_search.user_location',
   searchUses: 'tools.web_search.max_uses',
 };
+
+/** Only the vendor is sure to know the tier. */
+export const vendorOnly: readonly Concept[] = ['serviceTier'];
 
 /** With thinking on, the vendor takes no narrower sampling than this. */
 const LEAST_TOP_P_THINKING = 0.95;
@@ -71,6 +75,7 @@ export function encodeRequest(
     stop_sequences: stop.length === 0 ? undefined : stop,
     thinking: thinking.member,
     output_config: outputConfig(conversation),
+    service_tier: conversation.serviceTier === 'default' ? STANDARD_ONLY : undefined,
     metadata: conversation.userId === null ? undefined : { user_id: conversation.userId },
     stream: conversation.stream ? true : undefined,
   };
@@ -102,11 +107,12 @@ function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): J
 
 /** What the vendor does not take beside the rest of this very request. */
 function ruledOut(conversation: Conversation, request: JsonObject, thinks: boolean): Concept[] {
-  const { output, reasoning, stop, temperature, topK, topP } = conversation;
+  const { output, reasoning, serviceTier, stop, temperature, topK, topP } = conversation;
   const lost: [Concept, boolean][] = [
     ['temperature', temperature !== null && request['temperature'] === undefined],
     ['topP', topP !== null && request['top_p'] === undefined],
     ['topK', topK !== null && request['top_k'] === undefined],
+    ['serviceTier', serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default'],
     // Blank stops are refused.
     ['stop', stop.some((text) => text.trim() === '')],
     // It is told in words, and nothing holds the model to it.

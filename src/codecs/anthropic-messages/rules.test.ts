@@ -286,7 +286,6 @@ describe('a messages request', () => {
     const conversation = decodeRequest(body);
     assert.deepEqual(conversation.extras?.members, {
       context_management: { edits: [] },
-      service_tier: 'standard_only',
       thinking: { type: 'between_tools' },
       'messages.safeguards': {},
       'output_config.task_budget': { total: 5 },

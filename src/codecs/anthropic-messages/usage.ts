@@ -9,6 +9,7 @@ import {
   objectOf,
   parseObject,
 } from '../json/values.ts';
+import { tierWord } from '../model/tier.ts';
 import { isEmptyUsage } from '../usage/token-counts.ts';
 import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../usage/usage-bytes.ts';
 import { addUsage, noUsage, type Usage } from '../wire-format.ts';
@@ -32,6 +33,18 @@ export function readStreamUsage(head: Uint8Array, tail: Uint8Array): Usage | nul
   const start = firstUsage(head, inStream);
   const last = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
   return start === null && last === null ? null : messageUsage(mergeCounts(start, last));
+}
+
+/** The tier in the usage of a message. */
+export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null {
+  if (kind === 'body') return tierIn(objectOf(lastUsage(tail, inBody)?.counts));
+  const last = lastUsage(tail, inStream) ?? lastUsage(head, inStream);
+  return tierIn(mergeCounts(firstUsage(head, inStream), last));
+}
+
+/** Fast mode (Anthropic API reference, `Usage.speed`) has a price of its own, and is named beside the tier. */
+export function tierIn(usage: JsonObject): string | null {
+  return usage['speed'] === 'fast' ? 'fast' : tierWord(usage['service_tier']);
 }
 
 function mergeCounts(start: UsageFound | null, last: UsageFound | null): JsonObject {

@@ -7,7 +7,7 @@ import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names, toolRules, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
 import { addsTurn } from './turns.ts';
-import { readUsage, responseTextBytes } from './usage.ts';
+import { readTier, readUsage, responseTextBytes } from './usage.ts';
 import { camelName } from './wire-names.ts';
 import { writer } from './writer.ts';
 
@@ -36,6 +36,7 @@ export const gemini: Codec = {
   },
   answerModel: 'modelVersion',
   readUsage,
+  readTier,
   responseTextBytes,
   encodeError,
 };

@@ -3,7 +3,6 @@ import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/val
 import type { Sealed } from '../model/conversation.ts';
 import { cutsOff } from '../model/end-reason.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
-import { servedTier } from '../model/tier.ts';
 import { CallReader } from './call-reader.ts';
 import {
   blockReasonIn,
@@ -19,7 +18,7 @@ import { meaningOfFinish } from './finish.ts';
 import { citationsIn, SaidText, searchIn } from './grounding.ts';
 import { codeIn, imageIn } from './made.ts';
 import { sealOf } from './signature.ts';
-import { usageOf } from './usage.ts';
+import { tierIn, usageOf } from './usage.ts';
 
 /**
  * Reads the chunks of a `streamGenerateContent` stream, or the one of a whole answer (gateways' E-05). Nothing but
@@ -89,7 +88,7 @@ class GeminiReader implements PartReader {
     const id = textOf(chunk['responseId']);
     this.#calls.scope(id);
     const usage = usageOf(this.#counts, null);
-    return [{ type: 'message-start', id, model: textOf(chunk['modelVersion']), usage }];
+    return [{ type: 'message-start', id, model: textOf(chunk['modelVersion']), usage, ...this.#served() }];
   }
 
   #candidate(candidate: JsonObject): StreamPart[] {
@@ -206,8 +205,12 @@ class GeminiReader implements PartReader {
     // What was called decides, for calls end with STOP too (S-04).
     const reason = meaning === 'stop' && this.#calls.any ? 'tool-calls' : meaning;
     const usage = usageOf(this.#counts, this.#grounding);
-    const served = servedTier(this.#counts['serviceTier'], this.#counts['trafficType']);
-    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...served }];
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...this.#served() }];
+  }
+
+  #served(): { tier?: string } {
+    const tier = tierIn(this.#counts);
+    return tier === null ? {} : { tier };
   }
 
   #refusal(): StreamPart[] {

@@ -106,7 +106,6 @@ function generationConfig(conversation: Conversation): JsonObject {
 
 const tiers: Readonly<Record<string, string>> = table({
   default: 'standard',
-  standard_only: 'standard',
   flex: 'flex',
   priority: 'priority',
   fast: 'priority',

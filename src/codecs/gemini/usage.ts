@@ -8,6 +8,7 @@ import {
   listOf,
   objectOf,
 } from '../json/values.ts';
+import { tierWord } from '../model/tier.ts';
 import { disjoint, isEmptyUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
 import type { Usage } from '../wire-format.ts';
@@ -35,6 +36,16 @@ export function readUsage(body: Uint8Array): Usage | null {
 /** Usage of a stream: every chunk reports all up to there, so that the last report counts (U-11). */
 export function readStreamUsage(head: Uint8Array, tail: Uint8Array): Usage | null {
   return usageIn('stream', tail, head);
+}
+
+/** The tier in the usage (Gemini API: `serviceTier`; Google's cloud: `trafficType`). */
+export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null {
+  const found = lastUsage(tail, { ...counts, kind }) ?? lastUsage(head, { ...counts, kind });
+  return found === null ? null : tierIn(found.counts);
+}
+
+export function tierIn(usageMetadata: JsonObject): string | null {
+  return tierWord(usageMetadata['serviceTier']) ?? tierWord(usageMetadata['trafficType']);
 }
 
 function usageIn(kind: UsageSearch['kind'], ...places: Uint8Array[]): Usage | null {

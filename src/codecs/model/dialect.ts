@@ -36,6 +36,8 @@ export interface Dialect {
   customTools: boolean;
   /** Chat: whether OpenAI's own optional members (cache key, tier, verbosity, metadata, store) are understood; strict servers refuse them. */
   vendorMembers: boolean;
+  /** Chat, messages: whether a tier of service may be asked for, where that is not said by `vendorMembers`. */
+  serviceTier: boolean;
   /**
    * Chat: whether `prompt_cache_key`, and `cache_control` on texts, are sent, which some servers know and others ignore. One
    * that refuses them is not sent them again.
@@ -68,6 +70,7 @@ export const plainDialect: Dialect = {
   reasoningEffort: true,
   customTools: false,
   vendorMembers: false,
+  serviceTier: false,
   cacheMembers: false,
   textParts: false,
   // OpenAI API reference, "Create chat completion", `stop`.

@@ -9,7 +9,14 @@ import type { Sealed, Search, Source } from './conversation.ts';
  * allows one only buffers the others. A whole answer is the same parts at once.
  */
 export type StreamPart =
-  | { type: 'message-start'; id: string; model: string; usage: Usage | null }
+  | {
+      type: 'message-start';
+      id: string;
+      model: string;
+      usage: Usage | null;
+      /** As that of `message-end`, for an answer that breaks off. */
+      tier?: string;
+    }
   | { type: 'text-start'; block: number }
   | { type: 'text-delta'; block: number; text: string }
   | { type: 'text-end'; block: number }

@@ -1,5 +1,5 @@
 import type { Codec } from '../codec.ts';
-import { readChoiceUsage } from '../openai-shared/choice-stream.ts';
+import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
 import { openAiError } from '../openai-shared/error.ts';
 import { unsupportedBy } from '../openai-shared/models.ts';
 import { markCache } from './cache-marks.ts';
@@ -37,6 +37,7 @@ export const openaiChat: Codec = {
   },
   answerModel: 'model',
   readUsage: readChoiceUsage,
+  readTier: readChoiceTier,
   responseTextBytes,
   encodeError: openAiError,
 };

@@ -117,7 +117,9 @@ class ChatAnswer implements ChoiceAnswer {
     if (this.#begun) return [];
     this.#begun = true;
     this.#id = textOf(chunk['id']);
-    return [{ type: 'message-start', id: this.#id, model: textOf(chunk['model']), usage: null }];
+    return [
+      { type: 'message-start', id: this.#id, model: textOf(chunk['model']), usage: null, ...this.#tier },
+    ];
   }
 
   /** Usage stands at the root; Groq has it in `x_groq`, Moonshot in the choice. The last report counts. */

@@ -89,6 +89,7 @@ export function encodeRequest(
     reasoning_effort: effort,
     response_format: formatOf(conversation),
     [dialect.vendorMembers ? 'safety_identifier' : 'user']: identifier(userId),
+    service_tier: dialect.vendorMembers || dialect.serviceTier ? conversation.serviceTier : null,
     ...(dialect.vendorMembers ? vendorMembers(conversation) : {}),
     prompt_cache_key:
       dialect.vendorMembers || dialect.cacheMembers ? identifier(conversation.cacheKey) : null,
@@ -117,12 +118,10 @@ function hasUnplacedMark({ messages, tools }: Conversation): boolean {
 
 const bearsMark: ReadonlySet<Part['type']> = new Set(['text', 'file', 'tool-result']);
 
-function vendorMembers({ metadata, serviceTier, store, verbosity }: Conversation): JsonObject {
+function vendorMembers({ metadata, store, verbosity }: Conversation): JsonObject {
   return {
     verbosity,
     metadata,
-    // Anthropic's word for the ordinary tier.
-    service_tier: serviceTier === 'standard_only' ? 'default' : serviceTier,
     store: store === true ? true : null,
   };
 }

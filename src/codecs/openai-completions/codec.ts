@@ -1,5 +1,5 @@
 import type { Codec } from '../codec.ts';
-import { readChoiceUsage } from '../openai-shared/choice-stream.ts';
+import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
 import { openAiError } from '../openai-shared/error.ts';
 import { readable } from './members.ts';
 import { reader } from './reader.ts';
@@ -30,6 +30,7 @@ export const openaiCompletions: Codec = {
   },
   answerModel: 'model',
   readUsage: readChoiceUsage,
+  readTier: readChoiceTier,
   responseTextBytes,
   encodeError: openAiError,
 };

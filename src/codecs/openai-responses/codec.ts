@@ -6,7 +6,7 @@ import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names } from './request-encode.ts';
 import { stream } from './stream.ts';
-import { readUsage, responseTextBytes } from './usage.ts';
+import { readTier, readUsage, responseTextBytes } from './usage.ts';
 import { writer } from './writer.ts';
 
 /** OpenAI responses (`/v1/responses`), which Codex speaks. */
@@ -32,6 +32,7 @@ export const openaiResponses: Codec = {
   },
   answerModel: 'model',
   readUsage,
+  readTier,
   responseTextBytes,
   encodeError: openAiError,
 };

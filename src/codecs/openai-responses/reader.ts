@@ -49,6 +49,7 @@ class ResponsesReader implements PartReader {
   #begin(response: JsonObject): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
+    // The tier that it names here is the one that was asked for.
     return [
       { type: 'message-start', id: textOf(response['id']), model: textOf(response['model']), usage: null },
     ];

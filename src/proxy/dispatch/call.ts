@@ -94,6 +94,10 @@ export interface Call {
   /** performance.now() of the first byte that went to the caller. */
   firstByteAt: number | null;
   upstreamRequestId: string | null;
+  /** The service tier that was asked for, as `tierWord` has it; null where none was named. */
+  readonly askedTier: string | null;
+  /** The tier that this target said it served in; null where it did not say. The usage is priced by it. */
+  servedTier: string | null;
   ended: boolean;
   /** A text of the upstream without what the target's connection proves itself with. */
   redact(this: void, text: string): string;

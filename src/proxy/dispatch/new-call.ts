@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
+import { tierWord } from '../../codecs/model/tier.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Plan } from '../../combos/routing.ts';
@@ -84,12 +85,22 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
     outputCap: null,
     firstByteAt: null,
     upstreamRequestId: null,
+    askedTier: facts.askedTier,
+    servedTier: null,
     ended: false,
     redact: (text) => redactSecrets(context, call.target.connection, text),
-    price: remembered((usage) => priceOf(snapshot.catalog, call.target, usage, exchange.startedAt)),
+    price: remembered(
+      () => call,
+      (usage, tier) => priceOf(snapshot.catalog, call.target, { usage, tier }, exchange.startedAt),
+    ),
     savedByRouting(usage, usd) {
       if (plan.first === null || usd === null) return null;
-      const { usd: otherwise } = priceOf(snapshot.catalog, plan.first, usage, exchange.startedAt);
+      const { usd: otherwise } = priceOf(
+        snapshot.catalog,
+        plan.first,
+        { usage, tier: null },
+        exchange.startedAt,
+      );
       return otherwise === null ? null : otherwise - usd;
     },
     end(end) {
@@ -105,6 +116,7 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
     },
     heard(status, headers) {
       call.upstreamStatus = status;
+      call.servedTier = headerTier(headers);
       const id = headers['request-id'] ?? headers['x-request-id'];
       if (typeof id === 'string') call.upstreamRequestId = id;
       events.heard(headers);
@@ -121,6 +133,17 @@ export function newCall(context: ProxyContext, prepared: Prepared, events: CallE
   return call;
 }
 
+/** Headers in which upstreams name the tier (Gemini API, "Priority inference"; Amazon Bedrock, "Service tiers"). */
+const tierHeaders = ['x-gemini-service-tier', 'x-amzn-bedrock-service-tier'] as const;
+
+function headerTier(headers: IncomingHttpHeaders): string | null {
+  for (const name of tierHeaders) {
+    const tier = tierWord(headers[name]);
+    if (tier !== null) return tier;
+  }
+  return null;
+}
+
 /** What the one who runs a call is told of failures, without secrets. */
 function failureEvents(
   { interrupted: brokeOff, failed, triedAgain }: CallEvents,
@@ -134,11 +157,15 @@ function failureEvents(
   };
 }
 
-/** The same price without a second look for the same usage: once for the answer's header, once for the ledger. */
-function remembered(price: Call['price']): Call['price'] {
-  let last: (Priced & { usage: Usage | null }) | null = null;
+/** The same price without a second look for the same usage in the same tier: once for the answer's header, once for the ledger. */
+function remembered(
+  call: () => Pick<Call, 'servedTier'>,
+  price: (usage: Usage | null, tier: string | null) => Priced,
+): Call['price'] {
+  let last: (Priced & { usage: Usage | null; tier: string | null }) | null = null;
   return (usage) => {
-    if (last?.usage !== usage) last = { usage, ...price(usage) };
+    const { servedTier: tier } = call();
+    if (last?.usage !== usage || last.tier !== tier) last = { usage, tier, ...price(usage, tier) };
     return last;
   };
 }

@@ -2,6 +2,7 @@ import { rateHeaders } from '../../budgets/rate-headers.ts';
 import { type Refusal, refusalError } from '../../budgets/refusal.ts';
 import type { BudgetReservation, ChargeScope } from '../../budgets/reservation.ts';
 import { costOf } from '../../catalog/cost.ts';
+import type { ModelPrice } from '../../catalog/price.ts';
 import { noUsage, type Usage, type WireFormat } from '../../codecs/wire-format.ts';
 import { nameOf, type Target } from '../../combos/target.ts';
 import type { Skip, Trace } from '../../combos/trace.ts';
@@ -13,7 +14,7 @@ import { estimateInput } from '../metering/meter.ts';
 import { pairs } from '../upstream/headers.ts';
 import { askedAnswers } from './asked-answers.ts';
 import { askedOutput } from './asked-output.ts';
-import type { LedgerFacts } from './entry.ts';
+import type { LedgerFacts, Served } from './entry.ts';
 
 /** Output that is expected of a request that sets no bound to it. */
 const USUAL_OUTPUT = 4_096;
@@ -93,7 +94,7 @@ function admissionOf(
     connectionId: target.connection.id,
     innerCombos: target.innerCombos ?? [],
     tokens: () => tokensOf(estimate),
-    usd: () => estimatedCost(snapshot, target, estimate, now()),
+    usd: () => estimatedCost(snapshot, target, { usage: estimate, tier: facts.askedTier }, now()),
   });
   const headers = () => rateHeaders(reservation.counters(), dialect, now());
   const errorOf = (refusal: Refusal | null, { model, provider }: Target) =>
@@ -135,9 +136,23 @@ function times(usage: Partial<Usage>, answers: number): Partial<Usage> {
   return Object.fromEntries(Object.entries(usage).map(([bucket, amount]) => [bucket, amount * answers]));
 }
 
+/**
+ * What a request may cost at most: the usual price, or that of the tier that it asks for where that is more. Which tier
+ * serves it is known only afterwards. Null for a model without a price.
+ */
+function estimatedCost(
+  { catalog }: Snapshot,
+  { model, provider }: Target,
+  { tier, usage }: Served & { usage: Usage },
+  at: number,
+): number | null {
+  const usual = sumOfPriced(catalog.priceOf(provider, model, at), usage);
+  const asked = tier === null ? null : sumOfPriced(catalog.priceOf(provider, model, at, tier), usage);
+  return usual === null || asked === null ? usual : Math.max(usual, asked);
+}
+
 /** The sum over what has a price; null for a model without any. */
-function estimatedCost({ catalog }: Snapshot, target: Target, usage: Usage, at: number): number | null {
-  const price = catalog.priceOf(target.provider, target.model, at);
+function sumOfPriced(price: ModelPrice | null, usage: Usage): number | null {
   if (price === null) return null;
   const whole = costOf(price, usage);
   if (whole !== null) return whole;

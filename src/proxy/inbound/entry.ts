@@ -23,6 +23,8 @@ export interface LedgerFacts {
   trace: Trace | null;
   /** What it is counted under, beside its key; those of the key alone before the request was read. */
   tags: readonly string[];
+  /** The service tier that was asked for, as `tierWord` has it; null where none was named, or the request is not read yet. */
+  askedTier: string | null;
 }
 
 /** What is known of a call before anything of it was read. */
@@ -32,19 +34,34 @@ export function newFacts({
   principal,
 }: Pick<LedgerFacts, 'exchange' | 'format' | 'principal'>): LedgerFacts {
   const { tags = [] } = principal;
-  return { exchange, format, principal, requestedModel: null, comboId: null, trace: null, tags };
+  return {
+    exchange,
+    format,
+    principal,
+    requestedModel: null,
+    comboId: null,
+    trace: null,
+    tags,
+    askedTier: null,
+  };
 }
 
 const unpriced: Priced = { usd: null, saved: null, source: null };
 
-/** What `usage` costs at the price of the request's own time; null where usage or price is unknown. */
+/** What an answer used, and the tier that it was served in; null where it did not say. */
+export interface Served {
+  usage: Usage | null;
+  tier: string | null;
+}
+
+/** What was used costs at the price of the request's own time; null where usage or price is unknown. */
 export function priceOf(
   catalog: Catalog,
   target: Pick<Target, 'provider' | 'model'>,
-  usage: Usage | null,
+  { tier, usage }: Served,
   at: number,
 ): Priced {
-  const price = usage === null ? null : catalog.priceOf(target.provider, target.model, at);
+  const price = usage === null ? null : catalog.priceOf(target.provider, target.model, at, tier);
   if (usage === null || price === null) return unpriced;
   return { usd: costOf(price, usage), saved: cacheSavings(price, usage), source: price.source };
 }
@@ -82,6 +99,8 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     estimated: used.estimated,
     cached: false,
     continued: call?.failovers ?? 0,
+    askedTier: facts.askedTier,
+    servedTier: call?.servedTier ?? null,
     costUsd: used.usd,
     priceSource: used.source,
     cacheSavingsUsd: used.saved,

@@ -2,7 +2,7 @@ import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { ProxyContext } from '../context.ts';
-import { priceOf } from '../inbound/entry.ts';
+import { priceOf, type Served } from '../inbound/entry.ts';
 
 /**
  * Counts what a response used that was made in the background, which its provider tells only to those who read it: in the
@@ -13,14 +13,20 @@ export async function countLateUse(
   { limits, replaceEstimate, snapshot }: Pick<ProxyContext, 'limits' | 'replaceEstimate' | 'snapshot'>,
   requestId: string,
   route: Target,
-  usage: Usage,
+  { tier, usage }: Served & { usage: Usage },
 ): Promise<void> {
   const { catalog } = snapshot();
   let usd: number | null = null;
   const before = await replaceEstimate(requestId, ({ model, startedAt }) => {
-    const price = priceOf(catalog, { ...route, model: model ?? route.model }, usage, startedAt);
+    const price = priceOf(catalog, { ...route, model: model ?? route.model }, { tier, usage }, startedAt);
     usd = price.usd;
-    return { usage, costUsd: price.usd, priceSource: price.source, cacheSavingsUsd: price.saved };
+    return {
+      usage,
+      servedTier: tier,
+      costUsd: price.usd,
+      priceSource: price.source,
+      cacheSavingsUsd: price.saved,
+    };
   });
   if (before === null || before.keyId === null) return;
   const { comboId, connectionId, innerComboIds, keyId, startedAt, tags } = before;

@@ -7,6 +7,7 @@ import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { type AnswerModel, modelInStream, modelInWhole } from '../answer/model.ts';
 import type { OpenCall, ProxyContext } from '../context.ts';
+import type { Served } from '../inbound/entry.ts';
 import { Tap } from '../metering/meter.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
@@ -25,7 +26,7 @@ export interface PassedOn {
   /** What the caller calls the model; null leaves the upstream's name. */
   model: string | null;
   /** Told of the use that the answer reports, when that is complete. */
-  used?: (usage: Usage) => void;
+  used?: (served: Served & { usage: Usage }) => void;
 }
 
 /**
@@ -60,7 +61,7 @@ export function passOn(context: ProxyContext, passed: PassedOn): Promise<number>
 }
 
 interface Passing extends Pick<PassedOn, 'exchange' | 'model' | 'target'> {
-  used: ((usage: Usage) => void) | null;
+  used: ((served: Served & { usage: Usage }) => void) | null;
   redact(text: string): string;
   resolve(status: number): void;
   reject(error: GatewayError): void;
@@ -112,7 +113,8 @@ class PassingReader implements AttemptReader {
     if (this.#streams) {
       response.end();
       const facts = codecOf(target.format).stream?.readStream(this.#tap.head(), this.#tap.tail());
-      if (facts !== undefined && facts.end !== 'cut') this.#tellUse(facts.usage);
+      if (facts !== undefined && facts.end !== 'cut')
+        this.#tellUse(facts.usage, this.#tap.head(), this.#tap.tail(), 'stream');
       resolve(this.#status);
       return;
     }
@@ -137,7 +139,7 @@ class PassingReader implements AttemptReader {
     } else if (this.#model !== null) body = this.#model.whole(body);
     this.#writeHead(this.#status, body.length);
     response.end(request.method === 'HEAD' ? undefined : body);
-    if (this.#status < 300) this.#tellUse(codecOf(target.format).readUsage(body));
+    if (this.#status < 300) this.#tellUse(codecOf(target.format).readUsage(body), body, body, 'body');
     resolve(this.#status);
   }
 
@@ -165,8 +167,10 @@ class PassingReader implements AttemptReader {
     return codec.stream === null ? null : modelInStream(codec.stream, model);
   }
 
-  #tellUse(usage: Usage | null): void {
-    if (usage !== null) this.#passing.used?.(usage);
+  #tellUse(usage: Usage | null, head: Buffer, tail: Buffer, kind: 'body' | 'stream'): void {
+    if (usage === null) return;
+    const tier = codecOf(this.#passing.target.format).readTier?.(head, tail, kind) ?? null;
+    this.#passing.used?.({ usage, tier });
   }
 
   #writeHead(status: number, length: number | null): void {

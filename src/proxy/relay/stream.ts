@@ -261,7 +261,10 @@ export class StreamRelay {
 
   #measured(facts: StreamFacts): Measured {
     const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
-    return measureStream(this.#call.codec, this.#tap, facts, input);
+    const { codec } = this.#call;
+    const tier = codec.readTier?.(this.#tap.head(), this.#tap.tail(), 'stream') ?? null;
+    this.#call.servedTier = tier ?? this.#call.servedTier;
+    return measureStream(codec, this.#tap, facts, input);
   }
 }
 

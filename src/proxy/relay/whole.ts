@@ -8,7 +8,7 @@ import { type AnswerModel, modelInWhole, namedAnswer } from '../answer/model.ts'
 import { firstCharacter } from '../answer/shape.ts';
 import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
 import { askedForStream } from '../inbound/wants-stream.ts';
-import { joined, measureBody } from '../metering/meter.ts';
+import { joined, type Measured, measureBody } from '../metering/meter.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import type { Failure } from '../upstream/failure.ts';
 import { callerHeaders } from '../upstream/headers.ts';
@@ -96,7 +96,7 @@ export class WholeRelay {
       else this.#call.failed({ error: this.#notJson(body), safeToRetry: false });
       return;
     }
-    const measured = measureBody(this.#call.codec, body, this.#call.body);
+    const measured = this.#measured(body);
     this.#call.begun(body);
     this.#call.answered(() => fieldsOf(answer));
     if (!framed) {
@@ -133,7 +133,7 @@ export class WholeRelay {
     }
     this.#call.answered(() => answer);
     const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
-    this.#send(json, 'application/json', measureBody(this.#call.codec, json, this.#call.body));
+    this.#send(json, 'application/json', this.#measured(json));
   }
 
   #sendError(status: number, body: Buffer): void {
@@ -149,6 +149,12 @@ export class WholeRelay {
     if (this.#call.triedAgain(read.error)) return;
     const answer = { status, headers, said: read.said, body: read.body };
     this.#call.failed({ error: read.error, safeToRetry: false, answer });
+  }
+
+  #measured(body: Buffer): Measured {
+    const { codec } = this.#call;
+    this.#call.servedTier = codec.readTier?.(body, body, 'body') ?? this.#call.servedTier;
+    return measureBody(codec, body, this.#call.body);
   }
 
   #send(bytes: Buffer, contentType: string, measured: Pick<CallEnd, 'usage' | 'estimated'>): void {

@@ -10,6 +10,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { earlierItems, OTHER_KEY } from '../../responses/chain.ts';
 import type { FoundResponse } from '../../responses/stored.ts';
 import type { ProxyContext } from '../context.ts';
+import type { Served } from '../inbound/entry.ts';
 import { refuseLoop } from '../inbound/loop.ts';
 import type { Surface } from '../inbound/routes.ts';
 import { countLateUse } from '../metering/late-use.ts';
@@ -106,9 +107,9 @@ async function serveForeign(
     translated: false,
     pathOf: (path) => extendPath(path, query.length === 0 ? end : `${end}?${new URLSearchParams(query)}`),
   });
-  const told: { usage: Usage | null } = { usage: null };
-  const used = (usage: Usage) => {
-    told.usage = usage;
+  const told: { served: (Served & { usage: Usage }) | null } = { served: null };
+  const used = (served: Served & { usage: Usage }) => {
+    told.served = served;
   };
   const status = await passOn(context, {
     exchange,
@@ -118,8 +119,8 @@ async function serveForeign(
     request: { ...request, ...method },
   });
   if (deletes && status < 300) await context.places.forget(id, keyId);
-  if (part !== 'input_items' && told.usage !== null && place.requestId !== null)
-    await countLateUse(context, place.requestId, target, told.usage);
+  if (part !== 'input_items' && told.served !== null && place.requestId !== null)
+    await countLateUse(context, place.requestId, target, told.served);
 }
 
 function unknown(id: string): GatewayError {

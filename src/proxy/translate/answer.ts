@@ -143,6 +143,8 @@ export class TranslatedAnswer {
     if ('text' in part) this.#textBytes += Buffer.byteLength(part.text);
     if ((part.type === 'message-start' || part.type === 'message-end') && part.usage !== null)
       this.#usage = part.usage;
+    if ((part.type === 'message-start' || part.type === 'message-end') && part.tier !== undefined)
+      this.#call.servedTier = part.tier;
   }
 
   #send(text: string): void {

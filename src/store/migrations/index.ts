@@ -27,6 +27,7 @@ import { alerts } from './0025-alerts.ts';
 import { agents } from './0031-agents.ts';
 import { tags } from './0032-tags.ts';
 import { budgetThresholds } from './0033-budget-thresholds.ts';
+import { serviceTiers } from './0039-service-tiers.ts';
 import { plans } from './0041-plans.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
@@ -59,5 +60,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0031-agents': agents,
   '0032-tags': tags,
   '0033-budget-thresholds': budgetThresholds,
+  '0039-service-tiers': serviceTiers,
   '0041-plans': plans,
 };

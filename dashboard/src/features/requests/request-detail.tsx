@@ -45,6 +45,13 @@ export function RequestDetail({ request, keyName }: { request: Request; keyName:
           {request.format}
           {request.streamed && ` · ${t('detail.streamed')}`}
         </Fact>
+        {(request.asked_tier ?? request.served_tier) !== null && (
+          <Fact label={t('detail.tier')}>
+            {request.asked_tier === request.served_tier
+              ? request.served_tier
+              : t('detail.tiers', { asked: request.asked_tier ?? '–', served: request.served_tier ?? '–' })}
+          </Fact>
+        )}
         <Fact label={t('detail.client')}>{request.user_agent ?? '–'}</Fact>
         <Fact label={t('detail.upstreamId')}>{request.upstream_request_id ?? '–'}</Fact>
         <Fact label={t('detail.id')}>
@@ -92,8 +99,11 @@ export function RequestDetail({ request, keyName }: { request: Request; keyName:
         )}
         <p className="mt-2 text-muted text-xs">
           {request.price_source === null
-            ? t('detail.noPrice')
+            ? t(request.cost_unknown === 'no_tier_price' ? 'detail.noTierPrice' : 'detail.noPrice', {
+                tier: request.served_tier ?? '',
+              })
             : t('detail.priceFrom', { source: request.price_source })}
+          {request.cost_unknown === 'no_unit_price' && ` ${t('detail.noUnitPrice')}`}
           {request.estimated && ` ${t('detail.estimated')}`}
           {request.cached && ` ${t('detail.cached')}`}
         </p>

@@ -72,7 +72,7 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
   const factSources = sourcesOf(provider, model, catalog);
   const sources = catalog.prices(provider, model, at);
   const price = catalog.priceOf(provider, model, at);
-  const sooner = catalog.soonerPrices(provider, model);
+  const tiers = catalog.tierPrices(provider, model, at);
   const counts = (Object.keys(sources) as (keyof SourcePrices)[]).find(
     (name) => sources[name]?.source === price?.source && sources[name] !== null,
   );
@@ -88,8 +88,7 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
       Object.entries(sources).map(([name, each]) => [name, each === null ? null : rowOfPrice(each)]),
     ),
     counts: counts ?? null,
-    priority_pricing: sooner.priority === null ? null : rowOfPrice(sooner.priority),
-    fast_pricing: sooner.fast === null ? null : rowOfPrice(sooner.fast),
+    tier_pricing: Object.fromEntries(tiers.map(({ price: each, tier }) => [tier, rowOfPrice(each)])),
   };
   io.result(document, () => {
     const facts = Object.entries({ name: info?.name ?? null, ...rowOfInfo(info) })
@@ -108,8 +107,7 @@ function showModel(provider: Provider, model: string, catalog: Catalog, { io, no
       ...facts,
       price === null ? 'No price is known.' : 'Prices, the one that counts with *:',
       ...prices,
-      ...(sooner.priority === null ? [] : [`  service_tier priority: ${ratesOf(sooner.priority)}`]),
-      ...(sooner.fast === null ? [] : [`  speed fast: ${ratesOf(sooner.fast)}`]),
+      ...tiers.map(({ price: each, tier }) => `  tier ${tier} (${each.source}): ${ratesOf(each)}`),
     ].join('\n');
   });
   return 0;

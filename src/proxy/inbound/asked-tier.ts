@@ -1,0 +1,60 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { membersOf } from '../../codecs/json/members.ts';
+import { tierWord } from '../../codecs/model/tier.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import { joined } from '../metering/meter.ts';
+
+/** The members of a request in which each format names a service tier; of several the first that names one counts. */
+const members: Partial<Record<WireFormat, readonly string[]>> = {
+  'openai-chat': ['service_tier'],
+  'openai-responses': ['service_tier'],
+  'openai-completions': ['service_tier'],
+  // `fast` is a speed there, with a price of its own.
+  'anthropic-messages': ['speed', 'service_tier'],
+  gemini: ['serviceTier', 'service_tier'],
+};
+
+/** How Google's cloud and Amazon's take it (Vertex AI, "Priority pay-as-you-go"; Amazon Bedrock, "Service tiers"). */
+const headerNames = ['x-vertex-ai-llm-shared-request-type', 'x-amzn-bedrock-service-tier'] as const;
+
+/**
+ * The service tier that a request asks for, as `tierWord` has it; null where it names none. The body is read only where
+ * it has a member of such a name somewhere. One that is no JSON is for others to refuse.
+ */
+export function askedTier(
+  format: WireFormat,
+  body: readonly Buffer[],
+  headers: IncomingHttpHeaders,
+): string | null {
+  for (const name of headerNames) {
+    const tier = tierWord(headers[name]);
+    if (tier !== null) return tier;
+  }
+  const names = members[format];
+  if (names === undefined) return null;
+  const whole = joined(body);
+  if (!names.some((name) => whole.includes(`"${name}"`))) return null;
+  const tiers = tiersIn(whole, names);
+  return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
+}
+
+function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {
+  const tiers = new Map<string, string>();
+  try {
+    for (const { end, name, value } of membersOf(body)) {
+      if (!names.includes(name)) continue;
+      const tier = tierOf(name, body.toString('utf8', value, end));
+      if (tier !== null) tiers.set(name, tier);
+    }
+  } catch {
+    return new Map();
+  }
+  return tiers;
+}
+
+/** A literal of JSON as a tier. An ordinary speed is none. */
+function tierOf(name: string, literal: string): string | null {
+  if (!literal.startsWith('"')) return null;
+  const tier = tierWord(literal.slice(1, -1));
+  return name === 'speed' && tier !== 'fast' ? null : tier;
+}
