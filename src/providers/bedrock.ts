@@ -44,6 +44,13 @@ export const bedrock: Provider = {
     },
   },
   dialect: { schema: 'anthropic', signedThinking: true },
+  // https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
+  faults: [
+    { statuses: [400], says: /model identifier is invalid|on-demand throughput/i, kind: 'model' },
+    { statuses: [424], kind: 'server' },
+    { statuses: [429], says: /per day/i, kind: 'quota' },
+    { statuses: [429], says: /not ready/i, kind: 'overloaded' },
+  ],
   modelsPath: null,
   forwardHeaders: 'standard',
   keyVariables: ['AWS_BEARER_TOKEN_BEDROCK'],

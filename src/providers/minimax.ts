@@ -15,6 +15,8 @@ export const minimax: Provider = {
     'anthropic-messages': '/anthropic/v1/messages',
   },
   dialect: { reasoningField: 'reasoning_content', reasoningEffort: false },
+  // https://platform.minimax.io/docs/api-reference/errorcode: what a plan allows for five hours.
+  faults: [{ statuses: [429], says: /\b2056\b/, kind: 'quota' }],
   modelsPath: '/v1/models',
   forwardHeaders: 'standard',
   keyVariables: ['MINIMAX_API_KEY'],

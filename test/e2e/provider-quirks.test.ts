@@ -5,70 +5,11 @@ import { after, before, describe, it } from 'node:test';
 import { faults } from '../../src/health/faults.ts';
 import { chat, messages } from '../support/formats.ts';
 import { type RunningGateway, startGateway } from '../support/gateway.ts';
-import { providerQuirks, type Quirks } from '../support/provider-quirks.ts';
+import { SAID, THOUGHT } from '../support/native-quirks.ts';
+import { chatStreamOf, chatWholeOf } from '../support/provider-answers.ts';
+import { providerQuirks } from '../support/provider-quirks.ts';
 import { body as answer, json } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-
-const thought = 'Let me think.';
-const said = 'Hello.';
-
-/** What holds the reasoning and the text, as a message of the provider has them. */
-function contentOf({ reasoning }: Quirks, text: string, thinking: string): object {
-  switch (reasoning) {
-    case null:
-      return { content: text };
-    case 'parts':
-      return {
-        content: [
-          ...(thinking === '' ? [] : [{ type: 'thinking', thinking: [{ type: 'text', text: thinking }] }]),
-          ...(text === '' ? [] : [{ type: 'text', text }]),
-        ],
-      };
-    case 'reasoning_details':
-      return {
-        content: text,
-        ...(thinking === ''
-          ? {}
-          : { reasoning_details: [{ type: 'reasoning.text', text: thinking, index: 0 }] }),
-      };
-    default:
-      return { content: text, ...(thinking === '' ? {} : { [reasoning]: thinking }) };
-  }
-}
-
-function wholeAnswer(quirks: Quirks): object {
-  const message = { role: 'assistant', ...contentOf(quirks, said, thought) };
-  return {
-    id: 'x',
-    object: 'chat.completion',
-    created: 1,
-    model: quirks.model,
-    choices: [{ index: 0, message, finish_reason: 'stop' }],
-    usage: quirks.usage,
-  };
-}
-
-/** The stream of the same answer, with the use where the provider reports it. */
-function streamed(quirks: Quirks): string {
-  const { model, usage, usageAt } = quirks;
-  const chunk = (choices: object[], more: object = {}) =>
-    `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model, choices, ...more })}\n\n`;
-  const delta = (value: object) => chunk([{ index: 0, delta: value, finish_reason: null }]);
-  const last = { index: 0, delta: {}, finish_reason: 'stop' };
-  const end = {
-    empty: () => chunk([last]) + chunk([], { usage }),
-    last: () => chunk([last], { usage }),
-    choice: () => chunk([{ ...last, usage }]),
-    x_groq: () => chunk([last], { x_groq: { id: 'req_1', usage } }),
-  }[usageAt];
-  return [
-    delta({ role: 'assistant', content: '' }),
-    ...(quirks.reasoning === null ? [] : [delta(contentOf(quirks, '', thought))]),
-    delta(contentOf(quirks, said, '')),
-    end(),
-    'data: [DONE]\n\n',
-  ].join('');
-}
 
 describe('the thirty most used providers, as their documentation says that they behave', () => {
   let gateway: RunningGateway;
@@ -138,8 +79,8 @@ describe('the thirty most used providers, as their documentation says that they 
         });
         upstream.always(
           stream
-            ? answer(200, streamed(quirks), { 'content-type': 'text/event-stream' })
-            : json(200, wholeAnswer(quirks)),
+            ? answer(200, chatStreamOf(quirks), { 'content-type': 'text/event-stream' })
+            : json(200, chatWholeOf(quirks)),
         );
         // A provider with a messages surface of its own is asked there: its chat surface is what this is about.
         const native = chat.request({
@@ -153,18 +94,18 @@ describe('the thirty most used providers, as their documentation says that they 
         const { cache_read, input, output, reasoning: thoughts } = row.usage ?? {};
         if (upstream.requests.some(({ path }) => inChat(path)))
           assert.deepEqual({ input, cache_read, output, reasoning: thoughts }, buckets, `stream ${stream}`);
-        assert.ok(own.text.includes(said), own.text);
+        assert.ok(own.text.includes(SAID), own.text);
         upstream.always(
           stream
-            ? answer(200, streamed(quirks), { 'content-type': 'text/event-stream' })
-            : json(200, wholeAnswer(quirks)),
+            ? answer(200, chatStreamOf(quirks), { 'content-type': 'text/event-stream' })
+            : json(200, chatWholeOf(quirks)),
         );
         const reply = await gateway.ask(messages.path, request);
         const asked = upstream.requests.filter(({ method }) => method === 'POST');
         if (!asked.every(({ path }) => inChat(path))) continue;
         assert.equal(reply.status, 200, reply.text);
-        assert.ok(reply.text.includes(said), reply.text);
-        assert.equal(reply.text.includes(thought), reasoning !== null, `stream ${stream}: ${reply.text}`);
+        assert.ok(reply.text.includes(SAID), reply.text);
+        assert.equal(reply.text.includes(THOUGHT), reasoning !== null, `stream ${stream}: ${reply.text}`);
         if (reasoning !== null) assert.match(reply.text, /"thinking"/);
       }
     });

@@ -1,6 +1,8 @@
 import type { ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
+import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { promptIsTooLong } from '../failures/overflow.ts';
+import type { JsonObject } from '../json/values.ts';
 import { readVendorError } from '../openai-shared/error.ts';
 import { encodeFrame } from '../stream/frames.ts';
 
@@ -29,6 +31,11 @@ export function encodeError(error: GatewayError, requestId: string): Record<stri
 
 export function encodeErrorFrame(error: GatewayError, requestId: string): string {
   return encodeFrame('error', encodeError(error, requestId));
+}
+
+/** Whether an event is an error: one by its type, or what some servers send in place of an event. */
+export function isErrorEvent(event: JsonObject): boolean {
+  return event['type'] === 'error' || (event['type'] === undefined && errorInAnswer(event) !== null);
 }
 
 /** The failure in an `error` event; its type decides the status, 529 for `overloaded_error`. */

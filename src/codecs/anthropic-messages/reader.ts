@@ -7,7 +7,7 @@ import type { Sealed } from '../model/conversation.ts';
 import { cutsOff } from '../model/end-reason.ts';
 import type { EndReason, PartReader, StreamPart } from '../model/stream-part.ts';
 import { objectIn } from '../stream/frames.ts';
-import { readEventError } from './error.ts';
+import { isErrorEvent, readEventError } from './error.ts';
 import { isSearchCall, searchedBy, searchOf } from './search.ts';
 import { mergeUsage, messageUsage, tierIn } from './usage.ts';
 
@@ -67,7 +67,7 @@ class MessagesReader implements PartReader {
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
     const event = objectIn(frame);
-    if (frame.event === 'error' || event?.['type'] === 'error') {
+    if (frame.event === 'error' || (event !== null && isErrorEvent(event))) {
       this.#ended = true;
       return [{ type: 'error', error: readEventError(event, frame.data) }];
     }

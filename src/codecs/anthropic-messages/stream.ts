@@ -4,7 +4,7 @@ import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '..
 import { framesIn, judgeEnd } from '../stream/frames.ts';
 import { sseFraming } from '../stream/sse.ts';
 import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
-import { encodeErrorFrame, readEventError } from './error.ts';
+import { encodeErrorFrame, isErrorEvent, readEventError } from './error.ts';
 import { readStreamUsage, writtenBytes } from './usage.ts';
 
 /** Anthropic messages, streamed. */
@@ -31,14 +31,13 @@ function classify(frame: Frame): FrameMeaning {
   const event = parseObject(frame.data);
   if (frame.event === 'error') return 'error';
   if (event === null) return 'content';
+  if (isErrorEvent(event)) return 'error';
   switch (event['type']) {
     case 'message_start':
     case 'ping':
       return 'preamble';
     case 'content_block_start':
       return isEmptyBlock(objectOf(event['content_block'])) ? 'preamble' : 'content';
-    case 'error':
-      return 'error';
     case 'message_stop':
       return 'end';
     default:
@@ -58,7 +57,8 @@ function isEmptyBlock(block: JsonObject): boolean {
 function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
   for (const frame of frames) {
     // Generated text cannot hold these words in bare quotes, so that most frames need no parsing.
-    if (frame.event !== 'error' && !/"(?:message_stop|error)"/.test(frame.data)) continue;
+    if (frame.event !== 'error' && !/"(?:message_stop|error|base_resp|error_code|code)"/.test(frame.data))
+      continue;
     const meaning = classify(frame);
     if (meaning === 'end') return { end: 'complete', error: null };
     if (meaning === 'error')

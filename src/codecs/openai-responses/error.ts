@@ -1,5 +1,6 @@
 import type { GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
+import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { isObject, type JsonObject, objectOf, textOf } from '../json/values.ts';
 import { readVendorError } from '../openai-shared/error.ts';
 import { encodeFrame } from '../stream/frames.ts';
@@ -31,5 +32,6 @@ export function readEventError(event: JsonObject | null, data: string): Reported
 /** The type of an event. One that names none and holds an error is from a server before the model's, and ends the stream. */
 export function typeOfEvent(event: JsonObject | null, name: string): string {
   const type = textOf(event?.['type']) || name;
-  return type === '' && isObject(event?.['error']) ? 'error' : type;
+  if (type !== '' || event === null) return type;
+  return isObject(event['error']) || errorInAnswer(event) !== null ? 'error' : '';
 }

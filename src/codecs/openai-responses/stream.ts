@@ -79,7 +79,7 @@ function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
 
 function mayBeTerminal(frame: Frame): boolean {
   if (frame.event !== '') return meanings[frame.event] !== 'preamble' && meanings[frame.event] !== undefined;
-  return /"(?:response\.(?:completed|incomplete|failed)|error)"/.test(frame.data);
+  return /"(?:response\.(?:completed|incomplete|failed)|error|base_resp|error_code|code)"/.test(frame.data);
 }
 
 function readStream(head: Uint8Array, tail: Uint8Array): StreamFacts {

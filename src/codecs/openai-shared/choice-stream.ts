@@ -1,6 +1,7 @@
 import type { GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, ReportedError, StreamFacts } from '../codec.ts';
+import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../json/values.ts';
 import { DONE, encodeFrame, framesIn, isDone, judgeEnd, objectIn, ValueFrame } from '../stream/frames.ts';
 import { lastTier } from '../usage/tier-bytes.ts';
@@ -57,16 +58,20 @@ function readChunk(frame: Frame): JsonObject | null {
   return chunk === null || isErrorChunk(frame, chunk) ? null : chunk;
 }
 
+/** Generated text cannot match: its quotes are escaped. */
+const MAYBE_ERROR = /"(?:error|errors|base_resp|error_code|code|Error)"/;
+
 function isErrorFrame(frame: Frame): boolean {
-  const maybe = frame.event === 'error' || frame instanceof ValueFrame || frame.data.includes('"error"');
+  const maybe = frame.event === 'error' || frame instanceof ValueFrame || MAYBE_ERROR.test(frame.data);
   return maybe && isErrorChunk(frame, objectIn(frame));
 }
 
-/** OpenAI's `{"error":…}`, vLLM's `{"object":"error",…}`, and an SSE record named `error`. */
+/** OpenAI's `{"error":…}`, vLLM's `{"object":"error",…}`, an SSE record named `error`, and what others send in place of a chunk. */
 export function isErrorChunk(frame: Frame, chunk: JsonObject | null): boolean {
   if (frame.event === 'error') return true;
   if (chunk === null) return false;
-  return Boolean(chunk['error']) || chunk['object'] === 'error' || chunk['type'] === 'error';
+  if (chunk['error'] || chunk['object'] === 'error' || chunk['type'] === 'error') return true;
+  return errorInAnswer(chunk) !== null;
 }
 
 function hasFinished(choice: JsonObject): boolean {

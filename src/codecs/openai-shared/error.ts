@@ -1,5 +1,6 @@
 import type { ErrorCode, ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
+import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { vendorMessage } from '../failures/vendor-message.ts';
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, table, textOf } from '../json/values.ts';
@@ -80,6 +81,11 @@ const MAX_MESSAGE = 2_000;
  */
 export function readVendorError(value: unknown): ReportedError {
   if (!isObject(value)) return { status: UNKNOWN_STATUS, message: clip(textOf(value)) };
+  const inAnswer = value['error'] ? null : errorInAnswer(value);
+  if (inAnswer !== null) {
+    const { code, message, status } = inAnswer;
+    return { status: status ?? statusOf({ ...value, code }), message: clip(message) };
+  }
   const nested = value['error'];
   const inner = isObject(nested) ? nested : value;
   return { status: statusOf(inner), message: clip(messageOf(inner) || textOf(nested)) };

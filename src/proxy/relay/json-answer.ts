@@ -1,4 +1,7 @@
+import { errorInAnswer } from '../../codecs/failures/error-in-answer.ts';
 import { withDigits } from '../../codecs/json/lossless.ts';
+import { isObject, type JsonObject } from '../../codecs/json/values.ts';
+import { readVendorError } from '../../codecs/openai-shared/error.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { firstCharacter } from '../answer/shape.ts';
 
@@ -8,6 +11,8 @@ const READ_BYTES = 1_048_576;
 /** A whole answer that is labelled JSON, or should be. */
 export interface JsonAnswer {
   list: boolean;
+  /** The HTTP status that it deserves where it is an error after all; null for an answer, and for a large one. */
+  errorStatus: number | null;
   /** The document, its numbers with all their digits; null where it is a large one and cannot be read after all. */
   read(): object | null;
 }
@@ -21,7 +26,13 @@ export function jsonAnswer(body: Buffer): JsonAnswer | null {
   if (body.length <= READ_BYTES) {
     const text = textOf(body);
     const value = objectIn(text);
-    return value && { list: Array.isArray(value), read: () => withDigits(value, text) };
+    return (
+      value && {
+        list: Array.isArray(value),
+        errorStatus: isObject(value) ? errorStatus(value) : null,
+        read: () => withDigits(value, text),
+      }
+    );
   }
   const first = firstCharacter(body);
   const last = body
@@ -29,7 +40,12 @@ export function jsonAnswer(body: Buffer): JsonAnswer | null {
     .trimEnd()
     .at(-1);
   if (!(first === '{' && last === '}') && !(first === '[' && last === ']')) return null;
-  return { list: first === '[', read: () => parseAnswer(body) };
+  return { list: first === '[', errorStatus: null, read: () => parseAnswer(body) };
+}
+
+/** The status of an error that came with HTTP 200 in a vendor's own fields. */
+function errorStatus(value: JsonObject): number | null {
+  return errorInAnswer(value) === null ? null : readVendorError(value).status;
 }
 
 function parseAnswer(body: Buffer): object | null {

@@ -10,6 +10,7 @@ import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } fr
 import { joined, type Measured } from '../metering/meter.ts';
 import { MediaMeter } from '../metering/meter-media.ts';
 import type { AnswerReader } from '../upstream/attempt.ts';
+import { readUpstreamError } from '../upstream/error.ts';
 import type { Failure } from '../upstream/failure.ts';
 import { callerHeaders } from '../upstream/headers.ts';
 import { jsonAnswer, notJson } from './json-answer.ts';
@@ -127,7 +128,12 @@ export class MediaRelay implements AnswerReader {
 
   #sendHeld(): void {
     const body = joined(this.#held);
-    if (body.length === 0 || (this.#kind === 'json' && jsonAnswer(body) === null)) {
+    const answer = this.#kind === 'json' ? jsonAnswer(body) : null;
+    if (answer !== null && answer.errorStatus !== null) {
+      this.#failWith(answer.errorStatus, body);
+      return;
+    }
+    if (body.length === 0 || (this.#kind === 'json' && answer === null)) {
       const error = notJson(this.#status, this.#headers['content-type'], body);
       this.#call.failed({ error, safeToRetry: false });
       return;
@@ -139,6 +145,15 @@ export class MediaRelay implements AnswerReader {
     this.#writeHead(body.length, measured);
     this.#response.end(body);
     this.#end('ok', null, measured);
+  }
+
+  /** An error that came with HTTP 200. */
+  #failWith(status: number, body: Buffer): void {
+    const headers = this.#headers;
+    const { codec, redact, target } = this.#call;
+    const read = readUpstreamError({ format: codec.format, status, headers, body, target, redact });
+    const answer = { status, headers, said: read.said, body: read.body };
+    this.#call.failed({ error: read.error, safeToRetry: false, answer });
   }
 
   #letGoOfRequest(): void {

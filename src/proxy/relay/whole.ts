@@ -86,6 +86,10 @@ export class WholeRelay {
   #sendAnswer(body: Buffer): void {
     const { stream } = this.#call.codec;
     const answer = jsonAnswer(body);
+    if (answer !== null && answer.errorStatus !== null) {
+      this.#sendError(answer.errorStatus, body);
+      return;
+    }
     const framed = stream !== null && (this.#opened || askedForStream(this.#call));
     const whole = framed ? answer?.read() : answer;
     // A list of results is an answer where no stream can be asked for (TEI's rerank).

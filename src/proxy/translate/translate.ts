@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec, StreamCodec } from '../../codecs/codec.ts';
+import { errorInAnswer } from '../../codecs/failures/error-in-answer.ts';
 import { isObject, type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import type { PartReader, StreamPart } from '../../codecs/model/stream-part.ts';
 import { GatewayError } from '../../lib/error.ts';
@@ -200,8 +201,9 @@ export class Translation implements AnswerReader {
 }
 
 /** Whether a body that came with HTTP 200 is an error: an object, or words alone, as Ollama has it. */
-function saysError({ error }: JsonObject): boolean {
-  return isObject(error) || (typeof error === 'string' && error !== '');
+function saysError(body: JsonObject): boolean {
+  const { error } = body;
+  return isObject(error) || (typeof error === 'string' && error !== '') || errorInAnswer(body) !== null;
 }
 
 const LF = 0x0a;

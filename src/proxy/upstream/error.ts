@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { errorInAnswer } from '../../codecs/failures/error-in-answer.ts';
 import { saysOverflow } from '../../codecs/failures/overflow.ts';
 import { vendorCode, vendorMessage } from '../../codecs/failures/vendor-message.ts';
 import { detailsOf } from '../../codecs/gemini/error.ts';
@@ -41,10 +42,11 @@ export function readUpstreamError({
   now = Date.now(),
 }: UpstreamErrorInput): UpstreamError {
   const { clean, json } = redacted(body, redact);
-  const sentence = vendorMessage(Array.isArray(json) ? json[0] : json);
+  const inAnswer = isObject(json) ? errorInAnswer(json) : null;
+  const sentence = vendorMessage(Array.isArray(json) ? json[0] : json) || (inAnswer?.message ?? '');
   const message = sentence === '' ? describe({ status, headers, target }, clean, json) : sentence;
   const google = googleDetails(json);
-  const said = `${wordsIn(json)} ${message}`;
+  const said = [wordsIn(json), inAnswer?.code ?? '', message].join(' ');
   const tooLong = (status === 400 || status === 413) && saysOverflow(`${codeIn(json)} ${message}`);
   if (tooLong)
     return {
