@@ -47,6 +47,7 @@ export const withOwnFile: Readonly<Record<string, string>> = {
   nvidia: 'nvidia',
   openai: 'openai',
   openrouter: 'openrouter',
+  'sap-ai-core': 'sap-ai-core',
   togetherai: 'together',
   xai: 'xai',
   zai: 'zai',
@@ -56,7 +57,6 @@ export const withOwnFile: Readonly<Record<string, string>> = {
 export const leftOut: Readonly<Record<string, string>> = {
   'github-copilot': 'GitHub documents no API for it: editors exchange a login for tokens of minutes',
   gitlab: 'its proxies take tokens of minutes that another API hands out',
-  'sap-ai-core': 'requests go to deployments of an orchestration service in a format of its own',
 };
 
 const apiKeyHeader = { kind: 'header', name: 'x-api-key' } as const;

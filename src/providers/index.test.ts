@@ -11,6 +11,7 @@ const examples: Readonly<Record<string, string>> = {
   'azure-openai-deployments': 'https://name.openai.azure.com',
   bedrock: 'https://bedrock-runtime.us-east-1.amazonaws.com',
   'bedrock-openai': 'https://bedrock-runtime.us-east-1.amazonaws.com',
+  'sap-ai-core': 'https://api.ai.prod.eu-central-1.aws.ml.hana.ondemand.com',
   vertex: 'https://aiplatform.googleapis.com/v1/projects/p/locations/global',
   'vertex-anthropic': 'https://aiplatform.googleapis.com/v1/projects/p/locations/global',
   'openai-compatible': 'http://host:8000/v1',
@@ -160,6 +161,11 @@ const addresses: Readonly<Record<string, Readonly<Record<string, string | null>>
   },
   'bedrock-openai': {
     'openai-chat': 'https://bedrock-runtime.us-east-1.amazonaws.com/openai/v1/chat/completions',
+    models: null,
+  },
+  'sap-ai-core': {
+    'openai-chat': 'https://api.ai.prod.eu-central-1.aws.ml.hana.ondemand.com/v2/inference/deployments',
+    'openai-embeddings': 'https://api.ai.prod.eu-central-1.aws.ml.hana.ondemand.com/v2/inference/deployments',
     models: null,
   },
   vertex: {

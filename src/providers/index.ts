@@ -28,6 +28,7 @@ import { openrouter } from './openrouter.ts';
 import type { Provider } from './provider.ts';
 import { qwen } from './qwen.ts';
 import { responsesCompatible } from './responses-compatible.ts';
+import { sapAiCore } from './sap-ai-core.ts';
 import { together } from './together.ts';
 import { vertex } from './vertex.ts';
 import { vertexAnthropic } from './vertex-anthropic.ts';
@@ -57,6 +58,7 @@ export const ownProviders: readonly Provider[] = [
   azureOpenaiDeployments,
   bedrock,
   bedrockOpenai,
+  sapAiCore,
   vertex,
   vertexAnthropic,
   ollama,

@@ -19,7 +19,7 @@ export interface Accounts {
   /** Google: a signed statement is exchanged for an access token of this scope. */
   'service-account'?: { scope: string };
   /** OAuth 2.0: the application's own token. `{tenant_id}` is put in. */
-  'client-credentials'?: { tokenUrl: string; scope: string };
+  'client-credentials'?: { tokenUrl: string; scope?: string };
   /** AWS: each request is signed (Signature Version 4) for this service. */
   'aws-keys'?: { service: string };
 }

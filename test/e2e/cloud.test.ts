@@ -83,6 +83,11 @@ before(async () => {
   await connect('vertex-anthropic', 'googclaude', serviceAccount, location);
   await connect('azure-openai', 'entra', application);
   await connect('azure-openai', 'quoting', { ...application, client_id: 'another-app' });
+  await connect('sap-ai-core', 'sap', {
+    ...application,
+    tenant_id: 'name.authentication.eu10.hana.ondemand.com',
+    token_url: `${tokens().url}/oauth/token`,
+  });
   await connect('azure-openai-deployments', 'azold', 'azure-key');
   await connect('azure-openai-deployments', 'aznew', 'azure-key', '?api-version=2025-04-01-preview');
   started.gateway = await startGateway({ env: environment });
@@ -437,5 +442,22 @@ describe('a credential that is a document', () => {
       'entra-1',
     ])
       assert.equal(shown.includes(secret), false, secret);
+  });
+});
+
+describe('SAP AI Core', () => {
+  it('gets its requests at deployments, with a token of the service key and a resource group', async () => {
+    tokens().always(json(200, { access_token: 'sap-token', expires_in: 43_199, token_type: 'bearer' }));
+    upstream().always(json(200, chatAnswer()));
+    const reply = await ask('sap/d0a1b2c3');
+    assert.equal(reply.status, 200, reply.text);
+    const [seen] = upstream().requests;
+    assert.equal(seen?.path, '/v2/inference/deployments/d0a1b2c3/chat/completions?api-version=2024-10-21');
+    assert.equal(seen?.header('authorization'), 'Bearer sap-token');
+    assert.equal(seen?.header('ai-resource-group'), 'default');
+    const [asked] = tokens().requests;
+    const form = new URLSearchParams((await asked?.whole)?.toString());
+    assert.equal(form.get('grant_type'), 'client_credentials');
+    assert.equal(form.get('scope'), null);
   });
 });
