@@ -1,7 +1,7 @@
 /**
  * Builds `dist/`, what the published package runs: src/ without its tests in a few hundred files instead of a
- * thousand, the generated data files, the pages of the dashboard, and type declarations for `modelgate/codecs` and
- * `modelgate/cesql`. The same source gives the same bytes. Why it is bundled: docs/decisions/0034.
+ * thousand, `modelgate/codecs` in a file for each module, the generated data files, the pages of the dashboard, and type
+ * declarations for `modelgate/codecs` and `modelgate/cesql`. The same source gives the same bytes. Why it is bundled: docs/decisions/0034.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,11 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
 const dist = join(root, 'dist');
 
-/** The program, the thread of the event database, and what the package exports. */
-const entries = ['cli/main', 'events/database/worker', 'codecs/index', 'events/cesql/cesql'];
+/** The program, the thread of the event database, and what the package exports besides the codecs. */
+const entries = ['cli/main', 'events/database/worker', 'events/cesql/cesql'];
+
+/** `modelgate/codecs`: a file for each module, so that a program's bundler leaves out the formats that it does not name. */
+const library = 'codecs/library/library';
 
 /** Packages of many small modules that every start needs; the others are loaded from node_modules. */
 const bundled = ['kysely', 'zod'];
@@ -22,6 +25,7 @@ const bundled = ['kysely', 'zod'];
 clear();
 run(join(root, 'scripts', 'build-dashboard.ts'), ['--if-stale']);
 await bundle();
+await buildLibrary();
 declareTypes();
 copyGenerated();
 writeFileSync(join(dist, 'licenses.txt'), bundled.map(licenseOf).join('\n'));
@@ -42,6 +46,26 @@ async function bundle(): Promise<void> {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     comments: { legal: true, annotation: false, jsdoc: false },
+  });
+  await build.close();
+}
+
+async function buildLibrary(): Promise<void> {
+  const build = await rolldown({
+    input: { [library]: join(src, `${library}.ts`) },
+    platform: 'neutral',
+    external: ['tokenx'],
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(log.message);
+    },
+  });
+  await build.write({
+    dir: dist,
+    format: 'esm',
+    preserveModules: true,
+    preserveModulesRoot: src,
+    entryFileNames: '[name].js',
+    comments: { legal: true, annotation: true, jsdoc: false },
   });
   await build.close();
 }

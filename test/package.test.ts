@@ -154,11 +154,49 @@ describe('the published package', () => {
     }
   });
 
-  it('exports its codecs with types', async () => {
-    const script = "import('modelgate/codecs').then((codecs) => console.log(Object.keys(codecs).join()))";
+  it('exports its codecs, which translate', async () => {
+    const script = `import('modelgate/codecs').then(({ anthropicMessages, openaiChat, translateRequest }) => {
+      const body = { model: 'a', seed: 7, messages: [{ role: 'user', content: 'Good morning' }] };
+      const request = translateRequest({ from: openaiChat, to: anthropicMessages, model: 'b', body });
+      console.log(request.body.model, request.dropped.join());
+    })`;
     const { stdout } = await run(process.execPath, ['-e', script], { cwd: folder, env });
-    assert.match(stdout, /codecs/);
-    assert.ok(existsSync(installed('modelgate', 'dist', 'codecs', 'index.d.ts')));
+    assert.equal(stdout, 'b seed\n');
+  });
+
+  it('exports codecs whose types are complete without those of Node.js', async () => {
+    const project = join(folder, 'consumer');
+    await mkdir(project);
+    await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
+    const compilerOptions = {
+      target: 'es2022',
+      lib: ['es2022', 'dom'],
+      types: [],
+      module: 'nodenext',
+      strict: true,
+      skipLibCheck: false,
+      noEmit: true,
+    };
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['page.ts'] }));
+    await writeFile(
+      join(project, 'page.ts'),
+      `import { gemini, openaiChat, TranslationError, translateRequest, translateStream, type Usage } from 'modelgate/codecs';
+       const request = translateRequest({ from: openaiChat, to: gemini, model: 'm', body: {}, dialect: { schema: 'full' } });
+       const path: string | null = request.path;
+       const through: TransformStream<Uint8Array, Uint8Array> = translateStream({
+         request,
+         onUsage(usage: Usage | null) {
+           console.log(usage?.input, path);
+         },
+       });
+       // @ts-expect-error a name is no format
+       translateRequest({ from: 'openai-chat', to: gemini, model: 'm', body: {} });
+       export { through, TranslationError };`,
+    );
+    const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+    await run(process.execPath, [tsc, '-p', project], { cwd: project }).catch((error) =>
+      assert.fail(`${error.stdout}${error.stderr}`),
+    );
   });
 
   it('exports CESQL with types', async () => {

@@ -35,7 +35,8 @@ export interface StreamFacts {
 /** How a stream ends that failed after content: with an error event before the reset of its connection, or with that alone. */
 export type BrokenEnding = 'error-frame' | 'reset';
 
-export interface StreamCodec {
+/** How answers of a format are framed, in a stream and whole: what translation needs of it. */
+export interface AnswerFraming {
   /** The `content-type` of a stream. */
   contentType: string;
   /** `lines`: one JSON object a line. A whole answer then looks like a stream of one frame, and what was asked for decides. */
@@ -44,9 +45,24 @@ export interface StreamCodec {
   split<B extends Uint8Array>(bytes: B): FrameSplit<B>;
   /** What a request that does not say `stream` gets. */
   byDefault: boolean;
-  classify(frame: Frame): FrameMeaning;
   /** The failure in a frame that `classify` called `error`. */
   readError(frame: Frame): ReportedError;
+  /** The terminal frame that reports `error` inside a stream that already began. */
+  encodeErrorFrame(error: GatewayError, requestId: string): string;
+  /**
+   * What the format's clients cope with best (docs/decisions/0004-how-a-broken-stream-ends.md). `cut`: the upstream broke off, or
+   * was silent for too long. `reported`: it reported a failure in another format, whose words would be lost.
+   */
+  endings: { cut: BrokenEnding; reported: BrokenEnding };
+  /** A complete non-streamed answer as the frames of a stream. */
+  framesOf(response: Record<string, unknown>): Frame[];
+  /** A complete stream as the non-streamed answer (for an upstream that streamed unasked). Null when it cannot be assembled. */
+  assemble(frames: Frame[]): Record<string, unknown> | null;
+}
+
+/** How streams of a format are relayed: read as little as possible. */
+export interface StreamCodec extends AnswerFraming {
+  classify(frame: Frame): FrameMeaning;
   /**
    * Facts of a stream from its first and last bytes. `head` may end, and `tail` may begin, inside a frame;
    * the two may overlap or be the same bytes.
@@ -56,21 +72,10 @@ export interface StreamCodec {
   textBytes(bytes: Uint8Array): number;
   /** One frame, ready for the wire, that a silent stream may carry between two events; null where none is allowed. */
   keepAlive: string | null;
-  /** The terminal frame that reports `error` inside a stream that already began. */
-  encodeErrorFrame(error: GatewayError, requestId: string): string;
-  /**
-   * What the format's clients cope with best (docs/decisions/0004-how-a-broken-stream-ends.md). `cut`: the upstream broke off, or
-   * was silent for too long. `reported`: it reported a failure in another format, whose words would be lost.
-   */
-  endings: { cut: BrokenEnding; reported: BrokenEnding };
   /** Where frames name the model: the members that lead to it, the outermost first, and whether only one frame has them. */
   modelAt: { path: readonly string[]; once: boolean };
-  /** A complete non-streamed answer as the frames of a stream. */
-  framesOf(response: Record<string, unknown>): Frame[];
-  /** The same, ready for the wire (for an upstream that ignored `stream: true`). */
+  /** `framesOf`, ready for the wire (for an upstream that ignored `stream: true`). */
   encodeFramesOf(response: Record<string, unknown>): string;
-  /** A complete stream as the non-streamed answer (for an upstream that streamed unasked). Null when it cannot be assembled. */
-  assemble(frames: Frame[]): Record<string, unknown> | null;
 }
 
 /**
@@ -124,14 +129,22 @@ export interface ConversationCodec {
   tools: { custom: boolean; namespaces: boolean; name: RegExp; maxName: number };
 }
 
-/** One wire format. Pure: no I/O, no clock, no state. */
-export interface Codec {
+/** The half of a codec that translates: what `modelgate/codecs` is made of. */
+export interface TranslationCodec {
   format: WireFormat;
   /**
    * Null where the body names the model and says whether to stream. Else the end of the path that does so, and the
    * members `model` and `stream` are put into the body that `decodeRequest` gets.
    */
   pathOf: ((model: string, stream: boolean) => string) | null;
+  conversation: ConversationCodec;
+  stream: AnswerFraming;
+}
+
+/** One wire format. Pure: no I/O, no clock, no state. */
+export interface Codec {
+  format: WireFormat;
+  pathOf: TranslationCodec['pathOf'];
   stream: StreamCodec | null;
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;

@@ -17,6 +17,7 @@ const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The text in UTF-8. Half a surrogate pair becomes U+FFFD. */
+// @__NO_SIDE_EFFECTS__
 export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../lib/error.ts';
-import type { Codec, ConversationCodec } from '../codec.ts';
+import type { ConversationCodec, TranslationCodec } from '../codec.ts';
 import { withFilesAsText } from '../files/text-file.ts';
 import { textOf } from '../json/values.ts';
 import { type Concept, type ConceptNames, concepts, untranslatable } from '../model/concept.ts';
@@ -24,8 +24,8 @@ export interface Adapted {
 }
 
 interface Route {
-  from: Codec & { conversation: ConversationCodec };
-  to: Codec & { conversation: ConversationCodec };
+  from: Pick<TranslationCodec, 'conversation' | 'format'>;
+  to: Pick<TranslationCodec, 'conversation' | 'format'>;
   dialect: Dialect;
   /** Whose seals can be read (`seal-owner.ts`); null takes those of any owner. */
   owner: string | null;

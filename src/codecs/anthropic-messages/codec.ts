@@ -1,41 +1,13 @@
 import type { Codec } from '../codec.ts';
-import { MAX_MARKS } from '../prompt-cache/cache-worth.ts';
-import { markCache } from './cache-marks.ts';
 import { encodeError } from './error.ts';
-import { otherWords, readable } from './members.ts';
-import { unsupportedBy } from './models.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, names, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
-import { addsTurn } from './turns.ts';
+import { translation } from './translation.ts';
 import { readTier, readUsage, responseTextBytes } from './usage.ts';
-import { writer } from './writer.ts';
 
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
 export const anthropicMessages: Codec = {
-  format: 'anthropic-messages',
-  pathOf: null,
+  ...translation,
   stream,
-  conversation: {
-    decodeRequest,
-    encodeRequest,
-    markCache,
-    mostCacheMarks: MAX_MARKS,
-    reader,
-    writer,
-    names,
-    readable,
-    addsTurn,
-    otherWords,
-    unsupportedBy,
-    vendorOnly,
-    searchCalls: false,
-    answerImages: false,
-    prefill: true,
-    opaqueText: 'read',
-    tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 128 },
-  },
   answerModel: 'model',
   readUsage,
   readTier,

@@ -2,28 +2,23 @@ import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../json/values.ts';
 import { framesIn, judgeEnd } from '../stream/frames.ts';
-import { sseFraming } from '../stream/sse.ts';
-import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
-import { encodeErrorFrame, isErrorEvent, readEventError } from './error.ts';
+import { encodeFramesOf } from './assemble.ts';
+import { isErrorEvent, readEventError } from './error.ts';
+import { framing } from './framing.ts';
 import { readStreamUsage, writtenBytes } from './usage.ts';
 
 /** Anthropic messages, streamed. */
 export const stream: StreamCodec = {
-  ...sseFraming,
+  ...framing,
   classify,
-  readError: (frame) => readEventError(parseObject(frame.data), frame.data),
   readStream(head, tail) {
     const end = judgeEnd(head, tail, judge);
     return { usage: readStreamUsage(head, tail), end: end?.end ?? 'cut', error: end?.error ?? null };
   },
   textBytes,
   keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
-  encodeErrorFrame,
-  endings: { cut: 'error-frame', reported: 'error-frame' },
   modelAt: { path: ['message', 'model'], once: true },
-  framesOf,
   encodeFramesOf,
-  assemble,
 };
 
 function classify(frame: Frame): FrameMeaning {

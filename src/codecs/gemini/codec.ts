@@ -1,39 +1,13 @@
 import type { Codec } from '../codec.ts';
 import { encodeError } from './error.ts';
-import { otherWords, readable } from './members.ts';
-import { unsupportedBy } from './models.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, heard, names, toolRules, vendorOnly } from './request-encode.ts';
 import { stream } from './stream.ts';
-import { addsTurn } from './turns.ts';
+import { translation } from './translation.ts';
 import { readTier, readUsage, responseTextBytes } from './usage.ts';
-import { camelName } from './wire-names.ts';
-import { writer } from './writer.ts';
 
 /** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`), which Gemini CLI speaks. */
 export const gemini: Codec = {
-  format: 'gemini',
-  pathOf: (model, stream) => `/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  ...translation,
   stream,
-  conversation: {
-    decodeRequest,
-    encodeRequest,
-    reader,
-    writer,
-    names,
-    readable,
-    addsTurn,
-    otherWords,
-    spelling: camelName,
-    acceptedOnly: heard,
-    vendorOnly,
-    unsupportedBy,
-    searchCalls: false,
-    answerImages: true,
-    prefill: true,
-    tools: toolRules,
-  },
   answerModel: 'modelVersion',
   readUsage,
   readTier,

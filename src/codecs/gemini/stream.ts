@@ -4,18 +4,17 @@ import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { COLON, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
 import { isObject, type JsonObject, listOf } from '../json/values.ts';
 import { framesIn, judgeEnd } from '../stream/frames.ts';
-import { sseFraming } from '../stream/sse.ts';
 import { closersAfter } from '../usage/usage-bytes.ts';
-import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
+import { encodeFramesOf } from './assemble.ts';
 import { blockReasonIn, chunksIn, contentName, finishReasonIn, isErrorFrame, partsIn } from './chunk.ts';
-import { encodeErrorFrame, readError } from './error.ts';
+import { readError } from './error.ts';
+import { framing } from './framing.ts';
 import { readStreamUsage, writtenBytes } from './usage.ts';
 
 /** `streamGenerateContent` with `alt=sse`: bare `data` records, and no mark of the end but a reason in the last one. */
 export const stream: StreamCodec = {
-  ...sseFraming,
+  ...framing,
   classify,
-  readError,
   readStream(head, tail) {
     const end = judgeEnd(head, tail, judge) ?? { end: endsInside(tail) ? 'complete' : 'cut', error: null };
     return { usage: readStreamUsage(head, tail), ...end };
@@ -26,13 +25,8 @@ export const stream: StreamCodec = {
       .reduce((sum, chunk) => sum + writtenBytes(chunk), 0),
   // Gemini CLI takes a comment for a broken record (clients' research, 2).
   keepAlive: null,
-  encodeErrorFrame,
-  // Its clients try again after either, but for an error that no second try would cure.
-  endings: { cut: 'reset', reported: 'error-frame' },
   modelAt: { path: ['modelVersion'], once: false },
-  framesOf,
   encodeFramesOf,
-  assemble,
 };
 
 function classify(frame: Frame): FrameMeaning {

@@ -1,30 +1,22 @@
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
 import { type JsonObject, objectOf, parseObject } from '../json/values.ts';
-import { assemble, encodeFramesOf, framesOf } from './assemble.ts';
-import { encodeErrorFrame, isErrorLine, readError } from './error.ts';
-import { linesIn, splitLines } from './json-lines.ts';
+import { encodeFramesOf } from './assemble.ts';
+import { isErrorLine, readError } from './error.ts';
+import { framing } from './framing.ts';
+import { linesIn } from './json-lines.ts';
 import { countersUsage, writtenBytes } from './usage.ts';
 
 /** Ollama's chat, streamed: what it does unless a request says otherwise. */
 export const stream: StreamCodec = {
-  contentType: 'application/x-ndjson',
-  framing: 'lines',
-  split: splitLines,
-  byDefault: true,
+  ...framing,
   classify: (frame) => meaningOf(parseObject(frame.data)),
-  readError,
   readStream: (head, tail) => factsIn(tail) ?? factsIn(head) ?? { usage: null, end: 'cut', error: null },
   textBytes: (bytes) =>
     linesIn(bytes).reduce((sum, { data }) => sum + writtenBytes(objectOf(parseObject(data)?.['message'])), 0),
   // The vendor's clients print a warning for a line that is no JSON, and take any object for a piece of the answer.
   keepAlive: null,
-  encodeErrorFrame,
-  // A line with an error is told to the user as the vendor's failure; a broken connection is tried again.
-  endings: { cut: 'reset', reported: 'error-frame' },
   modelAt: { path: ['model'], once: false },
-  framesOf,
   encodeFramesOf,
-  assemble,
 };
 
 function meaningOf(line: JsonObject | null): FrameMeaning {

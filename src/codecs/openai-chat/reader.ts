@@ -25,8 +25,8 @@ import { TextTemplate } from '../stream/text-template.ts';
 import { promptUsage } from '../usage/token-counts.ts';
 import type { Usage } from '../wire-format.ts';
 import { CallReader } from './call-reader.ts';
+import { deltaOf, isEmpty } from './delta.ts';
 import { ReasoningDetails } from './reasoning-details.ts';
-import { deltaOf, isEmpty } from './stream.ts';
 import { reasoningIn, thinkingText } from './text.ts';
 import { callSeal } from './tool-calls.ts';
 

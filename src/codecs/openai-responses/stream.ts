@@ -12,26 +12,20 @@ import {
 } from '../json/values.ts';
 import { DONE, framesIn, judgeEnd } from '../stream/frames.ts';
 import { commentKeepAlive } from '../stream/keep-alive.ts';
-import { sseFraming } from '../stream/sse.ts';
-import { assemble } from './assemble.ts';
-import { encodeFramesOf, framesOf } from './encode.ts';
-import { encodeErrorFrame, readEventError, typeOfEvent } from './error.ts';
+import { encodeFramesOf } from './encode.ts';
+import { readEventError, typeOfEvent } from './error.ts';
+import { framing } from './framing.ts';
 import { countSearches, findStreamUsage, outputBytes, responseUsage } from './usage.ts';
 
 /** OpenAI responses, streamed. */
 export const stream: StreamCodec = {
-  ...sseFraming,
+  ...framing,
   classify: (frame) => meaningOf(frame),
-  readError: (frame) => readEventError(parseObject(frame.data), frame.data),
   readStream,
   textBytes,
   keepAlive: commentKeepAlive,
-  encodeErrorFrame,
-  endings: { cut: 'error-frame', reported: 'error-frame' },
   modelAt: { path: ['response', 'model'], once: false },
-  framesOf,
   encodeFramesOf,
-  assemble,
 };
 
 /** Events that announce and commit to nothing; events that end the stream. All others are content. */

@@ -241,8 +241,24 @@ const ollama: SchemaRules = {
   root: 'object',
 };
 
+/** The name of the rules that a server has for the schemas of tools and answers; `full` takes every schema as it is. */
+export type SchemaRuleName =
+  | 'full'
+  | 'anthropic'
+  | 'openai'
+  | 'gemini-json'
+  | 'gemini-openapi'
+  | 'gemini-chat'
+  | 'moonshot'
+  | 'llama-cpp'
+  | 'cerebras'
+  | 'groq'
+  | 'xai'
+  | 'mistral'
+  | 'ollama';
+
 /** The rules by the name that a dialect calls them by. `full` changes nothing. */
-export const schemaRules = {
+export const schemaRules: Readonly<Record<SchemaRuleName, SchemaRules>> = {
   full,
   anthropic,
   openai,
@@ -256,9 +272,7 @@ export const schemaRules = {
   xai,
   mistral,
   ollama,
-} as const satisfies Record<string, SchemaRules>;
-
-export type SchemaRuleName = keyof typeof schemaRules;
+};
 
 /** Formats that have rules of their own, whoever serves them. */
 const ofFormat: Partial<Record<WireFormat, SchemaRuleName>> = { gemini: 'gemini-json', ollama: 'ollama' };

@@ -17,7 +17,7 @@ import { conversationCodec, translateRequest } from '../translate/request.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import { redactSecrets } from '../upstream/redaction.ts';
 import { extendPath, modelSegments, requestTo } from '../upstream/request.ts';
-import { conversationTokens } from './estimate.ts';
+import { conversationTokens } from '../../codecs/usage/token-estimate.ts';
 import { refuseLoop } from './loop.ts';
 import { requestedModel } from './request.ts';
 

@@ -1,11 +1,7 @@
-import { onlyAllowedCalls } from '../../codecs/adapt/allowed-tools.ts';
 import type { BegunAnswer } from '../../codecs/adapt/continuation.ts';
 import { continuing } from '../../codecs/adapt/continuation.ts';
-import { wholeCharacters } from '../../codecs/adapt/join-surrogates.ts';
-import { onlyFirstCall } from '../../codecs/adapt/one-call.ts';
-import { restoreTools } from '../../codecs/adapt/restore.ts';
-import { ownSeals } from '../../codecs/encrypted-reasoning/owner.ts';
 import type { AnswerContext, PartReader, PartWriter } from '../../codecs/model/stream-part.ts';
+import { clientParts } from '../../codecs/translate/answer.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { compacting } from '../../responses/compact.ts';
@@ -26,11 +22,7 @@ export interface AnswerSource {
 
 /** Reads an upstream's frames into the parts that the client is to get: every stage between its format and the client's. */
 export function answerParts({ begun, compactionOf, request, target }: AnswerSource): PartReader {
-  const read = wholeCharacters(conversationCodec(target.format).conversation.reader());
-  const owned = ownSeals(restoreTools(read, request.tools), ownerOf(target));
-  const { allowedTools } = request;
-  const allowed = allowedTools === null ? owned : onlyAllowedCalls(owned, new Set(allowedTools));
-  const called = request.oneCall ? onlyFirstCall(allowed) : allowed;
+  const called = clientParts({ ...request, codec: conversationCodec(target.format), owner: ownerOf(target) });
   const own = compactionOf === null ? called : compacting(called, compactionOf);
   return begun === null ? own : continuing(own, begun, prefillOf(target)?.repeated === true);
 }

@@ -1,18 +1,15 @@
-import { adapt } from '../../codecs/adapt/adapt.ts';
 import { continued, isContinuable } from '../../codecs/adapt/continuation.ts';
-import { CACHE_CONTROL, hasMember, withoutMember } from '../../codecs/adapt/optional-members.ts';
-import { outputCapOf, withOutputCap } from '../../codecs/adapt/output-cap.ts';
-import type { ToolNames } from '../../codecs/adapt/tool-names.ts';
 import type { Codec, ConversationCodec, StreamCodec } from '../../codecs/codec.ts';
 import { sealOwner } from '../../codecs/encrypted-reasoning/owner.ts';
 import { codecOf } from '../../codecs/index.ts';
-import { unreadMembers } from '../../codecs/json/read-members.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
-import { clientWord } from '../../codecs/model/client-words.ts';
-import { type Concept, concepts } from '../../codecs/model/concept.ts';
-import { type Dialect, dialectOf } from '../../codecs/model/dialect.ts';
-import { withLatestCacheMarks } from '../../codecs/prompt-cache/cache-control.ts';
+import { dialectOf } from '../../codecs/model/dialect.ts';
 import { type FitSchema, fitSchema } from '../../codecs/schema/fit.ts';
+import {
+  type RequestTranslation,
+  translateConversation,
+  withoutTurns,
+} from '../../codecs/translate/request.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
@@ -23,25 +20,14 @@ import { conversationOf, echoOf } from '../responses-state/response-state.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
-export interface TranslatedRequest {
+export interface TranslatedRequest extends Omit<RequestTranslation, 'body' | 'conversation'> {
   body: Buffer;
-  /** What the target cannot say, in the caller's words. */
-  dropped: string[];
-  /** Whether the user says something in it that the client did not write, for its format wants a turn there. */
-  addsTurn: boolean;
-  tools: ToolNames;
   /** The caller's request; of formats whose answers do not repeat it without its turns and tools. */
   request: JsonObject;
   stream: boolean;
   includeUsage: boolean;
   /** Whether another target could go on with its answer. */
   continuable: boolean;
-  /** Whether the caller wants one call of a tool at most. */
-  oneCall: boolean;
-  /** The tools that the answer may call, as the caller knows them; null for all. */
-  allowedTools: readonly string[] | null;
-  /** The bound of the answer that the caller set and the target does not take, and what it is now: `max_tokens=8192`. */
-  lowered: string | null;
 }
 
 /** What is known of a target beside its format. */
@@ -116,62 +102,30 @@ function translated(
   { begun, cacheMarks, fit, most, refused }: Known,
   request: JsonObject,
 ): Omit<TranslatedRequest, 'body'> & { json: string } {
-  const from = conversationCodec(format);
-  const to = conversationCodec(target.format);
-  const dialect = dialectOf(target.provider.dialect);
-  const read = from.conversation.decodeRequest(request);
-  const whole = turn === null ? read : conversationOf(read, turn);
-  const asked = begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
-  const marks = cacheMarks && !refused.includes(CACHE_CONTROL);
-  const wordOf = (concept: Concept) => clientWord(from.conversation, concept, request);
-  const wordsOf = (some: readonly Concept[]) =>
-    some.filter((concept) => concepts[concept].asked(asked)).map(wordOf);
-  const { readable, spelling } = from.conversation;
-  const { conversation, dropped, tools } = adapt(asked, {
-    from,
-    to,
-    dialect,
+  const { body, conversation, ...rest } = translateConversation(request, {
+    from: conversationCodec(format),
+    to: conversationCodec(target.format),
+    model: target.model,
+    dialect: dialectOf(target.provider.dialect),
     owner: ownerOf(target),
     fit,
-    wordOf,
-    model: target.model,
-    unwanted: unwantedAt(to, { marks, refused }),
+    refused,
+    most,
+    cacheMarks,
+    complete(read) {
+      const whole = turn === null ? read : conversationOf(read, turn);
+      return begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
+    },
+    amend: (encoded) => (begun === '' ? encoded : prefilled(encoded, target)),
   });
-  const marked = withLatestCacheMarks(
-    conversation,
-    to.conversation.mostCacheMarks ?? Number.POSITIVE_INFINITY,
-  );
-  const unsaid: Concept[] = marked === conversation ? [] : ['cacheMarks'];
-  const plain = to.conversation.encodeRequest({ ...marked, model: target.model }, dialect, unsaid);
-  const addsTurn = to.conversation.addsTurn?.(plain) ?? false;
-  const capped = most === null ? plain : withOutputCap(target.format, plain, most);
-  const begins = begun === '' ? capped : prefilled(capped, target);
-  const encoded = marks ? markedFor(to, begins, asked.cacheKey !== null, dialect) : begins;
-  const left = refused.filter((path) => hasMember(encoded, path));
-  const kept = left.reduce(withoutMember, encoded);
-  const refusedWords = left.flatMap((path) => {
-    const meant = conceptsOf(path, to);
-    return meant.length === 0 ? [path] : wordsOf(meant);
-  });
+  const { includeUsage, stream } = conversation;
   return {
-    json: JSON.stringify(kept),
-    dropped: [
-      ...new Set([
-        ...dropped,
-        ...unreadMembers(request, readable, { own: to.format === format, spelling }),
-        ...wordsOf(unsaid),
-        ...refusedWords,
-      ]),
-    ].sort(),
-    addsTurn,
-    tools,
+    ...rest,
+    json: JSON.stringify(body),
     request: turn === null ? withoutTurns(request) : echoOf(request, turn),
-    stream: asked.stream,
-    includeUsage: asked.includeUsage,
-    continuable: asked.stream && isContinuable(asked),
-    oneCall: concepts.parallelToolCalls.asked(asked),
-    allowedTools: asked.toolChoice?.kind === 'allowed' ? asked.toolChoice.names : null,
-    lowered: most === null ? null : loweredCap(outputCapOf(format, request), most),
+    stream,
+    includeUsage,
+    continuable: stream && isContinuable(conversation),
   };
 }
 
@@ -184,56 +138,15 @@ function prefilled(encoded: JsonObject, target: Target): JsonObject {
   return { ...encoded, ...request, messages: [...messages.slice(0, -1), { ...last, ...message }] };
 }
 
-/** What may not be said of the prompt cache: marks that were refused, and a key that only marks would speak for. */
-function unwantedAt(
-  { conversation }: Translating,
-  { marks, refused }: { marks: boolean; refused: Known['refused'] },
-): Concept[] {
-  const unwanted: Concept[] = refused.includes(CACHE_CONTROL) ? ['cacheMarks'] : [];
-  const { cacheKey, cacheMarks } = conversation.names;
-  if (cacheKey !== undefined && cacheKey === cacheMarks && !marks) unwanted.push('cacheKey');
-  return unwanted;
-}
-
-/** The request with marks for the prompt cache, where its vendor wants them. */
-function markedFor(
-  { conversation }: Translating,
-  encoded: JsonObject,
-  shared: boolean,
-  dialect: Dialect,
-): JsonObject {
-  return conversation.markCache?.(encoded, shared, dialect) ?? encoded;
-}
-
-/** What may be long and no answer looks at, of the formats that do not repeat the request in it. */
-const long = ['messages', 'system', 'contents', 'systemInstruction', 'system_instruction', 'prompt'] as const;
-
-/** What an answer may need of the request. The rest would outlive the wait for it, and be moved by the collector again and again. */
-function withoutTurns(request: JsonObject): JsonObject {
-  const kept = { ...request };
-  for (const name of long) delete kept[name];
-  if (Array.isArray(kept['tools'])) kept['tools'] = [];
-  return kept;
-}
-
-function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {
-  return asked === null || asked.cap <= most ? null : `${asked.name}=${most}`;
-}
-
-/** What a member of the target's request stands for. */
-function conceptsOf(path: string, { conversation: { names } }: Translating): Concept[] {
-  return (Object.keys(names) as Concept[]).filter((one) => names[one] === path.replace(/\.effort$/, ''));
-}
-
 /** Whose sealed reasoning a target can read. */
 export function ownerOf({ connection, model }: Target): string {
   return sealOwner(connection.id, model);
 }
 
-export type Translating = Codec & { conversation: ConversationCodec; stream: StreamCodec };
-
 /** The codec of a format that takes part in translation. */
-export function conversationCodec(format: WireFormat): Translating {
+export function conversationCodec(
+  format: WireFormat,
+): Codec & { conversation: ConversationCodec; stream: StreamCodec } {
   const codec = codecOf(format);
   const { conversation, stream } = codec;
   if (conversation === null || stream === null)

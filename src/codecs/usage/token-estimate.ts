@@ -1,5 +1,5 @@
 import { estimateTokenCount } from 'tokenx';
-import type { Conversation, Part, Tool } from '../../codecs/model/conversation.ts';
+import type { Conversation, Part, Tool } from '../model/conversation.ts';
 
 /** What a message or a tool costs beside its words: roles, names of members, brackets. */
 const PER_MESSAGE = 4;

@@ -1,0 +1,64 @@
+import { isObject, type JsonObject, parseObject } from '../json/values.ts';
+import { KeptFrames } from '../stream/kept-frames.ts';
+import type { Usage } from '../wire-format.ts';
+import { framesFor, partsFor } from './answer.ts';
+import type { AnswerOptions } from './answer-options.ts';
+import { TranslationError, withTranslationErrors } from './error.ts';
+import { keptRequest } from './kept-request.ts';
+import type { AnswerContext } from './request.ts';
+
+/** A whole answer to be translated. */
+export interface ResponseOptions extends AnswerOptions {
+  /** What `translateRequest` returned for the request that is answered. */
+  request: AnswerContext;
+  /** The upstream's answer: an object, or its JSON text, which keeps the digits of numbers that a double cannot hold. */
+  body: Readonly<Record<string, unknown>> | string;
+}
+
+/** A whole answer in the client's format. */
+export interface TranslatedResponse {
+  /** The body for the client, as an object for `JSON.stringify`. */
+  readonly body: Record<string, unknown>;
+  /** What the answer used, as the upstream reported it; null where it did not, and the body has an estimate. */
+  readonly usage: Usage | null;
+}
+
+/**
+ * Translates a whole answer of the upstream back to the client's format.
+ * @throws TranslationError `invalid_json`; `upstream_error`, with the status that the reported failure deserves;
+ * `upstream_cut` and `upstream_protocol` for what is no finished answer
+ */
+export function translateResponse(options: ResponseOptions): TranslatedResponse {
+  return withTranslationErrors(() => translated(options));
+}
+
+function translated({ body, request, ...options }: ResponseOptions): TranslatedResponse {
+  const kept = keptRequest(request);
+  const answer = typeof body === 'string' ? parseObject(body) : body;
+  if (!isObject(answer)) throw new TranslationError('invalid_json', 'The answer is not a JSON object');
+  if (saysError(answer)) {
+    const { message, status } = kept.upstream.stream.readError({
+      event: 'error',
+      data: JSON.stringify(answer),
+    });
+    throw new TranslationError('upstream_error', message, { status });
+  }
+  const reader = partsFor(kept);
+  const frames = new KeptFrames();
+  const writer = framesFor(kept, options, frames.encode);
+  let names = '';
+  const read = kept.upstream.stream.framesOf(answer).flatMap((frame) => reader.push(frame));
+  for (const part of [...read, ...reader.end()]) {
+    if (part.type === 'error') throw new TranslationError('upstream_error', part.error.message, part.error);
+    names += writer.push(part);
+  }
+  const whole = kept.client.stream.assemble(frames.namedIn(names));
+  if (whole === null)
+    throw new TranslationError('upstream_protocol', 'The answer is none of its format that is finished');
+  return { body: whole, usage: writer.usage() };
+}
+
+/** Whether a body is an error: an object, or words alone, as Ollama has it. */
+function saysError({ error }: JsonObject): boolean {
+  return isObject(error) || (typeof error === 'string' && error !== '');
+}

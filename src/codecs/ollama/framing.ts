@@ -1,0 +1,18 @@
+import type { AnswerFraming } from '../codec.ts';
+import { assemble, framesOf } from './assemble.ts';
+import { encodeErrorFrame, readError } from './error.ts';
+import { splitLines } from './json-lines.ts';
+
+/** How answers of the format are framed. */
+export const framing: AnswerFraming = {
+  contentType: 'application/x-ndjson',
+  framing: 'lines',
+  split: splitLines,
+  byDefault: true,
+  readError,
+  encodeErrorFrame,
+  // A line with an error is told to the user as the vendor's failure; a broken connection is tried again.
+  endings: { cut: 'reset', reported: 'error-frame' },
+  framesOf,
+  assemble,
+};

@@ -1,0 +1,27 @@
+import type { TranslationCodec } from '../codec.ts';
+import { framing } from './framing.ts';
+import { readable } from './members.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, names } from './request-encode.ts';
+import { writer } from './writer.ts';
+
+/** Ollama's own chat (`/api/chat`). */
+export const translation: TranslationCodec = {
+  format: 'ollama',
+  pathOf: null,
+  stream: framing,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    readable,
+    vendorOnly: [],
+    searchCalls: false,
+    answerImages: true,
+    prefill: true,
+    tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
+  },
+};

@@ -1,0 +1,28 @@
+import type { TranslationCodec } from '../codec.ts';
+import { framing } from './framing.ts';
+import { readable } from './members.ts';
+import { reader } from './reader.ts';
+import { decodeRequest } from './request-decode.ts';
+import { encodeRequest, names, vendorOnly } from './request-encode.ts';
+import { writer } from './writer.ts';
+
+/** OpenAI's older text completions (`/v1/completions`), which editors use to fill in code. */
+export const translation: TranslationCodec = {
+  format: 'openai-completions',
+  pathOf: null,
+  stream: framing,
+  conversation: {
+    decodeRequest,
+    encodeRequest,
+    reader,
+    writer,
+    names,
+    readable,
+    vendorOnly,
+    // It has no tools: a request with some is refused before their names matter.
+    searchCalls: false,
+    answerImages: false,
+    prefill: true,
+    tools: { custom: false, namespaces: false, name: /^[a-zA-Z0-9_-]+$/, maxName: 64 },
+  },
+};

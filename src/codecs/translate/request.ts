@@ -1,0 +1,146 @@
+import { adapt } from '../adapt/adapt.ts';
+import { CACHE_CONTROL, hasMember, withoutMember } from '../adapt/optional-members.ts';
+import { outputCapOf, withOutputCap } from '../adapt/output-cap.ts';
+import type { ToolNames } from '../adapt/tool-names.ts';
+import type { TranslationCodec } from '../codec.ts';
+import { unreadMembers } from '../json/read-members.ts';
+import type { JsonObject } from '../json/values.ts';
+import { clientWord } from '../model/client-words.ts';
+import { type Concept, concepts } from '../model/concept.ts';
+import type { Conversation } from '../model/conversation.ts';
+import type { Dialect } from '../model/dialect.ts';
+import { withLatestCacheMarks } from '../prompt-cache/cache-control.ts';
+import type { FitSchema } from '../schema/fit.ts';
+
+/** Where a request comes from, where it goes, and what is known of both beside their formats. */
+export interface RequestRoute {
+  from: TranslationCodec;
+  to: TranslationCodec;
+  /** The model's name at the target. */
+  model: string;
+  dialect: Dialect;
+  /** Whose encrypted reasoning the target can read; null takes that of any owner. */
+  owner: string | null;
+  /** Members of the target's format that it does not take. */
+  refused: readonly string[];
+  /** Tokens that the target writes at most; null where that is not known. */
+  most: number | null;
+  /** Whether the target is told what to keep in its prompt cache, where the client does not say so. */
+  cacheMarks: boolean;
+  /** Fits the schema of a tool to what the target takes, where that is not done anew for each. */
+  fit?: FitSchema | undefined;
+  /** The conversation that is meant by the one in the request: with earlier turns, or with an answer that was begun. */
+  complete?(conversation: Conversation): Conversation;
+  /** Adds what one server wants to be told besides to the request in its format. */
+  amend?(request: JsonObject): JsonObject;
+}
+
+/** A request in the target's format, and what is needed to bring its answer back. */
+export interface RequestTranslation {
+  body: JsonObject;
+  /** The conversation that it stands for. */
+  conversation: Conversation;
+  /** What the target cannot say, in the client's words, in order. */
+  dropped: string[];
+  /** The bound of the answer that the client set and the target does not take, and what it is now: `max_tokens=8192`. */
+  lowered: string | null;
+  /** Whether the user says something in it that the client did not write, for its format wants a turn there. */
+  addsTurn: boolean;
+  tools: ToolNames;
+  /** Whether the client wants one call of a tool at most. */
+  oneCall: boolean;
+  /** The tools that the answer may call, as the client knows them; null for all. */
+  allowedTools: readonly string[] | null;
+}
+
+/**
+ * Translates a request through the neutral model: read, adapted to what the target can say, written, held to the target's
+ * bound, marked for its prompt cache, and freed of what it refuses.
+ * @param request as the decoder of `from` takes it, with `model` and `stream` where the path says them
+ * @throws GatewayError `invalid_request`, `not_translatable`
+ */
+export function translateConversation(request: JsonObject, route: RequestRoute): RequestTranslation {
+  const { dialect, fit, from, model, most, owner, refused, to } = route;
+  const read = from.conversation.decodeRequest(request);
+  const asked = route.complete?.(read) ?? read;
+  const marks = route.cacheMarks && !refused.includes(CACHE_CONTROL);
+  const wordOf = (concept: Concept) => clientWord(from.conversation, concept, request);
+  const wordsOf = (some: readonly Concept[]) =>
+    some.filter((concept) => concepts[concept].asked(asked)).map(wordOf);
+  const { readable, spelling } = from.conversation;
+  const { conversation, dropped, tools } = adapt(asked, {
+    from,
+    to,
+    dialect,
+    owner,
+    ...(fit === undefined ? {} : { fit }),
+    wordOf,
+    model,
+    unwanted: unwantedAt(to, { marks, refused }),
+  });
+  const marked = withLatestCacheMarks(
+    conversation,
+    to.conversation.mostCacheMarks ?? Number.POSITIVE_INFINITY,
+  );
+  const unsaid: Concept[] = marked === conversation ? [] : ['cacheMarks'];
+  const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unsaid);
+  const addsTurn = to.conversation.addsTurn?.(plain) ?? false;
+  const capped = most === null ? plain : withOutputCap(to.format, plain, most);
+  const amended = route.amend?.(capped) ?? capped;
+  const encoded = marks
+    ? (to.conversation.markCache?.(amended, asked.cacheKey !== null, dialect) ?? amended)
+    : amended;
+  const left = refused.filter((path) => hasMember(encoded, path));
+  const refusedWords = left.flatMap((path) => {
+    const meant = conceptsOf(path, to);
+    return meant.length === 0 ? [path] : wordsOf(meant);
+  });
+  return {
+    body: left.reduce(withoutMember, encoded),
+    conversation: asked,
+    dropped: [
+      ...new Set([
+        ...dropped,
+        ...unreadMembers(request, readable, { own: to.format === from.format, spelling }),
+        ...wordsOf(unsaid),
+        ...refusedWords,
+      ]),
+    ].sort(),
+    lowered: most === null ? null : loweredCap(outputCapOf(from.format, request), most),
+    addsTurn,
+    tools,
+    oneCall: concepts.parallelToolCalls.asked(asked),
+    allowedTools: asked.toolChoice?.kind === 'allowed' ? asked.toolChoice.names : null,
+  };
+}
+
+/** What may not be said of the prompt cache: marks that were refused, and a key that only marks would speak for. */
+function unwantedAt(
+  { conversation }: TranslationCodec,
+  { marks, refused }: { marks: boolean; refused: readonly string[] },
+): Concept[] {
+  const unwanted: Concept[] = refused.includes(CACHE_CONTROL) ? ['cacheMarks'] : [];
+  const { cacheKey, cacheMarks } = conversation.names;
+  if (cacheKey !== undefined && cacheKey === cacheMarks && !marks) unwanted.push('cacheKey');
+  return unwanted;
+}
+
+/** What may be long and no answer looks at, of the formats that do not repeat the request in it. */
+const long = ['messages', 'system', 'contents', 'systemInstruction', 'system_instruction', 'prompt'] as const;
+
+/** What an answer may need of the request. The rest would outlive the wait for it, and be moved by the collector again and again. */
+export function withoutTurns(request: JsonObject): JsonObject {
+  const kept = { ...request };
+  for (const name of long) delete kept[name];
+  if (Array.isArray(kept['tools'])) kept['tools'] = [];
+  return kept;
+}
+
+function loweredCap(asked: ReturnType<typeof outputCapOf>, most: number): string | null {
+  return asked === null || asked.cap <= most ? null : `${asked.name}=${most}`;
+}
+
+/** What a member of the target's request stands for. */
+function conceptsOf(path: string, { conversation: { names } }: TranslationCodec): Concept[] {
+  return (Object.keys(names) as Concept[]).filter((one) => names[one] === path.replace(/\.effort$/, ''));
+}
