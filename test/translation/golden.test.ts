@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { codecs } from '../../src/codecs/index.ts';
@@ -18,7 +18,11 @@ const update = process.env['UPDATE_GOLDEN'] === '1';
 const here = import.meta.dirname;
 const formats = codecs.filter(({ conversation }) => conversation !== null).map(({ format }) => format);
 
+/** Files that a test has compared. */
+const compared = new Set<string>();
+
 function compare(name: string, actual: string): void {
+  compared.add(name);
   const path = join(here, 'golden', name);
   if (update) writeFileSync(path, actual);
   assert.ok(existsSync(path), `${name} is missing: run with UPDATE_GOLDEN=1 and read it`);
@@ -78,6 +82,14 @@ describe('answers', () => {
       }
     }
   }
+});
+
+describe('the files', () => {
+  it('are all those of a request or an answer that there is', () => {
+    const orphans = readdirSync(join(here, 'golden')).filter((name) => !compared.has(name));
+    if (update) for (const name of orphans) rmSync(join(here, 'golden', name));
+    else assert.deepEqual(orphans, [], 'their input is gone: run with UPDATE_GOLDEN=1');
+  });
 });
 
 /** What an upstream sent, streamed or whole, as the gateway reads it. */

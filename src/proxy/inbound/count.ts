@@ -2,6 +2,7 @@ import type { Principal } from '../../access/authenticate.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
 import { type Counting, countedRequest, countings } from '../../codecs/usage/counting.ts';
+import { conversationTokens } from '../../codecs/usage/token-estimate.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { readBody } from '../../http/body/body.ts';
@@ -17,7 +18,6 @@ import { conversationCodec, translateRequest } from '../translate/request.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import { redactSecrets } from '../upstream/redaction.ts';
 import { extendPath, modelSegments, requestTo } from '../upstream/request.ts';
-import { conversationTokens } from '../../codecs/usage/token-estimate.ts';
 import { refuseLoop } from './loop.ts';
 import { requestedModel } from './request.ts';
 
