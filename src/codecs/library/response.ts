@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, parseObject } from '../json/values.ts';
+import { isObject, parseObject } from '../json/values.ts';
 import { KeptFrames } from '../stream/kept-frames.ts';
+import { reportsError } from '../translate/answer.ts';
 import type { Usage } from '../wire-format.ts';
 import { framesFor, partsFor } from './answer.ts';
 import type { AnswerOptions } from './answer-options.ts';
@@ -36,7 +37,7 @@ function translated({ body, request, ...options }: ResponseOptions): TranslatedR
   const kept = keptRequest(request);
   const answer = typeof body === 'string' ? parseObject(body) : body;
   if (!isObject(answer)) throw new TranslationError('invalid_json', 'The answer is not a JSON object');
-  if (saysError(answer)) {
+  if (reportsError(answer)) {
     const { message, status } = kept.upstream.stream.readError({
       event: 'error',
       data: JSON.stringify(answer),
@@ -56,9 +57,4 @@ function translated({ body, request, ...options }: ResponseOptions): TranslatedR
   if (whole === null)
     throw new TranslationError('upstream_protocol', 'The answer is none of its format that is finished');
   return { body: whole, usage: writer.usage() };
-}
-
-/** Whether a body is an error: an object, or words alone, as Ollama has it. */
-function saysError({ error }: JsonObject): boolean {
-  return isObject(error) || (typeof error === 'string' && error !== '');
 }

@@ -4,6 +4,8 @@ import { onlyFirstCall } from '../adapt/one-call.ts';
 import { restoreTools } from '../adapt/restore.ts';
 import type { TranslationCodec } from '../codec.ts';
 import { ownSeals } from '../encrypted-reasoning/owner.ts';
+import { errorInAnswer } from '../failures/error-in-answer.ts';
+import { isObject, type JsonObject } from '../json/values.ts';
 import type { PartReader } from '../model/stream-part.ts';
 import type { RequestTranslation } from './request.ts';
 
@@ -21,4 +23,10 @@ export function clientParts({ allowedTools, codec, oneCall, owner, tools }: Answ
   const owned = owner === null ? restored : ownSeals(restored, owner);
   const allowed = allowedTools === null ? owned : onlyAllowedCalls(owned, new Set(allowedTools));
   return oneCall ? onlyFirstCall(allowed) : allowed;
+}
+
+/** Whether a whole answer reports a failure: an object, words alone as Ollama has them, or a vendor's own fields. */
+export function reportsError(body: JsonObject): boolean {
+  const { error } = body;
+  return isObject(error) || (typeof error === 'string' && error !== '') || errorInAnswer(body) !== null;
 }

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec, StreamCodec } from '../../codecs/codec.ts';
-import { errorInAnswer } from '../../codecs/failures/error-in-answer.ts';
-import { isObject, type JsonObject, parseObject } from '../../codecs/json/values.ts';
+import { parseObject } from '../../codecs/json/values.ts';
 import type { PartReader, StreamPart } from '../../codecs/model/stream-part.ts';
+import { reportsError } from '../../codecs/translate/answer.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
 import { firstCharacter, shapeOf } from '../answer/shape.ts';
@@ -163,7 +163,7 @@ export class Translation implements AnswerReader {
     }
     const { stream } = this.#upstream;
     const answer = parseObject(body.toString('utf8'));
-    if (answer !== null && saysError(answer)) {
+    if (answer !== null && reportsError(answer)) {
       const { status } = stream.readError({ event: 'error', data: body.toString('utf8') });
       this.#onError(status, body);
       return;
@@ -198,12 +198,6 @@ export class Translation implements AnswerReader {
     if (this.#call.triedAgain(read.error)) this.#answer.abandon();
     else this.#answer.fail(read.error, { answer: { status, headers, said: read.said, body: null } });
   }
-}
-
-/** Whether a body that came with HTTP 200 is an error: an object, or words alone, as Ollama has it. */
-function saysError(body: JsonObject): boolean {
-  const { error } = body;
-  return isObject(error) || (typeof error === 'string' && error !== '') || errorInAnswer(body) !== null;
 }
 
 const LF = 0x0a;
