@@ -12,7 +12,7 @@ import { browser, withoutChromium } from '../support/chromium.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const entry = join(root, 'src/codecs/library/library.ts');
 
-/** Bytes of the whole library, minified and gzipped. 60 KB are wanted; it has 84 (docs/decisions/0044), and must not grow unseen. */
+/** Bytes of the whole library, minified and gzipped. 60 KB are wanted; it has 85 (docs/decisions/0044), and must not grow unseen. */
 const mostBytes = 88_000;
 /** The same of one pair of formats, in share of the whole. */
 const mostOfPair = 0.75;
