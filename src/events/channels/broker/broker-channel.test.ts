@@ -7,7 +7,7 @@ import { waitFor } from '../../../../test/support/gateway.ts';
 import { createLog } from '../../../lib/log.ts';
 import { openEventDatabase } from '../../database/event-database.ts';
 import type { Channel } from '../channel.ts';
-import type { BrokerConnection, BrokerReceiver } from './broker.ts';
+import type { BrokerConnection, BrokerMessage, BrokerReceiver } from './broker.ts';
 import { createBrokerChannel } from './broker-channel.ts';
 
 interface FakeConnection {
@@ -62,7 +62,7 @@ function openFake(t: TestContext) {
   };
 }
 
-const deliver = (receiver: BrokerReceiver | undefined, id: string) =>
+const deliver = (receiver: BrokerReceiver | undefined, id: string, more: Partial<BrokerMessage> = {}) =>
   receiver?.message({
     content: { ok: true, event: testEvent(id) },
     position: id,
@@ -70,6 +70,7 @@ const deliver = (receiver: BrokerReceiver | undefined, id: string) =>
     unsettledBefore: false,
     ack: async () => {},
     giveBack: async () => {},
+    ...more,
   });
 
 describe('a channel of a broker', () => {
@@ -96,5 +97,30 @@ describe('a channel of a broker', () => {
     const [delivery] = await receiveSome(channel, 'x', 1);
     assert.ok(delivery?.content.ok);
     assert.equal(delivery.content.event.attributes.id, '1');
+  });
+
+  it('knows what it settled among tens of thousands that a server delivers again', async (t) => {
+    const { channel, connect, connections } = openFake(t);
+    connect();
+    await channel.receive('x', 1, 60_000);
+    await waitFor('a consumption', () => connections[0]?.receivers.length === 1);
+    const numbers = Array.from({ length: 20_000 }, (_, index) => index + 1);
+    const numbered = (number: number, time: bigint) => ({ numbered: { number, time } });
+    for (const number of numbers) deliver(connections[0]?.receivers[0], String(number), numbered(number, 1n));
+    for (const { id } of await channel.receive('x', numbers.length, 60_000)) await channel.ack('x', id);
+    connections[0]?.lose();
+    await waitFor('the next consumption', () => connections[1]?.receivers.length === 1);
+    const again: string[] = [];
+    const ack = async () => void again.push('');
+    for (const number of numbers)
+      deliver(connections[1]?.receivers[0], String(number), { ...numbered(number, 1n), ack });
+    // The log has lost its end, and gave the number to another message.
+    deliver(connections[1]?.receivers[0], '7 anew', numbered(7, 2n));
+    const received = await channel.receive('x', 10, 60_000);
+    assert.deepEqual(
+      received.map(({ content }) => content.ok && content.event.attributes.id),
+      ['7 anew'],
+    );
+    assert.equal(again.length, numbers.length);
   });
 });

@@ -71,6 +71,8 @@ export interface BrokerMessage {
    * such a message may be delivered once more when its connection is lost while it is in hand.
    */
   readonly position: string | null;
+  /** Its number in a log, from 1 on, and when the log took it, in nanoseconds: a log that lost its end gives numbers again. */
+  readonly numbered?: { readonly number: number; readonly time: bigint };
   /** Whether it may have been delivered before; where a position names one message for ever, always true. */
   readonly redelivered: boolean;
   /** Whether somebody had it before and did not settle it, which may have ended a process; null where the broker cannot tell. */

@@ -1,7 +1,6 @@
 import type { BrokerMessage } from './broker.ts';
+import { createSettled } from './settled.ts';
 
-/** How many settled messages are remembered. */
-const MOST_SETTLED = 10_000;
 /** How many messages are remembered that a lost connection took along. */
 const MOST_UNTOUCHED = 10_000;
 
@@ -55,7 +54,7 @@ export interface Inbox {
 export function createInbox(now: () => number): Inbox {
   const waiting: Entry[] = [];
   const held = new Map<string, Entry>();
-  const settled = new Set<string>();
+  const settled = createSettled();
   /** Positions of what only waited here when the connection was lost. */
   const untouched = new Set<string>();
   let number = 0;
@@ -86,8 +85,9 @@ export function createInbox(now: () => number): Inbox {
           entry.message = message;
           return false;
         }
-        if (settled.delete(position)) {
-          void message.ack().catch(() => settled.add(position));
+        if (settled.has(message)) {
+          // Otherwise it comes once more.
+          void message.ack().catch(() => {});
           return false;
         }
       }
@@ -127,12 +127,7 @@ export function createInbox(now: () => number): Inbox {
       held.delete(id);
       putBack(entry);
     },
-    settled({ position }) {
-      if (position === null) return;
-      settled.add(position);
-      const [oldest] = settled;
-      if (settled.size > MOST_SETTLED && oldest !== undefined) settled.delete(oldest);
-    },
+    settled: settled.add,
     nextDueIn() {
       if (waiting.length > 0) return 0;
       let next = Number.POSITIVE_INFINITY;

@@ -327,6 +327,7 @@ function messageOf(message: StreamMessage, hand: Hand): BrokerMessage {
     content: contentOf(data, decodeNats({ headers: pairsOf(head), data })),
     // A stream that was made anew counts from 1 again.
     position: `${sequence} ${time}`,
+    numbered: { number: sequence, time: BigInt(time) },
     redelivered: true,
     unsettledBefore: redelivered,
     async ack() {
