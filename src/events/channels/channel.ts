@@ -9,6 +9,10 @@ export type Content =
 export interface Delivery {
   /** The channel's own handle, valid until the delivery is settled. */
   readonly id: string;
+  /**
+   * Names the message at each of its deliveries, in every process; null where nothing does, and absent where the handle does.
+   */
+  readonly message?: string | null;
   readonly content: Content;
   /** This one included: 1 for the first. Only deliveries that ended with `retry` count, over restarts too. */
   readonly attempt: number;

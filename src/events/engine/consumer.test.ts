@@ -48,6 +48,18 @@ function letterBox(answer: () => LetterOutcome = () => 'kept') {
   return { letters, box, listeners };
 }
 
+/** A channel that has these deliveries, and notes what is acknowledged. */
+function deliveries(...all: readonly Delivery[]) {
+  const waiting = [...all];
+  const acknowledged: string[] = [];
+  const channel: Channel = {
+    ...createMemoryChannel({ now: () => performance.now() }),
+    receive: async (_consumer, limit) => waiting.splice(0, limit),
+    ack: async (_consumer, id) => void acknowledged.push(id),
+  };
+  return { channel, acknowledged };
+}
+
 interface Setup extends Omit<TriggerSetup, 'process' | 'letters'> {
   /** What the processor answers, one after the other; the last again and again. */
   outcomes: readonly ProcessorOutcome[];
@@ -145,6 +157,46 @@ describe('a consumer', () => {
         [attempts, 'trigger', 'main'],
       );
     });
+
+  it('takes for a dead letter only the message that is one, in whatever process it comes again', async () => {
+    const kept: string[] = [];
+    const { box } = letterBox();
+    const letters: TriggerLetters = {
+      ...box,
+      async keep(_event, _facts, message) {
+        kept.push(message);
+        return 'kept';
+      },
+      has: async (_channel, message) => kept.includes(message),
+    };
+    const refused: ProcessorOutcome = { kind: 'failed', reason: 'status 400', status: 400 };
+    const delivery = (id: string, message: string, event: string, crashes: number): Delivery => ({
+      id,
+      message,
+      content: { ok: true, event: numberedEvent(event) },
+      attempt: 1,
+      crashes,
+    });
+    const run = async (...all: Delivery[]) => {
+      const seen: string[] = [];
+      const { acknowledged, channel } = deliveries(...all);
+      const { consumer } = setUpTrigger({
+        channel,
+        letters,
+        process({ attributes }) {
+          seen.push(attributes.id);
+          return refused;
+        },
+      });
+      await consumer.start();
+      await waitFor('the end', () => acknowledged.length === all.length);
+      await consumer.stop();
+      return seen;
+    };
+    assert.deepEqual(await run(delivery('1', 'a', 'refused', 0)), ['refused']);
+    // Handles begin anew in the next process.
+    assert.deepEqual(await run(delivery('1', 'b', 'other', 1), delivery('2', 'a', 'refused', 1)), ['other']);
+  });
 
   it('discards what fails for the last time, where dead letters are not kept', async () => {
     const dropped: string[] = [];

@@ -80,8 +80,8 @@ export async function handleDelivery(
 ): Promise<void> {
   const { activity, idempotence, letters, trigger } = context;
   const { channelId } = inlet;
-  const { content, crashes, id } = delivery;
-  const event = content.ok ? content.event : wrapBytes(channelId, id, content.bytes);
+  const { content, crashes, id, message = id } = delivery;
+  const event = content.ok ? content.event : wrapBytes(channelId, message ?? '', content.bytes);
   const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null, processed };
   if (!content.ok) return bury(handling, { reason: 'poison', error: content.problem, status: null }, 0);
   if (!inlet.wants(event)) {
@@ -89,9 +89,9 @@ export async function handleDelivery(
     processed();
     return settle(handling, () => inlet.channel.ack(trigger.id, id));
   }
-  if (crashes > 0 && letters !== null) {
+  if (crashes > 0 && letters !== null && message !== null) {
     // The process may have died between keeping the letter and letting go of the message.
-    const isLetter = await insist(handling, () => letters.has(channelId, id));
+    const isLetter = await insist(handling, () => letters.has(channelId, letterName(delivery, event)));
     if (isLetter === 'stopped') return release(handling);
     if (isLetter) return settle(handling, () => inlet.channel.ack(trigger.id, id));
   }
@@ -254,6 +254,14 @@ async function bury(handling: Handling, cause: Cause, attempts: number): Promise
   await finish(handling, 'dead');
 }
 
+/**
+ * Tells the message of a dead letter from all others. The event is part of it, because a channel whose address changes may give
+ * the same name to another message.
+ */
+function letterName({ id, message = id }: Delivery, { attributes }: CloudEvent): string {
+  return JSON.stringify([message ?? '', attributes.source, attributes.id]);
+}
+
 async function keep(
   handling: Handling,
   letters: TriggerLetters,
@@ -263,7 +271,7 @@ async function keep(
   const { activity, delivery, event, inlet, now, stopping, trigger } = handling;
   const facts = { ...cause, trigger: trigger.id, channel: inlet.channelId, attempts, at: now() };
   for (;;) {
-    const result = await letters.keep(event, facts, delivery.id).catch((error: unknown) => {
+    const result = await letters.keep(event, facts, letterName(delivery, event)).catch((error: unknown) => {
       activity.pause({ reason: 'dead-letters-unavailable', detail: messageOf(error) });
       return 'failed' as const;
     });

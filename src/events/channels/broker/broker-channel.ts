@@ -198,8 +198,10 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
         name,
         messages.map(({ entry }) => entry),
       );
-      for (const [index, { entry, id }] of messages.entries())
-        deliveries.push({ id, content: entry.message.content, attempt: 1, crashes: crashes[index] ?? 0 });
+      for (const [index, { entry, id }] of messages.entries()) {
+        const { content, position } = entry.message;
+        deliveries.push({ id, message: position, content, attempt: 1, crashes: crashes[index] ?? 0 });
+      }
       return deliveries;
     },
     async renew(name, ids, leaseMs) {
