@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { checkBreaker } from '../support/breaker-check.ts';
 import { startNats } from '../support/brokers/nats.ts';
 import { startPostgres } from '../support/brokers/postgres.ts';
+import { backends } from './backends.ts';
 import { brokerScenarios } from './broker-scenarios.ts';
 import { engineScenarios } from './engine-scenarios.ts';
 import { fullDiskScenarios } from './full-disk-scenarios.ts';
+import { serverQueue, sqliteQueue } from './kill-point-queues.ts';
 import { runKillPoints } from './kill-points.ts';
 import { queueScenarios } from './queue-scenarios.ts';
 import { runReloads } from './reloads.ts';
@@ -22,10 +24,30 @@ const soakMinutes = Number(process.env['SOAK_MINUTES'] ?? 60);
 
 const scenarios: readonly Scenario[] = [
   {
-    name: 'engine ended at every step',
-    run: (folder) => runKillPoints(folder, () => true).then((report) => ({ ...report, done: true })),
+    name: 'engine ended at every step (sqlite)',
+    run: (folder) =>
+      runKillPoints(folder, sqliteQueue, () => true).then((report) => ({ ...report, done: true })),
     expected: { done: true },
   },
+  ...backends
+    .filter(({ installed }) => installed)
+    .map(
+      ({ scheme, start }): Scenario => ({
+        name: `engine ended at every step (${scheme})`,
+        async run(folder) {
+          // PostgreSQL runs as another user, who has to reach its folder.
+          chmodSync(folder, 0o711);
+          const server = await start(join(folder, 'server'));
+          try {
+            const report = await runKillPoints(folder, serverQueue(scheme, server), () => true);
+            return { ...report, done: true };
+          } finally {
+            await server.stop();
+          }
+        },
+        expected: { done: true },
+      }),
+    ),
   {
     name: 'circuit breaker',
     async run() {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { sqliteQueue } from '../endurance/kill-point-queues.ts';
 import { runKillPoints } from '../endurance/kill-points.ts';
 import { temporaryFolder } from '../support/folder.ts';
 
@@ -7,7 +8,7 @@ describe('a trigger whose process ends at any of its steps', () => {
   it('loses no event, and repeats only what nobody could have remembered', async (t) => {
     const tried = new Set<string>();
     // Each once. All of them are tried by `npm run test:endurance`.
-    const { points, repeatedAt } = await runKillPoints(temporaryFolder(t), (name) => {
+    const { points, repeatedAt } = await runKillPoints(temporaryFolder(t), sqliteQueue, (name) => {
       const selected = (name.startsWith('before') || name === 'after process') && !tried.has(name);
       tried.add(name);
       return selected;
