@@ -6,9 +6,8 @@ import { createTriggerLetters } from '../../src/events/dead-letters/trigger-lett
 import { createDatabaseHandled, type HandledStore } from '../../src/events/idempotence/handled-store.ts';
 import { createIdempotence } from '../../src/events/idempotence/idempotence.ts';
 import type { ProcessorOutcome } from '../../src/events/processors/processor.ts';
-import { monotonicClock } from '../../src/events/strategies/clock.ts';
+import { type Clock, monotonicClock } from '../../src/events/strategies/clock.ts';
 import { setUpTrigger } from '../support/event-trigger.ts';
-import { createFakeClock } from '../support/fake-clock.ts';
 import { waitFor } from '../support/gateway.ts';
 import { type KillPointQueue, TRIGGER, type WaitingEvents } from './kill-point-queues.ts';
 
@@ -61,6 +60,7 @@ async function live(waiting: WaitingEvents, attempts: Map<string, string[]>, end
       await point(`after ${name}`);
       return result;
     };
+  const { clock, stopClock } = stoppableClock();
   const database = openEventDatabase(waiting.file);
   const opened = await waiting.open(database);
   const plain = opened.channel;
@@ -87,8 +87,7 @@ async function live(waiting: WaitingEvents, attempts: Map<string, string[]>, end
     letters: { ...letters, keep: step('keep', letters.keep) },
     context: {
       idempotence: createIdempotence({ trigger: TRIGGER, retry: runtime.retry, store }),
-      // A process that ended does nothing later.
-      clock: Number.isFinite(endAt) ? createFakeClock() : monotonicClock,
+      clock,
     },
     process: step('process', async ({ attributes: { id } }) => {
       const before = attempts.get(id) ?? [];
@@ -117,10 +116,37 @@ async function live(waiting: WaitingEvents, attempts: Map<string, string[]>, end
   if (life.endedAt === null) {
     await consumer.stop();
     await opened.close();
-  } else await opened.kill();
+  } else {
+    stopClock();
+    await opened.kill();
+  }
   life.letters = await lettersNow();
   await database.close();
   return life;
+}
+
+/** A clock of one process: one that ended does nothing later. */
+function stoppableClock(): { clock: Clock; stopClock(): void } {
+  const cancels = new Set<() => void>();
+  let stopped = false;
+  return {
+    clock: {
+      now: monotonicClock.now,
+      after(ms, run) {
+        if (stopped) return () => {};
+        const cancel = monotonicClock.after(ms, () => {
+          cancels.delete(cancel);
+          run();
+        });
+        cancels.add(cancel);
+        return cancel;
+      },
+    },
+    stopClock() {
+      stopped = true;
+      for (const cancel of cancels) cancel();
+    },
+  };
 }
 
 export interface KillPointsReport {
