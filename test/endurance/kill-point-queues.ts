@@ -33,6 +33,8 @@ export interface WaitingEvents {
   /** Whether the queue is in it too. */
   readonly sharesDatabase: boolean;
   open(database: EventDatabase): Promise<KillableChannel>;
+  /** Ends what stands between the processes and the queue. */
+  end(): Promise<void>;
 }
 
 /** Where the events of a run wait. */
@@ -63,6 +65,7 @@ export const sqliteQueue: KillPointQueue = {
         const channel = createSqliteChannel(own, 'main', Date.now);
         return { channel, unsettled: async () => 0, kill: async () => {}, close: () => channel.close() };
       },
+      end: async () => {},
     };
   },
 };
@@ -116,28 +119,28 @@ export function serverQueue(scheme: ChannelScheme, server: PrivateBroker): KillP
       await publisher.close();
       await database.close();
       const file = join(folder, `${name}.db`);
+      const network = await delayedPort(() => server.port);
+      // The same for both processes: what waits for another attempt belongs to an address.
+      const address = server.url.replace(`:${server.port}`, `:${network.port}`);
       return {
         file,
         sharesDatabase: false,
         async open(own) {
-          const network = await delayedPort(() => server.port);
-          const channel = openAt(server.url.replace(`:${server.port}`, `:${network.port}`), topic, file, own);
+          network.refuses = false;
+          const channel = openAt(address, topic, file, own);
           await waitFor('the server', () => channel.problem() === null);
-          const close = async () => {
-            await channel.close();
-            await network.close();
-          };
           return {
             channel,
             unsettled: async () => (await unsettledAt[scheme]?.(server.url, topic)) ?? 0,
             async kill() {
               network.refuses = true;
               network.cut();
-              await close();
+              await channel.close();
             },
-            close,
+            close: () => channel.close(),
           };
         },
+        end: () => network.close(),
       };
     },
   };

@@ -168,16 +168,19 @@ export async function runKillPoints(
   selected: (point: string) => boolean,
 ): Promise<KillPointsReport> {
   const fill = (name: string) => queue.fill(folder, name, Object.keys(outcomes));
-  const whole = await live(await fill('whole'), new Map(), Number.POSITIVE_INFINITY);
+  const untouched = await fill('whole');
+  const whole = await live(untouched, new Map(), Number.POSITIVE_INFINITY);
+  await untouched.end();
   const report = { points: 0, repeatedAt: [] as string[] };
   const tryPoint = async (endAt: number) => {
     const waiting = await fill(String(endAt));
     const attempts = new Map<string, string[]>();
     const { endedAt } = await live(waiting, attempts, endAt);
     // The last points are waits for events that never come.
-    if (endedAt === null) return;
+    if (endedAt === null) return waiting.end();
     report.points += 1;
     const { letters } = await live(waiting, attempts, Number.POSITIVE_INFINITY);
+    await waiting.end();
     const told = `${endedAt} (${endAt}): ${JSON.stringify([...attempts])}`;
     assert.deepEqual(letters, ['refused'], told);
     for (const id of ['taken', 'later']) {
