@@ -1,4 +1,4 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
@@ -52,11 +52,12 @@ export const sqliteQueue: KillPointQueue = {
   async fill(folder, name, ids) {
     const fresh = join(folder, 'fresh.db');
     const file = join(folder, `${name}.db`);
-    const database = openEventDatabase(fresh);
-    const channel = createSqliteChannel(database, 'main', Date.now);
-    const { held, waiting } = await channel.depth(TRIGGER);
-    if (held + (waiting ?? 0) === 0) for (const id of ids) await channel.publish(numberedEvent(id));
-    await database.close();
+    if (!existsSync(fresh)) {
+      const database = openEventDatabase(fresh);
+      const channel = createSqliteChannel(database, 'main', Date.now);
+      for (const id of ids) await channel.publish(numberedEvent(id));
+      await database.close();
+    }
     copyFileSync(fresh, file);
     return {
       file,
