@@ -1,9 +1,11 @@
+import { getHeapStatistics } from 'node:v8';
 import { startEngine } from '../support/event-engine.ts';
 import { numbered } from './ledger.ts';
 
 /**
  * An engine in a process of its own, that can be killed. It publishes the events of a source one after the other, and writes a
- * line for each that was accepted. SIGUSR2 ends the publishing, SIGTERM the engine.
+ * line for each that was accepted. SIGUSR2 ends the publishing, SIGTERM the engine. After SIGHUP it writes what memory it holds, in
+ * bytes: of JavaScript, and of everything else; it needs --expose-gc for that.
  */
 
 export interface EngineProcess {
@@ -41,6 +43,12 @@ const timer = setInterval(() => {
     if (next % 100 === 0) process.stdout.write(`sent ${next + 100}\n`);
   }
 }, TICK_MS);
+process.on('SIGHUP', () => {
+  globalThis.gc?.();
+  const { external, heapUsed, rss } = process.memoryUsage();
+  const native = rss - getHeapStatistics().total_physical_size;
+  process.stdout.write(`memory ${heapUsed + external} ${native}\n`);
+});
 process.on('SIGUSR2', () => clearInterval(timer));
 process.on('SIGTERM', async () => {
   clearInterval(timer);

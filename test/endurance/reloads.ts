@@ -19,11 +19,16 @@ export interface ReloadsReport extends LedgerReport {
   readonly rejected: number;
   /** The longest time between two deliveries to the trigger that never changes, in milliseconds. */
   readonly longestPauseMs: number;
+  /** The same on this machine while nothing is changed, in at most as long a time: what is not of the reloads. */
+  readonly longestPauseBeforeMs: number;
+  /** The most processor time that reading and applying a configuration took, with what was delivered meanwhile, in milliseconds. */
+  readonly longestApplyCpuMs: number;
 }
 
 /** Triggers that never change, change with each version, and come and go. */
 const always = ['steady', 'changing'];
 const TICK_MS = 10;
+const MOST_BEFORE_MS = 30_000;
 
 /**
  * Another configuration again and again while events come: triggers, filters, limits and channels are added, changed and removed,
@@ -57,14 +62,20 @@ export async function runReloads(input: ReloadsInput): Promise<ReloadsReport> {
     }
   })();
   let rejected = 0;
+  let longestApplyCpuMs = 0;
   try {
+    await delay(Math.min(input.reloads * input.everyMs, MOST_BEFORE_MS));
+    const longestPauseBeforeMs = longestPauseMs;
+    longestPauseMs = 0;
     for (let version = 1; version <= input.reloads; version += 1) {
       const broken = random() < 0.2;
       const yaml = yamlOf(receiver.url, version, random() < 0.5, broken);
+      const cpuMs = threadCpuMs();
       await engine.apply(configOf(yaml)).catch((error: unknown) => {
         assert.ok(broken, String(error));
         rejected += 1;
       });
+      longestApplyCpuMs = Math.max(longestApplyCpuMs, threadCpuMs() - cpuMs);
       await delay(input.everyMs);
     }
     publishing = false;
@@ -72,12 +83,24 @@ export async function runReloads(input: ReloadsInput): Promise<ReloadsReport> {
     await engine.apply(configOf(yamlOf(receiver.url, 0, true, false)));
     const all = [...always, 'coming'];
     await waitFor('all events at all triggers', () => all.every((id) => ledger.missing(id).length === 0));
-    return { ...ledger.report(all), rejected, longestPauseMs: Math.round(longestPauseMs) };
+    return {
+      ...ledger.report(all),
+      rejected,
+      longestPauseMs: Math.round(longestPauseMs),
+      longestPauseBeforeMs: Math.round(longestPauseBeforeMs),
+      longestApplyCpuMs: Math.round(longestApplyCpuMs),
+    };
   } finally {
     publishing = false;
     await engine.close();
     await receiver.close();
   }
+}
+
+/** Of this thread, in user and kernel mode: the same however busy the machine is. */
+function threadCpuMs(): number {
+  const { system, user } = process.threadCpuUsage();
+  return (system + user) / 1_000;
 }
 
 function configOf(text: string): EventConfig {

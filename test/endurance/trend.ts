@@ -16,3 +16,14 @@ export function growthInTenMinutes(samples: readonly Sample[]): number {
   }
   return variance === 0 ? 0 : (covariance / variance) * 600_000;
 }
+
+/** The smallest value in each minute: what comes and goes is not in it. */
+export function smallestOfMinutes(samples: readonly Sample[]): Sample[] {
+  const minutes = new Map<number, Sample>();
+  for (const sample of samples) {
+    const minute = Math.floor(sample.at / 60_000);
+    const smallest = minutes.get(minute);
+    if (smallest === undefined || sample.value < smallest.value) minutes.set(minute, sample);
+  }
+  return [...minutes.values()];
+}
