@@ -72,7 +72,7 @@ const scenarios: readonly Scenario[] = [
       return {
         ...report,
         memorySteady: report.memoryGrowthMiB <= 1,
-        filesSteady: Math.abs(report.openFilesGrowth) <= 1,
+        filesSteady: report.openFilesGrowth <= 1,
       };
     },
     expected: { ...nothingLost, duplicates: 0, memorySteady: true, filesSteady: true },
