@@ -18,6 +18,8 @@ export interface ProcessControl {
   /** Ends the gateway once open requests have finished, or starts it anew in the same process. Returns at once. */
   leave(how: 'stop' | 'restart'): void;
   checkUpdate(): Promise<UpdateCheck>;
+  /** How commands for this gateway are written on its machine. */
+  cli: { program: string; flags: string };
 }
 
 export interface ProcessInput {
@@ -43,6 +45,7 @@ export function processResource(input: ProcessInput): Resource {
     platform: `${process.platform} ${process.arch}`,
     pid: process.pid,
     started_at: new Date(now()).toISOString(),
+    cli: control?.cli ?? null,
   };
   return {
     name: 'processes',
@@ -50,7 +53,7 @@ export function processResource(input: ProcessInput): Resource {
     summary: 'The process of the gateway that answers, with the id "this".',
     record: processRow,
     read: 'services:read',
-    guarded: { version: 'services:operate', pid: 'services:operate' },
+    guarded: { version: 'services:operate', pid: 'services:operate', cli: 'services:operate' },
     list: async () => [row],
     find: async (id) => (id === ID ? row : null),
     actions: control === null ? {} : actionsOf(input, control),

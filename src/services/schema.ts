@@ -141,6 +141,8 @@ export const processRow = z.object({
   platform: z.string(),
   pid: z.int(),
   started_at: instant,
+  /** How commands for this gateway are written on its machine: `PROGRAM status FLAGS`; null where it is part of another program. */
+  cli: z.object({ program: z.string(), flags: z.string() }).nullable(),
 });
 
 export type TaskStatus = z.infer<typeof taskOutcome>;

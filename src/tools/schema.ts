@@ -169,6 +169,8 @@ export const toolRow = z.object({
   mend: z.string().nullable(),
   /** Where its configuration is read and written; null for a tool without a file. */
   settings_href: z.string().nullable(),
+  /** Whether `gateway launch` starts it, pointed at the gateway by its environment alone. */
+  launchable: z.boolean(),
 });
 
 export type ToolRow = z.infer<typeof toolRow>;

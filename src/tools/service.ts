@@ -9,6 +9,7 @@ import { createDetector, isInstalled } from './detection/detect.ts';
 import { forVersion } from './detection/version.ts';
 import { mendingCommand } from './drift/drift.ts';
 import { isObject } from './files/value.ts';
+import { launchRecipeOf } from './launching/launch.ts';
 import type { ToolRow, ToolSettings, ToolSettingsInput } from './schema.ts';
 import { batchStatus, readToolConfig } from './status.ts';
 import { keyVariable, type Tool } from './tool.ts';
@@ -125,6 +126,7 @@ async function rowOf(tool: Tool, place: ToolPlace, root: string): Promise<ToolRo
     drifted,
     mend: mendingCommand(tool.id, config),
     settings_href: recipe.files.length === 0 ? null : `/api/cli-tools/${tool.id}-settings`,
+    launchable: launchRecipeOf(tool) !== null,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   LayoutDashboard,
   type LucideIcon,
   MessagesSquare,
+  Network,
   PiggyBank,
   Plug,
   Receipt,
@@ -35,6 +36,7 @@ export interface NavigationItem {
     | '/connections'
     | '/combos'
     | '/api-manager'
+    | '/events'
     | '/services'
     | '/users'
     | '/audit'
@@ -83,6 +85,7 @@ export const navigation: readonly NavigationGroup[] = [
   {
     label: 'nav.operate',
     items: [
+      { to: '/events', label: 'nav.events', icon: Network, least: 'viewer' },
       { to: '/services', label: 'nav.services', icon: Server, least: 'viewer' },
       { to: '/users', label: 'nav.users', icon: Users, least: 'viewer' },
       { to: '/audit', label: 'nav.audit', icon: FileClock, least: 'admin' },

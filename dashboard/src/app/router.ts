@@ -8,6 +8,7 @@ import {
 import { agentsSearch } from '../features/acp-agents/search.ts';
 import { auditSearch } from '../features/audit/search.ts';
 import { costsSearch } from '../features/costs/search.ts';
+import { eventsSearch } from '../features/events/search.ts';
 import { modelsSearch } from '../features/models/search.ts';
 import { playgroundSearch } from '../features/playground/search.ts';
 import { requestsSearch } from '../features/requests/search.ts';
@@ -136,6 +137,25 @@ const keys = createRoute({
   component: lazyRouteComponent(() => import('../pages/keys.tsx'), 'KeysPage'),
 });
 
+const events = createRoute({
+  getParentRoute: () => root,
+  path: '/events',
+  validateSearch: eventsSearch,
+  component: lazyRouteComponent(() => import('../pages/events.tsx'), 'EventsPage'),
+});
+
+const deadLetter = createRoute({
+  getParentRoute: () => events,
+  path: '$letterId',
+  component: lazyRouteComponent(() => import('../pages/dead-letter.tsx'), 'DeadLetterPage'),
+});
+
+const setup = createRoute({
+  getParentRoute: () => root,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('../pages/setup.tsx'), 'SetupPage'),
+});
+
 const services = createRoute({
   getParentRoute: () => root,
   path: '/services',
@@ -198,6 +218,8 @@ const routeTree = root.addChildren([
   models,
   combos,
   keys,
+  setup,
+  events.addChildren([deadLetter]),
   services.addChildren([service]),
   users,
   audit.addChildren([auditRecord]),

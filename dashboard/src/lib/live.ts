@@ -43,7 +43,7 @@ export function createLive(api: Pick<ApiClient, 'open'>): Live {
         });
         become('open');
         wait = FIRST_RETRY_MS;
-        for await (const { data, event, id } of events(response)) {
+        for await (const { data, event, id } of serverEvents(response)) {
           lastId = id ?? lastId;
           for (const listener of listeners.get(event as Topic) ?? []) listener(JSON.parse(data));
         }
@@ -90,7 +90,7 @@ interface ServerEvent {
 }
 
 /** The server-sent events of a response, as they come. */
-async function* events(response: Response): AsyncGenerator<ServerEvent> {
+export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
   if (response.body === null) return;
   let rest = '';
   const decoder = new TextDecoder();

@@ -5,6 +5,7 @@ import { createLineBuffer } from '../../lib/line-buffer.ts';
 import { createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { ownCommand } from '../own-command.ts';
 import { openBrowser } from '../terminal/open-browser.ts';
 import { askForUpdate, updateSentence } from '../update-check.ts';
 import { version } from '../version.ts';
@@ -86,6 +87,10 @@ async function served(
     version: version(),
     processControl: {
       leave: asked.resolve,
+      cli: ownCommand(config, {
+        searchPath: (await context.variables(['PATH']))['PATH'] ?? '',
+        started: process.argv[1] ?? '',
+      }),
       async checkUpdate() {
         const answer = await askForUpdate(await context.environment());
         const message = updateSentence(answer, version());

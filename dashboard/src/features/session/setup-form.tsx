@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { TextField } from '../../components/field.tsx';
 import { useApi } from '../../lib/api/client.ts';
+import { dashboardUrl } from '../../lib/base-path.ts';
 
 /** Makes the first admin with the code that the server printed, which proves that its owner asks. */
 export function SetupForm() {
@@ -16,10 +17,14 @@ export function SetupForm() {
   const submit = async () => {
     setBusy(true);
     setError(null);
+    // Whoever is let in by this goes on with the other steps of the first run.
+    const before = window.location.href;
+    window.history.replaceState(null, '', new URL('setup', dashboardUrl()));
     try {
       await api.setUp(code.trim(), password);
       document.documentElement.dataset['setup'] = 'false';
     } catch (thrown) {
+      window.history.replaceState(null, '', before);
       setError(thrown);
       setBusy(false);
     }

@@ -1,9 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { Power, RefreshCw, RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { RelativeTime } from '../../components/amounts.tsx';
-import { Button } from '../../components/button.tsx';
+import { Button, buttonClass } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
@@ -41,6 +42,11 @@ export function GatewayPanel() {
               </span>
             </p>
             <div className="flex flex-wrap gap-2">
+              {allows(row, 'restart') && (
+                <Link to="/setup" className={buttonClass('secondary')}>
+                  {t('gateway.setup')}
+                </Link>
+              )}
               {allows(row, 'check_update') && (
                 <Button icon={RefreshCw} busy={check.isPending} onClick={() => check.mutate()}>
                   {t('gateway.check')}

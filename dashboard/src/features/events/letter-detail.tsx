@@ -1,0 +1,91 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { RotateCcw, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { RelativeTime } from '../../components/amounts.tsx';
+import { Button } from '../../components/button.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { useNotify } from '../../components/toasts.tsx';
+import { useApi } from '../../lib/api/client.ts';
+import type { DeadLetter } from './queries.ts';
+
+/** One dead letter: why it became one, its whole event, and what may be done with it. */
+export function LetterDetail({ letter, onGone }: { letter: DeadLetter; onGone(): void }) {
+  const { t } = useTranslation('events');
+  const api = useApi();
+  const queries = useQueryClient();
+  const notify = useNotify();
+  const [removing, setRemoving] = useState(false);
+  const path = `events/dead-letters/${encodeURIComponent(letter.id)}`;
+  const replay = useMutation({
+    mutationFn: () => api.post(`${path}:replay`, {}),
+    onSuccess: async () => {
+      notify(t('letters.replayed', { count: 1 }));
+      onGone();
+      await queries.invalidateQueries({ queryKey: ['events'] });
+    },
+    onError: (error) => notify(error.message),
+  });
+  return (
+    <div className="flex flex-col gap-5">
+      <div role="note" className="rounded-md bg-bad-soft p-3">
+        <p className="font-medium [overflow-wrap:anywhere]">{letter.error}</p>
+        <p className="mt-0.5 text-muted">{t(`reasonWhat.${letter.reason}`)}</p>
+      </div>
+      <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-1.5">
+        <dt className="text-muted">{t('kind.trigger.one')}</dt>
+        <dd>{letter.trigger}</dd>
+        <dt className="text-muted">{t('kind.channel.one')}</dt>
+        <dd>{letter.channel}</dd>
+        <dt className="text-muted">{t('column.attempts')}</dt>
+        <dd>{letter.attempts}</dd>
+        {letter.status !== null && (
+          <>
+            <dt className="text-muted">{t('letters.status')}</dt>
+            <dd>{letter.status}</dd>
+          </>
+        )}
+        <dt className="text-muted">{t('column.since')}</dt>
+        <dd>
+          <RelativeTime at={letter.created_at} />
+        </dd>
+      </dl>
+      <section>
+        <h3 className="mb-1 font-semibold text-sm">{t('letters.event')}</h3>
+        {letter.event === null ? (
+          <p className="text-muted">{t('letters.damaged')}</p>
+        ) : (
+          <CodeBlock code={JSON.stringify(letter.event, null, 2)} />
+        )}
+      </section>
+      <div className="flex flex-wrap gap-2">
+        <Button
+          variant="primary"
+          icon={RotateCcw}
+          busy={replay.isPending}
+          disabledReason={letter.event === null ? t('letters.damaged') : null}
+          onClick={() => replay.mutate()}
+        >
+          {t('letters.replay')}
+        </Button>
+        <Button variant="danger" icon={Trash2} onClick={() => setRemoving(true)}>
+          {t('letters.remove')}
+        </Button>
+      </div>
+      <ConfirmDialog
+        open={removing}
+        onClose={() => setRemoving(false)}
+        title={t('letters.purgeTitle', { count: 1 })}
+        confirm={t('letters.remove')}
+        onConfirm={async () => {
+          await api.remove(path);
+          onGone();
+          await queries.invalidateQueries({ queryKey: ['events'] });
+        }}
+      >
+        {t('letters.purgeWhat')}
+      </ConfirmDialog>
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { after, it } from 'node:test';
+import { temporaryFolder } from '../../test/support/folder.ts';
+import type { Config } from '../config.ts';
+import { ownCommand } from './own-command.ts';
+
+const folder = temporaryFolder({ after });
+const place = (dataDir: string, source: string) =>
+  ({ dataDir, sources: { dataDir: source } }) as unknown as Config;
+
+it('is short where the shell finds this program, and a path where it finds none or another', () => {
+  const started = join(folder, 'gateway.js');
+  writeFileSync(started, '');
+  mkdirSync(join(folder, 'bin'));
+  symlinkSync(started, join(folder, 'bin', 'gateway'));
+  mkdirSync(join(folder, 'other'));
+  writeFileSync(join(folder, 'other', 'gateway'), '');
+  const found = ownCommand(place('/d', 'default'), {
+    searchPath: ['', '/nowhere', join(folder, 'bin')].join(delimiter),
+    started,
+  });
+  assert.deepEqual(found, { program: 'gateway', flags: '' });
+  const another = ownCommand(place("/it's here", 'flag'), { searchPath: join(folder, 'other'), started });
+  assert.match(another.program, /\/bin\/gateway$/);
+  assert.equal(another.flags, " --data-dir '/it'\\''s here'");
+});
