@@ -143,6 +143,18 @@ export const connectionChange = z.strictObject(connection).partial();
 
 export type ConnectionChange = z.infer<typeof connectionChange>;
 
+/** What the gateway's machine offers, as it is shown: never with the key. */
+export const discoveryRow = z.object({
+  /** The provider. */
+  id: z.string(),
+  name: z.string(),
+  source: z.enum(['environment', 'local']),
+  /** The environment variable that holds the key; null for a server on the machine. */
+  variable: z.string().nullable(),
+  /** Where the server answers; null for a key in the environment. */
+  url: z.string().nullable(),
+});
+
 /** How the account stands: what requests met there. */
 const condition = z.object({
   state: z.enum(['ready', 'cooling', 'probing', 'exhausted', 'needs-attention']),

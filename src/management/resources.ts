@@ -13,7 +13,8 @@ import type { aliasStore } from '../combos/alias-store.ts';
 import { factsOfName, listedNames } from '../combos/listed.ts';
 import { combosResource } from '../combos/resource.ts';
 import type { comboStore } from '../combos/store.ts';
-import type { Config } from '../config.ts';
+import { type Config, readVariable, setVariables } from '../config.ts';
+import { discoveriesResource } from '../connections/discoveries-resource.ts';
 import {
   type ConnectionHealth,
   type ConnectionsInput,
@@ -69,6 +70,15 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
   return [
     effective(withKeyLimits(keysResource({ keys, now }), store, now), reload),
     effective(connectionsResource({ connections, health, ...input.login }), reload),
+    effective(
+      discoveriesResource({
+        connections,
+        setVariables: (names) => setVariables(names),
+        readVariable: (name) => readVariable(name),
+        listening: input.login.listening ?? (() => null),
+      }),
+      reload,
+    ),
     effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
     effective(aliasesResource({ aliases }), reload),
     providersResource({ connections: connections.list }),

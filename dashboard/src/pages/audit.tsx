@@ -18,7 +18,7 @@ import { auditColumns } from '../features/audit/columns.tsx';
 import { allRecords, auditQuery } from '../features/audit/queries.ts';
 import { type AuditSearch, auditOutcomes, auditPlaces } from '../features/audit/search.ts';
 import { useApi } from '../lib/api/client.ts';
-import { csvOf, saveText } from '../lib/csv.ts';
+import { csvText, download } from '../lib/download.ts';
 
 const route = getRouteApi('/audit');
 
@@ -57,7 +57,11 @@ export function AuditPage() {
         ...[seq, time, actor.name, actor.role, actor.via],
         ...[address, action, target, outcome, reason],
       ]);
-      saveText(`audit-${new Date().toISOString().slice(0, 10)}.csv`, csvOf(head, cells));
+      download(
+        `audit-${new Date().toISOString().slice(0, 10)}.csv`,
+        'text/csv;charset=utf-8',
+        csvText([head, ...cells]),
+      );
     },
     onError: (error) => notify(error.message),
   });

@@ -13,6 +13,7 @@ import type { NewKey } from '../features/keys/key-form.tsx';
 import { keysQuery } from '../features/keys/queries.ts';
 import { Commands } from '../features/setup/commands.tsx';
 import { FirstRequest, useFirstRequest } from '../features/setup/first-request.tsx';
+import { FoundProviders } from '../features/setup/found-providers.tsx';
 import { cliQuery } from '../features/setup/queries.ts';
 import { Step } from '../features/setup/step.tsx';
 import { toolsQuery } from '../features/tools/queries.ts';
@@ -68,6 +69,7 @@ export function SetupPage() {
           ) : (
             <p className="text-muted">{t(demo ? 'provider.demoChosen' : 'provider.what')}</p>
           )}
+          {needsRole === null && <FoundProviders />}
           <div className="mt-3 flex flex-wrap gap-2">
             <Button icon={Plus} onClick={() => setAdding(true)} disabledReason={needsRole}>
               {t('provider.connect')}

@@ -1,10 +1,11 @@
 import { keyStore } from '../../access/store.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
+import { type Discovery, discover } from '../../connections/discovery.ts';
 import type { Command, Options } from '../command.ts';
 import type { Context } from '../context.ts';
 import { connectionRecords, testDocument, testLine } from '../setup/connect.ts';
 import { credentialFlags, readCredential } from '../setup/credential.ts';
-import { type Discovery, discover, discoveryDocument, discoveryText } from '../setup/discover.ts';
+import { discoveryDocument, discoveryText } from '../setup/discovery-text.ts';
 import {
   connectAgain,
   hasPassword,
@@ -153,7 +154,7 @@ interface Done {
 }
 
 async function report({ key, passwordSet, record, tested }: Done, context: Context): Promise<void> {
-  const found = await discover(context);
+  const found = await discover(context.setVariables);
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
   const offered = found.filter(({ provider }) => !connected.has(provider.id));
   const hasKey = (await keyStore(await context.store()).list()).length > 0;

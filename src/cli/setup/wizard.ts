@@ -1,5 +1,6 @@
 import { keyStore } from '../../access/store.ts';
 import { rowOfConnection } from '../../connections/connection-row.ts';
+import { type Discovery, discover } from '../../connections/discovery.ts';
 import type { ConnectionRecord } from '../../connections/schema.ts';
 import { allProviders } from '../../providers/index.ts';
 import { isBuiltIn, type Provider } from '../../providers/provider.ts';
@@ -8,7 +9,7 @@ import type { ExitCode } from '../terminal/exit-code.ts';
 import { failure, reportOf } from '../terminal/failure.ts';
 import { offerToolSetup } from '../tools/offer.ts';
 import { connectionRecords, testLine } from './connect.ts';
-import { type Discovery, discover, discoveryText } from './discover.ts';
+import { discoveryText } from './discovery-text.ts';
 import {
   changeKey,
   connect,
@@ -83,7 +84,7 @@ async function passwordStep(context: Context): Promise<boolean> {
 /** Offers what the machine already has; nothing is chosen beforehand. */
 async function foundStep(context: Context): Promise<void> {
   const connected = new Set((await connectionRecords(context)).map(({ provider }) => provider));
-  const found = (await discover(context)).filter(({ provider }) => !connected.has(provider.id));
+  const found = (await discover(context.setVariables)).filter(({ provider }) => !connected.has(provider.id));
   if (found.length === 0) return;
   const chosen = answered(
     await context.io.ask.chooseMany(

@@ -1,13 +1,24 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
+import type { discoveryRow } from '../../../../src/connections/schema.ts';
 import type { requestRow } from '../../../../src/ledger/schema.ts';
 import type { processRow } from '../../../../src/services/schema.ts';
-import type { ApiClient } from '../../lib/api/client.ts';
+import type { ApiClient, Member } from '../../lib/api/client.ts';
 
+export type Discovery = z.infer<typeof discoveryRow> & Member;
 export type Request = z.infer<typeof requestRow>;
 export type Cli = NonNullable<z.infer<typeof processRow>['cli']>;
 
 const LOOK_MS = 2_000;
+
+/** What the gateway's machine has to offer, which takes a moment to look for. */
+export function discoveriesQuery(api: ApiClient) {
+  return queryOptions({
+    queryKey: ['discoveries'],
+    queryFn: ({ signal }) => api.list<Discovery>('discoveries', { signal }),
+    staleTime: 60_000,
+  });
+}
 
 /** How the program is called on the gateway's machine. */
 export function cliQuery(api: ApiClient) {

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { Listening } from '../http/outbound/outbound.ts';
+import type { Resource, Row } from '../http/resource.ts';
+import { GatewayError } from '../lib/error.ts';
+import { isBuiltIn } from '../providers/provider.ts';
+import { newConnectionOf } from './checked-input.ts';
+import { type Discovery, discover, type SetVariables } from './discovery.ts';
+import { discoveryRow } from './schema.ts';
+import type { connectionStore } from './store.ts';
+
+export interface DiscoveriesInput {
+  connections: Pick<ReturnType<typeof connectionStore>, 'add' | 'list'>;
+  setVariables: SetVariables;
+  /** The value of an environment variable; undefined when unset or empty. */
+  readVariable(name: string): string | undefined;
+  listening: Listening;
+}
+
+/** What the gateway's machine has to offer: keys in its environment, model servers. Nothing of it is used before somebody says so. */
+export function discoveriesResource(input: DiscoveriesInput): Resource {
+  const { connections, listening, readVariable, setVariables } = input;
+  const offered = async (): Promise<Discovery[]> => {
+    const connected = new Set((await connections.list()).map(({ provider }) => provider));
+    const found = await discover(setVariables);
+    return found.filter(({ provider }) => !isBuiltIn(provider) && !connected.has(provider.id));
+  };
+  return {
+    name: 'discoveries',
+    title: 'Discoveries',
+    summary:
+      'Providers with a key in the environment of the gateway, and model servers on its machine, that are not connected yet.',
+    record: discoveryRow,
+    read: 'connections:create',
+    list: async () => (await offered()).map(rowOf),
+    find: async (id) => (await offered()).map(rowOf).find((row) => row.id === id) ?? null,
+    actions: {
+      connect: {
+        summary: 'Makes a connection of it, with the key from the environment where there is one.',
+        permission: 'connections:create',
+        input: z.strictObject({}),
+        preview: async ({ id }) => ({ success: true, message: `"${id}" would be connected` }),
+        async run({ id, variable }) {
+          const key = typeof variable === 'string' ? readVariable(variable) : undefined;
+          if (typeof variable === 'string' && key === undefined)
+            throw new GatewayError('conflict', `The variable ${variable} is not set any more`);
+          const wanted = { provider: id, ...(key === undefined ? {} : { api_key: key }) };
+          const record = await connections.add(newConnectionOf(wanted, listening));
+          return {
+            success: true,
+            message: `"${record.name}" is connected`,
+            result: { connection_id: record.id },
+          };
+        },
+      },
+    },
+  };
+}
+
+function rowOf(found: Discovery): Row {
+  const { kind, provider } = found;
+  return {
+    id: provider.id,
+    name: provider.name,
+    source: kind,
+    variable: kind === 'environment' ? found.variable : null,
+    url: kind === 'local' ? found.url : null,
+  };
+}
