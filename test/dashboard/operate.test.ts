@@ -78,7 +78,8 @@ describe('the pages for who operates the gateway', { skip: withoutChromium }, ()
     await form.getByLabel('services:read').check();
     await form.getByRole('button', { name: 'Create token' }).click();
     await ann.page.getByRole('heading', { name: 'Token "nightly"' }).waitFor();
-    const token = (await ann.page.getByRole('dialog').locator('pre').first().innerText()).trim();
+    const shown = ann.page.getByRole('dialog').locator('pre').first();
+    const token = ((await shown.textContent()) ?? '').trim();
     assert.equal((await at.call('GET', '/api/services', { token })).status, 200);
     assert.equal((await at.call('GET', '/api/keys', { token })).status, 403);
     await ann.page.getByRole('button', { name: 'I have stored the token' }).click();
@@ -102,7 +103,9 @@ describe('the pages for who operates the gateway', { skip: withoutChromium }, ()
       ann.page.waitForEvent('download'),
       ann.page.getByRole('button', { name: 'Save as CSV' }).click(),
     ]);
-    const lines = readFileSync(await file.path(), 'utf8').trimEnd().split('\r\n');
+    const lines = readFileSync(await file.path(), 'utf8')
+      .trimEnd()
+      .split('\r\n');
     assert.match(lines[0] ?? '', /^seq,time,actor,/);
     assert.ok(lines.slice(1).every((line) => line.includes(',keys.create,')));
     await row.click();
