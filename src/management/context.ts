@@ -3,6 +3,7 @@ import type { Events } from '../events/open.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import type { AllowedHosts } from '../http/server/allowed-hosts.ts';
 import type { MetricFamily } from '../telemetry/metrics/family.ts';
+import type { ToolDrift } from '../tools/drift/watch.ts';
 import type { ToolService } from '../tools/service.ts';
 import type { Change } from './collection/collection.ts';
 import type { IdempotencyStore } from './guard/idempotency.ts';
@@ -55,9 +56,18 @@ export type AuditEvent =
       reason: string | null;
     };
 
+/** A coding tool whose files are no longer as the gateway wrote them. */
+export interface DriftedTool extends ToolDrift {
+  id: string;
+  name: string;
+  category: 'code' | 'agent';
+}
+
 /** The coding tools of the gateway's machine. */
 export interface CliTools {
   service: ToolService;
+  /** Those that were changed by others since they were set up, as far as their files were looked at. */
+  drifted(): readonly DriftedTool[];
   /** Whether callers on other machines may have programs run. */
   remoteDetection: boolean;
 }

@@ -10,7 +10,7 @@ import { rootAt } from '../tools/configuring/base-url.ts';
 import { createDriftWatch } from '../tools/drift/watch.ts';
 import { machineOf, machineVariables } from '../tools/machine.ts';
 import type { ToolService, ToolServiceInput } from '../tools/service.ts';
-import type { CliTools, ManagementContext } from './context.ts';
+import type { CliTools, DriftedTool, ManagementContext } from './context.ts';
 
 export interface CliToolsInput extends Pick<ManagementContext, 'hosts' | 'now'> {
   config: Config;
@@ -47,11 +47,14 @@ export function openCliTools(input: CliToolsInput): CliTools {
       },
     },
   });
+  const drifted = new Map<string, DriftedTool>();
   const look = createDriftWatch({
     place,
     root,
     tool: service.installed,
-    onChange({ id }, drift) {
+    onChange({ category, id, name }, drift) {
+      if (drift === null) drifted.delete(id);
+      else drifted.set(id, { id, name, category, ...drift });
       if (drift === null) log.info({ tool: id }, 'a coding tool is as it was set up again');
       else
         log.warn(
@@ -76,6 +79,7 @@ export function openCliTools(input: CliToolsInput): CliTools {
         return statuses;
       },
     },
+    drifted: () => [...drifted.values()],
     remoteDetection: config.remoteDetection,
   };
 }

@@ -6,6 +6,7 @@ import type { Exchange } from '../http/server/server.ts';
 import { createSteadyClock } from '../lib/clock.ts';
 import type { Answer } from './answer.ts';
 import { type ApiCall, admit, callApi, guard, refuse, serveManagement } from './app.ts';
+import { attentionResource } from './attention/resource.ts';
 import type { ManagementContext } from './context.ts';
 import { type EventService, openEventService } from './events/connect/open.ts';
 import { type EventsWatch, watchEvents } from './events/watch.ts';
@@ -63,7 +64,13 @@ export interface Management {
 /** Puts the management API together. */
 export function openManagement(input: ManagementInput): Management {
   const { gatekeeper, version } = input;
-  const resources = [usersResource(gatekeeper.parts), tokensResource(gatekeeper.parts), ...input.resources];
+  const others = [usersResource(gatekeeper.parts), tokensResource(gatekeeper.parts), ...input.resources];
+  const attention = attentionResource({
+    resources: others,
+    drifted: input.cliTools.drifted,
+    events: input.events.opened,
+  });
+  const resources = [...others, attention];
   // Made when it is first asked for: that takes as long as a tenth of the whole start.
   let document: object | null = null;
   const openapi = () => (document ??= openApiDocument(resources, version));

@@ -5,7 +5,19 @@ import { sumOfMoney } from '../../dashboard/src/lib/format/numbers.ts';
 import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
+import { json, stall } from '../support/steps.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { enter, visitor } from './visitor.ts';
+
+/** A short answer of an upstream in OpenAI's format. */
+const answer = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'slow-1',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'done' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+};
 
 /** An amount as a page shows it: `$1.25`. */
 function amountIn(text: string | null): number {
@@ -99,6 +111,9 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     assert.deepEqual(await budgets(), []);
     await ann.page.getByRole('button', { name: 'Undo' }).last().click();
     await waitFor('the budget to be back', async () => (await budgets())[0] === 25);
+    // It would refuse models without a price, which the next tests ask.
+    await act('Delete');
+    await waitFor('it to be gone', async () => (await budgets()).length === 0);
     assert.deepEqual(ann.errors(), []);
   });
 
@@ -118,6 +133,83 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await sheet.getByRole('link', { name: 'Try it' }).click();
     await ann.page.getByRole('heading', { name: 'Playground', level: 1 }).waitFor();
     assert.equal(await ann.page.getByRole('combobox', { name: 'Model 1' }).inputValue(), 'demo/echo');
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('shows running requests, counts by value, and the runs of tools, and narrows them by a click', async (test) => {
+    const headers = { 'x-claude-code-session-id': 'run-of-a-tool', 'user-agent': 'claude-cli/2.1 (cli)' };
+    for (const model of ['demo/echo', 'demo/nope'])
+      await at.gateway.ask(
+        '/v1/chat/completions',
+        { model, messages: [{ role: 'user', content: 'hi' }] },
+        headers,
+      );
+    const ann = await admin(test, '/requests');
+    const filters = ann.page.getByRole('complementary', { name: 'Filters' });
+    await ann.page.setViewportSize({ width: 1440, height: 1000 });
+    await filters.getByRole('button', { name: /^claude-cli/ }).click();
+    await ann.page.getByText('2 requests').waitFor();
+    await filters.getByRole('button', { name: /^Failed/ }).click();
+    await ann.page.getByText('1 request', { exact: true }).waitFor();
+    assert.match(ann.page.url(), /client=claude-cli/);
+    await ann.page.getByRole('searchbox').fill('no such text');
+    await ann.page.getByText('No requests fit').waitFor();
+    await ann.page.getByRole('searchbox').fill('NOPE');
+    await ann.page.getByText('1 request', { exact: true }).waitFor();
+    await ann.page.getByRole('row', { name: /demo\/nope/ }).click();
+    const sheet = ann.page.getByRole('dialog');
+    await sheet.getByText(/^curl/).waitFor();
+    await ann.page.keyboard.press('Escape');
+    await ann.open('/requests?group=run');
+    await ann.page.getByRole('row', { name: /claude-cli run-of-a/ }).click();
+    await ann.page.getByText('2 requests').waitFor();
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('shows a request while it runs, and what needs a person with the button that mends it', async (test) => {
+    const upstream = await startUpstream();
+    test.after(() => upstream.close());
+    const gate = Promise.withResolvers<void>();
+    upstream.respond(({ path }) =>
+      path.endsWith('/models')
+        ? [json(200, { object: 'list', data: [{ id: 'slow-1', object: 'model' }] })]
+        : [stall(gate.promise), json(200, answer)],
+    );
+    const made = await at.call('POST', '/api/connections', {
+      token: at.ownerKey(),
+      body: {
+        provider: 'openai-compatible',
+        name: 'slow',
+        base_url: `${upstream.url}/v1`,
+        default_model: 'slow-1',
+      },
+    });
+    assert.equal(made.status, 200, made.text);
+    const asked = at.gateway.ask('/v1/chat/completions', {
+      model: 'slow/slow-1',
+      messages: [{ role: 'user', content: 'take your time' }],
+    });
+    const ann = await admin(test, '/requests');
+    await ann.page.getByText('1 request is running').waitFor();
+    await ann.page
+      .getByText(/slow\/slow-1/)
+      .first()
+      .waitFor();
+    gate.resolve();
+    assert.equal((await asked).status, 200);
+    await ann.page.getByText('1 request is running').waitFor({ state: 'detached' });
+    const budget = await at.call('POST', '/api/budgets', {
+      token: at.ownerKey(),
+      body: { metric: 'requests', period: 'week', limit: 100, soft_percent: 1 },
+    });
+    assert.equal(budget.status, 200, budget.text);
+    await at.gateway.ask('/v1/chat/completions', { model: 'demo/echo', messages: [] });
+    await ann.open('/');
+    await ann.page
+      .getByRole('region', { name: 'Needs attention' })
+      .getByRole('link', { name: 'Change the budget' })
+      .click();
+    await ann.page.getByRole('heading', { name: 'Budgets', level: 1 }).waitFor();
     assert.deepEqual(ann.errors(), []);
   });
 });

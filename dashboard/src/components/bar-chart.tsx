@@ -82,7 +82,11 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
               index % every === 0 ? (
                 <span
                   key={key}
-                  className="absolute whitespace-nowrap"
+                  className={classNames(
+                    'absolute whitespace-nowrap',
+                    // There is room for half of them on a narrow screen.
+                    (index / every) % 2 === 1 && 'max-sm:hidden',
+                  )}
                   style={{ insetInlineStart: `${(index / bars.length) * 100}%` }}
                 >
                   {text}

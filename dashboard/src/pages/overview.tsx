@@ -3,11 +3,18 @@ import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
+import { Skeleton } from '../components/skeleton.tsx';
 import { AccountsStrip } from '../features/overview/accounts-strip.tsx';
 import { Attention } from '../features/overview/attention.tsx';
 import { HoursChart } from '../features/overview/hours-chart.tsx';
 import { LatestRequests } from '../features/overview/latest-requests.tsx';
-import { budgetsQuery, hoursQuery, monthQuery, servicesQuery } from '../features/overview/queries.ts';
+import {
+  attentionQuery,
+  budgetsQuery,
+  hoursQuery,
+  monthQuery,
+  servicesQuery,
+} from '../features/overview/queries.ts';
 import { Figures } from '../features/overview/spend.tsx';
 import { useApi } from '../lib/api/client.ts';
 import { reaches, useRole } from '../lib/api/session.ts';
@@ -23,11 +30,20 @@ export function OverviewPage() {
   const hours = useQuery(hoursQuery(api, now));
   const budgets = useQuery(budgetsQuery(api));
   const services = useQuery(servicesQuery(api));
+  const attention = useQuery(attentionQuery(api));
+  // What needs a person stands on top: without it everything would move down when it comes.
+  if (attention.isPending)
+    return (
+      <>
+        <PageHeader title={t('title')} subtitle={t('subtitle')} />
+        <Skeleton lines={8} height={480} />
+      </>
+    );
   return (
     <>
       <PageHeader title={t('title')} subtitle={t('subtitle')} />
       <div className="flex flex-col gap-4">
-        <Attention services={services.data?.resources ?? []} budgets={budgets.data?.resources ?? []} />
+        {attention.data !== undefined && <Attention rows={attention.data.resources} />}
         <QueryState query={month} height={104}>
           {({ resources }) => <Figures days={resources} budgets={budgets.data?.resources ?? []} now={now} />}
         </QueryState>

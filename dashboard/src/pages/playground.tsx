@@ -11,12 +11,13 @@ import { Panel } from '../components/panel.tsx';
 import { AnswerPane } from '../features/playground/answer-pane.tsx';
 import { type Answer, ask, noAnswer } from '../features/playground/ask.ts';
 import { CodeDialog } from '../features/playground/code-dialog.tsx';
-import { type FormatName, formatNames, type Prompt } from '../features/playground/formats.ts';
 import { keepKey, usePlaygroundKey } from '../features/playground/key.ts';
 import { KeyPanel } from '../features/playground/key-panel.tsx';
 import { type Place, type PlaygroundSearch, places } from '../features/playground/search.ts';
 import { useApi } from '../lib/api/client.ts';
 import { modelIdsQuery } from '../lib/api/model-ids.ts';
+import type { Prompt } from '../lib/wire-formats/formats.ts';
+import { type FormatName, formatNames } from '../lib/wire-formats/names.ts';
 
 const route = getRouteApi('/playground');
 const DEFAULT_MODEL = 'demo/echo';
@@ -47,6 +48,7 @@ export function PlaygroundPage() {
     model: modelAt(place).trim(),
     system: system.trim(),
     text: text.trim(),
+    stream: true,
     maxTokens: /^[1-9]\d*$/.test(most.trim()) ? Number(most) : null,
   });
   const busy = Object.values(answers).some(({ state }) => state === 'asking' || state === 'streaming');

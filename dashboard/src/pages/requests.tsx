@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Outlet, useParams } from '@tanstack/react-router';
-import { ScrollText } from 'lucide-react';
+import { ScrollText, SlidersHorizontal } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../components/button.tsx';
@@ -11,11 +11,17 @@ import { ErrorNotice } from '../components/error-notice.tsx';
 import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
+import { QueryState } from '../components/query-state.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
 import { TimeRangePicker } from '../components/time-range.tsx';
 import { keyNamesQuery } from '../features/keys/queries.ts';
+import { FilterChips } from '../features/requests/chips.tsx';
 import { requestColumns } from '../features/requests/columns.tsx';
-import { type Request, requestsQuery } from '../features/requests/queries.ts';
+import { Facets } from '../features/requests/facets.tsx';
+import { Histogram } from '../features/requests/histogram.tsx';
+import { countsQuery, type Request, requestsQuery } from '../features/requests/queries.ts';
+import { RunningRequests } from '../features/requests/running.tsx';
+import { RunsTable } from '../features/requests/runs-table.tsx';
 import { type RequestsSearch, views } from '../features/requests/search.ts';
 import { useApi } from '../lib/api/client.ts';
 import { useLiveEvents } from '../lib/live.ts';
@@ -23,8 +29,9 @@ import { searchOfSort, sortOf } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/requests');
 const noNames: ReadonlyMap<string, string> = new Map();
+const HISTOGRAM_HEIGHT = 132;
 
-/** Finished requests: live, filtered, each with its detail in a sheet that has an address of its own. */
+/** Client requests: running and finished, live, filtered, each with its detail in a sheet that has an address of its own. */
 export function RequestsPage() {
   const { t } = useTranslation('requests');
   const api = useApi();
@@ -34,12 +41,18 @@ export function RequestsPage() {
   const queries = useQueryClient();
   // The start of the range stays while the page is open, so that pages of the list fit together.
   const now = useMemo(() => Date.now(), []);
-  const list = useInfiniteQuery(requestsQuery(api, search, now));
+  const byRun = search.group === 'run';
+  const list = useInfiniteQuery({ ...requestsQuery(api, search, now), enabled: !byRun });
+  const counts = useQuery(countsQuery(api, search, now));
   const names = useQuery(keyNamesQuery(api)).data ?? noNames;
   const [arrived, setArrived] = useState(0);
+  const [showsFacets, setShowsFacets] = useState(false);
   useLiveEvents<Request>(
     'requests',
-    useCallback(() => setArrived((count) => count + 1), []),
+    useCallback(() => {
+      setArrived((count) => count + 1);
+      void queries.invalidateQueries({ queryKey: ['running-requests'] });
+    }, [queries]),
   );
   const change = useCallback(
     (next: Partial<RequestsSearch>) =>
@@ -63,82 +76,123 @@ export function RequestsPage() {
         actions={
           <TimeRangePicker
             value={search.range ?? '24h'}
-            onChange={(range) => change({ range: range === '24h' ? undefined : range })}
+            onChange={(range) =>
+              change({ range: range === '24h' ? undefined : range, from: undefined, to: undefined })
+            }
           />
         }
       />
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <fieldset aria-label={t('views')} className="flex flex-wrap gap-1">
-          {views.map((view) => {
-            const chosen = (search.view ?? 'all') === view;
-            return (
-              <button
-                key={view}
-                type="button"
-                aria-pressed={chosen}
-                onClick={() => change({ view: view === 'all' ? undefined : view })}
-                className={classNames(
-                  'min-h-8 rounded-full border px-3 text-sm',
-                  chosen
-                    ? 'border-accent bg-accent-soft text-accent'
-                    : 'border-line bg-panel hover:bg-sunken',
-                )}
-              >
-                {t(`view.${view}`)}
-              </button>
-            );
-          })}
+          {views.map((view) => (
+            <Chip
+              key={view}
+              chosen={!byRun && (search.view ?? 'all') === view}
+              onClick={() => change({ view: view === 'all' ? undefined : view, group: undefined })}
+            >
+              {t(`view.${view}`)}
+            </Chip>
+          ))}
+          <Chip chosen={byRun} onClick={() => change({ group: byRun ? undefined : 'run', view: undefined })}>
+            {t('view.runs')}
+          </Chip>
         </fieldset>
         <FilterBox
           label={t('filter')}
           value={search.q ?? ''}
           onChange={(q) => change({ q: q === '' ? undefined : q })}
         />
-        {(['model', 'connection', 'key', 'status'] as const).map((name) =>
-          search[name] === undefined ? null : (
-            <Button key={name} onClick={() => change({ [name]: undefined })} title={t('removeFilter')}>
-              {t(`column.${name}`)}:{' '}
-              {name === 'key' ? (names.get(search.key ?? '') ?? search.key) : search[name]} ×
-            </Button>
-          ),
-        )}
-        <span className="ms-auto text-muted text-sm">{total !== null && t('count', { count: total })}</span>
-      </div>
-      {arrived > 0 && (
-        <Button className="mb-3 w-full" variant="quiet" onClick={showArrived}>
-          {t('arrived', { count: arrived })}
+        <Button
+          icon={SlidersHorizontal}
+          className="xl:hidden"
+          aria-expanded={showsFacets}
+          onClick={() => setShowsFacets(!showsFacets)}
+        >
+          {t('facets')}
         </Button>
-      )}
-      <Panel flush>
-        {list.isError && (
-          <div className="p-3">
-            <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
-          </div>
-        )}
-        {list.isPending && <Skeleton lines={10} height={420} />}
-        {list.data !== undefined && (
-          <DataTable
-            label={t('title')}
-            columns={columns}
-            rows={rows}
-            rowId={({ id }) => id}
-            sort={sortOf(search)}
-            sortedByServer
-            onSort={(sort) => change({ sort: undefined, order: undefined, ...searchOfSort(sort) })}
-            onOpen={({ id }) => open(id)}
-            openId={requestId ?? null}
-            onEnd={() => {
-              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-            }}
-            empty={
-              <EmptyState icon={ScrollText} title={t('empty.title')}>
-                {t('empty.next')}
-              </EmptyState>
-            }
-          />
-        )}
-      </Panel>
+        <FilterChips search={search} names={names} onChange={change} />
+        <span className="ms-auto text-muted text-sm">
+          {!byRun && total !== null && t('count', { count: total })}
+        </span>
+      </div>
+      <div className="grid gap-3 xl:grid-cols-[10.5rem_minmax(0,1fr)]">
+        <aside aria-label={t('facets')} className={classNames(!showsFacets && 'max-xl:hidden')}>
+          {counts.data !== undefined && (
+            <Facets counts={counts.data.resources} search={search} onChange={change} />
+          )}
+        </aside>
+        <div className="min-w-0">
+          <Panel className="mb-3">
+            <QueryState query={counts} lines={3} height={HISTOGRAM_HEIGHT}>
+              {({ resources }) => (
+                <div style={{ minHeight: HISTOGRAM_HEIGHT }}>
+                  <Histogram counts={resources} onZoom={(from, to) => change({ from, to })} />
+                </div>
+              )}
+            </QueryState>
+          </Panel>
+          <RunningRequests />
+          {arrived > 0 && (
+            <Button className="mb-3 w-full" variant="quiet" onClick={showArrived}>
+              {t('arrived', { count: arrived })}
+            </Button>
+          )}
+          {byRun ? (
+            <RunsTable
+              search={search}
+              now={now}
+              onOpen={(session) => change({ session, group: undefined })}
+            />
+          ) : (
+            <Panel flush>
+              {list.isError && (
+                <div className="p-3">
+                  <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
+                </div>
+              )}
+              {list.isPending && <Skeleton lines={10} height={420} />}
+              {list.data !== undefined && (
+                <DataTable
+                  label={t('title')}
+                  columns={columns}
+                  rows={rows}
+                  rowId={({ id }) => id}
+                  sort={sortOf(search)}
+                  sortedByServer
+                  onSort={(sort) => change({ sort: undefined, order: undefined, ...searchOfSort(sort) })}
+                  onOpen={({ id }) => open(id)}
+                  openId={requestId ?? null}
+                  onEnd={() => {
+                    if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
+                  }}
+                  empty={
+                    <EmptyState icon={ScrollText} title={t('empty.title')}>
+                      {t('empty.next')}
+                    </EmptyState>
+                  }
+                />
+              )}
+            </Panel>
+          )}
+        </div>
+      </div>
       <Outlet />
     </>
+  );
+}
+
+function Chip({ chosen, onClick, children }: { chosen: boolean; onClick(): void; children: string }) {
+  return (
+    <button
+      type="button"
+      aria-pressed={chosen}
+      onClick={onClick}
+      className={classNames(
+        'min-h-8 rounded-full border px-3 text-sm',
+        chosen ? 'border-accent bg-accent-soft text-accent' : 'border-line bg-panel hover:bg-sunken',
+      )}
+    >
+      {children}
+    </button>
   );
 }

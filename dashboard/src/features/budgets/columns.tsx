@@ -19,7 +19,7 @@ export function budgetColumns(t: TFunction<'budgets'>): readonly Column<Budget>[
       id: 'scope',
       header: t('column.scope'),
       cell: (budget) => (
-        <span className="block truncate">
+        <span className="block truncate max-sm:max-w-28">
           <span className="font-medium">{scopeName(t, budget)}</span>{' '}
           {budget.scope !== 'global' && (
             <span className="text-muted text-xs">{t(`scope.${budget.scope}`)}</span>
@@ -48,7 +48,7 @@ export function budgetColumns(t: TFunction<'budgets'>): readonly Column<Budget>[
       cell: (budget) => <UsageBar budget={budget} />,
       sortBy: ({ used_percent }) => used_percent,
       narrow: true,
-      width: '14rem',
+      width: '10rem',
     },
     {
       id: 'remaining',

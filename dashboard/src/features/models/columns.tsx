@@ -18,7 +18,7 @@ export function modelColumns(t: TFunction<'models'>): readonly Column<Model>[] {
       id: 'id',
       header: t('column.id'),
       cell: ({ id, kind }) => (
-        <span className="block truncate" title={id}>
+        <span className="block truncate max-sm:max-w-56" title={id}>
           <span className="font-medium">{id}</span>
           {kind !== 'model' && <span className="ms-2 text-muted text-xs">{t(`kind.${kind}`)}</span>}
         </span>

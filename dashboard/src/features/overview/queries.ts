@@ -2,6 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { budgetRow } from '../../../../src/budgets/schema.ts';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
+import type { AttentionRow } from '../../../../src/management/attention/schema.ts';
 import type { serviceRow } from '../../../../src/services/schema.ts';
 import type { ApiClient, Member } from '../../lib/api/client.ts';
 
@@ -44,6 +45,15 @@ export function budgetsQuery(api: ApiClient) {
   return queryOptions({
     queryKey: ['budgets'],
     queryFn: ({ signal }) => api.list<Budget>('budgets', { signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** What needs a person. */
+export function attentionQuery(api: ApiClient) {
+  return queryOptions({
+    queryKey: ['attention'],
+    queryFn: ({ signal }) => api.list<AttentionRow>('attention', { signal }),
     refetchInterval: REFRESH_MS,
   });
 }

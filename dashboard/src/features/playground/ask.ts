@@ -1,5 +1,6 @@
 import { gatewayUrl } from '../../lib/base-path.ts';
-import { errorIn, type FormatName, formats, type Prompt } from './formats.ts';
+import { errorIn, formats, type Prompt } from '../../lib/wire-formats/formats.ts';
+import type { FormatName } from '../../lib/wire-formats/names.ts';
 
 /** How an answer came so far. Times in milliseconds since it was asked for. */
 export interface Answer {
@@ -47,7 +48,7 @@ export async function ask({ changed, format, key, prompt, signal }: AskInput): P
     changed(answer);
   };
   try {
-    const response = await fetch(`${gatewayUrl()}${path(prompt.model)}`, {
+    const response = await fetch(`${gatewayUrl()}${path(prompt)}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',

@@ -3,8 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import type { FormatName, Prompt } from './formats.ts';
-import { type SnippetKind, snippet, snippetKinds } from './snippets.ts';
+import type { Prompt } from '../../lib/wire-formats/formats.ts';
+import type { FormatName } from '../../lib/wire-formats/names.ts';
+import { type SnippetKind, snippet, snippetKinds } from '../../lib/wire-formats/snippets.ts';
 
 /** The request of the playground as a command and as code. */
 export function CodeDialog({

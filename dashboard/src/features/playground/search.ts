@@ -1,5 +1,5 @@
 import { choiceParam, present, type RawSearch, textParam } from '../../lib/search-params.ts';
-import { type FormatName, formatNames } from './formats.ts';
+import { type FormatName, formatNames } from '../../lib/wire-formats/names.ts';
 
 /** The models that are asked side by side, and in which format. */
 export interface PlaygroundSearch {

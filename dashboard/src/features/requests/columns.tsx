@@ -15,7 +15,7 @@ export function requestColumns(
       header: t('column.time'),
       cell: ({ started_at }) => <RelativeTime at={started_at} />,
       sortBy: ({ started_at }) => started_at,
-      width: '7.5rem',
+      width: '6.5rem',
     },
     {
       id: 'status',
@@ -23,7 +23,7 @@ export function requestColumns(
       cell: (request) => <OutcomeBadge request={request} />,
       sortBy: ({ status }) => status,
       narrow: true,
-      width: '6rem',
+      width: '5rem',
     },
     {
       id: 'requested_model',
@@ -35,13 +35,17 @@ export function requestColumns(
     {
       id: 'connection',
       header: t('column.connection'),
-      cell: ({ connection }) => connection ?? '–',
+      cell: ({ connection }) => <Name text={connection ?? '–'} />,
       sortBy: ({ connection }) => connection,
+      // Its counts stand beside the table, and the detail has it.
+      hidden: true,
     },
     {
       id: 'key_id',
       header: t('column.key'),
-      cell: ({ key_id }) => (key_id === null ? '–' : (keyNames.get(key_id) ?? t('removedKey'))),
+      cell: ({ key_id, key_name }) => (
+        <Name text={key_id === null ? '–' : (keyNames.get(key_id) ?? key_name ?? t('removedKey'))} />
+      ),
     },
     {
       id: 'input_tokens',
@@ -90,6 +94,15 @@ export function requestColumns(
   ];
 }
 
+/** A name that may be long. */
+function Name({ text }: { text: string }) {
+  return (
+    <span className="block max-w-28 truncate" title={text}>
+      {text}
+    </span>
+  );
+}
+
 /** What was asked for, and what answered where that is another. */
 function ModelNames({ request: { requested_model, model, provider } }: { request: Request }) {
   const served = model === null ? null : `${provider ?? ''}/${model}`;
@@ -99,7 +112,7 @@ function ModelNames({ request: { requested_model, model, provider } }: { request
     requested_model === model ||
     requested_model.endsWith(`/${model}`);
   return (
-    <span className="block truncate" title={served ?? undefined}>
+    <span className="block max-w-56 truncate" title={`${requested_model ?? '–'} → ${served ?? '–'}`}>
       {requested_model ?? '–'}
       {!same && <span className="text-muted"> → {model}</span>}
     </span>

@@ -1,6 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
-import type { requestRow } from '../../../../src/ledger/schema.ts';
+import type { RequestCount, RunningRequest, requestRow, ToolRun } from '../../../../src/ledger/schema.ts';
 import { startOfRange } from '../../components/time-range.tsx';
 import type { ApiClient, Page } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
@@ -57,6 +57,52 @@ function filtersOf(search: RequestsSearch, now: number): string[] {
 function textFilter(text: string): string {
   if (/^req_\w+$/.test(text)) return `id==${quoted(text)}`;
   return `text==${quoted(text)}`;
+}
+
+export type Running = RunningRequest;
+
+const RUNNING_MS = 3_000;
+const COUNTS_MS = 60_000;
+
+/** How many requests the filter of an address leaves, by value and over time. */
+export function countsQuery(api: ApiClient, search: RequestsSearch, now: number) {
+  const { group: _, order: __, sort: ___, ...filter } = search;
+  return queryOptions({
+    queryKey: ['requests', 'counts', filter],
+    queryFn: ({ signal }) =>
+      api.list<RequestCount>('request_counts', {
+        signal,
+        query: { 'filter[]': [...filtersOf(filter, now), 'top=8'] },
+      }),
+    placeholderData: keepPreviousData,
+    staleTime: COUNTS_MS,
+  });
+}
+
+/** The runs of tools with the requests that the filter of an address leaves, the latest first. */
+export function runsQuery(api: ApiClient, search: RequestsSearch, now: number) {
+  return infiniteQueryOptions({
+    queryKey: ['requests', 'runs', search],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }): Promise<Page<ToolRun>> =>
+      api.list<ToolRun>('tool_runs', {
+        signal,
+        query: { limit: PAGE_SIZE, offset: pageParam, 'filter[]': filtersOf(search, now) },
+      }),
+    getNextPageParam: (last, all) => {
+      const loaded = all.reduce((sum, { subcount }) => sum + subcount, 0);
+      return loaded < (last.subquery_count ?? last.count) && last.subcount > 0 ? loaded : undefined;
+    },
+  });
+}
+
+/** The requests that are not answered yet, looked at again every few seconds. */
+export function runningQuery(api: ApiClient) {
+  return queryOptions({
+    queryKey: ['running-requests'],
+    queryFn: ({ signal }) => api.list<Running>('running_requests', { signal, query: { limit: 50 } }),
+    refetchInterval: RUNNING_MS,
+  });
 }
 
 /** One request with its trace. */

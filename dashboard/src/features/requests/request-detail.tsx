@@ -1,9 +1,12 @@
+import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Count, Duration, Money, RelativeTime } from '../../components/amounts.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
 import type { Request } from './queries.ts';
+import { isFormat, repeatedAsCurl } from './repeat.ts';
 import { Waterfall } from './waterfall.tsx';
 
 /** Everything that is kept of a request, an error first. */
@@ -53,6 +56,17 @@ export function RequestDetail({ request, keyName }: { request: Request; keyName:
           </Fact>
         )}
         <Fact label={t('detail.client')}>{request.user_agent ?? '–'}</Fact>
+        {request.session !== null && (
+          <Fact label={t('column.session')}>
+            <Link
+              to="/requests"
+              search={{ range: '30d', session: request.session }}
+              className="text-accent hover:underline"
+            >
+              {request.session}
+            </Link>
+          </Fact>
+        )}
         <Fact label={t('detail.upstreamId')}>{request.upstream_request_id ?? '–'}</Fact>
         <Fact label={t('detail.id')}>
           <span className="flex items-center">
@@ -106,8 +120,15 @@ export function RequestDetail({ request, keyName }: { request: Request; keyName:
           {request.cost_unknown === 'no_unit_price' && ` ${t('detail.noUnitPrice')}`}
           {request.estimated && ` ${t('detail.estimated')}`}
           {request.cached && ` ${t('detail.cached')}`}
+          {request.billing === 'plan' && ` ${t('detail.plan')}`}
         </p>
       </Part>
+      {request.requested_model !== null && isFormat(request.format) && (
+        <Part title={t('detail.repeat')}>
+          <p className="mb-2 text-muted">{t('detail.repeatHow')}</p>
+          <CodeBlock code={repeatedAsCurl(request.format, request.requested_model, request.streamed)} />
+        </Part>
+      )}
     </div>
   );
 }

@@ -34,6 +34,8 @@ export interface RequestsSearch {
   /** HTTP status. */
   status?: number;
   q?: string;
+  /** `run`: the requests of a tool's session together. */
+  group?: 'run';
   sort?: string;
   order?: 'asc' | 'desc';
 }
@@ -66,6 +68,7 @@ export function requestsSearch(search: RawSearch): RequestsSearch {
     tag: textParam(search, 'tag'),
     status: numberParam(search, 'status'),
     q: textParam(search, 'q'),
+    group: choiceParam(search, 'group', ['run']),
     sort: textParam(search, 'sort'),
     order: choiceParam(search, 'order', ['asc', 'desc']),
   });

@@ -1,16 +1,20 @@
-/** What somebody asks in the playground. */
+import type { FormatName } from './names.ts';
+
+/** What is asked. */
 export interface Prompt {
   model: string;
   system: string;
   text: string;
   /** The most tokens of the answer; null for what the model takes. */
   maxTokens: number | null;
+  /** Whether the answer is to come piece by piece. */
+  stream: boolean;
 }
 
-/** A wire format as the playground speaks it. */
+/** A wire format as a client speaks it. */
 interface Format {
   /** Below the gateway's address. */
-  path(model: string): string;
+  path(prompt: Pick<Prompt, 'model' | 'stream'>): string;
   body(prompt: Prompt): object;
   /** Where the key goes; the value is made of the key. */
   keyHeader: string;
@@ -23,16 +27,6 @@ interface Format {
   delta(record: unknown): string | null;
 }
 
-export const formatNames = [
-  'openai-chat',
-  'openai-responses',
-  'anthropic-messages',
-  'gemini',
-  'ollama',
-] as const;
-
-export type FormatName = (typeof formatNames)[number];
-
 /** The Anthropic format demands a limit. */
 const ANTHROPIC_MAX_TOKENS = 4_096;
 
@@ -42,15 +36,14 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   'openai-chat': {
     ...bearer,
     path: () => '/v1/chat/completions',
-    body: ({ maxTokens, model, system, text }) => ({
+    body: ({ maxTokens, model, stream, system, text }) => ({
       model,
       messages: [
         ...(system === '' ? [] : [{ role: 'system', content: system }]),
         { role: 'user', content: text },
       ],
       ...(maxTokens === null ? {} : { max_completion_tokens: maxTokens }),
-      stream: true,
-      stream_options: { include_usage: true },
+      ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
     }),
     framing: 'sse',
     delta: (record) => textAt(record, 'choices', 0, 'delta', 'content'),
@@ -58,13 +51,13 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   'openai-responses': {
     ...bearer,
     path: () => '/v1/responses',
-    body: ({ maxTokens, model, system, text }) => ({
+    body: ({ maxTokens, model, stream, system, text }) => ({
       model,
       ...(system === '' ? {} : { instructions: system }),
       input: text,
       ...(maxTokens === null ? {} : { max_output_tokens: maxTokens }),
       store: false,
-      stream: true,
+      stream,
     }),
     framing: 'sse',
     delta: (record) => (at(record, 'type') === 'response.output_text.delta' ? textAt(record, 'delta') : null),
@@ -74,12 +67,12 @@ export const formats: Readonly<Record<FormatName, Format>> = {
     keyValue: (key) => key,
     headers: { 'anthropic-version': '2023-06-01' },
     path: () => '/v1/messages',
-    body: ({ maxTokens, model, system, text }) => ({
+    body: ({ maxTokens, model, stream, system, text }) => ({
       model,
       max_tokens: maxTokens ?? ANTHROPIC_MAX_TOKENS,
       ...(system === '' ? {} : { system }),
       messages: [{ role: 'user', content: text }],
-      stream: true,
+      stream,
     }),
     framing: 'sse',
     delta: (record) => textAt(record, 'delta', 'text'),
@@ -87,8 +80,8 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   gemini: {
     keyHeader: 'x-goog-api-key',
     keyValue: (key) => key,
-    path: (model) =>
-      `/v1beta/models/${model.split('/').map(encodeURIComponent).join('/')}:streamGenerateContent?alt=sse`,
+    path: ({ model, stream }) =>
+      `/v1beta/models/${model.split('/').map(encodeURIComponent).join('/')}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     body: ({ maxTokens, system, text }) => ({
       ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
       contents: [{ role: 'user', parts: [{ text }] }],
@@ -107,14 +100,14 @@ export const formats: Readonly<Record<FormatName, Format>> = {
   ollama: {
     ...bearer,
     path: () => '/api/chat',
-    body: ({ maxTokens, model, system, text }) => ({
+    body: ({ maxTokens, model, stream, system, text }) => ({
       model,
       messages: [
         ...(system === '' ? [] : [{ role: 'system', content: system }]),
         { role: 'user', content: text },
       ],
       ...(maxTokens === null ? {} : { options: { num_predict: maxTokens } }),
-      stream: true,
+      stream,
     }),
     framing: 'lines',
     delta: (record) => textAt(record, 'message', 'content'),

@@ -1,5 +1,6 @@
-import { gatewayUrl } from '../../lib/base-path.ts';
-import { type FormatName, formats, type Prompt } from './formats.ts';
+import { gatewayUrl } from '../base-path.ts';
+import { formats, type Prompt } from './formats.ts';
+import type { FormatName } from './names.ts';
 
 export const snippetKinds = ['curl', 'python', 'javascript'] as const;
 
@@ -11,12 +12,12 @@ const VARIABLE = 'MODELGATE_KEY';
 /** The same request as a program makes it. */
 export function snippet(kind: SnippetKind, format: FormatName, prompt: Prompt): string {
   const { body, headers = {}, keyHeader, keyValue, path } = formats[format];
-  const url = `${gatewayUrl()}${path(prompt.model)}`;
+  const url = `${gatewayUrl()}${path(prompt)}`;
   const json = JSON.stringify(body(prompt), null, 2);
   switch (kind) {
     case 'curl':
       return [
-        `curl -N ${shell(url)} \\`,
+        `curl ${prompt.stream ? '-N ' : ''}${shell(url)} \\`,
         `  -H "${keyHeader}: ${keyValue(`$${VARIABLE}`)}" \\`,
         ...Object.entries(headers).map(([name, value]) => `  -H ${shell(`${name}: ${value}`)} \\`),
         `  -H 'content-type: application/json' \\`,
