@@ -8,16 +8,14 @@
  *
  * Exit 1 when a page logs an error, asks a foreign host, or is wider than the window.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { navigation } from '../dashboard/src/app/navigation.ts';
 import { type Role, reaches } from '../dashboard/src/lib/api/session.ts';
+import { demoGateways, logIn } from './demo-gateway.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const target = join(root, '.scratch', 'pages');
@@ -62,17 +60,14 @@ const pages = [
 const chosenLooks = process.argv.includes('--light') ? [usual] : looks;
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-pages-'));
-const started: ChildProcess[] = [];
+// What is installed here belongs into no picture.
+const gateways = demoGateways(join(folder, 'home'));
 try {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   process.exitCode = await photographed();
 } finally {
-  for (const gateway of started) {
-    if (gateway.exitCode !== null) continue;
-    gateway.kill('SIGTERM');
-    await once(gateway, 'exit');
-  }
+  await gateways.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
@@ -106,16 +101,16 @@ interface Gateway {
 
 async function fullGateway(): Promise<Gateway> {
   const dataDir = join(folder, 'full');
-  const made = await output(['demo-data', dataDir, '--json']);
+  const made = await gateways.output(['demo-data', dataDir, '--json']);
   const { password } = JSON.parse(made) as { password: string };
-  const url = await serve(dataDir);
+  const url = await gateways.serve(dataDir);
   const [admin, viewer] = [await logIn(url, 'admin', password), await logIn(url, 'vera', password)];
   return { url, tokens: { admin, viewer } };
 }
 
 async function emptyGateway(): Promise<Gateway> {
   const dataDir = join(folder, 'empty');
-  const url = await serve(dataDir);
+  const url = await gateways.serve(dataDir);
   const code = readFileSync(join(dataDir, 'setup.code'), 'utf8').trim();
   const password = 'a password for pictures';
   const reply = await fetch(`${url}/api/setup`, {
@@ -125,52 +120,6 @@ async function emptyGateway(): Promise<Gateway> {
   });
   if (!reply.ok) throw new Error(`setup: ${await reply.text()}`);
   return { url, tokens: { admin: await logIn(url, 'admin', password) } };
-}
-
-async function logIn(url: string, name: string, password: string): Promise<string> {
-  const reply = await fetch(`${url}/api/auth?requester_type=ui`, {
-    headers: { authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}` },
-  });
-  if (!reply.ok) throw new Error(`login of ${name}: ${await reply.text()}`);
-  return ((await reply.json()) as { auth_token: string }).auth_token;
-}
-
-/** Starts a gateway on a free port. @returns its address */
-async function serve(dataDir: string): Promise<string> {
-  const gateway = program(['serve', '--no-open', '--port', '0', '--data-dir', dataDir]);
-  started.push(gateway);
-  if (gateway.stdout === null || gateway.stderr === null) throw new Error('no output');
-  let log = '';
-  gateway.stderr.on('data', (piece: Buffer) => {
-    log = (log + piece.toString()).slice(-10_000);
-  });
-  for await (const line of createInterface({ input: gateway.stdout })) {
-    const url = /listening on (http:\S+)/.exec(line)?.[1];
-    if (url !== undefined) {
-      gateway.stdout.resume();
-      return url;
-    }
-  }
-  throw new Error(`the gateway did not start: ${log}`);
-}
-
-async function output(args: readonly string[]): Promise<string> {
-  const child = program(args);
-  const pieces: Buffer[] = [];
-  child.stdout?.on('data', (piece: Buffer) => pieces.push(piece));
-  child.stderr?.pipe(process.stderr);
-  const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`gateway ${args.join(' ')}: exit ${String(code)}`);
-  return Buffer.concat(pieces).toString();
-}
-
-/** The program, with a home folder of its own: what is installed here belongs into no picture. */
-function program(args: readonly string[]): ChildProcess {
-  const { PATH = '' } = process.env;
-  return spawn(process.execPath, [join(root, 'src', 'cli', 'main.ts'), ...args], {
-    env: { PATH, HOME: join(folder, 'home') },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
 }
 
 /** Photographs the pages as one look has it. @returns what is wrong with them */
