@@ -145,7 +145,7 @@ async function walked(context: BrowserContext, url: string): Promise<Pauses> {
     await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
   };
   await narrowed(() => page.getByRole('button', { name: 'Errors' }).click());
-  await narrowed(() => page.getByRole('button', { name: 'All', exact: true }).click());
+  await narrowed(() => page.getByRole('button', { name: /^Slow/ }).click());
   await narrowed(() => page.getByRole('searchbox').fill('claude'));
   const filter = await longest();
   await page.close();

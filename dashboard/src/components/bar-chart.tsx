@@ -77,7 +77,7 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
               <Bar key={bar.key} bar={bar} top={top} series={series} onOpen={onOpen} />
             ))}
           </div>
-          <div className="relative mt-1 h-4 text-muted text-xs nums" aria-hidden>
+          <div className="relative mt-1 h-4 overflow-x-clip text-muted text-xs nums" aria-hidden>
             {bars.map(({ key, label: text }, index) =>
               index % every === 0 ? (
                 <span
@@ -87,7 +87,7 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
                     // There is room for half of them on a narrow screen.
                     (index / every) % 2 === 1 && 'max-sm:hidden',
                   )}
-                  style={{ insetInlineStart: `${(index / bars.length) * 100}%` }}
+                  style={labelPlace(index, bars.length)}
                 >
                   {text}
                 </span>
@@ -98,6 +98,15 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
       </div>
     </figure>
   );
+}
+
+/** From this share of the width on labels end with their bar instead of beginning with it, so that none sticks out. */
+const LAST_LABELS = 0.85;
+
+function labelPlace(index: number, count: number) {
+  const start = index / count;
+  if (start > LAST_LABELS) return { insetInlineEnd: `${(1 - (index + 1) / count) * 100}%` };
+  return { insetInlineStart: `${start * 100}%` };
 }
 
 function Bar({
