@@ -712,7 +712,10 @@ async function openManagementApi(
         mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
       }),
       auditResource(audit),
-      toolsResource(cliTools.service),
+      toolsResource({
+        service: cliTools.service,
+        mayRun: ({ address }) => isLoopbackAddress(address) || config.remoteDetection,
+      }),
       backups.resource,
       tunnelsResource(tunnels),
       parts.alerts.resource,

@@ -4,6 +4,7 @@ import { type Config, readVariable } from '../config.ts';
 import type { Listening } from '../http/outbound/outbound.ts';
 import { describe, type Log } from '../lib/log.ts';
 import type { Schedule } from '../lib/schedule.ts';
+import { readRunFile } from '../run-file.ts';
 import type { Store } from '../store/database.ts';
 import type { ToolStatus } from '../tools/all-statuses.ts';
 import { rootAt } from '../tools/configuring/base-url.ts';
@@ -46,6 +47,7 @@ export function openCliTools(input: CliToolsInput): CliTools {
         return key === null ? null : (text) => key.hash === hashKey(text);
       },
     },
+    ownerKey: () => readRunFile(config.dataDir)?.key ?? null,
   });
   const drifted = new Map<string, DriftedTool>();
   const look = createDriftWatch({
@@ -100,5 +102,8 @@ function toolServiceOnUse(input: ToolServiceInput): ToolService {
     settings: async (tool) => (await service()).settings(tool),
     configure: async (tool, given) => (await service()).configure(tool, given),
     restore: async (tool, given) => (await service()).restore(tool, given),
+    prove: async (id, given) => (await service()).prove(id, given),
+    add: async (described) => (await service()).add(described),
+    remove: async (id) => (await service()).remove(id),
   };
 }

@@ -33,6 +33,7 @@ import { toolRunsResource } from '../ledger/requests/runs-resource.ts';
 import type { RunningRequest } from '../ledger/schema.ts';
 import { usageResource } from '../ledger/usage-resource.ts';
 import { settingsResource } from '../settings/resource.ts';
+import { simulationsResource } from '../simulation/resource.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { Store } from '../store/database.ts';
 
@@ -80,6 +81,12 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
       reload,
     ),
     effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
+    simulationsResource({
+      store: ledger,
+      routes: () => snapshot().routes,
+      catalog: () => snapshot().catalog,
+      now,
+    }),
     effective(aliasesResource({ aliases }), reload),
     providersResource({ connections: connections.list }),
     modelsResource({

@@ -73,30 +73,41 @@ export interface Replay {
  * that really served a request gets its real outcome. Another one gets its price for that usage, and fails and takes
  * its time as it did in the ledger on the whole. The same ledger gives the same result each time.
  */
-export function replay({ history, maxAttempts, order, past }: ReplayInput): Replay {
+export function replay({ past, ...input }: ReplayInput): Replay {
+  const replaying = createReplay(input);
+  for (const request of past) replaying.take(request);
+  return replaying.result();
+}
+
+/** A replay that is handed its requests one by one, oldest first, so that others may have their turn in between. */
+export function createReplay({ history, maxAttempts, order }: Omit<ReplayInput, 'past'>) {
   const [actual, simulated] = [tally(), tally()];
   const shares = new Map<string, TargetShare>();
   const world = simulatedOutlook(history);
   let leftOut = 0;
   let unchanged = 0;
-  for (const request of past) {
-    const random = seededBy(request.id);
-    world.moveTo(request.startedAt);
-    const targets = order(request, { healthView: world.healthView, random }).slice(0, maxAttempts);
-    if (targets.length === 0) {
-      leftOut += 1;
-      continue;
-    }
-    count(actual, asItWas(request));
-    const { target, ...went } = attempt(request, targets, history, random);
-    count(simulated, went);
-    if (target === null) continue;
-    if (served(request, target)) unchanged += 1;
-    world.begin(target.connectionId, request.startedAt, went.durationMs ?? 0);
-    share(shares, target, went.costUsd, history);
-  }
-  const targets = [...shares.values()].sort((a, b) => b.requests - a.requests);
-  return { actual: outcomeOf(actual), simulated: outcomeOf(simulated), targets, leftOut, unchanged };
+  return {
+    take(request: PastRequest): void {
+      const random = seededBy(request.id);
+      world.moveTo(request.startedAt);
+      const targets = order(request, { healthView: world.healthView, random }).slice(0, maxAttempts);
+      if (targets.length === 0) {
+        leftOut += 1;
+        return;
+      }
+      count(actual, asItWas(request));
+      const { target, ...went } = attempt(request, targets, history, random);
+      count(simulated, went);
+      if (target === null) return;
+      if (served(request, target)) unchanged += 1;
+      world.begin(target.connectionId, request.startedAt, went.durationMs ?? 0);
+      share(shares, target, went.costUsd, history);
+    },
+    result(): Replay {
+      const targets = [...shares.values()].sort((a, b) => b.requests - a.requests);
+      return { actual: outcomeOf(actual), simulated: outcomeOf(simulated), targets, leftOut, unchanged };
+    },
+  };
 }
 
 interface Went {

@@ -4,13 +4,14 @@ import { ownRoot } from './configuring/base-url.ts';
 import type { ToolChange, ToolPlace } from './configuring/configure.ts';
 import { currentKey, keepsKeyInFile } from './configuring/current-key.ts';
 import type { Restored } from './configuring/restore.ts';
-import { shownTools, toolById } from './custom/store.ts';
+import { addCustomTool, removeCustomTool, shownTools, toolById } from './custom/store.ts';
 import { createDetector, isInstalled } from './detection/detect.ts';
 import { forVersion } from './detection/version.ts';
+import type { Proof } from './doctor/proof.ts';
 import { mendingCommand } from './drift/drift.ts';
 import { isObject } from './files/value.ts';
 import { launchRecipeOf } from './launching/launch.ts';
-import type { ToolRow, ToolSettings, ToolSettingsInput } from './schema.ts';
+import type { Detection, ToolRow, ToolSettings, ToolSettingsInput } from './schema.ts';
 import { batchStatus, readToolConfig } from './status.ts';
 import { keyVariable, type Tool } from './tool.ts';
 
@@ -26,6 +27,8 @@ export interface ToolServiceInput {
     /** Whether a text is that of the key with this id; null when there is no such key. */
     matcher(id: string): Promise<((text: string) => boolean) | null>;
   };
+  /** The key with which the owner of this machine asks for models; null when there is none. */
+  ownerKey(): string | null;
 }
 
 /** The tools of the machine that the gateway runs on, for callers of its management API. */
@@ -45,6 +48,19 @@ export interface ToolService {
   configure(tool: Tool, input: ToolSettingsInput): Promise<ToolChange>;
   /** Takes what the gateway wrote, or puts a backup back. Nothing to take is no failure. */
   restore(tool: Tool, input: { backupId: string | null; dryRun: boolean }): Promise<Restored>;
+  /** Sends a real request as a tool does. Null when there is no such tool. */
+  prove(id: string, input: ProveInput): Promise<Proof | null>;
+  /** Keeps a tool that its user describes. @throws GatewayError as `addCustomTool` */
+  add(described: unknown): Promise<ToolRow>;
+  /** Forgets such a tool. @throws GatewayError as `removeCustomTool` */
+  remove(id: string): Promise<void>;
+}
+
+export interface ProveInput {
+  apiKey: string | null;
+  model: string | null;
+  /** Whether the tool's program may be run, to see its version. */
+  runsProgram: boolean;
 }
 
 export function createToolService(input: ToolServiceInput): ToolService {
@@ -103,6 +119,29 @@ export function createToolService(input: ToolServiceInput): ToolService {
         },
       );
     },
+    async prove(id, { apiKey, model, runsProgram }) {
+      const entry = await toolById(place.dataDir, id);
+      if (entry === null) return null;
+      const tool = await asInstalled(entry);
+      const installed = await isInstalled(tool, place.machine);
+      const seen: Detection = { installed, runnable: installed };
+      const detection = runsProgram ? await detector.detect(tool) : seen;
+      const { prove } = await import('./doctor/proof.ts');
+      return prove({
+        place,
+        tool,
+        detection,
+        root: root(),
+        apiKey,
+        ownerKey: input.ownerKey,
+        model,
+      });
+    },
+    async add(described) {
+      const tool = await addCustomTool(place, described, { replace: false });
+      return rowOf(await asInstalled(tool), place, root());
+    },
+    remove: (id) => removeCustomTool(place.dataDir, id),
   };
 }
 

@@ -76,7 +76,13 @@ describe('tools that users describe', () => {
     await add({ ...blank, name: 'Renamed', file: fileWith('$XDG_CONFIG_HOME/mine/c.json', ...both) }, true);
     assert.equal((await stat(join(place.dataDir, 'tools.json'))).mode & 0o777, 0o600);
     const keys = { holds: async () => true, matcher: async () => null };
-    const service = createToolService({ place, root: () => root, names: new Set(), keys });
+    const service = createToolService({
+      place,
+      root: () => root,
+      names: new Set(),
+      keys,
+      ownerKey: () => null,
+    });
     const rows = (await service.rows()).filter(
       ({ configType, id }) => configType === 'custom-builder' && id !== 'custom',
     );

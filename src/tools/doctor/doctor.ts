@@ -8,7 +8,7 @@ import type { Detection } from '../schema.ts';
 import { readToolConfig, type ToolConfig } from '../status.ts';
 import { keyVariable, type Tool } from '../tool.ts';
 import { type AnswerFindings, answerFrom } from './answer.ts';
-import { type Check, type CheckName, type Finding, fail, warn } from './check.ts';
+import { type Check, type CheckName, type Finding, fail, unchecked, warn } from './check.ts';
 import type { DryRunAnswer } from './dry-run.ts';
 import { checkConfiguration, checkEnvironment, checkProgram, type ToolEnvironment } from './local.ts';
 import { type HttpAnswer, type Route, routeFrom, unreached } from './route.ts';
@@ -28,7 +28,8 @@ export interface DoctorInput {
   detection: Detection;
   /** Address of the gateway that is meant, unless the tool's files name one that was written there. */
   root: string;
-  environment: ToolEnvironment;
+  /** Null where it is not known: the gateway does not see the terminal in which a tool is started. */
+  environment: ToolEnvironment | null;
   /** The key that was given to be tried; null takes the tool's own. */
   key: string | null;
   /** The model to try; null takes the tool's own. */
@@ -65,7 +66,7 @@ export async function diagnose(input: DoctorInput): Promise<Diagnosis> {
   const { detection, environment, place, tool } = input;
   const config = await readToolConfig(place, tool, [input.root]);
   const root = gatewayOf(config, input.root);
-  const base = baseOf(tool, config, environment, root);
+  const base = baseOf(tool, config, environment ?? unknownEnvironment, root);
   const sample = sampleOf(tool);
   const key = await keyOf(input);
   const model = input.model ?? config.model ?? modelInEnvironment(input) ?? null;
@@ -74,8 +75,11 @@ export async function diagnose(input: DoctorInput): Promise<Diagnosis> {
   const route = await routeOf(input, { url, key, sample, model: chosen });
   const checks: Check[] = [
     named('Program', checkProgram(tool, detection)),
-    named('Configuration', checkConfiguration(tool, config, environment, root)),
-    named('Environment', checkEnvironment(tool, environment)),
+    named('Configuration', configurationOf(tool, config, environment, root)),
+    named(
+      'Environment',
+      environment === null ? unchecked(unseen(tool)) : checkEnvironment(tool, environment),
+    ),
     named('Address', addressOf(tool, config, root, route)),
     named('Key', keyFinding(tool, key, route)),
     named('Model', modelFinding(tool, { model: chosen, isOwn: model !== null }, route)),
@@ -91,6 +95,23 @@ export async function diagnose(input: DoctorInput): Promise<Diagnosis> {
     targets: route.answer?.targets ?? [],
     skipped: route.answer?.skipped ?? [],
   };
+}
+
+function configurationOf(
+  tool: Tool,
+  config: ToolConfig,
+  environment: ToolEnvironment | null,
+  root: string,
+): Finding {
+  const byEnvironment = tool.recipe.files.length === 0 && tool.recipe.environment !== undefined;
+  if (environment === null && byEnvironment) return unchecked(unseen(tool));
+  return checkConfiguration(tool, config, environment ?? unknownEnvironment, root);
+}
+
+const unknownEnvironment: ToolEnvironment = { variables: {}, set: [] };
+
+function unseen({ id }: Tool): string {
+  return `the variables of your terminal are known there only: \`gateway tools doctor ${id}\` looks at them`;
 }
 
 function named(name: CheckName, { message, status }: Finding): Check {
@@ -122,13 +143,13 @@ function variableOf(
 }
 
 function modelInEnvironment({ environment, tool }: DoctorInput): string | null {
-  return variableOf(tool, environment.variables, '<model>');
+  return variableOf(tool, (environment ?? unknownEnvironment).variables, '<model>');
 }
 
 async function keyOf({ environment, key, place, tool }: DoctorInput): Promise<string | null> {
   if (key !== null) return key;
   const inFile = await currentKey(tool, place.machine).catch(() => null);
-  const { variables } = environment;
+  const { variables } = environment ?? unknownEnvironment;
   return inFile ?? variableOf(tool, variables, '<api_key>') ?? variables[keyVariable] ?? null;
 }
 

@@ -1,9 +1,10 @@
 import type { Pool } from '../../../combos/pool.ts';
-import { recentRequests } from '../../../ledger/report.ts';
-import { failedAttempts } from '../../../ledger/traces.ts';
+import type { StrategyName } from '../../../combos/schema.ts';
 import { comboOrder } from '../../../simulation/combo-order.ts';
 import { historyOf } from '../../../simulation/history.ts';
+import { pastRequests } from '../../../simulation/past-requests.ts';
 import { type Outcome, type Replay, replay, type TargetShare } from '../../../simulation/replay.ts';
+import { resultOf } from '../../../simulation/result.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
 import { routesIn } from '../../routes.ts';
@@ -58,17 +59,16 @@ export const comboSimulateCommand: Command = {
       maxAttempts: pool.options.maxAttempts,
     });
     const about = { name, strategy: pool.strategy, since, cut: past.length >= limit };
-    context.io.result(documentOf(about, result), () => textOf(about, result, context.io));
+    context.io.result({ combo: name, ...resultOf({ ...about, truncated: about.cut }, result) }, () =>
+      textOf(about, result, context.io),
+    );
     return 0;
   },
 };
 
 async function requestsOf(context: Context, query: { since: number; limit: number }) {
   const store = await context.existingStore();
-  if (store === null || query.limit === 0) return [];
-  const entries = await recentRequests(store, query);
-  const failed = await failedAttempts(store, entries[0]?.startedAt ?? query.since);
-  return entries.map((entry) => ({ ...entry, failedAt: failed.get(entry.id) ?? null }));
+  return store === null ? [] : pastRequests(store, query);
 }
 
 /** The combo as the gateway would use it now. */
@@ -83,47 +83,10 @@ async function poolOf(name: string, context: Context) {
 
 interface About {
   name: string;
-  strategy: string;
+  strategy: StrategyName;
   since: number;
   /** True when there may be more requests than were read. */
   cut: boolean;
-}
-
-function documentOf({ cut, name, since, strategy }: About, result: Replay) {
-  const { actual, leftOut, simulated, targets, unchanged } = result;
-  return {
-    combo: name,
-    strategy,
-    since: iso(since),
-    requests: actual.requests,
-    left_out: leftOut,
-    unchanged,
-    truncated: cut,
-    actual: outcomeDocument(actual),
-    simulated: outcomeDocument(simulated),
-    targets: targets.map((share) => ({
-      connection: share.connection,
-      provider: share.provider,
-      model: share.model,
-      requests: share.requests,
-      cost_usd: share.costUsd,
-      failure_rate: share.failureRate,
-      based_on: share.basedOn,
-    })),
-  };
-}
-
-function outcomeDocument(outcome: Outcome) {
-  return {
-    failed: outcome.failed,
-    fallbacks: outcome.fallbacks,
-    cost_usd: outcome.costUsd,
-    unpriced: outcome.unpriced,
-    p50_ms: outcome.p50Ms,
-    p95_ms: outcome.p95Ms,
-    ttft_p50_ms: outcome.ttftP50Ms,
-    untimed: outcome.untimed,
-  };
 }
 
 const milliseconds = (ms: number | null): string =>
