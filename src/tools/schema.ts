@@ -167,6 +167,14 @@ export const toolRow = z.object({
   paths: z.array(z.string()),
   drifted: z.array(z.string()),
   mend: z.string().nullable(),
+  /** What to write to point it at a gateway by hand, with `<base_url>`, `<api_key>` and `<model>` to be filled in. */
+  by_hand: z.object({
+    files: z.array(z.object({ path: z.string(), text: z.string() })),
+    environment: z.record(z.string(), z.string()),
+    steps: z.array(z.string()),
+  }),
+  /** Whether the address that it takes ends in `/v1`. */
+  base_url_has_version: z.boolean(),
   /** Where its configuration is read and written; null for a tool without a file. */
   settings_href: z.string().nullable(),
   /** Whether `gateway launch` starts it, pointed at the gateway by its environment alone. */

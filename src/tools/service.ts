@@ -1,6 +1,7 @@
 import { GatewayError } from '../lib/error.ts';
 import { allStatuses, type ToolStatus } from './all-statuses.ts';
-import { ownRoot } from './configuring/base-url.ts';
+import { baseUrlFor, ownRoot } from './configuring/base-url.ts';
+import { createByHand } from './configuring/by-hand.ts';
 import type { ToolChange, ToolPlace } from './configuring/configure.ts';
 import { currentKey, keepsKeyInFile } from './configuring/current-key.ts';
 import type { Restored } from './configuring/restore.ts';
@@ -66,16 +67,17 @@ export interface ProveInput {
 export function createToolService(input: ToolServiceInput): ToolService {
   const { place, root } = input;
   const detector = createDetector(place.machine);
+  const byHand = createByHand();
   let asking: Promise<ToolStatus[]> | null = null;
   const asInstalled = async (tool: Tool) => forVersion(tool, await detector.knownVersion(tool));
+  const shown = async (tool: Tool) => rowOf(await asInstalled(tool), place, { root: root(), byHand });
   return {
     async rows() {
-      const shown = await shownTools(place.dataDir);
-      return Promise.all(shown.map(async (tool) => rowOf(await asInstalled(tool), place, root())));
+      return Promise.all((await shownTools(place.dataDir)).map(shown));
     },
     async row(id) {
       const tool = await toolById(place.dataDir, id);
-      return tool === null ? null : rowOf(await asInstalled(tool), place, root());
+      return tool === null ? null : shown(tool);
     },
     async statuses(refresh) {
       if (refresh) detector.refresh();
@@ -138,14 +140,18 @@ export function createToolService(input: ToolServiceInput): ToolService {
       });
     },
     async add(described) {
-      const tool = await addCustomTool(place, described, { replace: false });
-      return rowOf(await asInstalled(tool), place, root());
+      return shown(await addCustomTool(place, described, { replace: false }));
     },
     remove: (id) => removeCustomTool(place.dataDir, id),
   };
 }
 
-async function rowOf(tool: Tool, place: ToolPlace, root: string): Promise<ToolRow> {
+interface RowInput {
+  root: string;
+  byHand: ReturnType<typeof createByHand>;
+}
+
+async function rowOf(tool: Tool, place: ToolPlace, { byHand, root }: RowInput): Promise<ToolRow> {
   const { binaries: _, evidence: __, formerRecipes: ___, recipe, ...entry } = tool;
   const [installed, config] = await Promise.all([
     isInstalled(tool, place.machine),
@@ -164,6 +170,8 @@ async function rowOf(tool: Tool, place: ToolPlace, root: string): Promise<ToolRo
     paths,
     drifted,
     mend: mendingCommand(tool.id, config),
+    by_hand: byHand(tool, paths),
+    base_url_has_version: baseUrlFor(recipe.api, root).endsWith('/v1'),
     settings_href: recipe.files.length === 0 ? null : `/api/cli-tools/${tool.id}-settings`,
     launchable: launchRecipeOf(tool) !== null,
   };

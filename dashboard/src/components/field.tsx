@@ -83,6 +83,34 @@ export function TextAreaField({ label, hint, error, required, className, ...inpu
   );
 }
 
+type CheckFieldProps = FieldProps & Omit<ComponentProps<'input'>, 'id' | 'required' | 'type'>;
+
+/** A box to tick, with its label beside it. */
+export function CheckField({ label, hint, className, ...input }: CheckFieldProps) {
+  const id = useId();
+  return (
+    <div className={classNames('flex items-start gap-2', className)}>
+      <input
+        id={id}
+        type="checkbox"
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        {...input}
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+      />
+      <div className="min-w-0">
+        <label htmlFor={id} className="text-sm">
+          {label}
+        </label>
+        {hint !== undefined && (
+          <p id={`${id}-hint`} className="text-muted text-xs">
+            {hint}
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
 interface Choice {
   value: string;
   label: string;

@@ -1,3 +1,4 @@
+import { useRouter } from '@tanstack/react-router';
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 
@@ -15,6 +16,7 @@ export function FilterBox({ value, onChange, label }: FilterBoxProps) {
   const [text, setText] = useState(value);
   const input = useRef<HTMLInputElement>(null);
   const told = useRef(value);
+  const router = useRouter();
   useEffect(() => {
     if (value === told.current) return;
     told.current = value;
@@ -23,11 +25,14 @@ export function FilterBox({ value, onChange, label }: FilterBoxProps) {
   useEffect(() => {
     if (text === told.current) return;
     const timer = setTimeout(() => {
+      const { location, resolvedLocation } = router.state;
+      // Another page is on its way, which a change of this one's address would call back.
+      if (location.pathname !== resolvedLocation?.pathname) return;
       told.current = text;
       onChange(text);
     }, TYPING_MS);
     return () => clearTimeout(timer);
-  }, [text, onChange]);
+  }, [text, onChange, router]);
   return (
     <div className="relative w-full sm:w-64">
       <Search

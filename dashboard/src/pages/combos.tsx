@@ -13,6 +13,8 @@ import { StatusBadge } from '../components/status-badge.tsx';
 import { useActivateCombo } from '../features/combos/activate.ts';
 import { ComboForm } from '../features/combos/combo-form.tsx';
 import { type Combo, combosQuery } from '../features/combos/queries.ts';
+import { useTargetFacts } from '../features/combos/target-facts.ts';
+import { TargetBadge, TargetFigures } from '../features/combos/target-row.tsx';
 import { allows, useApi } from '../lib/api/client.ts';
 
 const route = getRouteApi('/combos');
@@ -27,6 +29,7 @@ export function CombosPage() {
   const activate = useActivateCombo();
   const [form, setForm] = useState<{ combo: Combo | null } | null>(null);
   const [removing, setRemoving] = useState<Combo | null>(null);
+  const facts = useTargetFacts(combos.data?.resources ?? []);
   const shown = (all: readonly Combo[]) => all.filter(({ name }) => name.includes(q ?? ''));
   return (
     <>
@@ -65,7 +68,12 @@ export function CombosPage() {
                       <span className="flex items-center gap-2">
                         {combo.name}
                         {combo.active && <StatusBadge tone="ok">{t('active')}</StatusBadge>}
-                        <span className="font-normal text-muted text-xs">{combo.strategy}</span>
+                        <span
+                          className="font-normal text-muted text-xs"
+                          title={t(`strategy.${combo.strategy}`)}
+                        >
+                          {combo.strategy}
+                        </span>
                       </span>
                     }
                     actions={
@@ -86,14 +94,25 @@ export function CombosPage() {
                       </span>
                     }
                   >
-                    <ol className="flex flex-col gap-1.5">
-                      {combo.targets.map(({ problem, target }, index) => (
-                        <li key={target} className="flex flex-wrap items-center gap-2">
-                          <span className="nums text-muted">{index + 1}.</span>
-                          <span className="[overflow-wrap:anywhere]">{target}</span>
-                          {problem !== null && <StatusBadge tone="warn">{problem}</StatusBadge>}
-                        </li>
-                      ))}
+                    <ol className="flex flex-col gap-3">
+                      {combo.targets.map(({ problem, target, weight }, index) => {
+                        const known = facts.of(target);
+                        return (
+                          <li key={target} className="flex gap-2">
+                            <span className="nums text-muted">{index + 1}.</span>
+                            <div className="min-w-0">
+                              <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+                                <span className="[overflow-wrap:anywhere]">{target}</span>
+                                {combo.strategy === 'weighted' && (
+                                  <span className="nums text-muted text-xs">× {weight}</span>
+                                )}
+                                <TargetBadge facts={known} problem={problem} />
+                              </div>
+                              <TargetFigures facts={known} />
+                            </div>
+                          </li>
+                        );
+                      })}
                     </ol>
                   </Panel>
                 </li>
@@ -102,7 +121,7 @@ export function CombosPage() {
           )
         }
       </QueryState>
-      {form !== null && <ComboForm combo={form.combo} onClose={() => setForm(null)} />}
+      {form !== null && <ComboForm combo={form.combo} facts={facts} onClose={() => setForm(null)} />}
       <ConfirmDialog
         open={removing !== null}
         onClose={() => setRemoving(null)}

@@ -14,8 +14,9 @@ import { keyColumns } from '../features/keys/columns.tsx';
 import { CreatedKey } from '../features/keys/created-key.tsx';
 import { KeyActions } from '../features/keys/key-actions.tsx';
 import { KeyForm, type NewKey } from '../features/keys/key-form.tsx';
-import { type Key, keysQuery } from '../features/keys/queries.ts';
+import { type Key, keyBudgetsQuery, keysQuery, keyUsageQuery } from '../features/keys/queries.ts';
 import { allows, useApi } from '../lib/api/client.ts';
+import { useNow } from '../lib/now.ts';
 import { searchOfSort, sortOf } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/api-manager');
@@ -27,14 +28,24 @@ export function KeysPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const keys = useQuery(keysQuery(api));
-  const [creating, setCreating] = useState(false);
+  const budgets = useQuery(keyBudgetsQuery(api)).data?.resources;
+  const usage = useQuery(keyUsageQuery(api, useNow())).data;
+  const [form, setForm] = useState<{ editing: Key | null } | null>(null);
   const [made, setMade] = useState<NewKey | null>(null);
   const columns = useMemo<readonly Column<Key>[]>(
     () => [
-      ...keyColumns(t),
-      { id: 'actions', header: '', cell: (key) => <KeyActions row={key} />, narrow: true, width: '10rem' },
+      ...keyColumns(t, { budgets: budgets ?? [], usage }),
+      {
+        id: 'actions',
+        header: '',
+        cell: (key) => (
+          <KeyActions row={key} onEdit={(editing) => setForm({ editing })} onRotated={setMade} />
+        ),
+        narrow: true,
+        width: '3.5rem',
+      },
     ],
-    [t],
+    [t, budgets, usage],
   );
   const filter = useCallback(
     (q: string) =>
@@ -46,7 +57,7 @@ export function KeysPage() {
     <Button
       variant="primary"
       icon={Plus}
-      onClick={() => setCreating(true)}
+      onClick={() => setForm({ editing: null })}
       disabledReason={
         keys.data === undefined || allows(keys.data, 'create')
           ? null
@@ -68,7 +79,7 @@ export function KeysPage() {
             <DataTable
               label={t('title')}
               columns={columns}
-              rows={resources.filter(({ name }) => name.toLowerCase().includes(wanted))}
+              rows={resources.filter((key) => searchedText(key).includes(wanted))}
               rowId={({ id }) => id}
               sort={sortOf(search)}
               onSort={(sort) =>
@@ -85,11 +96,12 @@ export function KeysPage() {
           )}
         </QueryState>
       </Panel>
-      {creating && (
+      {form !== null && (
         <KeyForm
-          onClose={() => setCreating(false)}
+          editing={form.editing}
+          onClose={() => setForm(null)}
           onCreated={(key) => {
-            setCreating(false);
+            setForm(null);
             setMade(key);
           }}
         />
@@ -97,4 +109,9 @@ export function KeysPage() {
       {made !== null && <CreatedKey made={made} onClose={() => setMade(null)} />}
     </>
   );
+}
+
+/** What the filter looks into. */
+function searchedText({ labels, name, owner, prefix, team }: Key): string {
+  return [name, prefix, owner, team, ...Object.values(labels)].join(' ').toLowerCase();
 }

@@ -1,56 +1,79 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide-react';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type StrategyName, strategyName } from '../../../../src/combos/schema.ts';
-import { Button, IconButton } from '../../components/button.tsx';
+import { defaultOptions, type StrategyName, strategyName } from '../../../../src/combos/schema.ts';
+import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { useApi } from '../../lib/api/client.ts';
-import { modelIdsQuery } from '../../lib/api/model-ids.ts';
-import type { Combo } from './queries.ts';
+import { OptionsFields } from './options-fields.tsx';
+import type { Combo, Simulation } from './queries.ts';
+import type { useTargetFacts } from './target-facts.ts';
+import { type EditedTarget, TargetsEditor } from './targets-editor.tsx';
+import { WhatIf } from './what-if.tsx';
 
-/** Makes a combo, or changes one: its name, how it chooses, and its targets in order, moved by buttons. */
-export function ComboForm({ combo, onClose }: { combo: Combo | null; onClose(): void }) {
+const initialOptions: Combo['options'] = {
+  wait_ms: defaultOptions.waitMs,
+  continue_stream: defaultOptions.continueStream,
+  affinity: defaultOptions.affinity,
+  max_attempts: defaultOptions.maxAttempts,
+  max_elapsed_ms: defaultOptions.maxElapsedMs,
+  cache: defaultOptions.cache,
+  cache_ttl_seconds: null,
+  prompt_cache_marks: defaultOptions.cacheMarks,
+};
+
+interface ComboFormProps {
+  /** Null makes a new one. */
+  combo: Combo | null;
+  facts: ReturnType<typeof useTargetFacts>;
+  onClose(): void;
+}
+
+/** Makes a combo, or changes one: its name, how it chooses, its targets in order, and what last week would have cost with it. */
+export function ComboForm({ combo, facts, onClose }: ComboFormProps) {
   const { t } = useTranslation('combos');
   const api = useApi();
   const queries = useQueryClient();
-  const models = useQuery(modelIdsQuery(api)).data?.resources ?? [];
   const [name, setName] = useState(combo?.name ?? '');
   const [strategy, setStrategy] = useState<StrategyName>(combo?.strategy ?? 'priority');
-  const [targets, setTargets] = useState<readonly string[]>(combo?.targets.map(({ target }) => target) ?? []);
+  const [targets, setTargets] = useState<readonly EditedTarget[]>(
+    combo?.targets.map(({ target, weight }) => ({ target, weight })) ?? [],
+  );
+  const [options, setOptions] = useState(combo?.options ?? initialOptions);
   const [added, setAdded] = useState('');
-  const weights = new Map(combo?.targets.map(({ target, weight }) => [target, weight]));
-  const save = useMutation({
-    mutationFn: () => {
-      const body = {
-        name,
-        strategy,
-        targets: targets.map((target) => ({ target, weight: weights.get(target) ?? 1 })),
-      };
-      return combo === null
-        ? api.post('combos', body)
-        : api.patch(`combos/${encodeURIComponent(combo.id)}`, body);
+  const chosen = { strategy, targets, options };
+  const simulate = useMutation({
+    mutationFn: async () => {
+      const { results } = await api.post<{ results: Simulation[] }>('simulations', {
+        ...(combo === null ? {} : { combo: combo.id }),
+        ...chosen,
+      });
+      return results[0];
     },
+  });
+  const save = useMutation({
+    mutationFn: () =>
+      combo === null
+        ? api.post('combos', { name, ...chosen })
+        : api.patch(`combos/${encodeURIComponent(combo.id)}`, changesOf(combo, { name, ...chosen })),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['combos'] });
       onClose();
     },
   });
-  const move = (from: number, to: number) => {
-    const next = [...targets];
-    const [moved] = next.splice(from, 1);
-    if (moved !== undefined) next.splice(to, 0, moved);
-    setTargets(next);
-  };
   const add = () => {
     const target = added.trim();
-    if (target !== '' && !targets.includes(target)) setTargets([...targets, target]);
+    if (target !== '' && !targets.some((one) => one.target === target))
+      setTargets([...targets, { target, weight: 1 }]);
     setAdded('');
+    simulate.reset();
   };
-  const missing =
-    name.trim() === '' ? t('form.needsName') : targets.length === 0 ? t('form.needsTarget') : null;
+  const needsTarget = targets.length === 0 ? t('form.needsTarget') : null;
+  const missing = name.trim() === '' ? t('form.needsName') : needsTarget;
+  const error = save.error ?? simulate.error;
   return (
     <Dialog
       open
@@ -59,6 +82,14 @@ export function ComboForm({ combo, onClose }: { combo: Combo | null; onClose(): 
       title={combo === null ? t('create') : t('form.edit', { name: combo.name })}
       footer={
         <>
+          <Button
+            className="me-auto"
+            busy={simulate.isPending}
+            disabledReason={needsTarget}
+            onClick={() => simulate.mutate()}
+          >
+            {t('whatIf.run')}
+          </Button>
           <Button onClick={onClose}>{t('common:cancel')}</Button>
           <Button
             variant="primary"
@@ -85,35 +116,22 @@ export function ComboForm({ combo, onClose }: { combo: Combo | null; onClose(): 
             label={t('form.strategy')}
             hint={t(`strategy.${strategy}`)}
             value={strategy}
-            onChange={(event) => setStrategy(event.target.value as StrategyName)}
+            onChange={(event) => {
+              setStrategy(event.target.value as StrategyName);
+              simulate.reset();
+            }}
             choices={strategyName.options.map((value) => ({ value, label: value }))}
           />
         </div>
-        <ol className="flex flex-col gap-1" aria-label={t('form.targets')}>
-          {targets.map((target, index) => (
-            <li key={target} className="flex items-center gap-1 rounded-md border border-line ps-3">
-              <span className="nums text-muted">{index + 1}.</span>
-              <span className="min-w-0 flex-1 truncate ps-1">{target}</span>
-              <IconButton
-                icon={ArrowUp}
-                label={t('form.up', { target })}
-                disabled={index === 0}
-                onClick={() => move(index, index - 1)}
-              />
-              <IconButton
-                icon={ArrowDown}
-                label={t('form.down', { target })}
-                disabled={index === targets.length - 1}
-                onClick={() => move(index, index + 1)}
-              />
-              <IconButton
-                icon={Trash2}
-                label={t('form.remove', { target })}
-                onClick={() => setTargets(targets.filter((one) => one !== target))}
-              />
-            </li>
-          ))}
-        </ol>
+        <TargetsEditor
+          targets={targets}
+          weighted={strategy === 'weighted'}
+          factsOf={facts.of}
+          onChange={(next) => {
+            setTargets(next);
+            simulate.reset();
+          }}
+        />
         <form
           className="flex items-end gap-2"
           onSubmit={(event) => {
@@ -135,12 +153,30 @@ export function ComboForm({ combo, onClose }: { combo: Combo | null; onClose(): 
           </Button>
         </form>
         <datalist id="combo-models">
-          {models.map(({ id }) => (
+          {facts.models.map(({ id }) => (
             <option key={id} value={id} />
           ))}
         </datalist>
-        {save.isError && <ErrorNotice error={save.error} />}
+        <OptionsFields options={options} onChange={setOptions} />
+        {simulate.data !== undefined && <WhatIf result={simulate.data} />}
+        {error !== null && <ErrorNotice error={error} />}
       </div>
     </Dialog>
+  );
+}
+
+type Fields = Pick<Combo, 'name' | 'strategy' | 'options'> & { targets: readonly EditedTarget[] };
+
+/** Only what differs from what was read. */
+function changesOf(combo: Combo, fields: Fields): object {
+  const before: Fields = {
+    ...combo,
+    targets: combo.targets.map(({ target, weight }) => ({ target, weight })),
+  };
+  const names = ['name', 'strategy', 'targets', 'options'] as const;
+  return Object.fromEntries(
+    names
+      .filter((field) => JSON.stringify(before[field]) !== JSON.stringify(fields[field]))
+      .map((field) => [field, fields[field]]),
   );
 }

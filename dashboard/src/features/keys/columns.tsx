@@ -1,10 +1,23 @@
+import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { Money, RelativeTime } from '../../components/amounts.tsx';
+import type { UsageRow } from '../../../../src/ledger/schema.ts';
+import { Count, Money, RelativeTime } from '../../components/amounts.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import type { Key } from './queries.ts';
+import { LimitCell } from './limit-cell.tsx';
+import type { Budget, Key } from './queries.ts';
+import { tightestLimit } from './tightest-limit.ts';
 
-export function keyColumns(t: TFunction<'keys'>): readonly Column<Key>[] {
+interface Facts {
+  budgets: readonly Budget[];
+  /** What each key spent this month, by its id; undefined until it is known. */
+  usage: ReadonlyMap<string | null, UsageRow> | undefined;
+}
+
+export function keyColumns(t: TFunction<'keys'>, { budgets, usage }: Facts): readonly Column<Key>[] {
+  const requestsOf = ({ id }: Key) => (usage === undefined ? null : (usage.get(id)?.requests ?? 0));
+  // Without a request nothing was spent; with requests of unknown price it is not known.
+  const costOf = (key: Key) => (requestsOf(key) === 0 ? 0 : (usage?.get(key.id)?.cost_usd ?? null));
   return [
     {
       id: 'name',
@@ -33,6 +46,46 @@ export function keyColumns(t: TFunction<'keys'>): readonly Column<Key>[] {
         models === null ? t('allModels') : <span title={models.join('\n')}>{models.join(', ')}</span>,
     },
     {
+      id: 'limit',
+      header: t('column.limit'),
+      cell: (key) => <LimitCell budget={tightestLimit(key, budgets)} />,
+      sortBy: (key) => tightestLimit(key, budgets)?.used_percent ?? null,
+      width: '14rem',
+    },
+    {
+      id: 'cost',
+      header: t('column.cost'),
+      cell: (key) => <Money value={costOf(key)} />,
+      sortBy: costOf,
+      align: 'end',
+    },
+    {
+      id: 'requests',
+      header: t('column.requests'),
+      cell: (key) => (
+        <Link to="/requests" search={{ key: key.id, range: '30d' }} className="text-accent hover:underline">
+          <Count value={requestsOf(key)} />
+        </Link>
+      ),
+      sortBy: requestsOf,
+      align: 'end',
+    },
+    {
+      id: 'team',
+      header: t('column.team'),
+      cell: ({ owner, team }) => [team, owner].filter((one) => one !== null).join(' · ') || '–',
+      sortBy: ({ team }) => team,
+    },
+    {
+      id: 'labels',
+      header: t('column.labels'),
+      cell: ({ labels }) =>
+        Object.entries(labels)
+          .map(([name, value]) => `${name}=${value}`)
+          .join(', ') || '–',
+      hidden: true,
+    },
+    {
       id: 'budget_usd',
       header: t('column.budget'),
       cell: ({ budget_period, budget_usd }) =>
@@ -44,6 +97,7 @@ export function keyColumns(t: TFunction<'keys'>): readonly Column<Key>[] {
           </>
         ),
       sortBy: ({ budget_usd }) => budget_usd,
+      hidden: true,
     },
     {
       id: 'rpm',
@@ -66,6 +120,7 @@ export function keyColumns(t: TFunction<'keys'>): readonly Column<Key>[] {
       header: t('column.expires'),
       cell: ({ expires_at }) => <RelativeTime at={expires_at} />,
       sortBy: ({ expires_at }) => expires_at,
+      hidden: true,
     },
     {
       id: 'last_used_at',

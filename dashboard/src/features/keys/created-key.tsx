@@ -1,10 +1,15 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
+import { ByHand } from '../../components/by-hand.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { SelectField } from '../../components/field.tsx';
+import { useApi } from '../../lib/api/client.ts';
 import { gatewayUrl } from '../../lib/base-path.ts';
 import type { NewKey } from './key-form.tsx';
+import { keyToolsQuery } from './queries.ts';
 
 /** How programs that follow a vendor's convention take the address and the key. */
 const conventions = {
@@ -23,6 +28,11 @@ type Convention = keyof typeof conventions;
 export function CreatedKey({ made, onClose }: { made: NewKey; onClose(): void }) {
   const { t } = useTranslation('keys');
   const [shown, setShown] = useState<Convention>('openai');
+  const [toolId, setToolId] = useState('');
+  const tools = (useQuery(keyToolsQuery(useApi())).data?.resources ?? [])
+    .filter(({ baseUrlSupport }) => baseUrlSupport !== 'none')
+    .toSorted((a, b) => Number(b.installed) - Number(a.installed));
+  const tool = tools.find(({ id }) => id === toolId);
   return (
     <Dialog
       open
@@ -54,6 +64,21 @@ export function CreatedKey({ made, onClose }: { made: NewKey; onClose(): void })
           </fieldset>
           <CodeBlock code={conventions[shown](gatewayUrl(), made.key)} />
         </div>
+        <SelectField
+          label={t('created.tool')}
+          value={toolId}
+          onChange={(event) => setToolId(event.target.value)}
+          choices={[
+            { value: '', label: t('created.noTool') },
+            ...tools.map(({ id, installed, name }) => ({
+              value: id,
+              label: installed ? t('created.installed', { name }) : name,
+            })),
+          ]}
+        />
+        {tool !== undefined && (
+          <ByHand tool={tool} values={{ root: gatewayUrl(), apiKey: made.key, model: 'auto' }} />
+        )}
       </div>
     </Dialog>
   );

@@ -1,22 +1,32 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { Ellipsis, Pause, Play, Trash2 } from 'lucide-react';
+import { useNavigate } from '@tanstack/react-router';
+import { Ellipsis, Pause, Pencil, Play, RefreshCw, ScrollText, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { buttonClass, IconButton } from '../../components/button.tsx';
+import { IconButton } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
+import type { NewKey } from './key-form.tsx';
 import type { Key } from './queries.ts';
 
-/** What may be done to one key: seen in its requests, paused, revoked. */
-export function KeyActions({ row }: { row: Key }) {
+interface KeyActionsProps {
+  row: Key;
+  onEdit(row: Key): void;
+  /** Gets the new text of a key, which is shown this once. */
+  onRotated(key: NewKey): void;
+}
+
+/** What may be done to one key: seen in its requests, changed, given another text, paused, revoked. */
+export function KeyActions({ row, onEdit, onRotated }: KeyActionsProps) {
   const { t } = useTranslation('keys');
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
+  const navigate = useNavigate();
   const [revoking, setRevoking] = useState(false);
+  const [rotating, setRotating] = useState(false);
   const path = `keys/${encodeURIComponent(row.id)}`;
   const refresh = () => queries.invalidateQueries({ queryKey: ['keys'] });
   const act = useMutation({
@@ -30,6 +40,18 @@ export function KeyActions({ row }: { row: Key }) {
     onError: (error) => notify(error.message),
   });
   const items = [
+    {
+      key: 'requests',
+      label: t('action.requests'),
+      icon: ScrollText,
+      onSelect: () => void navigate({ to: '/requests', search: { key: row.id } }),
+    },
+    ...(allows(row, 'edit')
+      ? [{ key: 'edit', label: t('action.edit'), icon: Pencil, onSelect: () => onEdit(row) }]
+      : []),
+    ...(allows(row, 'rotate')
+      ? [{ key: 'rotate', label: t('action.rotate'), icon: RefreshCw, onSelect: () => setRotating(true) }]
+      : []),
     ...(allows(row, 'disable')
       ? [{ key: 'disable', label: t('action.disable'), icon: Pause, onSelect: () => act.mutate('disable') }]
       : []),
@@ -50,16 +72,11 @@ export function KeyActions({ row }: { row: Key }) {
   ];
   return (
     <span className="flex items-center justify-end gap-1">
-      <Link to="/requests" search={{ key: row.id }} className={buttonClass('quiet', 'max-sm:hidden')}>
-        {t('action.requests')}
-      </Link>
-      {items.length > 0 && (
-        <Menu
-          label={t('action.more', { name: row.name })}
-          trigger={<IconButton icon={Ellipsis} label={t('action.more', { name: row.name })} />}
-          items={items}
-        />
-      )}
+      <Menu
+        label={t('action.more', { name: row.name })}
+        trigger={<IconButton icon={Ellipsis} label={t('action.more', { name: row.name })} />}
+        items={items}
+      />
       <ConfirmDialog
         open={revoking}
         onClose={() => setRevoking(false)}
@@ -71,6 +88,19 @@ export function KeyActions({ row }: { row: Key }) {
         }}
       >
         {t('revoke.what')}
+      </ConfirmDialog>
+      <ConfirmDialog
+        open={rotating}
+        onClose={() => setRotating(false)}
+        title={t('rotate.title', { name: row.name })}
+        confirm={t('action.rotate')}
+        onConfirm={async () => {
+          const { result } = await api.post<{ result: { key: string } }>(path, { action: 'rotate' });
+          await refresh();
+          onRotated({ name: row.name, key: result.key });
+        }}
+      >
+        {t('rotate.what')}
       </ConfirmDialog>
     </span>
   );

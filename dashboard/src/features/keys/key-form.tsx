@@ -23,8 +23,12 @@ const schema = z.object({
   expires: z.string(),
   budget: amount,
   period: z.enum(['day', 'week', 'month']),
+  unpriced: z.enum(['refuse', 'allow']),
   rpm: count,
   tpm: count,
+  owner: z.string().trim().max(100),
+  team: z.string().trim().max(100),
+  labels: z.string().refine((text) => labelsIn(text).every((pair) => pair.length === 2)),
 });
 
 type Values = z.infer<typeof schema>;
@@ -36,24 +40,36 @@ export interface NewKey {
 }
 
 interface KeyFormProps {
+  /** The key to change; null makes one. */
+  editing: Key | null;
   onClose(): void;
   onCreated(key: NewKey): void;
 }
 
-/** Makes a key with its models, expiry, budget and rates. */
-export function KeyForm({ onClose, onCreated }: KeyFormProps) {
+/** Makes a key with its models, expiry, budget, rates, owner and labels, or changes one. */
+export function KeyForm({ editing, onClose, onCreated }: KeyFormProps) {
   const { t } = useTranslation('keys');
   const api = useApi();
   const queries = useQueryClient();
   const { formState, handleSubmit, register } = useForm<Values>({
     resolver: zodResolver(schema),
-    defaultValues: { name: '', models: '', expires: '', budget: '', period: 'month', rpm: '', tpm: '' },
+    defaultValues: valuesOf(editing),
   });
   const create = useMutation({
-    mutationFn: (values: Values) => api.post<{ results: (Key & NewKey)[] }>('keys', bodyOf(values)),
-    onSuccess: async ({ results: [made] }) => {
+    mutationFn: async (values: Values): Promise<NewKey | null> => {
+      if (editing === null) {
+        const { results } = await api.post<{ results: (Key & NewKey)[] }>('keys', present(bodyOf(values)));
+        return results[0] ?? null;
+      }
+      const change = changesOf(bodyOf(valuesOf(editing)), bodyOf(values));
+      if (Object.keys(change).length > 0) await api.patch(`keys/${encodeURIComponent(editing.id)}`, change);
+      return null;
+    },
+    onSuccess: async (made) => {
       await queries.invalidateQueries({ queryKey: ['keys'] });
-      if (made !== undefined) onCreated(made);
+      await queries.invalidateQueries({ queryKey: ['budgets'] });
+      if (made === null) onClose();
+      else onCreated(made);
     },
   });
   const { errors } = formState;
@@ -61,12 +77,12 @@ export function KeyForm({ onClose, onCreated }: KeyFormProps) {
     <Dialog
       open
       onClose={onClose}
-      title={t('create.title')}
+      title={editing === null ? t('create.title') : t('edit.title', { name: editing.name })}
       footer={
         <>
           <Button onClick={onClose}>{t('common:cancel')}</Button>
           <Button type="submit" form="key-form" variant="primary" busy={create.isPending}>
-            {t('create.submit')}
+            {editing === null ? t('create.submit') : t('edit.submit')}
           </Button>
         </>
       }
@@ -119,6 +135,28 @@ export function KeyForm({ onClose, onCreated }: KeyFormProps) {
             {...register('tpm')}
           />
         </div>
+        <details className="rounded-md border border-line px-3 py-2" open={hasMore(editing)}>
+          <summary className="font-medium">{t('field.more')}</summary>
+          <div className="mt-3 grid gap-4 sm:grid-cols-2">
+            <TextField label={t('field.team')} {...register('team')} />
+            <TextField label={t('field.owner')} hint={t('field.ownerHint')} {...register('owner')} />
+            <TextField
+              label={t('field.labels')}
+              hint={t('field.labelsHint')}
+              error={errors.labels && t('field.labelsWrong')}
+              {...register('labels')}
+            />
+            <SelectField
+              label={t('field.unpriced')}
+              hint={t('field.unpricedHint')}
+              choices={(['refuse', 'allow'] as const).map((value) => ({
+                value,
+                label: t(`unpriced.${value}`),
+              }))}
+              {...register('unpriced')}
+            />
+          </div>
+        </details>
         <TextField
           label={t('field.expires')}
           hint={t('field.expiresHint')}
@@ -131,15 +169,89 @@ export function KeyForm({ onClose, onCreated }: KeyFormProps) {
   );
 }
 
-/** The members that were filled in, as the API takes them. */
-function bodyOf({ budget, expires, models, name, period, rpm, tpm }: Values): object {
+function valuesOf(key: Key | null): Values {
+  const text = (value: number | string | null | undefined) => String(value ?? '');
+  const { budget_period: period = null } = key ?? {};
+  return {
+    name: key?.name ?? '',
+    models: key?.models?.join(', ') ?? '',
+    expires: text(key?.expires_at).slice(0, 10),
+    budget: text(key?.budget_usd),
+    period: period === 'day' || period === 'week' ? period : 'month',
+    unpriced: key?.budget_unpriced ?? 'refuse',
+    rpm: text(key?.rpm),
+    tpm: text(key?.tpm),
+    owner: text(key?.owner),
+    team: text(key?.team),
+    labels: Object.entries(key?.labels ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join(', '),
+  };
+}
+
+function hasMore(key: Key | null): boolean {
+  if (key === null) return false;
+  return key.team !== null || key.owner !== null || Object.keys(key.labels).length > 0;
+}
+
+type Body = Record<string, unknown>;
+
+/** The fields of the form as the API has them; null for what was left empty. */
+function bodyOf({
+  budget,
+  expires,
+  labels,
+  models,
+  name,
+  owner,
+  period,
+  rpm,
+  team,
+  tpm,
+  unpriced,
+}: Values): Body {
   const names = models.split(/[\s,]+/).filter((one) => one !== '');
+  const amount = budget === '' ? null : Number(budget.replace(',', '.'));
+  const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
   return {
     name,
-    ...(names.length > 0 ? { models: names } : {}),
-    ...(expires === '' ? {} : { expires_at: expires }),
-    ...(budget === '' ? {} : { budget_usd: Number(budget.replace(',', '.')), budget_period: period }),
-    ...(rpm === '' ? {} : { rpm: Number(rpm) }),
-    ...(tpm === '' ? {} : { tpm: Number(tpm) }),
+    models: names.length > 0 ? names : null,
+    expires_at: orNull(expires),
+    budget_usd: amount,
+    budget_period: amount === null ? null : period,
+    budget_unpriced: amount === null ? null : unpriced,
+    rpm: rpm === '' ? null : Number(rpm),
+    tpm: tpm === '' ? null : Number(tpm),
+    owner: orNull(owner),
+    team: orNull(team),
+    labels: Object.fromEntries(labelsIn(labels)),
   };
+}
+
+/** Names and values; what is no pair has another length than two. */
+function labelsIn(text: string): string[][] {
+  return text
+    .split(',')
+    .filter((one) => one.trim() !== '')
+    .map((one) => one.split('=').map((part) => part.trim()))
+    .map((pair) => pair.filter((part) => part !== ''));
+}
+
+/** Without what was left empty. */
+function present(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+}
+
+/** Only what was changed; what belongs to a budget goes with its amount. */
+function changesOf(before: Body, after: Body): Body {
+  const changed = Object.entries(after).filter(
+    ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name]),
+  );
+  if (!changed.some(([name]) => name.startsWith('budget_'))) return Object.fromEntries(changed);
+  if (after['budget_usd'] === null)
+    return {
+      ...Object.fromEntries(changed.filter(([name]) => !name.startsWith('budget_'))),
+      budget_usd: null,
+    };
+  return Object.fromEntries(changed);
 }

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { before, describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { browser, withoutChromium } from '../support/chromium.ts';
+import { waitFor } from '../support/gateway.ts';
+import { managed } from '../support/management.ts';
+import { enter, type Visitor, visitor } from './visitor.ts';
+
+const build = fileURLToPath(new URL('../../scripts/build-dashboard.ts', import.meta.url));
+
+describe('the pages of combos, connections and keys', { skip: withoutChromium }, () => {
+  before(() => {
+    const { status } = spawnSync(process.execPath, [build, '--if-stale'], { stdio: 'inherit' });
+    assert.equal(status, 0);
+  });
+  const at = managed();
+  const chromium = browser();
+  const owner = () => ({ token: at.ownerKey() });
+  const admin = async (test: { after(fn: () => Promise<void>): void }): Promise<Visitor> => {
+    const ann = await visitor(chromium.running, `http://127.0.0.1:${at.gateway.port}`);
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    return ann;
+  };
+
+  it('orders the targets of a combo by dragging and by keys, and says what last week would have cost', async (test) => {
+    const reply = await at.gateway.ask('/v1/chat/completions', {
+      model: 'demo/echo',
+      messages: [{ role: 'user', content: 'good morning' }],
+    });
+    await at.gateway.entry(reply.header('x-request-id'));
+    const ann = await admin(test);
+    await ann.open('/combos');
+    await ann.page.getByRole('button', { name: 'Create combo' }).click();
+    await ann.page.getByLabel(/^Name/).fill('ordered');
+    for (const target of ['demo/echo', 'demo/tools', 'openai/gpt-5']) {
+      await ann.page.getByLabel(/Add a target/).fill(target);
+      await ann.page.keyboard.press('Enter');
+    }
+    const order = () =>
+      ann.page
+        .locator('[data-target]')
+        .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset['target']));
+    await ann.page
+      .locator('[data-target="openai/gpt-5"]')
+      .dragTo(ann.page.locator('[data-target="demo/echo"]'));
+    await waitFor('the dragged row', async () => (await order())[0] === 'openai/gpt-5');
+    await ann.page.getByRole('button', { name: 'Move openai/gpt-5 with the arrow keys' }).focus();
+    await ann.page.keyboard.press('ArrowDown');
+    await ann.page.keyboard.press('ArrowDown');
+    await waitFor('the moved row', async () => (await order())[2] === 'openai/gpt-5');
+    assert.deepEqual(await order(), ['demo/echo', 'demo/tools', 'openai/gpt-5']);
+    await ann.page.getByRole('button', { name: 'What if, last 7 days' }).click();
+    await ann.page.getByRole('rowheader', { name: 'Cost', exact: true }).waitFor();
+    await ann.page.getByText('would have gone where they went').waitFor();
+    assert.deepEqual(await ann.findings(), []);
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await ann.page.getByRole('main').getByText('openai/gpt-5').waitFor();
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('changes a key, shows the tightest of its limits and whose it is, and gives it another text', async (test) => {
+    const made = await at.call('POST', '/api/keys', {
+      ...owner(),
+      body: { name: 'of a team', team: 'core' },
+    });
+    assert.equal(made.status, 200, made.text);
+    for (const [scope, subject, limit] of [
+      ['global', null, 1000],
+      ['team', 'core', 1],
+    ] as const) {
+      const body = { scope, subject, metric: 'requests', period: 'day', limit };
+      assert.equal((await at.call('POST', '/api/budgets', { ...owner(), body })).status, 200);
+    }
+    const text = String((made.json()['results'] as { key: string }[])[0]?.key);
+    await waitFor('a request of the key', async () => {
+      const reply = await at.gateway.ask(
+        '/v1/chat/completions',
+        { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] },
+        { authorization: `Bearer ${text}` },
+      );
+      return reply.status === 200;
+    });
+    const ann = await admin(test);
+    await ann.open('/api-manager');
+    const row = ann.page.getByRole('row').filter({ hasText: 'of a team' });
+    await row.getByText('of team core').waitFor();
+    await row.getByRole('button', { name: /Actions/ }).click();
+    await ann.page.getByRole('menuitem', { name: 'Edit' }).click();
+    await ann.page.getByLabel(/^Labels/).fill('env=ci');
+    await ann.page.getByLabel(/^Budget \(USD\)/).fill('2.5');
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
+    const key = (await at.call('GET', '/api/keys/of%20a%20team', owner())).json();
+    assert.deepEqual([key['labels'], key['team'], key['budget_usd']], [{ env: 'ci' }, 'core', 2.5]);
+    await row.getByRole('button', { name: /Actions/ }).click();
+    await ann.page.getByRole('menuitem', { name: 'New text' }).click();
+    await ann.page.getByRole('dialog').getByRole('button', { name: 'New text' }).click();
+    await ann.page.getByRole('heading', { name: 'Key "of a team"' }).waitFor();
+    await ann.page.getByLabel('Settings for a tool').selectOption('codex');
+    await ann.page.getByText('[model_providers.modelgate]').waitFor();
+    const shown = (await ann.page.getByRole('dialog').locator('pre').first().textContent()) ?? '';
+    assert.match(shown, /^sk-/);
+    assert.notEqual(shown, text);
+    assert.deepEqual(await ann.findings(), []);
+    assert.deepEqual(ann.errors(), []);
+  });
+});
