@@ -39,9 +39,9 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
       await ann.page.keyboard.press('Enter');
     }
     const order = () =>
-      ann.page
-        .locator('[data-target]')
-        .evaluateAll((rows) => rows.map((row) => (row as HTMLElement).dataset['target']));
+      ann.page.evaluate<string[]>(
+        "[...document.querySelectorAll('[data-target]')].map((row) => row.dataset.target)",
+      );
     await ann.page
       .locator('[data-target="openai/gpt-5"]')
       .dragTo(ann.page.locator('[data-target="demo/echo"]'));

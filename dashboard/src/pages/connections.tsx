@@ -1,32 +1,31 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Cable, Plus } from 'lucide-react';
-import { useMemo, useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Count, RelativeTime } from '../components/amounts.tsx';
 import { Button } from '../components/button.tsx';
 import { type Column, DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
+import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
-import { StatusBadge, type Tone } from '../components/status-badge.tsx';
 import { ConnectionActions } from '../features/connections/connection-actions.tsx';
+import { ConnectionDetails } from '../features/connections/connection-details.tsx';
+import { ConnectionEdit } from '../features/connections/connection-edit.tsx';
 import { ConnectionForm } from '../features/connections/connection-form.tsx';
-import { type Connection, connectionsQuery } from '../features/connections/queries.ts';
+import { ConnectionState, stateOf } from '../features/connections/connection-state.tsx';
+import { LoginDialog } from '../features/connections/login-dialog.tsx';
+import { type Connection, connectionsQuery, quotaQuery } from '../features/connections/queries.ts';
+import { QuotaCell } from '../features/connections/quota-bars.tsx';
 import { allows, useApi } from '../lib/api/client.ts';
 import { searchOfSort, sortOf } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/connections');
 
-/** What a connection is in one word. */
-function stateOf({ active, condition, needs_reentry, status }: Connection): { tone: Tone; word: string } {
-  if (!active) return { tone: 'neutral', word: 'paused' };
-  if (needs_reentry) return { tone: 'bad', word: 'needsKey' };
-  if (condition.state !== 'ready') return { tone: 'warn', word: condition.state };
-  if (status === 'failed') return { tone: 'bad', word: 'failed' };
-  return status === 'ok' ? { tone: 'ok', word: 'ready' } : { tone: 'pending', word: 'untested' };
-}
+/** The dialog that is open. */
+type Shown = { kind: 'new' } | { kind: 'details' | 'edit' | 'login'; id: string };
 
 /** The accounts at providers, each with how it is and what may be done about it. */
 export function ConnectionsPage() {
@@ -35,7 +34,9 @@ export function ConnectionsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const connections = useQuery(connectionsQuery(api));
-  const [adding, setAdding] = useState(false);
+  const quota = useQuery(quotaQuery(api)).data?.resources;
+  const [shown, setShown] = useState<Shown | null>(null);
+  const close = () => setShown(null);
   const columns = useMemo<readonly Column<Connection>[]>(
     () => [
       {
@@ -54,19 +55,16 @@ export function ConnectionsPage() {
       {
         id: 'state',
         header: t('column.state'),
-        cell: (connection) => {
-          const { tone, word } = stateOf(connection);
-          return (
-            <StatusBadge
-              tone={tone}
-              title={connection.condition.reason ?? connection.last_error ?? undefined}
-            >
-              {t(`state.${word}`)}
-            </StatusBadge>
-          );
-        },
+        cell: (connection) => <ConnectionState connection={connection} />,
         sortBy: (connection) => stateOf(connection).word,
         narrow: true,
+      },
+      {
+        id: 'quota',
+        header: t('column.quota'),
+        cell: ({ id }) => <QuotaCell quota={quota?.find((one) => one.id === id)} />,
+        sortBy: ({ id }) => quota?.find((one) => one.id === id)?.headroom ?? null,
+        width: '9rem',
       },
       {
         id: 'models',
@@ -89,13 +87,29 @@ export function ConnectionsPage() {
       {
         id: 'actions',
         header: '',
-        cell: (connection) => <ConnectionActions row={connection} />,
+        cell: (connection) => (
+          <ConnectionActions
+            row={connection}
+            onEdit={(row) => setShown({ kind: 'edit', id: row.id })}
+            onLogin={(row) => setShown({ kind: 'login', id: row.id })}
+          />
+        ),
         narrow: true,
         width: '10rem',
       },
     ],
-    [t],
+    [t, quota],
   );
+  const filter = useCallback(
+    (q: string) =>
+      void navigate({ search: (before) => ({ ...before, q: q === '' ? undefined : q }), replace: true }),
+    [navigate],
+  );
+  const wanted = (search.q ?? '').toLowerCase();
+  const opened =
+    shown === null || shown.kind === 'new'
+      ? undefined
+      : connections.data?.resources.find(({ id }) => id === shown.id);
   return (
     <>
       <PageHeader
@@ -105,7 +119,7 @@ export function ConnectionsPage() {
           <Button
             variant="primary"
             icon={Plus}
-            onClick={() => setAdding(true)}
+            onClick={() => setShown({ kind: 'new' })}
             disabledReason={
               connections.data === undefined || allows(connections.data, 'create')
                 ? null
@@ -116,26 +130,49 @@ export function ConnectionsPage() {
           </Button>
         }
       />
+      <div className="mb-3">
+        <FilterBox label={t('filter')} value={search.q ?? ''} onChange={filter} />
+      </div>
       <Panel flush>
         <QueryState query={connections} lines={6} height={260}>
           {({ resources }) => (
             <DataTable
               label={t('title')}
               columns={columns}
-              rows={resources}
+              rows={resources.filter(({ name, provider }) =>
+                `${name} ${provider}`.toLowerCase().includes(wanted),
+              )}
               rowId={({ id }) => id}
               sort={sortOf(search)}
-              onSort={(sort) => void navigate({ search: searchOfSort(sort) })}
+              onSort={(sort) =>
+                void navigate({
+                  search: { ...(search.q === undefined ? {} : { q: search.q }), ...searchOfSort(sort) },
+                })
+              }
+              onOpen={({ id }) => setShown({ kind: 'details', id })}
               empty={
-                <EmptyState icon={Cable} title={t('empty.title')}>
-                  {t('empty.next')}
+                <EmptyState icon={Cable} title={wanted === '' ? t('empty.title') : t('empty.filtered')}>
+                  {wanted === '' && t('empty.next')}
                 </EmptyState>
               }
             />
           )}
         </QueryState>
       </Panel>
-      {adding && <ConnectionForm onClose={() => setAdding(false)} />}
+      {shown?.kind === 'new' && (
+        <ConnectionForm onClose={close} onLogin={({ id }) => setShown({ kind: 'login', id })} />
+      )}
+      {opened !== undefined && shown?.kind === 'details' && (
+        <ConnectionDetails
+          connection={opened}
+          quota={quota?.find(({ id }) => id === opened.id)}
+          onClose={close}
+        />
+      )}
+      {opened !== undefined && shown?.kind === 'edit' && (
+        <ConnectionEdit connection={opened} onClose={close} />
+      )}
+      {opened !== undefined && shown?.kind === 'login' && <LoginDialog connection={opened} onClose={close} />}
     </>
   );
 }

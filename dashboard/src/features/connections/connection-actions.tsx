@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Ellipsis, Pause, Play, Trash2 } from 'lucide-react';
+import { Ellipsis, ListRestart, LogIn, LogOut, Pause, Pencil, Play, RotateCcw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -9,8 +9,16 @@ import { useNotify } from '../../components/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import type { Connection } from './queries.ts';
 
-/** What may be done to one connection: tested, paused, removed. */
-export function ConnectionActions({ row }: { row: Connection }) {
+interface ConnectionActionsProps {
+  row: Connection;
+  onEdit(row: Connection): void;
+  onLogin(row: Connection): void;
+}
+
+type ActionName = 'test' | 'enable' | 'disable' | 'discover' | 'reset' | 'logout';
+
+/** What may be done to one connection: tested, changed, logged in, paused, removed. */
+export function ConnectionActions({ row, onEdit, onLogin }: ConnectionActionsProps) {
   const { t } = useTranslation('connections');
   const api = useApi();
   const queries = useQueryClient();
@@ -18,12 +26,27 @@ export function ConnectionActions({ row }: { row: Connection }) {
   const [removing, setRemoving] = useState(false);
   const path = `connections/${encodeURIComponent(row.id)}`;
   const act = useMutation({
-    mutationFn: (action: 'test' | 'enable' | 'disable') => api.post<{ message: string }>(path, { action }),
+    mutationFn: (action: ActionName) => api.post<{ message: string }>(path, { action }),
     onSuccess: ({ message }) => notify(message),
     onError: (error) => notify(error.message),
     onSettled: () => queries.invalidateQueries({ queryKey: ['connections'] }),
   });
   const items = [
+    ...(allows(row, 'edit')
+      ? [{ key: 'edit', label: t('edit.open'), icon: Pencil, onSelect: () => onEdit(row) }]
+      : []),
+    ...(allows(row, 'login')
+      ? [{ key: 'login', label: t('login.begin'), icon: LogIn, onSelect: () => onLogin(row) }]
+      : []),
+    ...(allows(row, 'logout') && row.oauth?.logged_in === true
+      ? [{ key: 'logout', label: t('login.end'), icon: LogOut, onSelect: () => act.mutate('logout') }]
+      : []),
+    ...(allows(row, 'discover')
+      ? [{ key: 'discover', label: t('discover'), icon: ListRestart, onSelect: () => act.mutate('discover') }]
+      : []),
+    ...(allows(row, 'reset')
+      ? [{ key: 'reset', label: t('reset'), icon: RotateCcw, onSelect: () => act.mutate('reset') }]
+      : []),
     ...(allows(row, 'disable')
       ? [{ key: 'disable', label: t('pause'), icon: Pause, onSelect: () => act.mutate('disable') }]
       : []),

@@ -1,39 +1,67 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
-import { type Connection, providersQuery } from './queries.ts';
+import { ProviderPicker } from './provider-picker.tsx';
+import { type Connection, type Provider, providersQuery } from './queries.ts';
 
-/** Connects a provider: found by typing, a key pasted, and tested in the same step. */
-export function ConnectionForm({ onClose }: { onClose(): void }) {
+interface ConnectionFormProps {
+  onClose(): void;
+  /** A connection was made that somebody has to log in for. */
+  onLogin(connection: Connection): void;
+}
+
+const loginFields = ['issuer', 'client_id', 'client_secret', 'scopes'] as const;
+
+/** Connects a provider: found by typing, a key pasted or a login described, and tested in the same step. */
+export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
   const { t } = useTranslation('connections');
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
   const providers = useQuery(providersQuery(api)).data?.resources ?? [];
-  const [provider, setProvider] = useState('');
-  const [name, setName] = useState('');
-  const [address, setAddress] = useState('');
-  const [key, setKey] = useState('');
-  const chosen = providers.find(({ id }) => id === provider.trim());
+  const [chosen, setChosen] = useState<Provider | undefined>();
+  const [how, setHow] = useState<'key' | 'login'>('key');
+  const [fields, setFields] = useState<Readonly<Record<string, string>>>({});
+  const value = (name: string) => fields[name] ?? '';
+  const control = (name: string) => ({
+    value: value(name),
+    autoComplete: 'off',
+    onChange: (event: { target: { value: string } }) => setFields({ ...fields, [name]: event.target.value }),
+  });
+  const parts = partsOf(chosen);
   const add = useMutation({
     mutationFn: async () => {
-      const body = {
-        provider: provider.trim(),
-        ...(name.trim() === '' ? {} : { name: name.trim() }),
-        ...(address.trim() === '' ? {} : { base_url: address.trim() }),
-        ...(key.trim() === '' ? {} : { api_key: key.trim() }),
-      };
-      const { results } = await api.post<{ results: Connection[] }>('connections', body);
+      const { results } = await api.post<{ results: Connection[] }>('connections', {
+        provider: chosen?.id,
+        ...given({ name: value('name'), base_url: value('base_url') }),
+        ...(how === 'key'
+          ? given({ api_key: value('api_key') })
+          : {
+              oauth: {
+                ...given({
+                  issuer: value('issuer'),
+                  client_id: value('client_id'),
+                  client_secret: value('client_secret'),
+                }),
+                ...(value('scopes').trim() === '' ? {} : { scopes: value('scopes').trim().split(/\s+/) }),
+              },
+            }),
+        ...(parts.length === 0 || value('base_url').trim() !== ''
+          ? {}
+          : { base_url_parameters: Object.fromEntries(parts.map((part) => [part, value(`part.${part}`)])) }),
+      });
       const [made] = results;
       await queries.invalidateQueries({ queryKey: ['connections'] });
       if (made === undefined) return;
       onClose();
+      if (how === 'login') return onLogin(made);
       // What the test finds is shown at the connection, which stays as it is when it fails.
       const tested = await api
         .post<{ message: string }>(`connections/${encodeURIComponent(made.id)}`, { action: 'test' })
@@ -43,12 +71,7 @@ export function ConnectionForm({ onClose }: { onClose(): void }) {
       await queries.invalidateQueries({ queryKey: ['connections'] });
     },
   });
-  const missing =
-    chosen === undefined
-      ? t('form.needsProvider')
-      : chosen.needs_base_url && address.trim() === ''
-        ? t('form.needsAddress')
-        : null;
+  const missing = missingOf(chosen, how, value, parts);
   return (
     <Dialog
       open
@@ -60,57 +83,110 @@ export function ConnectionForm({ onClose }: { onClose(): void }) {
           <Button
             variant="primary"
             busy={add.isPending}
-            disabledReason={missing}
+            disabledReason={missing === null ? null : t(missing)}
             onClick={() => add.mutate()}
           >
-            {t('form.submit')}
+            {how === 'login' ? t('form.submitLogin') : t('form.submit')}
           </Button>
         </>
       }
     >
       <div className="flex flex-col gap-4 pb-3">
-        <TextField
-          label={t('form.provider')}
-          hint={chosen === undefined ? t('form.providerHint', { count: providers.length }) : chosen.name}
-          list="providers"
-          autoComplete="off"
-          value={provider}
-          onChange={(event) => setProvider(event.target.value)}
-          autoFocus
-          required
-        />
-        <datalist id="providers">
-          {providers.map(({ id, name: title }) => (
-            <option key={id} value={id}>
-              {title}
-            </option>
-          ))}
-        </datalist>
-        {chosen?.needs_key !== false && (
-          <TextField
-            label={t('form.key')}
-            hint={t('form.keyHint')}
-            type="password"
-            autoComplete="off"
-            value={key}
-            onChange={(event) => setKey(event.target.value)}
-          />
+        <ProviderPicker providers={providers} chosen={chosen} onChoose={setChosen} />
+        {chosen !== undefined && (
+          <>
+            {chosen.needs_key && (
+              <SelectField
+                label={t('form.how')}
+                value={how}
+                onChange={(event) => setHow(event.target.value === 'login' ? 'login' : 'key')}
+                choices={[
+                  { value: 'key', label: t('form.byKey') },
+                  { value: 'login', label: t('form.byLogin') },
+                ]}
+              />
+            )}
+            {how === 'key' && (
+              <TextField
+                label={t('form.key')}
+                hint={chosen.needs_key ? t('form.keyHint') : t('form.keyOptional')}
+                type="password"
+                required={chosen.needs_key}
+                {...control('api_key')}
+                autoFocus
+              />
+            )}
+            {how === 'key' && chosen.needs_key && (
+              <a
+                href={chosen.website}
+                target="_blank"
+                rel="noreferrer"
+                className="-mt-2 inline-flex items-center gap-1 self-start text-accent text-xs underline"
+              >
+                {t('form.website', { name: chosen.name })} <ExternalLink size={12} aria-hidden />
+              </a>
+            )}
+            {how === 'login' &&
+              loginFields.map((name) => (
+                <TextField
+                  key={name}
+                  label={t(`form.login.${name}`)}
+                  hint={t(`form.login.${name}_hint`)}
+                  type={name === 'client_secret' ? 'password' : 'text'}
+                  required={name === 'client_id' || name === 'issuer'}
+                  {...control(name)}
+                />
+              ))}
+            {parts.map((part) => (
+              <TextField
+                key={part}
+                label={part}
+                hint={t('form.partHint', { address: chosen.base_url_of ?? '' })}
+                required={value('base_url').trim() === ''}
+                {...control(`part.${part}`)}
+              />
+            ))}
+            <TextField
+              label={t('form.address')}
+              hint={chosen.base_url ?? undefined}
+              required={chosen.needs_base_url && parts.length === 0}
+              {...control('base_url')}
+            />
+            <TextField label={t('form.name')} hint={t('form.nameHint')} {...control('name')} />
+          </>
         )}
-        <TextField
-          label={t('form.address')}
-          hint={chosen?.base_url ?? undefined}
-          value={address}
-          onChange={(event) => setAddress(event.target.value)}
-          required={chosen?.needs_base_url}
-        />
-        <TextField
-          label={t('form.name')}
-          hint={t('form.nameHint')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
         {add.isError && <ErrorNotice error={add.error} />}
       </div>
     </Dialog>
+  );
+}
+
+/** Names in braces of the provider's address. */
+function partsOf(provider: Provider | undefined): string[] {
+  return [...(provider?.base_url_of ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+/** The key of the sentence that says what is missing; null when nothing is. */
+function missingOf(
+  provider: Provider | undefined,
+  how: 'key' | 'login',
+  value: (name: string) => string,
+  parts: readonly string[],
+): string | null {
+  const empty = (name: string) => value(name).trim() === '';
+  if (provider === undefined) return 'form.needsProvider';
+  if (how === 'key' && provider.needs_key && empty('api_key')) return 'form.needsKey';
+  if (how === 'login' && (empty('client_id') || empty('issuer'))) return 'form.needsLogin';
+  const partMissing = parts.some((part) => empty(`part.${part}`));
+  const needsAddress = provider.needs_base_url && (parts.length === 0 || partMissing);
+  return needsAddress && empty('base_url') ? 'form.needsAddress' : null;
+}
+
+/** Without what was left empty. */
+function given(fields: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .map(([name, text]) => [name, text.trim()] as const)
+      .filter(([, text]) => text !== ''),
   );
 }
