@@ -61,6 +61,43 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
     assert.deepEqual(ann.errors(), []);
   });
 
+  it('connects a provider that is found by typing, renames it, takes another key, and says how it stands', async (test) => {
+    const ann = await admin(test);
+    await ann.open('/connections');
+    await ann.page.getByRole('button', { name: 'Connect a provider' }).click();
+    await ann.page.getByRole('textbox', { name: /^Provider/ }).fill('openai-comp');
+    await ann.page
+      .getByRole('button', { name: /compatible/i })
+      .first()
+      .waitFor();
+    await ann.page.keyboard.press('Enter');
+    await ann.page.getByLabel(/^Address/).fill(`http://127.0.0.1:${at.gateway.port}/nowhere`);
+    await ann.page.getByLabel(/^Name of the connection/).fill('local');
+    await ann.page.getByLabel(/^API key/).fill('a-secret-of-an-upstream');
+    await ann.page.getByRole('button', { name: 'Connect and test' }).click();
+    await ann.page.getByRole('alert').waitFor();
+    await ann.page.getByLabel(/^Address/).fill('http://127.0.0.1:9/v1');
+    await ann.page.getByRole('button', { name: 'Connect and test' }).click();
+    const row = ann.page.getByRole('row').filter({ hasText: 'local' });
+    await row.getByText('Test failed').waitFor();
+    await row.getByRole('button', { name: /Actions/ }).click();
+    await ann.page.getByRole('menuitem', { name: 'Edit' }).click();
+    await ann.page.getByLabel(/^Name of the connection/).fill('renamed');
+    await ann.page.getByLabel(/^New API key/).fill('another-secret');
+    await ann.page.getByRole('button', { name: 'Save and test' }).click();
+    const renamed = ann.page.getByRole('row').filter({ hasText: 'renamed' });
+    await renamed.click();
+    await ann.page.getByRole('heading', { name: 'Limits and balance' }).waitFor();
+    await ann.page.getByRole('heading', { name: 'Last error' }).waitFor();
+    assert.deepEqual(await ann.findings(), []);
+    const html = await ann.page.content();
+    assert.doesNotMatch(html, /a-secret-of-an-upstream|another-secret/);
+    const connection = (await at.call('GET', '/api/connections/renamed', owner())).json();
+    assert.equal(connection['has_credential'], true);
+    // A test that fails is answered with 400, which the browser notes.
+    assert.ok(ann.errors().every((text) => text.includes('400')));
+  });
+
   it('changes a key, shows the tightest of its limits and whose it is, and gives it another text', async (test) => {
     const made = await at.call('POST', '/api/keys', {
       ...owner(),

@@ -24,8 +24,8 @@ export function keyColumns(t: TFunction<'keys'>, { budgets, usage }: Facts): rea
       header: t('column.name'),
       cell: ({ name, prefix }) => (
         <span className="block">
-          <span className="font-medium">{name}</span>{' '}
-          <code className="text-muted text-xs max-sm:block">{prefix}</code>
+          <span className="font-medium">{name}</span>
+          <code className="block text-muted text-xs">{prefix}</code>
         </span>
       ),
       sortBy: ({ name }) => name.toLowerCase(),
