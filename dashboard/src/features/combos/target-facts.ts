@@ -56,7 +56,7 @@ const order: readonly TargetState[] = [
 ];
 
 /** @param target `connection/model`, `provider/model` or the name of a combo */
-export function targetFacts(target: string, { combos, connections, models, usage }: Known): TargetFacts {
+function targetFacts(target: string, { combos, connections, models, usage }: Known): TargetFacts {
   const none = { requests: 0, failed: 0, ttftMs: null, inputUsd: null, outputUsd: null };
   if (combos.has(target)) return { ...none, state: 'combo', accounts: 0, ready: 0, reason: null };
   const slash = target.indexOf('/');

@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { ToolBatchStatus, ToolRow, ToolSettings, toolChange } from '../../../../src/tools/schema.ts';
-import type { ApiClient } from '../../lib/api/client.ts';
+import type { ApiClient, Member } from '../../lib/api/client.ts';
 
-export type Tool = ToolRow & { href: string };
+export type Tool = ToolRow & Member;
 export type ToolChange = z.infer<typeof toolChange>;
 
 export function toolsQuery(api: ApiClient) {
@@ -35,3 +35,6 @@ export function settingsQuery(api: ApiClient, tool: Tool) {
 export function visible(tools: readonly Tool[], category: Tool['category']): Tool[] {
   return tools.filter((tool) => tool.category === category && tool.baseUrlSupport !== 'none');
 }
+
+/** Stands in the catalog for every tool that its user describes. */
+export const BUILDER = 'custom';

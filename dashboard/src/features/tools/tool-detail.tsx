@@ -1,20 +1,24 @@
-import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { ExternalLink } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { RelativeTime } from '../../components/amounts.tsx';
-import { buttonClass } from '../../components/button.tsx';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { ByHand } from '../../components/by-hand.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { QueryState } from '../../components/query-state.tsx';
-import { useApi } from '../../lib/api/client.ts';
+import { allows, useApi } from '../../lib/api/client.ts';
 import { reaches, useRole } from '../../lib/api/session.ts';
 import { gatewayUrl } from '../../lib/base-path.ts';
-import { settingsQuery, statusesQuery, type Tool, toolsQuery } from './queries.ts';
-import { ToolSetup } from './tool-setup.tsx';
+import { CustomBuilder } from './custom-builder.tsx';
+import { BUILDER, settingsQuery, statusesQuery, type Tool, toolsQuery } from './queries.ts';
+import { ToolProof } from './tool-proof.tsx';
+import { type Setup, ToolSetup } from './tool-setup.tsx';
 import { ToolBadges } from './tool-status.tsx';
 
 /** One tool: how it is set up, and how to point it at this gateway. */
@@ -34,9 +38,34 @@ export function ToolDetail({ category, id }: { category: Tool['category']; id: s
               </Link>
             </EmptyState>
           );
-        return <Detail tool={tool} back={back} />;
+        return tool.id === BUILDER ? <Builder tool={tool} /> : <Detail key={id} tool={tool} back={back} />;
       }}
     </QueryState>
+  );
+}
+
+function Builder({ tool }: { tool: Tool }) {
+  const { t } = useTranslation('cliCommon');
+  const role = useRole();
+  return (
+    <>
+      <PageHeader
+        title={tool.name}
+        subtitle={tool.description}
+        actions={
+          <Link to="/cli-code" className={buttonClass('quiet')}>
+            {t('detail.back')}
+          </Link>
+        }
+      />
+      <Panel title={t('builder.title')}>
+        {reaches(role, 'admin') ? (
+          <CustomBuilder />
+        ) : (
+          <p className="text-muted">{t('common:needsRole', { role: t('common:role.admin') })}</p>
+        )}
+      </Panel>
+    </>
   );
 }
 
@@ -45,7 +74,11 @@ function Detail({ tool, back }: { tool: Tool; back: '/cli-code' | '/cli-agents' 
   const api = useApi();
   const role = useRole();
   const settings = useQuery(settingsQuery(api, tool));
+  const queries = useQueryClient();
+  const navigate = useNavigate();
   const detection = useQuery(statusesQuery(api)).data?.[tool.id]?.detection;
+  const [removing, setRemoving] = useState(false);
+  const [setup, setSetup] = useState<Setup>({ address: gatewayUrl(), model: tool.model ?? '', key: '' });
   return (
     <>
       <PageHeader
@@ -56,6 +89,11 @@ function Detail({ tool, back }: { tool: Tool; back: '/cli-code' | '/cli-agents' 
             <Link to={back} className={buttonClass('quiet')}>
               {t('detail.back')}
             </Link>
+            {allows(tool, 'delete') && (
+              <Button variant="danger" onClick={() => setRemoving(true)}>
+                {t('builder.remove')}
+              </Button>
+            )}
             <a href={tool.docsUrl} target="_blank" rel="noreferrer" className={buttonClass()}>
               {t('detail.docs')} <ExternalLink size={14} aria-hidden />
             </a>
@@ -77,27 +115,48 @@ function Detail({ tool, back }: { tool: Tool; back: '/cli-code' | '/cli-agents' 
               </Fact>
             )}
           </dl>
+          {tool.drifted.length > 0 && (
+            <p className="mt-3 text-warn">{t('detail.drifted', { entries: tool.drifted.join(', ') })}</p>
+          )}
           {tool.limitation !== undefined && <p className="mt-3 text-warn">{tool.limitation}</p>}
         </Panel>
         {tool.settings_href !== null && (
           <Panel title={t('detail.configStatus')}>
             {reaches(role, 'admin') ? (
               <QueryState query={settings} lines={4}>
-                {(data) => <ToolSetup tool={tool} settings={data} />}
+                {(data) => <ToolSetup tool={tool} settings={data} setup={setup} onSetup={setSetup} />}
               </QueryState>
             ) : (
               <p className="text-muted">{t('common:needsRole', { role: t('common:role.admin') })}</p>
             )}
           </Panel>
         )}
+        <ToolProof tool={tool} apiKey={setup.key} model={setup.model} />
         <Panel title={t('detail.manualConfig')}>
-          <p className="mb-2 text-muted">
-            {t(`byHand.${tool.api === 'anthropic-messages' ? 'root' : 'v1'}`)}
-          </p>
-          <CodeBlock code={tool.api === 'anthropic-messages' ? gatewayUrl() : `${gatewayUrl()}/v1`} />
+          <p className="mb-2 text-muted">{t(`byHand.${tool.base_url_has_version ? 'v1' : 'root'}`)}</p>
+          <CodeBlock code={tool.base_url_has_version ? `${setup.address}/v1` : setup.address} />
+          <div className="mt-4">
+            <ByHand
+              tool={tool}
+              values={{ root: setup.address, apiKey: setup.key || null, model: setup.model || null }}
+            />
+          </div>
           <p className="mt-4 mb-2 text-muted">{t('byHand.command')}</p>
           <CodeBlock code={`gateway tools configure ${tool.id}`} />
         </Panel>
+        <ConfirmDialog
+          open={removing}
+          onClose={() => setRemoving(false)}
+          title={t('builder.removeTitle', { name: tool.name })}
+          confirm={t('builder.remove')}
+          onConfirm={async () => {
+            await api.remove(`tools/${encodeURIComponent(tool.id)}`);
+            await navigate({ to: back });
+            await queries.invalidateQueries({ queryKey: ['tools'] });
+          }}
+        >
+          {t('builder.removeWhat')}
+        </ConfirmDialog>
       </div>
     </>
   );

@@ -10,25 +10,38 @@ import { TextField } from '../../components/field.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { modelIdsQuery } from '../../lib/api/model-ids.ts';
-import { gatewayUrl } from '../../lib/base-path.ts';
 import type { Tool, ToolChange } from './queries.ts';
 
+/** What a tool is to be set up with. */
+export interface Setup {
+  address: string;
+  model: string;
+  /** The text of a gateway key; empty keeps the one that the tool has. */
+  key: string;
+}
+
+interface ToolSetupProps {
+  tool: Tool;
+  settings: ToolSettings;
+  setup: Setup;
+  onSetup(setup: Setup): void;
+}
+
 /** Points a tool at this gateway: shows exactly what would be written, writes it, and takes it back. */
-export function ToolSetup({ tool, settings }: { tool: Tool; settings: ToolSettings }) {
+export function ToolSetup({ onSetup, settings, setup, tool }: ToolSetupProps) {
   const { t } = useTranslation('cliCommon');
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
-  const [address, setAddress] = useState(gatewayUrl());
-  const [model, setModel] = useState(settings.model ?? '');
-  const [key, setKey] = useState('');
   const [restoring, setRestoring] = useState(false);
+  const { address, key, model } = setup;
   const models = useQuery(modelIdsQuery(api)).data?.resources ?? [];
   const path = tool.settings_href ?? '';
   const input = {
     base_url: address,
     ...(model.trim() === '' ? {} : { model: model.trim() }),
-    ...(key.trim() === '' ? {} : { api_key: key.trim() }),
+    // A tool that reads its key from a variable gets none of it into its file.
+    ...(key.trim() === '' || !settings.key_in_file ? {} : { api_key: key.trim() }),
   };
   const preview = useMutation({
     mutationFn: () => api.post<ToolChange>(path, { ...input, dry_run: true }),
@@ -46,12 +59,25 @@ export function ToolSetup({ tool, settings }: { tool: Tool; settings: ToolSettin
     },
   });
   const changed =
-    (set: (value: string) => void) =>
+    (name: keyof Setup) =>
     ({ target }: { target: { value: string } }) => {
-      set(target.value);
+      onSetup({ ...setup, [name]: target.value });
       preview.reset();
     };
-  const error = preview.error ?? apply.error;
+  const makeKey = useMutation({
+    mutationFn: async () => {
+      const name = `${tool.id} ${new Date().toISOString().slice(0, 19)}`;
+      const { results } = await api.post<{ results: { key: string }[] }>('keys', { name });
+      return { name, key: results[0]?.key ?? '' };
+    },
+    onSuccess: async (made) => {
+      onSetup({ ...setup, key: made.key });
+      preview.reset();
+      await queries.invalidateQueries({ queryKey: ['keys'] });
+      notify(t('detail.keyMade', { name: made.name }));
+    },
+  });
+  const error = preview.error ?? apply.error ?? makeKey.error;
   return (
     <div className="flex flex-col gap-4">
       <form
@@ -61,13 +87,13 @@ export function ToolSetup({ tool, settings }: { tool: Tool; settings: ToolSettin
           preview.mutate();
         }}
       >
-        <TextField label={t('detail.baseUrlLabel')} value={address} onChange={changed(setAddress)} required />
+        <TextField label={t('detail.baseUrlLabel')} value={address} onChange={changed('address')} required />
         <TextField
           label={t('detail.modelLabel')}
           hint={t('detail.modelHint')}
           list="tool-models"
           value={model}
-          onChange={changed(setModel)}
+          onChange={changed('model')}
           required={settings.model_required}
         />
         <datalist id="tool-models">
@@ -75,20 +101,25 @@ export function ToolSetup({ tool, settings }: { tool: Tool; settings: ToolSettin
             <option key={id} value={id} />
           ))}
         </datalist>
-        {settings.key_in_file ? (
-          <TextField
-            label={t('detail.apiKeyLabel')}
-            hint={t('detail.apiKeyHint')}
-            type="password"
-            autoComplete="off"
-            value={key}
-            onChange={changed(setKey)}
-          />
-        ) : (
-          <p className="self-end text-muted">
-            {t('detail.apiKeyVariable', { variable: settings.key_variable ?? '' })}
-          </p>
-        )}
+        <div className="flex items-start gap-2">
+          <div className="min-w-0 flex-1">
+            <TextField
+              label={t('detail.apiKeyLabel')}
+              hint={
+                settings.key_in_file
+                  ? t('detail.apiKeyHint')
+                  : t('detail.apiKeyVariable', { variable: settings.key_variable ?? '' })
+              }
+              type="password"
+              autoComplete="off"
+              value={key}
+              onChange={changed('key')}
+            />
+          </div>
+          <Button className="mt-6" busy={makeKey.isPending} onClick={() => makeKey.mutate()}>
+            {t('detail.makeKey')}
+          </Button>
+        </div>
         <div className="flex items-end gap-2">
           <Button type="submit" busy={preview.isPending}>
             {t('detail.preview')}

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -9,8 +10,8 @@ import { FilterBox } from '../../components/filter-box.tsx';
 import { QueryState } from '../../components/query-state.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
-import { statusesQuery, type Tool, toolsQuery, visible } from './queries.ts';
-import { installStates, type ToolsSearch } from './search.ts';
+import { BUILDER, statusesQuery, type Tool, toolsQuery, visible } from './queries.ts';
+import { installStates, supports, type ToolsSearch } from './search.ts';
 import { ToolBadges } from './tool-status.tsx';
 
 interface ToolsListProps {
@@ -27,18 +28,23 @@ export function ToolsList({ category, search, onSearch }: ToolsListProps) {
   const notify = useNotify();
   const tools = useQuery(toolsQuery(api));
   const statuses = useQuery(statusesQuery(api));
+  const [refreshing, setRefreshing] = useState(false);
   const refresh = async () => {
+    setRefreshing(true);
     try {
       await api.get('cli-tools/all-statuses', { query: { refresh: true } });
       await queries.invalidateQueries({ queryKey: ['tools'] });
       await queries.invalidateQueries({ queryKey: ['tool-statuses'] });
     } catch (error) {
       notify(error instanceof Error ? error.message : String(error));
+    } finally {
+      setRefreshing(false);
     }
   };
   const wanted = (search.q ?? '').toLowerCase();
-  const fits = ({ installed, name, vendor }: Tool) =>
+  const fits = ({ baseUrlSupport, installed, name, vendor }: Tool) =>
     `${name} ${vendor}`.toLowerCase().includes(wanted) &&
+    (search.support === undefined || search.support === 'all' || baseUrlSupport === search.support) &&
     (search.found === undefined || search.found === 'all' || installed === (search.found === 'installed'));
   return (
     <>
@@ -54,7 +60,13 @@ export function ToolsList({ category, search, onSearch }: ToolsListProps) {
           onChange={(event) => onSearch({ ...search, found: event.target.value as ToolsSearch['found'] })}
           choices={installStates.map((value) => ({ value, label: t(`filter.${value}`) }))}
         />
-        <Button icon={RefreshCw} onClick={refresh}>
+        <Select
+          label={t('filter.support')}
+          value={search.support ?? 'all'}
+          onChange={(event) => onSearch({ ...search, support: event.target.value as ToolsSearch['support'] })}
+          choices={supports.map((value) => ({ value, label: t(`filter.support_${value}`) }))}
+        />
+        <Button icon={RefreshCw} busy={refreshing} onClick={refresh}>
           {t('card.refreshDetection')}
         </Button>
       </div>
@@ -94,7 +106,12 @@ function ToolCard({ tool, version }: { tool: Tool; version: string | undefined }
           <span className="ms-auto shrink-0 text-muted text-xs">{version ?? tool.vendor}</span>
         </span>
         <span className="line-clamp-2 flex-1 text-muted">{tool.description}</span>
-        <ToolBadges tool={tool} />
+        {tool.endpoint !== null && tool.status !== 'not_installed' && (
+          <span className="truncate text-muted text-xs" title={tool.endpoint}>
+            {tool.endpoint}
+          </span>
+        )}
+        {tool.id !== BUILDER && <ToolBadges tool={tool} />}
       </Link>
     </li>
   );
