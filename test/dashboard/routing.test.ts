@@ -1,19 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
+import { buildPages } from './build.ts';
 import { enter, type Visitor, visitor } from './visitor.ts';
 
-const build = fileURLToPath(new URL('../../scripts/build-dashboard.ts', import.meta.url));
-
 describe('the pages of combos, connections and keys', { skip: withoutChromium }, () => {
-  before(() => {
-    const { status } = spawnSync(process.execPath, [build, '--if-stale'], { stdio: 'inherit' });
-    assert.equal(status, 0);
-  });
+  before(buildPages);
   const at = managed();
   const chromium = browser();
   const owner = () => ({ token: at.ownerKey() });

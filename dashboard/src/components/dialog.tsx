@@ -21,6 +21,8 @@ function Modal({ onClose, required, labelledBy, describedBy, className, children
     const element = dialog.current;
     if (element === null || element.open) return;
     element.showModal();
+    // The browser would take the cross, and React leaves no attribute that says which field is wanted.
+    element.querySelector<HTMLElement>('input:not([type=checkbox]), textarea, select')?.focus();
     return () => element.close();
   }, []);
   return (
