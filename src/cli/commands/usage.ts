@@ -4,7 +4,8 @@ import { usageRows } from '../../ledger/usage.ts';
 import { defaultSince, groupingList, parseGroupings } from '../../ledger/usage-query.ts';
 import type { Command } from '../command.ts';
 import { usageError } from '../terminal/failure.ts';
-import { type Column, count, dollars } from '../terminal/text.ts';
+import type { Column } from '../terminal/table.ts';
+import { count, dollars } from '../terminal/text.ts';
 import { timeOf } from '../terminal/time.ts';
 
 export const usageCommand: Command = {

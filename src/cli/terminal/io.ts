@@ -1,5 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
-import { type Column, type StyleName, styleText, table } from './text.ts';
+import { type Column, table } from './table.ts';
+import { type StyleName, styleText } from './text.ts';
 
 /** Everything that reaches or leaves the person or script at the terminal. */
 export interface Io {
@@ -43,7 +44,7 @@ export interface Choice {
 export type Check = (answer: string) => string | undefined;
 
 /** A stream that may be a terminal. */
-type Output = Writable & { isTTY?: boolean; hasColors?: () => boolean };
+type Output = Writable & { isTTY?: boolean; columns?: number; hasColors?: () => boolean };
 
 export interface IoInput {
   json: boolean;
@@ -97,7 +98,9 @@ export function createIo({
       stderr.write(forPeople(text));
     },
     paint,
-    table: (columns, rows) => table(columns, rows, paint),
+    // A program that reads a table wants a line for each row, so only a terminal has a width.
+    table: (columns, rows) =>
+      table(columns, rows, { paint, width: stdout.isTTY === true ? stdout.columns || null : null }),
     readStdin: () => readAll(stdin),
     ask: questions(stdin, stderr),
     flush: async () => {

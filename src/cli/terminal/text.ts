@@ -1,4 +1,4 @@
-/** Text for people: tables, colours, amounts and times. Nothing here writes anywhere. */
+/** Text for people: colours, amounts and times. Nothing here writes anywhere. */
 
 const styles = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const;
 
@@ -6,42 +6,6 @@ export type StyleName = keyof typeof styles;
 
 export function styleText(style: StyleName, text: string): string {
   return `\u001b[${styles[style]}m${text}\u001b[0m`;
-}
-
-export interface Column<Row> {
-  title: string;
-  cell: (row: Row) => string;
-  align?: 'right';
-  style?: (row: Row) => StyleName | null | undefined;
-}
-
-/** Aligned columns with a header line; two spaces between columns, none at the end of a line. */
-export function table<Row>(
-  columns: readonly Column<Row>[],
-  rows: readonly Row[],
-  paint: (style: StyleName, text: string) => string,
-): string {
-  const cells = rows.map((row) => columns.map((column) => printable(column.cell(row))));
-  const widths = columns.map((column, index) =>
-    Math.max(column.title.length, ...cells.map((line) => line[index]?.length ?? 0)),
-  );
-  const pad = (text: string, index: number) => {
-    const width = widths[index] ?? 0;
-    if (columns[index]?.align === 'right') return text.padStart(width);
-    return index === columns.length - 1 ? text : text.padEnd(width);
-  };
-  const header = paint('bold', columns.map((column, index) => pad(column.title, index)).join('  '));
-  const body = rows.map((row, line) =>
-    columns
-      .map((column, index) => {
-        const padded = pad(cells[line]?.[index] ?? '', index);
-        const style = column.style?.(row);
-        return style ? paint(style, padded) : padded;
-      })
-      .join('  ')
-      .trimEnd(),
-  );
-  return [header, ...body].join('\n');
 }
 
 /** Text from outside, safe for a terminal: control characters become spaces. */

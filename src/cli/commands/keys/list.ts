@@ -5,7 +5,8 @@ import { shownKeyLimits } from '../../../budgets/key-limits.ts';
 import { budgetStore } from '../../../budgets/store.ts';
 import type { Command, Options } from '../../command.ts';
 import { labelsIn } from '../../key-input.ts';
-import { type Column, localTime } from '../../terminal/text.ts';
+import type { Column } from '../../terminal/table.ts';
+import { localTime } from '../../terminal/text.ts';
 
 export const keysListCommand: Command = {
   arguments: [],

@@ -80,13 +80,18 @@ function providerTable(found: readonly Provider[], io: Io): string {
     [
       { title: 'ID', cell: (provider) => provider.id },
       { title: 'NAME', cell: (provider) => provider.name },
-      { title: 'CATEGORY', cell: (provider) => provider.category },
+      { title: 'CATEGORY', optional: true, cell: (provider) => provider.category },
       {
         title: 'KEY',
-        cell: (provider) => (needsKey(provider) ? (provider.keyVariables[0] ?? 'yes') : 'none needed'),
+        cell: (provider) => (needsKey(provider) ? (keyVariable(provider) ?? 'yes') : 'none needed'),
       },
-      { title: 'FORMATS', cell: (provider) => Object.keys(provider.formats).join(', ') },
+      { title: 'FORMATS', optional: true, cell: (provider) => Object.keys(provider.formats).join(', ') },
     ],
     found,
   );
+}
+
+/** The variable that holds the key; the directory names others beside it for some providers. */
+function keyVariable({ keyVariables }: Provider): string | undefined {
+  return keyVariables.find((name) => !name.endsWith('_NAME'));
 }
