@@ -67,6 +67,7 @@ function namesIn(row: UsageRow, grouping: Grouping): [string, string | null][] {
     case 'format':
     case 'outcome':
     case 'tier':
+    case 'session':
       return [[grouping, row[grouping]]];
     case 'key':
       return [['key', row.key_name]];

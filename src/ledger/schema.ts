@@ -220,6 +220,7 @@ const namedGroupings = [
   'format',
   'outcome',
   'tier',
+  'session',
 ] as const;
 
 export type TimeGrouping = (typeof timeGroupings)[number];
@@ -264,6 +265,8 @@ export const usageRow = z.object({
   outcome: z.string().nullable(),
   /** The service tier that served them. */
   tier: z.string().nullable(),
+  /** The run of a tool, as it names it in a header. */
+  session: z.string().nullable(),
   /** How many groups beyond the `top` of a query are in this row together; 0 for a group of its own. */
   rest_groups: z.int(),
   requests: z.int(),

@@ -68,6 +68,7 @@ const columnOf = {
   format: sql`requests.format`,
   outcome: sql`requests.outcome`,
   tier: sql`requests.served_tier`,
+  session: sql`requests.session`,
 } satisfies Record<string, RawBuilder<unknown>>;
 
 function dimensionsOf(grouping: Grouping): readonly Dimension[] {

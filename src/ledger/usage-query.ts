@@ -55,6 +55,7 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
       case 'format':
       case 'outcome':
       case 'tier':
+      case 'session':
       case 'provider':
       case 'model':
       case 'connection':

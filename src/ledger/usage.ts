@@ -71,6 +71,7 @@ function rowOf(sums: RankedSums, { buckets, combos, end, keys, query }: RowConte
     format: of('format'),
     outcome: of('outcome'),
     tier: of('tier'),
+    session: of('session'),
     rest_groups: sums.restGroups,
     requests: sums.requests,
     failed: sums.failed,

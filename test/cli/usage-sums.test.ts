@@ -14,7 +14,7 @@ it('usage sums up the ledger by any groups, as a table, as JSON and as CSV', asy
   const store = await ledgerOf(
     test,
     [
-      madeEntry({ id: 'a', startedAt, keyId: key?.id ?? null, costUsd: 0.1 }),
+      madeEntry({ id: 'a', startedAt, keyId: key?.id ?? null, costUsd: 0.1, session: 'run-1' }),
       madeEntry({ id: 'b', startedAt, keyId: key?.id ?? null, costUsd: 0.2 }),
       madeEntry({ id: 'c', startedAt, keyId: 'key_gone', model: 'mini', costUsd: null, outcome: 'failed' }),
       madeEntry({ id: 'd', startedAt: startedAt - 40 * 86_400_000 }),
@@ -44,6 +44,17 @@ it('usage sums up the ledger by any groups, as a table, as JSON and as CSV', asy
   assert.deepEqual(
     usage.map(({ cost_usd }) => cost_usd),
     [0.3, null],
+  );
+  const sessions = (await sandbox.run(['usage', '--by', 'session', '--since', '1d', '--json'])).json();
+  assert.deepEqual(
+    (sessions['usage'] as { session: string | null; requests: number }[]).map((row) => [
+      row.session,
+      row.requests,
+    ]),
+    [
+      [null, 2],
+      ['run-1', 1],
+    ],
   );
   const csv = (await sandbox.run(['usage', '--by', 'key', '--csv'])).stdout.trimEnd().split('\r\n');
   assert.equal(csv.length, 3);

@@ -16,7 +16,7 @@ export const usageCommand: Command = {
       value: 'GROUPING',
       kind: 'list',
       summary:
-        'hour, day, week, month, provider, model, connection, key, combo, owner, team, tag, label:NAME, format, outcome, tier or total; repeat it for groups within groups (default day)',
+        'hour, day, week, month, provider, model, connection, key, combo, owner, team, tag, label:NAME, format, outcome, tier, session or total; repeat it for groups within groups (default day)',
     },
     {
       name: 'since',
@@ -118,6 +118,7 @@ function groupName(row: UsageRow, by: Grouping): string {
     case 'format':
     case 'outcome':
     case 'tier':
+    case 'session':
       return row[by] ?? '-';
     default:
       return row.labels[by.slice('label:'.length)] ?? '-';
@@ -186,6 +187,7 @@ const csvColumns = [
   'outcome',
   'rest_groups',
   'tier',
+  'session',
 ] as const satisfies readonly (keyof UsageRow)[];
 
 /** RFC 4180. */
