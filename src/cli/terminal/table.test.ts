@@ -74,6 +74,7 @@ describe('a table', () => {
       const io = createIo({
         json: false,
         nonInteractive: true,
+        readsKeys: false,
         stdin: new PassThrough(),
         stdout,
         stderr,
