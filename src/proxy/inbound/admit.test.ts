@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fails, outcomeOf, request, whole } from '../../../test/support/proxy-run.ts';
+import type { Refusal } from '../../budgets/refusal.ts';
+import type { Asked, BudgetReservation, ChargeScope, Used } from '../../budgets/reservation.ts';
+
+const refusal: Refusal = {
+  budget: {
+    id: 'b',
+    scope: 'connection',
+    subject: 'a',
+    metric: 'tokens',
+    limit: 10,
+    period: 'day',
+    softPercent: null,
+    unpriced: 'refuse',
+    createdAt: 0,
+    updatedAt: 0,
+    resetAt: null,
+  },
+  subject: 'a',
+  spent: 8,
+  reserved: 0,
+  remaining: 2,
+  asked: 4_000,
+  retryAt: 1_030_000,
+  at: 1_000_000,
+  reason: 'full',
+};
+
+/** Budgets that have no room for some connections, and remember what they were asked. */
+function budgets(full: readonly string[], { late = false } = {}) {
+  const holds: Asked[] = [];
+  const scopes: { connection: string; tokens: number; usd: number | null }[] = [];
+  const settled: (Used | null)[] = [];
+  const reservation = {
+    reserve(scope: ChargeScope) {
+      const { connectionId: connection } = scope;
+      scopes.push({ connection, tokens: scope.tokens(), usd: scope.usd() });
+      const answer = full.some((name) => connection.includes(name)) ? refusal : null;
+      return late ? Promise.resolve(answer) : answer;
+    },
+    settle: (used: Used | null) => settled.push(used),
+    counters: () => [],
+  } as unknown as BudgetReservation;
+  const hold = (asked: Asked) => {
+    holds.push(asked);
+    return reservation;
+  };
+  return { limits: { hold }, holds, scopes, settled };
+}
+
+describe('a request under budgets', () => {
+  it('is counted by its key, its combo and its tags, and by what it used in the end', async () => {
+    const { limits, holds, scopes, settled } = budgets([]);
+    const { entry } = await outcomeOf(request({ a: [whole] }, { limits, fields: { max_tokens: 100 } }));
+    assert.deepEqual(
+      holds.map(({ keyId, tags }) => [keyId, tags]),
+      [['key', []]],
+    );
+    assert.equal(holds[0]?.comboId, entry.comboId);
+    assert.ok((scopes[0]?.tokens ?? 0) > 100, 'the output that is asked for, and the input');
+    assert.deepEqual(settled, [{ tokens: 4, usd: null }]);
+  });
+
+  it('sets aside the usual output where it names none, and as often as it asks for an answer', async () => {
+    const tokens = async (fields: object) => {
+      const { limits, scopes } = budgets([]);
+      await outcomeOf(request({ a: [whole] }, { limits, fields }));
+      return scopes[0]?.tokens ?? 0;
+    };
+    const one = await tokens({});
+    assert.ok(one >= 4_096 && one < 4_296, String(one));
+    const three = await tokens({ n: 3 });
+    assert.ok(three >= 3 * 4_096 && three < 3 * 4_096 + 200, String(three));
+  });
+
+  for (const late of [false, true])
+    it(`goes to the next target where a budget has no room for the first${late ? ', said later' : ''}`, async () => {
+      const { limits, scopes, settled } = budgets(['a'], { late });
+      const { asked, entry, recorded } = await outcomeOf(request({ a: [], b: [whole] }, { limits }));
+      assert.deepEqual([asked, entry.outcome], [['b'], 'ok']);
+      assert.equal(scopes.length, 2);
+      assert.deepEqual(
+        recorded[0]?.trace?.skipped.map(({ connection, reason }) => [connection, reason]),
+        [['a', 'limit']],
+      );
+      assert.deepEqual(settled, [{ tokens: 4, usd: null }]);
+    });
+
+  it('is refused with the reason of the first where no target has room, and no upstream hears of it', async () => {
+    const { limits } = budgets(['a', 'b']);
+    const { asked, begun, recorded } = request({ a: [], b: [] }, { limits });
+    await assert.rejects(begun, { code: 'rate_limit_exceeded', retryAfter: 30, message: /does not fit/ });
+    assert.deepEqual(asked, []);
+    assert.equal(recorded[0]?.entry.errorCode, 'rate_limit_exceeded');
+  });
+
+  it('moves what is set aside along with it after a failure', async () => {
+    const { limits, scopes, settled } = budgets([]);
+    const { entry } = await outcomeOf(request({ a: [fails(503)], b: [whole] }, { limits }));
+    assert.equal(entry.outcome, 'ok');
+    assert.deepEqual(new Set(scopes.map(({ connection }) => connection)).size, 2);
+    assert.deepEqual(settled.at(-1), { tokens: 4, usd: null });
+  });
+});

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import {
+  answers,
+  chunk,
+  outcomeOf,
+  request,
+  role,
+  streams,
+  whole,
+  word,
+} from '../../../test/support/proxy-run.ts';
+
+const last = chunk(
+  {},
+  {
+    choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 3, completion_tokens: 1 },
+  },
+);
+const done = 'data: [DONE]\n\n';
+const asAnthropic = { format: 'anthropic-messages', fields: { max_tokens: 5 } } as const;
+
+/** The events of a stream, by name. */
+const eventsIn = (text: string) => [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name);
+
+describe('an answer of another format', () => {
+  it('reaches the client in its own, and the request the upstream in its', async () => {
+    const { entry, sent, sink } = await outcomeOf(request({ a: [whole] }, asAnthropic));
+    assert.deepEqual(JSON.parse(sent[0]?.body ?? ''), {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
+      max_tokens: 5,
+    });
+    const { content, model, stop_reason: reason, usage } = JSON.parse(sink.text);
+    assert.deepEqual([content, model, reason], [[{ type: 'text', text: 'hi' }], 'all', 'end_turn']);
+    assert.deepEqual([usage.input_tokens, entry.usage?.input, entry.usage?.output], [3, 3, 1]);
+  });
+
+  it('is the same stream wherever the pieces of the upstream end', async () => {
+    const text = [role, word, last, done].join('');
+    const streamsOf = async (size: number) => {
+      const parts = text.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? [];
+      const { sink } = await outcomeOf(
+        request({ a: [streams('ends', ...parts)] }, { ...asAnthropic, stream: true }),
+      );
+      return sink.text;
+    };
+    const whole = await streamsOf(text.length);
+    assert.deepEqual(eventsIn(whole), [
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ]);
+    for (const size of [1, 7, 64]) assert.equal(await streamsOf(size), whole, `pieces of ${size}`);
+  });
+
+  it('ends with the error event of the client where the upstream broke off', async () => {
+    const { entry, sink } = await outcomeOf(
+      request({ a: [streams('cut', role, word)] }, { ...asAnthropic, stream: true }),
+    );
+    assert.equal(eventsIn(sink.text).at(-1), 'error');
+    assert.deepEqual([entry.outcome, entry.errorCode], ['failed', 'upstream_cut']);
+  });
+
+  it('is asked for elsewhere where the upstream broke off before its first word', async () => {
+    const running = request(
+      { a: [streams('cut', role)], b: [streams('ends', role, word, last, done)] },
+      { ...asAnthropic, stream: true },
+    );
+    const { asked, entry, sink } = await outcomeOf(running);
+    assert.deepEqual([asked, entry.outcome], [['a', 'b'], 'ok']);
+    assert.equal(eventsIn(sink.text).filter((name) => name === 'message_start').length, 1);
+  });
+
+  it('tells of an error in the dialect of the client, with the status of the upstream', async () => {
+    const error = {
+      error: { message: 'max_tokens is too large', type: 'invalid_request_error', code: null },
+    };
+    for (const script of [answers(400, error), answers(200, error)]) {
+      const { sink } = await outcomeOf(request({ a: [script] }, asAnthropic));
+      const told = JSON.parse(sink.text);
+      assert.deepEqual([told.type, told.error.type], ['error', 'invalid_request_error'], sink.text);
+      assert.match(told.error.message, /max_tokens is too large/);
+      assert.equal(sink.status, 400);
+    }
+  });
+
+  it('is refused where it is no JSON, or has no end', async () => {
+    const text = await outcomeOf(request({ a: [streams('ends', 'Bad gateway')] }, asAnthropic));
+    assert.deepEqual([text.sink.status, text.entry.outcome], [502, 'failed']);
+    const endless = await outcomeOf(
+      request({ a: [streams('ends', role, word)] }, { ...asAnthropic, stream: true }),
+    );
+    assert.equal(endless.entry.outcome, 'failed');
+    assert.equal(eventsIn(endless.sink.text).at(-1), 'error');
+  });
+});
