@@ -47,7 +47,7 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
   return {
     name: 'alerts',
     title: 'Alerts',
-    summary: 'Who is told of what happens in the gateway: by webhook, Slack, e-mail or a program.',
+    summary: 'Alerts about what happens in the gateway, by webhook, Slack, e-mail or a program.',
     record: alertRow,
     read: 'alerts:read',
     list: async () => (await alerts.list()).map(rowOfAlert),
@@ -93,7 +93,7 @@ export function alertsResource({ alerts, commandsByApi, reload, test }: AlertsIn
       pause: switchTo(true),
       resume: switchTo(false),
       test: {
-        summary: 'Sends a message now, and says what the receiver answered.',
+        summary: 'Sends a test message now and returns the receiver’s answer.',
         permission: 'alerts:operate',
         perMinute: TESTS_PER_MINUTE,
         beside: true,

@@ -90,7 +90,7 @@ function making(
 /** A small backup is checked by the time of the answer; what takes longer is left to its task. */
 function verifying(dataDir: string, work: BackupWork): Action {
   return {
-    summary: 'Reads the whole backup and compares it with its manifest. What takes longer is left to a task.',
+    summary: 'Reads the whole backup and compares it with its manifest. A task does what takes longer.',
     permission: 'backups:create',
     perMinute: 12,
     async run({ id }, _given, caller) {
@@ -111,7 +111,7 @@ function verifying(dataDir: string, work: BackupWork): Action {
 }
 
 const explained: Action = {
-  summary: 'Says how to restore the backup, which needs the gateway stopped.',
+  summary: 'Explains how to restore the backup, which requires a stopped gateway.',
   permission: 'backups:restore',
   run: async (row) => ({
     success: false,

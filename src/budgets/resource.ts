@@ -31,7 +31,7 @@ export function budgetsResource({ limits, now, store }: BudgetsInput): Resource 
   return {
     name: 'budgets',
     title: 'Budgets',
-    summary: 'Limits on money, tokens, requests and concurrency, with what is used of them at this moment.',
+    summary: 'Limits on money, tokens, requests and concurrency, with their current use.',
     record: budgetRow,
     read: 'budgets:read',
     list: async () => Promise.all((await budgets.list()).map(shown)),

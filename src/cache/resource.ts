@@ -7,14 +7,15 @@ export function cacheResource({ answers }: { answers: AnswerCache }): Resource {
   return {
     name: 'cache',
     title: 'Cache',
-    summary: 'Answers that are given again to the same request, where a key or a combo wants that.',
+    summary:
+      'The response cache: answers that are reused for the same request, where a key or a combo asks for that.',
     record: cacheRow,
     read: 'cache:read',
     list: async () => [answers.stats()],
     find: async (id) => (id === answers.stats().id ? answers.stats() : null),
     actions: {
       clear: {
-        summary: 'Forgets all answers. What was counted stays.',
+        summary: 'Clears the cache. The counters stay.',
         permission: 'cache:operate',
         preview: async () => ({
           success: true,

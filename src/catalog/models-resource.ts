@@ -45,7 +45,7 @@ export function modelsResource({ catalog, names, now, offers }: ModelsInput): Re
     name: 'models',
     title: 'Models',
     summary:
-      'What can be asked for: combos, aliases, and the models of all active connections, with what they cost.',
+      'The models that clients can ask for: combos, aliases, and the models of all active connections, with their prices.',
     record: modelRow,
     read: 'models:read',
     list: async () => [...names(now()).map(rowOfName), ...distinct(offers()).flatMap(rowsOf)],

@@ -19,7 +19,7 @@ export function providersResource({ connections }: ProvidersInput): Resource {
   return {
     name: 'providers',
     title: 'Providers',
-    summary: 'Who can be connected: the catalogue that comes with this version.',
+    summary: 'The providers that can be connected: the catalog of this version.',
     record: providerRow,
     read: 'providers:read',
     async list() {

@@ -19,14 +19,14 @@ export function catalogResource({ catalog, dataDir, now }: CatalogResourceInput)
   return {
     name: 'catalog',
     title: 'Catalog',
-    summary: 'Where the facts and prices of models come from, and how old they are.',
+    summary: 'The source and the age of the model catalog: facts and prices.',
     record: dataSetRow,
     read: 'models:read',
     list: async () => [row()],
     find: async (asked) => (asked === id ? row() : null),
     actions: {
       update: {
-        summary: 'Takes the data that models.dev publishes at this moment, once it is verified.',
+        summary: 'Downloads the current data of models.dev and uses it once it is verified.',
         permission: 'catalog:update',
         preview: async () => ({ success: true, message: 'https://models.dev/api.json would be read' }),
         async run() {
@@ -38,7 +38,7 @@ export function catalogResource({ catalog, dataDir, now }: CatalogResourceInput)
         },
       },
       reset: {
-        summary: 'Goes back to the data that came with this version.',
+        summary: 'Restores the data that came with this version.',
         permission: 'catalog:update',
         preview: async () => ({ success: true, message: 'the installed data would be removed' }),
         async run() {

@@ -18,7 +18,7 @@ export const keyFlags: readonly Flag[] = [
     summary: 'models it may use, comma separated; a trailing * matches any rest',
   },
   { name: 'expires', value: 'TIME', summary: 'when it stops working: ISO 8601, e.g. 2027-01-31' },
-  { name: 'budget-usd', value: 'N', summary: 'USD that may be spent with it in a period' },
+  { name: 'budget-usd', value: 'N', summary: 'limit in USD with it in a period' },
   {
     name: 'budget-period',
     value: 'PERIOD',

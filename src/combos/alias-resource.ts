@@ -8,7 +8,7 @@ export function aliasesResource({ aliases }: { aliases: ReturnType<typeof aliasS
   return {
     name: 'aliases',
     title: 'Aliases',
-    summary: 'Other names for models and combos; a * in one stands for any text.',
+    summary: 'Other names for models and combos; * stands for any text.',
     record: aliasRow,
     read: 'combos:read',
     list: async () => (await aliases.list()).map(rowOfAlias),

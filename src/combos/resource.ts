@@ -32,7 +32,7 @@ export function combosResource({ combos, routes }: CombosInput): Resource {
   return {
     name: 'combos',
     title: 'Combos',
-    summary: 'Routing sets: targets behind one name, and how to choose among them.',
+    summary: 'Combos: several targets behind one name, and how to choose among them.',
     record: comboRow,
     read: 'combos:read',
     list: async () => shown(await combos.list()),
@@ -87,7 +87,7 @@ function targetOf(given: string | { target: string; weight?: number | undefined 
 
 function activateAction(combos: Combos): Action {
   return {
-    summary: 'Makes it what "auto" means, instead of the one before.',
+    summary: 'Makes it the active combo, which "auto" stands for.',
     permission: 'combos:operate',
     possible: (row) => row['active'] === false,
     preview: async (row) => ({ success: true, message: `${titleOf(row)} would be what "auto" means` }),
@@ -100,7 +100,7 @@ function activateAction(combos: Combos): Action {
 
 function deactivateAction(combos: Combos): Action {
   return {
-    summary: 'Lets "auto" mean nothing.',
+    summary: 'Deactivates it: "auto" stands for nothing.',
     permission: 'combos:operate',
     possible: (row) => row['active'] === true,
     preview: async (row) => ({ success: true, message: `${titleOf(row)} would not be active any more` }),

@@ -119,7 +119,7 @@ function withHealth(record: ConnectionRecord, health: ConnectionHealth): Row {
 
 function testAction(probe: Probe): Action {
   return {
-    summary: 'Asks the upstream once, to see whether address and credential work.',
+    summary: 'Sends one request to check the address and the credential.',
     permission: 'connections:operate',
     beside: true,
     perMinute: 60,
@@ -133,7 +133,7 @@ function testAction(probe: Probe): Action {
 
 function discoverAction(probe: Probe): Action {
   return {
-    summary: 'Asks the upstream which models it has, and offers those from now on.',
+    summary: 'Asks the upstream for its models and offers those from now on.',
     permission: 'connections:operate',
     beside: true,
     perMinute: 60,
@@ -150,7 +150,7 @@ function discoverAction(probe: Probe): Action {
 function switchTo(active: boolean, { connections }: Connections): Action {
   const state = active ? 'enabled' : 'disabled';
   return {
-    summary: active ? 'Takes requests again.' : 'Takes no more requests; those under way go on.',
+    summary: active ? 'Enables the connection again.' : 'Disables the connection; open requests continue.',
     permission: 'connections:operate',
     possible: (row) => row['active'] !== active,
     preview: async (row) => ({ success: true, message: `${nameOf(row)} would be ${state}` }),
@@ -168,7 +168,7 @@ function resetAction(health: ConnectionHealth): Action {
     return condition.state !== 'ready' || model_conditions.length > 0;
   };
   return {
-    summary: 'Forgets what requests met there: it is asked again at once.',
+    summary: 'Clears its failures, so that it is asked again at once.',
     permission: 'connections:operate',
     possible: heldAgainst,
     preview: async (row) => ({ success: true, message: `${nameOf(row)} would be asked again at once` }),

@@ -55,7 +55,7 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
     name: 'quota',
     title: 'Quota',
     summary:
-      'What is left of the limits of each connection, as the headers of its last answers told, and of its money, where the provider tells that.',
+      'The remaining quota of each connection, from the headers of its last answers, and its balance, where the provider reports one.',
     record: quotaRow,
     read: 'quota:read',
     list: async () => (await connections()).map(rowOf),
@@ -66,7 +66,7 @@ export function quotaResource({ accounts, balances, connections }: QuotaInput): 
     },
     actions: {
       refresh: {
-        summary: 'Asks the provider how much money is left.',
+        summary: 'Asks the provider for the remaining balance.',
         permission: 'connections:operate',
         perMinute: 30,
         possible: ({ id }) => balances.tells(id),

@@ -23,7 +23,7 @@ const dryRun = query('dry_run', 'Change nothing, and say what would be changed',
 /** The paths below `/api/cli-tools`. */
 export function cliToolsPaths(): Record<string, PathItem> {
   const map: JsonSchema = { type: 'object', additionalProperties: schemaOf(toolBatchStatus, 'output') };
-  const changed = { 200: { description: 'What was changed', content: json(schemaOf(toolChange, 'output')) } };
+  const changed = { 200: { description: 'What changed', content: json(schemaOf(toolChange, 'output')) } };
   return {
     '/api/cli-tools/all-statuses': {
       get: operation('list_tool_statuses', 'Which tools are here and where they point', 'tools:read', {
@@ -46,7 +46,7 @@ export function cliToolsPaths(): Record<string, PathItem> {
         requestBody: { required: false, content: json(schemaOf(toolSettingsInput, 'input')) },
         responses: { ...changed, ...changeFailures },
       }),
-      delete: operation('restore_tool', 'Take what the gateway wrote', 'tools:update', {
+      delete: operation('restore_tool', 'Remove what the gateway wrote', 'tools:update', {
         parameters: [
           dryRun,
           query('backup_id', 'Put the files of this backup back, whatever came into them since'),

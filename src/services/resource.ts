@@ -51,7 +51,7 @@ export function servicesResource(deps: ServicesResourceInput): Resource {
     },
     actions: {
       start: order(deps, {
-        summary: 'Starts it; what runs already goes on',
+        summary: 'Starts the service; one that already runs keeps running',
         possible: ({ desired_state, kind, state }) =>
           movableKinds.has(String(kind)) && desired_state === 'stopped' && state === 'stopped',
         orderOf: () => ({ action: 'start' }),
@@ -207,7 +207,7 @@ function foreseen(part: Part, parts: readonly Part[], asked: Order): Outcome {
 
 function reload(deps: Deps): Action {
   return {
-    summary: 'Reads its settings anew; what is open goes on',
+    summary: 'Reloads its settings; open requests continue',
     permission: 'services:operate',
     possible: ({ kind, state }) => kind === 'data_plane' && state === 'running',
     preview: async ({ id }) => ({ success: true, message: `"${id}" would read its settings anew` }),
@@ -232,7 +232,7 @@ function test(deps: Deps): Action {
     probed.set(key, deps.now());
   };
   return {
-    summary: 'Looks at it now; a connection asks its upstream once',
+    summary: 'Runs its health checks now; a connection asks its upstream once',
     permission: 'services:operate',
     beside: true,
     possible: ({ state }) => state !== 'disabled',

@@ -8,7 +8,8 @@ export function tasksResource({ tasks }: { tasks: Tasks }): Resource {
   return {
     name: 'tasks',
     title: 'Tasks',
-    summary: 'Work that goes on after its request was answered: your own, and as an admin everybody’s.',
+    summary:
+      'Background work that continues after its request was answered: your own tasks, or everybody’s for an admin.',
     record: taskRow,
     read: 'tasks:read',
     list: async (caller) => (await tasks.list(seesAll(caller) ? null : caller.userId)).map(rowOf),

@@ -44,7 +44,7 @@ export function settingsResource({ config, env }: SettingsInput): Resource {
     name: 'settings',
     title: 'Settings',
     summary:
-      'What is in force and where it comes from. Changes go to config.json and hold from the next start on.',
+      'Settings, their current values and where those come from. Changes go to config.json and apply at the next start.',
     record: settingRow,
     read: 'settings:read',
     list: async () => rowsNow(),
@@ -64,7 +64,7 @@ function resetAction(write: (row: Row, value: unknown) => SettingRow): Action {
   const message = (row: Row, what: string) =>
     `config.json ${what} ${row.id}: its default holds from the next start on`;
   return {
-    summary: 'Takes the setting out of config.json.',
+    summary: 'Removes the setting from config.json.',
     permission: 'settings:update',
     possible: (row) => row['in_file'] === true && row['editable'] === true,
     preview: async (row) => ({ success: true, message: message(row, 'would no longer name') }),

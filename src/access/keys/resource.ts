@@ -56,7 +56,8 @@ export function keysResource({ keys, now }: KeysInput): Resource {
       enable: switchTo(false, change),
       disable: switchTo(true, change),
       rotate: {
-        summary: 'Gives the key another text, shown this once. The old one stops working at once.',
+        summary:
+          'Replaces the text of the key and shows the new one once. The old one stops working at once.',
         permission: 'keys:update',
         preview: async (row) => done(row, 'would get another text, and the old one would stop working'),
         async run(row) {
@@ -74,7 +75,7 @@ export function keysResource({ keys, now }: KeysInput): Resource {
 function switchTo(disabled: boolean, change: (row: Row, patch: KeyPatch) => Promise<Row>): Action {
   const state = disabled ? 'disabled' : 'enabled';
   return {
-    summary: disabled ? 'Refuses the key from now on.' : 'Lets the key in again.',
+    summary: disabled ? 'Disables the key.' : 'Enables the key again.',
     permission: 'keys:update',
     possible: (row) => row['disabled'] !== disabled,
     preview: async (row) => done(row, `would be ${state}`),

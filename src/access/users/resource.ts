@@ -49,7 +49,8 @@ export function usersResource(parts: AccessParts): Resource {
   return {
     name: 'users',
     title: 'Users',
-    summary: 'Who may manage the gateway. Without the permission users:read a caller sees only themselves.',
+    summary:
+      'The people who may manage the gateway. Without the permission users:read, callers see only themselves.',
     record,
     read: 'self:read',
     list: async (caller) => (await users.list()).filter(visible(caller)).map(userRow),
@@ -148,7 +149,7 @@ function revokeSessions({ now, tokens }: AccessParts): Action {
 function switches({ now, users }: AccessParts): Record<'disable' | 'enable', Action> {
   return {
     disable: {
-      summary: 'Lets the user in no more, and ends all their tokens',
+      summary: 'Disables the user and ends all their tokens',
       permission: 'users:update',
       possible: (row) => row['disabled'] === false,
       async run(row, _input, caller) {
@@ -159,7 +160,7 @@ function switches({ now, users }: AccessParts): Record<'disable' | 'enable', Act
       },
     },
     enable: {
-      summary: 'Lets the user in again',
+      summary: 'Enables the user again',
       permission: 'users:update',
       possible: (row) => row['disabled'] === true,
       async run(row, _input, caller) {

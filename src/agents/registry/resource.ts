@@ -130,7 +130,7 @@ export function agentsResource(input: AgentsResourceInput): Resource {
       enable: switchTo(true),
       disable: switchTo(false),
       refresh: {
-        summary: 'Looks for the programs of all agents anew, and asks them for their versions.',
+        summary: 'Looks for the programs of all agents again and asks each for its version.',
         permission: 'agents:operate',
         perMinute: REFRESHES_PER_MINUTE,
         beside: true,
@@ -162,7 +162,7 @@ function done(row: Row, what: string): Outcome {
 
 function testAction({ test }: RunningAgents, onThisMachine: (caller: Caller) => void): Action {
   return {
-    summary: 'Starts it where needed, asks it for one word, and says what it answered.',
+    summary: 'Starts the agent if needed, sends a one-word prompt, and returns the answer.',
     permission: 'agents:operate',
     perMinute: TESTS_PER_MINUTE,
     beside: true,

@@ -19,8 +19,8 @@ export const demoDataCommand: Command = {
       kind: 'count',
       summary: `how many requests, about (default ${REQUESTS_A_DAY} a day)`,
     },
-    { name: 'seed', value: 'N', kind: 'count', summary: 'another number makes other traffic (default 1)' },
-    { name: 'replace', summary: 'remove the demo data that are there first' },
+    { name: 'seed', value: 'N', kind: 'count', summary: 'seed of the made-up traffic (default 1)' },
+    { name: 'replace', summary: 'remove existing demo data first' },
   ],
   needs: 'nothing',
   about:

@@ -28,7 +28,7 @@ export const doctorCommand: Command = {
   flags: [
     { name: 'no-liveness', summary: 'do not ask the gateway whether it is alive' },
     { name: 'host', value: 'HOST', summary: 'host of the gateway (env GATEWAY_HOST, default 127.0.0.1)' },
-    { name: 'liveness-url', value: 'URL', summary: 'ask this address instead of /healthz of the gateway' },
+    { name: 'liveness-url', value: 'URL', summary: 'probe this address instead of the gateway’s /healthz' },
   ],
   needs: 'nothing',
   about:

@@ -110,12 +110,12 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'provider pause',
-    summary: 'Send no more requests to a connection',
+    summary: 'Pause a connection: send it no more requests',
     load: async () => (await import('./provider/switch.ts')).providerPauseCommand,
   },
   {
     name: 'provider resume',
-    summary: 'Send requests to a paused connection again',
+    summary: 'Resume a paused connection',
     load: async () => (await import('./provider/switch.ts')).providerResumeCommand,
   },
   {
@@ -170,12 +170,12 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'catalog show',
-    summary: 'Show what is known of a model, and where each figure comes from',
+    summary: 'Show the facts about a model and where each figure comes from',
     load: async () => (await import('./catalog/show.ts')).catalogShowCommand,
   },
   {
     name: 'catalog update',
-    summary: 'Take newer facts and prices of models',
+    summary: 'Update the model catalog: facts and prices',
     load: async () => (await import('./catalog/update.ts')).catalogUpdateCommand,
   },
   {
@@ -225,12 +225,12 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'status',
-    summary: 'Show whether the gateway is running, and the totals of 24 hours',
+    summary: 'Show whether the gateway is running, and the last 24 hours',
     load: async () => (await import('./status.ts')).statusCommand,
   },
   {
     name: 'version',
-    summary: 'Show the version, and that of the running gateway',
+    summary: 'Show the version of this program and of the running gateway',
     load: async () => (await import('./version.ts')).versionCommand,
   },
   {
@@ -275,12 +275,12 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'env get',
-    summary: 'Print one of them',
+    summary: 'Print one environment variable',
     load: async () => (await import('./env/get.ts')).envGetCommand,
   },
   {
     name: 'env set',
-    summary: 'Print the line that sets one in this shell',
+    summary: 'Print the line that sets an environment variable in this shell',
     load: async () => (await import('./env/set.ts')).envSetCommand,
   },
   {
@@ -325,7 +325,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'events validate',
-    summary: 'Check a configuration of events',
+    summary: 'Check an event configuration',
     load: async () => (await import('./events/validate.ts')).eventsValidateCommand,
   },
   {
@@ -335,27 +335,27 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'events apply',
-    summary: 'Put a configuration of events into force',
+    summary: 'Apply an event configuration',
     load: async () => (await import('./events/apply.ts')).eventsApplyCommand,
   },
   {
     name: 'events show',
-    summary: 'Show the configuration of events',
+    summary: 'Show the event configuration',
     load: async () => (await import('./events/show.ts')).eventsShowCommand,
   },
   {
     name: 'events history',
-    summary: 'Show the configurations of events that were in force',
+    summary: 'Show earlier event configurations',
     load: async () => (await import('./events/history.ts')).eventsHistoryCommand,
   },
   {
     name: 'events rollback',
-    summary: 'Go back to an earlier configuration of events',
+    summary: 'Go back to an earlier event configuration',
     load: async () => (await import('./events/rollback.ts')).eventsRollbackCommand,
   },
   {
     name: 'events status',
-    summary: 'Show how the event engine is doing',
+    summary: 'Show the state of the event engine',
     load: async () => (await import('./events/status.ts')).eventsStatusCommand,
   },
   {
@@ -370,7 +370,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'events repair',
-    summary: 'Save what can be read of a damaged database of events',
+    summary: 'Recover what is readable from a damaged event database',
     load: async () => (await import('./events/repair.ts')).eventsRepairCommand,
   },
   {
@@ -380,7 +380,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'alerts add',
-    summary: 'Tell somebody of what happens, by webhook, Slack, e-mail or a program',
+    summary: 'Add an alert by webhook, Slack, e-mail or a program',
     load: async () => (await import('./alerts/add.ts')).alertsAddCommand,
   },
   {
@@ -395,7 +395,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'alerts test',
-    summary: 'Send a test message, and show the answer',
+    summary: 'Send a test message and show the answer',
     load: async () => (await import('./alerts/test.ts')).alertsTestCommand,
   },
   {
@@ -425,12 +425,12 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'tools add',
-    summary: 'Describe a tool that the catalogue does not have',
+    summary: 'Add a tool that is not in the catalog',
     load: async () => (await import('./tools/add.ts')).toolsAddCommand,
   },
   {
     name: 'tools remove',
-    summary: 'Forget a tool that was added',
+    summary: 'Remove a tool that you added',
     load: async () => (await import('./tools/remove.ts')).toolsRemoveCommand,
   },
   {
@@ -450,7 +450,7 @@ export const commandList: readonly CommandEntry[] = [
   })),
   {
     name: 'tools doctor',
-    summary: 'Look for what would keep a tool from working',
+    summary: 'Check whether a tool will work through the gateway',
     load: async () => (await import('./tools/doctor.ts')).toolsDoctorCommand,
   },
   {
@@ -476,7 +476,7 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'agents show',
-    summary: 'Show all that is known of an ACP agent',
+    summary: 'Show the details of an ACP agent',
     load: async () => (await import('./agents/show.ts')).agentsShowCommand,
   },
   {
@@ -501,17 +501,17 @@ export const commandList: readonly CommandEntry[] = [
   },
   {
     name: 'agents add',
-    summary: 'Describe a program of your own as an ACP agent',
+    summary: 'Add a program of your own as an ACP agent',
     load: async () => (await import('./agents/add.ts')).agentsAddCommand,
   },
   {
     name: 'agents remove',
-    summary: 'Forget an ACP agent that was added',
+    summary: 'Remove an ACP agent that you added',
     load: async () => (await import('./agents/remove.ts')).agentsRemoveCommand,
   },
   {
     name: 'agents test',
-    summary: 'Ask an ACP agent for one word',
+    summary: 'Test an ACP agent with a one-word prompt',
     load: async () => (await import('./agents/test.ts')).agentsTestCommand,
   },
   {

@@ -25,9 +25,13 @@ export const logsCommand: Command = {
       short: 'n',
       value: 'N',
       kind: 'count',
-      summary: 'how many requests, the latest (default 50)',
+      summary: 'show this many of the latest requests (default 50)',
     },
-    { name: 'since', value: 'TIME', summary: 'only requests since then: ISO 8601, or 90s, 30m, 6h, 2d ago' },
+    {
+      name: 'since',
+      value: 'TIME',
+      summary: 'only requests since this time: ISO 8601, or 90s, 30m, 6h, 2d ago',
+    },
     {
       name: 'search',
       value: 'TEXT',
@@ -39,7 +43,7 @@ export const logsCommand: Command = {
       kind: 'list',
       summary: 'only requests with this tag, e.g. team=core; repeat it for requests with all of them',
     },
-    { name: 'follow', short: 'f', summary: 'go on with new requests until interrupted' },
+    { name: 'follow', short: 'f', summary: 'keep showing new requests until interrupted' },
   ],
   needs: 'store',
   about:

@@ -12,7 +12,7 @@ type Line = Pick<Quota['limits'][number], 'name' | 'model' | 'left' | 'resets_at
 
 export const quotaCommand: Command = {
   arguments: [],
-  flags: [{ name: 'refresh', summary: 'ask the providers that tell it how much money is left, now' }],
+  flags: [{ name: 'refresh', summary: 'ask the providers that report a balance for it now' }],
   needs: 'server',
   about:
     'Limits as the headers of the last answers told, and the money that is left where the provider tells it (OpenRouter, DeepSeek, Moonshot), asked for every 15 minutes. Providers that tell nothing are in the JSON document without any.',

@@ -15,7 +15,7 @@ interface Affected {
 
 export const resetEncryptedColumnsCommand: Command = {
   arguments: [],
-  flags: [{ name: 'force', summary: 'really do it: without it there is only a list of what would be lost' }],
+  flags: [{ name: 'force', summary: 'really do it; without this flag, only list what would be lost' }],
   needs: 'store',
   about:
     'For when the key is lost: removes every stored credential, and the alerts and kept responses, which are encrypted too. The connections stay, and each shows that its credential has to be entered again.',

@@ -44,7 +44,7 @@ export const setupCommand: Command = {
       summary: `which provider (default ${defaultProvider})`,
     },
     { name: 'provider-name', value: 'NAME', summary: "the connection's name (default: the provider's id)" },
-    { name: 'provider-base-url', value: 'URL', summary: 'root of its API, where it is not the usual one' },
+    { name: 'provider-base-url', value: 'URL', summary: 'base URL of its API, if not the default' },
     { name: 'default-model', value: 'MODEL', summary: 'a model to offer even when the provider lists none' },
     ...credentialFlags.map((flag) =>
       flag.name === 'api-key' ? { ...flag, summary: `${flag.summary} (env ${keyVariable})` } : flag,

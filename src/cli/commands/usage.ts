@@ -21,13 +21,13 @@ export const usageCommand: Command = {
     {
       name: 'since',
       value: 'TIME',
-      summary: 'from then on: ISO 8601, or 6h, 30d ago (default 30d; by hour 2d, week 84d, month 365d)',
+      summary: 'since this time: ISO 8601, or 6h, 30d ago (default 30d; by hour 2d, week 84d, month 365d)',
     },
-    { name: 'until', value: 'TIME', summary: 'up to then, likewise (default now)' },
+    { name: 'until', value: 'TIME', summary: 'until this time, written likewise (default now)' },
     {
       name: 'time-zone',
       value: 'ZONE',
-      summary: 'whose hours and days are meant, e.g. Europe/Vienna (default UTC)',
+      summary: 'time zone of hours and days, e.g. Europe/Vienna (default UTC)',
     },
     { name: 'tag', value: 'TAG', summary: 'only requests with this tag, e.g. team=core' },
     {

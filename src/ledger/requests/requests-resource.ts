@@ -10,8 +10,7 @@ export function requestsResource(store: Pick<Store, 'db'>): Resource {
   return {
     name: 'requests',
     title: 'Requests',
-    summary:
-      'Finished model requests: what was used, what it cost, how it went. Prompts and answers are not kept.',
+    summary: 'Finished model requests: usage, cost and outcome. Prompts and answers are not kept.',
     record: requestRow,
     read: 'requests:read',
     filters: new Map([['text', 'text']]),

@@ -146,7 +146,9 @@ const consent = (method: string): Operation => ({
 /** The paths that are no collections. */
 export function fixedPaths(): Record<string, PathItem> {
   return {
-    '/api': { get: plain('entry_point', 'What this is, who asks, and what there is', entryPoint) },
+    '/api': {
+      get: plain('entry_point', 'The entry point: this gateway, the caller, and the collections', entryPoint),
+    },
     '/api/auth': {
       get: {
         ...plain('log_in', 'Get a token for a name and a password, or a new one for a token', token, 'auth'),
@@ -164,7 +166,7 @@ export function fixedPaths(): Record<string, PathItem> {
         summary: 'End the token of this request',
         tags: ['auth'],
         description: 'End the token of this request.',
-        responses: { 204: { description: 'It is gone' }, ...failures },
+        responses: { 204: { description: 'It was deleted' }, ...failures },
       },
     },
     '/api/setup': {
@@ -198,9 +200,9 @@ export function fixedPaths(): Record<string, PathItem> {
     '/api/live': {
       get: {
         operationId: 'watch',
-        summary: 'What happens, as server-sent events',
+        summary: 'Live updates, as server-sent events',
         tags: ['api'],
-        description: 'What happens, as server-sent events.',
+        description: 'Live updates, as server-sent events.',
         parameters: [
           { name: 'topics', in: 'query', description: '`requests`, `services`, `logs`', schema: text },
           { name: 'since', in: 'query', description: 'The id of the last event that was seen', schema: text },

@@ -31,7 +31,7 @@ export function openApiDocument(resources: readonly Resource[], version: string)
     security: [{ token: [] }, { basic: [] }],
     tags: [
       { name: 'auth', description: 'Logging in and out' },
-      { name: 'api', description: 'What there is' },
+      { name: 'api', description: 'The entry point, live updates and this document' },
       acpAgentsTag,
       cliToolsTag,
       eventsTag,

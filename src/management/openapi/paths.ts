@@ -189,8 +189,8 @@ function memberItem(resource: Resource): PathItem {
     item.delete = operation(resource, 'delete', `Delete a member of ${name}`, remove.permission, {
       parameters: changeParameters,
       responses: {
-        200: { description: 'What would be gone, of a dry run', content: json(ref('Outcome')) },
-        204: { description: 'It is gone' },
+        200: { description: 'What a dry run would delete', content: json(ref('Outcome')) },
+        204: { description: 'It was deleted' },
       },
     });
   return item;
@@ -242,10 +242,10 @@ function postToMember(resource: Resource, things: readonly Thing[]): Operation {
   // `edit` answers as PATCH does: with the member.
   const done =
     resource.update === undefined ? ref('Outcome') : { anyOf: [ref('Outcome'), ref(schemaName(resource))] };
-  const acting = operation(resource, 'act_on', `Do something with a member of ${resource.name}`, permission, {
+  const acting = operation(resource, 'act_on', `Run an action on a member of ${resource.name}`, permission, {
     parameters: postParameters,
     requestBody: { required: true, content: json({ oneOf: variants }) },
-    responses: { 200: { description: 'What came of it', content: json(done) } },
+    responses: { 200: { description: 'The outcome', content: json(done) } },
   });
   const failed = json({ anyOf: [ref('Problem'), ref('Outcome')] });
   return {
@@ -272,8 +272,8 @@ function postToCollection(resource: Resource): Operation {
   const making: Thing[] =
     create === undefined
       ? []
-      : [{ action: 'create', summary: `Makes a member of ${name}, also without an action`, ...create }];
-  const asking = { action: 'query', summary: 'Shows several', permission: read, input: null };
+      : [{ action: 'create', summary: `Creates a member of ${name}; also without "action"`, ...create }];
+  const asking = { action: 'query', summary: 'Shows several members', permission: read, input: null };
   const things = [...making, asking, ...thingsDone(resource)];
   const several: JsonSchema = {
     type: 'object',

@@ -25,7 +25,7 @@ export const createKey = tool({
     name: z.string().min(1).max(200).describe('what it is for, such as "laptop"'),
     models: z.array(z.string()).max(100).optional().describe('models it may use; a trailing * fits any rest'),
     expires_at: time.optional().describe('ISO 8601; default: never'),
-    budget_usd: z.number().positive().optional().describe('USD that may be spent in a period'),
+    budget_usd: z.number().positive().optional().describe('limit in USD for each period'),
     budget_period: z.enum(['day', 'week', 'month']).optional().describe('default: month'),
     rpm: z.int().positive().optional().describe('requests a minute'),
     tpm: z.int().positive().optional().describe('tokens a minute'),

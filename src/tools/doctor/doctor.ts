@@ -34,7 +34,7 @@ export interface DoctorInput {
   key: string | null;
   /** The model to try; null takes the tool's own. */
   model: string | null;
-  /** Whether to send the request to the model as well, which costs what it costs. */
+  /** Whether to also send the request to the model, which may cost money. */
   send: boolean;
   /** Ids of the models that a key may use; null where nobody answers. */
   models(root: string, key: string | null): Promise<string[] | null>;

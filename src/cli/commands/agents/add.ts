@@ -16,7 +16,7 @@ export const agentsAddCommand: Command = {
       name: 'home',
       value: 'WHOSE',
       choices: ['user', 'session'],
-      summary: 'which home folder it sees (default session)',
+      summary: 'home folder that it sees (default session)',
     },
     {
       name: 'model-by',

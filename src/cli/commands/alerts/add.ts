@@ -11,7 +11,7 @@ export const alertsAddCommand: Command = {
   arguments: [
     {
       name: 'kind',
-      summary: 'how it reaches somebody: webhook, slack, email or command',
+      summary: 'how it is delivered: webhook, slack, email or command',
       required: true,
       choices: alertKind.options,
     },

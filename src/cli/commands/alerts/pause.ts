@@ -5,7 +5,7 @@ import type { Command } from '../../command.ts';
 
 export const alertsPauseCommand: Command = {
   arguments: [{ name: 'alert', summary: 'name or id of the alert', required: true }],
-  flags: [{ name: 'resume', summary: 'send again, what happens from now on' }],
+  flags: [{ name: 'resume', summary: 'resume: send alerts again from now on' }],
   needs: 'store',
   about: 'Nothing is sent while an alert is paused, and what happens meanwhile is not told of later.',
   examples: [

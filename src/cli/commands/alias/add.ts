@@ -6,7 +6,12 @@ import type { Command } from '../../command.ts';
 export const aliasAddCommand: Command = {
   arguments: [
     { name: 'name', summary: 'the model id that is asked for; * stands for any text', required: true },
-    { name: 'target', names: 'model', summary: 'the model, combo or "auto" that is meant', required: true },
+    {
+      name: 'target',
+      names: 'model',
+      summary: 'the model, combo or "auto" that it stands for',
+      required: true,
+    },
   ],
   flags: [],
   needs: 'store',

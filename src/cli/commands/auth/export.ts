@@ -27,7 +27,7 @@ interface Exported {
 export const authExportCommand: Command = {
   arguments: [],
   flags: [
-    { name: 'force', summary: 'really do it: without it there is only a warning' },
+    { name: 'force', summary: 'really do it; without this flag, only print a warning' },
     { name: 'id', value: 'ID', summary: 'only this connection' },
     {
       name: 'format',

@@ -18,7 +18,7 @@ const scopes = [
 export const budgetsSetCommand: Command = {
   arguments: [],
   flags: [
-    { name: 'usd', value: 'N', summary: 'USD that may be spent' },
+    { name: 'usd', value: 'N', summary: 'limit in USD' },
     { name: 'tokens', value: 'N', summary: 'tokens, input and output' },
     { name: 'requests', value: 'N', summary: 'requests' },
     { name: 'concurrency', value: 'N', summary: 'requests at the same time' },
@@ -26,23 +26,23 @@ export const budgetsSetCommand: Command = {
       name: 'per',
       value: 'PERIOD',
       choices: ['minute', 'hour', 'day', 'week', 'month'],
-      summary: 'in which time; minutes and hours roll, the rest is the calendar in UTC',
+      summary: 'period; minutes and hours are rolling, the others follow the calendar in UTC',
     },
     {
       name: 'key',
       names: 'key',
       value: 'KEY',
-      summary: 'of this key, by id or name (default: of all requests together)',
+      summary: 'limit this key, by id or name (default: all requests together)',
     },
     { name: 'combo', names: 'combo', value: 'COMBO', summary: 'of this combo' },
     { name: 'connection', names: 'connection', value: 'NAME', summary: 'of this connection' },
-    { name: 'team', value: 'NAME', summary: 'of all keys of this team together' },
-    { name: 'owner', value: 'NAME', summary: 'of all keys of this owner together' },
-    { name: 'tag', value: 'TAG', summary: 'of all requests with this tag or label, e.g. env=ci' },
+    { name: 'team', value: 'NAME', summary: 'limit all keys of this team together' },
+    { name: 'owner', value: 'NAME', summary: 'limit all keys of this owner together' },
+    { name: 'tag', value: 'TAG', summary: 'limit all requests with this tag or label, e.g. env=ci' },
     {
       name: 'soft',
       value: 'PERCENT',
-      summary: 'share of the limit that the log tells of (default 80; 0: never)',
+      summary: 'percentage of the limit at which the log warns (default 80; 0: never)',
     },
     {
       name: 'unpriced',

@@ -15,7 +15,8 @@ export const catalogShowCommand: Command = {
     {
       name: 'model',
       names: 'model',
-      summary: 'provider/model or connection/model; a bare id: everyone who has it; none: the data in force',
+      summary:
+        'provider/model or connection/model; a bare id shows every provider that has it; without one, the catalog data itself',
       required: false,
     },
   ],

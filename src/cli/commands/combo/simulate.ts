@@ -23,7 +23,7 @@ export const comboSimulateCommand: Command = {
     {
       name: 'since',
       value: 'TIME',
-      summary: 'the requests since then: ISO 8601, or 90m, 6h, 7d ago (default 7d)',
+      summary: 'requests since this time: ISO 8601, or 90m, 6h, 7d ago (default 7d)',
     },
     {
       name: 'model',

@@ -11,7 +11,7 @@ export const envSetCommand: Command = {
       required: true,
       choices: variables.map(({ name }) => name),
     },
-    { name: 'value', summary: 'its value; an empty one takes it away', required: true },
+    { name: 'value', summary: 'its value; an empty value removes it', required: true },
   ],
   flags: [],
   needs: 'nothing',

@@ -12,8 +12,8 @@ const verdict = z.object({ errors: z.array(problemRow).default([]), warnings: z.
 export const eventsApplyCommand: Command = {
   arguments: [configFileArgument],
   flags: [
-    { name: 'dry-run', summary: 'change nothing, and show what would be changed' },
-    { name: 'if-version', value: 'N', kind: 'count', summary: 'only while this version is in force' },
+    { name: 'dry-run', summary: 'change nothing; only show what would change' },
+    { name: 'if-version', value: 'N', kind: 'count', summary: 'only if this version is the current one' },
   ],
   needs: 'server',
   about:

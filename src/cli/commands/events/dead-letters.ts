@@ -28,7 +28,7 @@ export const eventsDeadLettersCommand: Command = {
     {
       name: 'cesql',
       value: 'EXPRESSION',
-      summary: 'only those whose attributes fit it, `dlreason` and the like too',
+      summary: 'only those whose attributes match it, including `dlreason` and the like',
     },
     { name: 'all', summary: 'replay or purge all of them' },
     {
@@ -36,11 +36,11 @@ export const eventsDeadLettersCommand: Command = {
       short: 'n',
       value: 'N',
       kind: 'count',
-      summary: 'list so many, the oldest (default 100)',
+      summary: 'list this many, oldest first (default 100)',
     },
-    { name: 'after', value: 'ID', summary: 'list those behind this one' },
-    { name: 'dry-run', summary: 'change nothing, and say how many it would be' },
-    { name: 'yes', short: 'y', summary: 'do not ask before a purge' },
+    { name: 'after', value: 'ID', summary: 'list those after this one' },
+    { name: 'dry-run', summary: 'change nothing; only say how many would be affected' },
+    { name: 'yes', short: 'y', summary: 'purge without asking' },
   ],
   needs: 'server',
   about:

@@ -23,7 +23,7 @@ export const eventsFilterCommand: Command = {
     {
       name: 'event',
       value: 'FILE',
-      summary: 'try it on the CloudEvents in this file, or on stdin with -',
+      summary: 'test it on the CloudEvents in this file; - is stdin',
     },
   ],
   needs: 'nothing',

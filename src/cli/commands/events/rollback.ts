@@ -4,7 +4,7 @@ import { askEvents } from '../../events-api.ts';
 
 export const eventsRollbackCommand: Command = {
   arguments: [{ name: 'version', summary: 'a version of `gateway events history`', required: true }],
-  flags: [{ name: 'dry-run', summary: 'change nothing, and show what would be changed' }],
+  flags: [{ name: 'dry-run', summary: 'change nothing; only show what would change' }],
   needs: 'server',
   about: 'Puts an earlier configuration into force, as a new version.',
   examples: [{ command: 'gateway events rollback 3', does: 'version 3 is in force again' }],

@@ -6,8 +6,8 @@ import { localTime, printable } from '../../terminal/text.ts';
 export const eventsTailCommand: Command = {
   arguments: [],
   flags: [
-    { name: 'cesql', value: 'EXPRESSION', summary: 'only events that fit it' },
-    { name: 'limit', short: 'n', value: 'N', kind: 'count', summary: 'end after so many events' },
+    { name: 'cesql', value: 'EXPRESSION', summary: 'only events that match it' },
+    { name: 'limit', short: 'n', value: 'N', kind: 'count', summary: 'stop after this many events' },
   ],
   needs: 'server',
   about:

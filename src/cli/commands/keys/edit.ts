@@ -7,13 +7,13 @@ export const keysEditCommand: Command = {
   flags: [
     { name: 'name', value: 'NAME', summary: 'another name' },
     ...keyFlags,
-    { name: 'remove-label', value: 'NAME', kind: 'list', summary: 'take a label away; may be repeated' },
+    { name: 'remove-label', value: 'NAME', kind: 'list', summary: 'remove a label; may be repeated' },
     {
       name: 'clear',
       value: 'LIMIT',
       kind: 'list',
       choices: Object.keys(clearable),
-      summary: 'take a limit, the owner or the team away; may be repeated',
+      summary: 'remove a limit, the owner or the team; may be repeated',
     },
   ],
   needs: 'store',

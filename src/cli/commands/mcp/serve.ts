@@ -4,7 +4,7 @@ import { version } from '../../version.ts';
 
 export const mcpServeCommand: Command = {
   arguments: [],
-  flags: [{ name: 'read-only', summary: 'offer only the tools that change nothing' }],
+  flags: [{ name: 'read-only', summary: 'offer only read-only tools' }],
   needs: 'nothing',
   about:
     'For assistants that start their MCP servers themselves. `gateway --mcp` does the same. The tools use the gateway that runs on the data directory, as the owner of this machine.',

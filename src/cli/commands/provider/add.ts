@@ -32,7 +32,7 @@ export const providerAddCommand: Command = {
       value: 'NAME',
       summary: "the connection's name, first part of its model ids (default: the provider's id)",
     },
-    { name: 'base-url', value: 'URL', summary: 'root of the API, where it is not the provider’s usual one' },
+    { name: 'base-url', value: 'URL', summary: 'base URL of the API, if not the provider’s default' },
     {
       name: 'parameter',
       value: 'NAME=VALUE',

@@ -20,17 +20,17 @@ export const providerEditCommand: Command = {
     { name: 'connection', names: 'connection', summary: 'id or name of the connection', required: true },
   ],
   flags: [
-    { name: 'base-url', value: 'URL', summary: 'root of the API; `default` is the provider’s usual one' },
+    { name: 'base-url', value: 'URL', summary: 'base URL of the API; `default` is the provider’s own' },
     ...credentialFlags,
     {
       name: 'default-model',
       value: 'MODEL',
-      summary: 'a model to offer even when the provider lists none; `none` for none',
+      summary: 'a model to offer even when the provider lists none; `none` removes it',
     },
     {
       name: 'priority',
       value: 'N',
-      summary: 'of several accounts, the highest is asked first: -1000 to 1000 (default 0)',
+      summary: 'priority among several accounts, -1000 to 1000, highest first (default 0)',
     },
     {
       name: 'prompt-cache-marks',

@@ -28,7 +28,7 @@ export const providerLoginCommand: Command = {
       name: 'timeout',
       value: 'SECONDS',
       kind: 'count',
-      summary: 'how long to wait for the person (default 600)',
+      summary: 'seconds to wait for the login (default 600)',
     },
   ],
   needs: 'store',

@@ -21,7 +21,7 @@ const flagOf: Readonly<Record<string, string>> = {
 export const toolsAddCommand: Command = {
   arguments: [{ name: 'id', summary: 'what it is called here, e.g. my-agent', required: true }],
   flags: [
-    { name: 'name', value: 'NAME', summary: 'what people call it (default: the id)' },
+    { name: 'name', value: 'NAME', summary: 'display name (default: the id)' },
     {
       name: 'binary',
       value: 'NAME',
@@ -32,7 +32,7 @@ export const toolsAddCommand: Command = {
       name: 'api',
       value: 'API',
       choices: ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'],
-      summary: 'what it speaks; decides whether the address ends in /v1 (default openai-chat)',
+      summary: 'its wire format; decides whether the address ends in /v1 (default openai-chat)',
     },
     { name: 'env', value: 'NAME=VALUE', kind: 'list', summary: 'a variable that it needs; may be repeated' },
     { name: 'file', value: 'PATH', summary: 'its configuration file: absolute, or from ~/ on' },
@@ -46,7 +46,7 @@ export const toolsAddCommand: Command = {
     { name: 'description', value: 'TEXT', summary: 'one line about it' },
     { name: 'docs-url', value: 'URL', summary: 'where it is documented' },
     { name: 'color', value: 'COLOR', summary: 'its color in the dashboard, e.g. #64748B' },
-    { name: 'replace', summary: 'describe a tool anew that was added before' },
+    { name: 'replace', summary: 'replace a tool that was added before' },
   ],
   needs: 'store',
   about:

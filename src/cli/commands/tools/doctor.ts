@@ -17,7 +17,7 @@ export const toolsDoctorCommand: Command = {
     { ...toolFlags.model, summary: 'the model to try (default: the one that the tool is set to)' },
     { ...toolFlags.apiKey, summary: 'the gateway key to try (default: the one that the tool has)' },
     toolFlags.remote,
-    { name: 'send', summary: 'send the request to the model as well, which costs what it costs' },
+    { name: 'send', summary: 'also send the request to the model, which may cost money' },
   ],
   needs: 'nothing',
   about:

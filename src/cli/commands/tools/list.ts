@@ -7,7 +7,7 @@ export const toolsListCommand: Command = {
   flags: [
     {
       name: 'all',
-      summary: 'also those that cannot be pointed at another endpoint, with what stands in the way',
+      summary: 'also tools that cannot use another endpoint, with the reason',
     },
   ],
   needs: 'nothing',

@@ -10,7 +10,7 @@ export const toolsRestoreCommand: Command = {
     {
       name: 'backup',
       value: 'ID',
-      summary: 'put back the files of this backup, byte for byte, whatever came into them since',
+      summary: 'restore the files of this backup byte for byte, and discard later changes to them',
     },
     { name: 'list', summary: 'list the backups of the tool, and change nothing' },
     toolFlags.dryRun,

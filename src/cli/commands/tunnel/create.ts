@@ -9,7 +9,7 @@ const PATIENCE_MS = 60_000;
 const POLL_MS = 250;
 
 export const tunnelCreateCommand: Command = {
-  arguments: [{ name: 'kind', summary: 'what makes the tunnel', required: true, choices: tunnelIds }],
+  arguments: [{ name: 'kind', summary: 'kind of tunnel', required: true, choices: tunnelIds }],
   flags: [{ name: 'domain', value: 'NAME', summary: 'a name that is reserved for it at ngrok' }],
   needs: 'server',
   about:
