@@ -8,7 +8,8 @@ import { ErrorNotice } from '../components/error-notice.tsx';
 import { TextField } from '../components/field.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { ConnectionForm } from '../features/connections/connection-form.tsx';
-import { connectionsQuery } from '../features/connections/queries.ts';
+import { LoginDialog } from '../features/connections/login-dialog.tsx';
+import { type Connection, connectionsQuery } from '../features/connections/queries.ts';
 import type { NewKey } from '../features/keys/key-form.tsx';
 import { keysQuery } from '../features/keys/queries.ts';
 import { Commands } from '../features/setup/commands.tsx';
@@ -39,6 +40,7 @@ export function SetupPage() {
   const cli = useQuery(cliQuery(api)).data ?? null;
   const keys = useQuery(keysQuery(api)).data?.resources ?? [];
   const [adding, setAdding] = useState(false);
+  const [loggingIn, setLoggingIn] = useState<Connection | null>(null);
   const [demo, setDemo] = useState(false);
   const [model, setModel] = useState<string | null>(null);
   const requests = useFirstRequest(since);
@@ -143,7 +145,16 @@ export function SetupPage() {
           <FirstRequest {...requests} />
         </Step>
       </ol>
-      {adding && <ConnectionForm onClose={() => setAdding(false)} />}
+      {adding && (
+        <ConnectionForm
+          onClose={() => setAdding(false)}
+          onLogin={(connection) => {
+            setAdding(false);
+            setLoggingIn(connection);
+          }}
+        />
+      )}
+      {loggingIn !== null && <LoginDialog connection={loggingIn} onClose={() => setLoggingIn(null)} />}
     </>
   );
 }

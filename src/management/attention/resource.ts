@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { budgetRow } from '../../budgets/schema.ts';
 import type { EventControl } from '../../events/open.ts';
 import type { Caller, Resource } from '../../http/resource.ts';
-import type { serviceRow } from '../../services/schema.ts';
 import type { DriftedTool } from '../context.ts';
 import { type AttentionRow, attentionRow } from './schema.ts';
 
@@ -15,7 +14,16 @@ export interface AttentionInput {
   events(): EventControl | null;
 }
 
-type Service = z.infer<typeof serviceRow>;
+/** What is read of a member of `services`. */
+interface Service {
+  id: string;
+  kind: string;
+  name: string;
+  state: string;
+  state_reason: { message: string } | null;
+  health: { status: string; checks: readonly { status: string; output: string }[] };
+}
+
 type Budget = z.infer<typeof budgetRow>;
 
 /** From which share of a budget on it is told of, where the budget does not say so itself. */

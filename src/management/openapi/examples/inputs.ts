@@ -25,6 +25,13 @@ export const createExamples: Readonly<Record<string, Readonly<Record<string, unk
     budget_period: 'day',
   },
   tokens: { name: 'reports', scopes: ['usage:read'], expires_at: '2027-01-31T12:00:00.000Z' },
+  tools: {
+    id: 'house-tool',
+    name: 'House tool',
+    binaries: ['house-tool'],
+    api: 'openai-chat',
+    environment: { OPENAI_BASE_URL: '<base_url>', OPENAI_API_KEY: '<api_key>' },
+  },
   tunnels: { kind: 'cloudflared' },
   users: { name: 'bea', password: 'a long secret of bea', role: 'operator' },
 };
