@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { faultExamples } from '../../test/support/faults.ts';
+import { nativeQuirks } from '../../test/support/native-quirks.ts';
+import { providerQuirks } from '../../test/support/provider-quirks.ts';
 import { findProvider, ownProviders } from '../providers/index.ts';
 import { faults, kindOf, rowOf, usualFaults } from './faults.ts';
 
@@ -20,10 +22,18 @@ describe('what failures mean', () => {
 
   it('has an example for every row', () => {
     const rows = [...usualFaults, ...ownProviders.flatMap(({ faults: own = [] }) => own)];
+    // provider-pairs.test.ts sends the documented errors through the gateway.
+    const documented = [...providerQuirks, ...nativeQuirks].flatMap(({ errors, provider }) =>
+      errors.map(({ body, status }) => ({ provider, status, said: JSON.stringify(body) })),
+    );
+    const examples = [
+      ...faultExamples.map((example) => ({ ...example, said: saidOf(example) })),
+      ...documented,
+    ];
     const shown = new Set(
-      faultExamples.map((example) => {
-        const provider = findProvider(example.provider);
-        return provider && rowOf({ status: example.status, said: saidOf(example) }, provider);
+      examples.map(({ provider: id, said, status }) => {
+        const provider = findProvider(id);
+        return provider && rowOf({ status, said }, provider);
       }),
     );
     assert.deepEqual(

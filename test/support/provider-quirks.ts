@@ -419,11 +419,15 @@ export const providerQuirks: readonly Quirks[] = [
     usageAt: 'last',
     usage: { ...totals, ...reasoned },
     buckets: { input: 100, cache_read: 0, output: 20, reasoning: 10 },
-    // What it says with HTTP 200 (`base_resp`) is relayed as it is to clients of the same format.
+    // What it reports with HTTP 200 (`base_resp`) has a test of its own, errors-beside-answers.test.ts.
     errors: [
       failure(401, 'credential', {
         type: 'error',
         error: { type: 'authorized_error', message: 'invalid api key (2049)', http_code: '401' },
+      }),
+      failure(429, 'quota', {
+        type: 'error',
+        error: { type: 'rate_limit_error', message: 'usage limit exceeded (2056)', http_code: '429' },
       }),
     ],
   },
