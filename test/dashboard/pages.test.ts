@@ -6,7 +6,7 @@ import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 import { buildPages } from './build.ts';
-import { enter, logIn, visitor } from './visitor.ts';
+import { enter, logIn, type Visitor, visitor } from './visitor.ts';
 
 /** Every page, and the least role that may open it. */
 const pages: readonly [path: string, least: 'viewer' | 'operator' | 'admin'][] = [
@@ -134,27 +134,33 @@ describe('the dashboard', { skip: withoutChromium }, () => {
 
   it('opens every page without an error, a foreign request or a serious finding, wide and narrow, in both themes', async (test) => {
     await ask();
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const ann = await visitor(chromium.running, url(), { colorScheme });
-      test.after(() => ann.close());
-      await enter(ann, at, at.admin, 'admin');
-      for (const [path] of pages) {
-        await ann.page.setViewportSize({ width: 1280, height: 800 });
-        await ann.open(path);
-        await waitFor(
-          `${path} to be loaded`,
-          async () => (await ann.page.locator('[aria-busy=true]').count()) === 0,
-        );
-        assert.deepEqual(await ann.findings(), [], `${path} ${colorScheme}`);
-        await ann.page.setViewportSize({ width: 390, height: 844 });
-        const wide = await ann.page.evaluate<number>(
-          'document.documentElement.scrollWidth - window.innerWidth',
-        );
-        assert.ok(wide <= 0, `${path} is ${wide} px too wide at 390`);
-        assert.deepEqual(ann.errors(), [], path);
-      }
-      assert.deepEqual(ann.foreign(), []);
+    const ann = await visitor(chromium.running, url());
+    test.after(() => ann.close());
+    await enter(ann, at, at.admin, 'admin');
+    const backgrounds = new Set<string>();
+    for (const [path] of pages) {
+      await ann.page.setViewportSize({ width: 1280, height: 800 });
+      await ann.page.emulateMedia({ colorScheme: 'light' });
+      await ann.open(path);
+      await waitFor(
+        `${path} to be loaded`,
+        async () => (await ann.page.locator('[aria-busy=true]').count()) === 0,
+      );
+      assert.deepEqual(await ann.findings(), [], `${path} light`);
+      backgrounds.add(await background(ann));
+      // Nothing but colours is different there.
+      await ann.page.emulateMedia({ colorScheme: 'dark' });
+      assert.deepEqual(await ann.findings(['color-contrast']), [], `${path} dark`);
+      backgrounds.add(await background(ann));
+      await ann.page.setViewportSize({ width: 390, height: 844 });
+      const wide = await ann.page.evaluate<number>(
+        'document.documentElement.scrollWidth - window.innerWidth',
+      );
+      assert.ok(wide <= 0, `${path} is ${wide} px too wide at 390`);
+      assert.deepEqual(ann.errors(), [], path);
     }
+    assert.equal(backgrounds.size, 2, 'both themes were seen');
+    assert.deepEqual(ann.foreign(), []);
   });
 
   it('shows a viewer what a viewer may read', async (test) => {
@@ -304,3 +310,6 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 });
+
+const background = ({ page }: Visitor): Promise<string> =>
+  page.evaluate<string>('getComputedStyle(document.body).backgroundColor');

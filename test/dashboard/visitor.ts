@@ -17,8 +17,8 @@ export interface Visitor {
   errors(): string[];
   /** Requests that left for another place than the gateway. */
   foreign(): string[];
-  /** Serious findings of axe on the page as it is. */
-  findings(): Promise<string[]>;
+  /** Serious findings of axe on the page as it is, by all rules or by these alone. */
+  findings(rules?: readonly string[]): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -58,11 +58,14 @@ export async function visitor(
       return seen;
     },
     foreign: () => foreign,
-    async findings() {
+    async findings(rules) {
       // Evaluated from outside, for the page's policy lets no script in.
       await page.evaluate(readFileSync(axePath, 'utf8'));
       const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-        'axe.run().then(({ violations }) => violations)',
+        `axe.run(${JSON.stringify({
+          resultTypes: ['violations'],
+          ...(rules === undefined ? {} : { runOnly: rules }),
+        })}).then(({ violations }) => violations)`,
       );
       return found
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
