@@ -80,7 +80,7 @@ describe('the published package', () => {
     );
     const unexpected = files.filter(
       (path) =>
-        !/^(package\.json|[A-Z]+\.md|bin\/gateway\.js|docs\/.+\.md)$/.test(path) &&
+        !/^(package\.json|[A-Z]+\.md|bin\/gateway\.js|docs\/.+\.(md|txt|png))$/.test(path) &&
         !/^dist\/(.+\.js|.+\.gen\.json|licenses\.txt|(codecs|lib|events\/cesql)\/.+\.d\.ts)$/.test(path) &&
         !/^dist\/dashboard\/app\/(.+\.(br|gz)|manifest\.json)$/.test(path),
     );
