@@ -6,6 +6,9 @@ import { type ApiOperation, operationsOf } from '../support/openapi.ts';
 
 /** What answers anybody, and why. */
 const open = new Set([
+  // The random key in the address lets a receiver of webhooks in.
+  'GET /api/events/consent',
+  'POST /api/events/consent',
   'GET /api/ping',
   'POST /api/setup',
   // A browser that comes back from a provider has no token; it must know the random state of a login.
