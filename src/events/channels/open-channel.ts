@@ -36,6 +36,12 @@ const drivers = {
   redis: async (): Promise<Connect> => (await import('./redis/connect-redis.ts')).connectRedis,
 };
 
+/** Whether messages of a channel wait for their next attempt in the gateway's own database, apart from their queue. */
+export const hasShelf = ({ scheme }: ChannelConfig): boolean => Object.hasOwn(drivers, scheme);
+
+/** What tells the messages of a channel that wait for their next attempt from those of others. */
+export const shelfKey = ({ topic, url }: Pick<ChannelConfig, 'topic' | 'url'>): string => `${url} ${topic}`;
+
 /**
  * Opens a channel. A broker is connected to in the background, again and again until it is there.
  * @throws Error for a variable that is not set
@@ -61,7 +67,7 @@ export function openChannel(config: ChannelConfig, input: OpenChannelInput): Cha
         background,
         channelId: id,
         database: shelf,
-        shelfKey: `${url} ${topic}`,
+        shelfKey: shelfKey(config),
         log,
         now,
       });

@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type CrashCountCalls, crashCountCalls } from '../channels/broker/crash-count-calls.ts';
+import { type WaitingRetryCalls, waitingRetryCalls } from '../channels/broker/waiting-retry-calls.ts';
 import { type ChannelCalls, channelCalls } from '../channels/sqlite/channel-calls.ts';
 import { type LetterCalls, letterCalls } from '../dead-letters/letter-calls.ts';
 import { type HandledCalls, handledCalls } from '../idempotence/handled-calls.ts';
 
 /** What the thread of a database of events can be asked: the calls of everything that keeps its rows there. */
-export type Calls = ChannelCalls & CrashCountCalls & HandledCalls & LetterCalls;
+export type Calls = ChannelCalls & CrashCountCalls & HandledCalls & LetterCalls & WaitingRetryCalls;
 export type CallName = keyof Calls;
 export type Input<Name extends CallName> = Parameters<Calls[Name]>[0];
 export type Answer<Name extends CallName> = ReturnType<Calls[Name]>;
@@ -20,6 +21,7 @@ export function callsOf(database: DatabaseSync): (call: Call) => Answer<CallName
     ...crashCountCalls(database),
     ...handledCalls(database),
     ...letterCalls(database),
+    ...waitingRetryCalls(database),
   };
   return ({ input, name }) => (calls[name] as (argument: typeof input) => Answer<CallName>)(input);
 }

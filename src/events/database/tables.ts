@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { prepareCrashCounts } from '../channels/broker/crash-count-calls.ts';
+import { waitingRetryTables } from '../channels/broker/waiting-retry-calls.ts';
 import { defaultLimits } from '../cloudevents/event.ts';
 import { decodeJsonEvent } from '../cloudevents/json-format.ts';
 import { letterTables } from '../dead-letters/letter-calls.ts';
@@ -28,6 +29,7 @@ export function prepareTables(database: DatabaseSync): void {
   }
   database.exec(handledTables);
   database.exec(letterTables);
+  database.exec(waitingRetryTables);
   prepareCrashCounts(database, Date.now());
   database.exec('update deliveries set due = 0, leased = 0, crashes = crashes + 1 where leased = 1');
   database.exec('commit');

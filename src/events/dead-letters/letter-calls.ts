@@ -12,7 +12,7 @@ export interface LetterFacts {
   readonly at: number;
 }
 
-export type DeadLetterReason = 'exhausted' | 'nonretryable' | 'crashloop' | 'expired' | 'poison';
+export type DeadLetterReason = 'exhausted' | 'nonretryable' | 'crashloop' | 'expired' | 'poison' | 'removed';
 
 /** A dead letter with the bytes of its event, as a row has it. */
 export interface LetterRow extends LetterFacts {

@@ -1,5 +1,12 @@
+import { shelfTopic } from '../channels/broker/waiting-retry-calls.ts';
 import type { Channel } from '../channels/channel.ts';
-import { type OpenChannelInput, openChannel, sqliteFile } from '../channels/open-channel.ts';
+import {
+  hasShelf,
+  type OpenChannelInput,
+  openChannel,
+  shelfKey,
+  sqliteFile,
+} from '../channels/open-channel.ts';
 import type { Channel as ChannelConfig } from '../config/config.ts';
 import { type EventDatabase, openEventDatabase } from '../database/event-database.ts';
 
@@ -15,6 +22,13 @@ export interface ChannelPool {
   database(place: 'local' | 'memory'): EventDatabase;
   /** Whether a channel's events are in the gateway's own database. */
   isInOwnDatabase(config: ChannelConfig): boolean;
+  /**
+   * Brings what waits for another attempt by a trigger to where a channel has its retries, from where it had them under another
+   * address. Resolves at once for channels that keep their retries themselves.
+   * @param others channels, by key, that the trigger receives from besides
+   * @throws Error when the database does not work
+   */
+  takeOverRetries(config: ChannelConfig, trigger: string, others: Iterable<string>): Promise<void>;
   /** The open channels by their keys. */
   opened(): ReadonlyMap<string, Channel>;
   close(): Promise<void>;
@@ -23,6 +37,12 @@ export interface ChannelPool {
 /** Equal for configurations of the same topic. */
 export function channelKey({ id, scheme, topic, url }: ChannelConfig): string {
   return JSON.stringify([scheme === 'memory' ? id : url, topic]);
+}
+
+/** What tells the waiting messages of the channel with this key from those of others. */
+export function shelfKeyOf(key: string): string {
+  const [url, topic] = JSON.parse(key) as [url: string, topic: string];
+  return shelfKey({ url, topic });
 }
 
 export function createChannelPool(input: ChannelPoolInput): ChannelPool {
@@ -49,6 +69,20 @@ export function createChannelPool(input: ChannelPoolInput): ChannelPool {
     closeOthers,
     database: (place) => database(place === 'local' ? ownFile() : ':memory:'),
     isInOwnDatabase: ({ scheme, url }) => scheme === 'sqlite' && sqliteFile(url, input.dataDir) === ownFile(),
+    async takeOverRetries(config, trigger, others) {
+      if (!hasShelf(config)) return;
+      const moved = await database(ownFile()).ask('takeOverRetries', {
+        channel: config.id,
+        consumer: trigger,
+        topic: shelfTopic(shelfKey(config)),
+        others: [...others].map((key) => shelfTopic(shelfKeyOf(key))),
+      });
+      if (moved > 0)
+        input.log.info(
+          { channel: config.id, trigger, events: moved },
+          'events that wait for another attempt moved along with their channel',
+        );
+    },
     opened: () => channels,
     async close() {
       await closeOthers(new Set());

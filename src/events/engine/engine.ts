@@ -15,8 +15,9 @@ import type { BreakerState } from '../strategies/limit.ts';
 import { type OpenGatesInput, openGates } from '../strategies/open.ts';
 import { ingestResource } from '../strategies/resources.ts';
 import { type Emitter, silentEmitter } from '../types/emitter.ts';
+import { keepAbandonedRetries } from './abandoned-retries.ts';
 import { withBridges } from './bridges.ts';
-import { type ChannelPool, channelKey, createChannelPool } from './channel-pool.ts';
+import { type ChannelPool, channelKey, createChannelPool, shelfKeyOf } from './channel-pool.ts';
 import { createDropReports } from './drop-reports.ts';
 import {
   type EngineParts,
@@ -153,6 +154,11 @@ export function createEngine(input: EngineInput): Engine {
   const subscriptions = createSubscriptions({
     channels,
     removedMs,
+    onExpired: (kept) =>
+      keepAbandonedRetries(
+        { database: channels.database('local'), deadLetters, emitter, log, now: uptimeClock },
+        kept.map(([key, trigger]) => [shelfKeyOf(key), trigger]),
+      ),
     inTurn: (work) =>
       void inTurn(work).catch((error: unknown) =>
         log.error({ error: describe(error) }, 'old subscriptions were not ended'),

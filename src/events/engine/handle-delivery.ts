@@ -12,6 +12,7 @@ import type { Admitted, Gate } from '../strategies/gate.ts';
 import type { Emitter } from '../types/emitter.ts';
 import { retryDelay } from './backoff.ts';
 import type { DropReports } from './drop-reports.ts';
+import { isOfEngine, tellDeadLetter } from './tell-dead-letter.ts';
 import type { TriggerActivity } from './trigger-activity.ts';
 
 /** An event whose handling ended so often with the process is not handled again. */
@@ -198,31 +199,6 @@ async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<
   }
 }
 
-/** What the engine itself tells of. Of that nothing is told: a receiver that fails would get one after the other. */
-const isOfEngine = ({ attributes }: CloudEvent): boolean =>
-  /^io\.modelgate\.(?:event|trigger|alert)\./.test(attributes.type);
-
-function tellDeadLetter(
-  { emitter, event, trigger }: Handling,
-  { reason, status }: Cause,
-  attempts: number,
-): void {
-  const { id, source, type } = event.attributes;
-  if (isOfEngine(event)) return;
-  emitter.emit('event.deadlettered', {
-    subject: trigger.id,
-    data: {
-      trigger: trigger.id,
-      event_id: id,
-      event_source: source,
-      event_type: type,
-      reason,
-      attempts,
-      status,
-    },
-  });
-}
-
 const discardReason = (letters: TriggerLetters | null, { reason }: Cause): string =>
   letters === null
     ? `an event failed (${reason}), and dead letters are not enabled`
@@ -241,7 +217,7 @@ async function bury(handling: Handling, cause: Cause, attempts: number): Promise
   if (kept === 'stopped') return release(handling);
   if (kept === 'kept') {
     activity.counters.deadLettered += 1;
-    tellDeadLetter(handling, cause, attempts);
+    tellDeadLetter(handling.emitter, event, { ...cause, trigger: trigger.id, attempts });
   } else {
     activity.counters.discarded += 1;
     if (!isOfEngine(event)) handling.drops.add(trigger.id, discardReason(letters, cause));

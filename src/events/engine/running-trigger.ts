@@ -74,6 +74,12 @@ export interface RunningConsumer {
   /** Whose the events of the channel are, in the same version. */
   sourceOf: SourceOf;
   readonly consumer: Consumer;
+  /**
+   * Brings along what waits for another attempt since the channel had another address. Comes before the start.
+   * @param others channels, by key, that the trigger receives from besides
+   * @throws Error when the database does not work
+   */
+  takeOverRetries(others: Iterable<string>): Promise<void>;
 }
 
 export function definitionOf(trigger: Trigger, config: EventConfig): TriggerDefinition {
@@ -168,6 +174,7 @@ export function openConsumer(
     channel,
     selects: createRouteSelector(routes),
     sourceOf,
+    takeOverRetries: (others) => channels.takeOverRetries(config, context.trigger.id, others),
     consumer: createConsumer(context, {
       channelId: config.id,
       channel,
@@ -197,18 +204,27 @@ export function openReplayConsumer({ context }: RunningTrigger): RunningConsumer
     replay: true,
     sharesDatabase: false,
   });
-  return { channelId: REPLAYS, channel, selects: () => true, sourceOf: () => null, consumer };
+  return {
+    channelId: REPLAYS,
+    channel,
+    selects: () => true,
+    sourceOf: () => null,
+    consumer,
+    takeOverRetries: async () => {},
+  };
 }
 
 /** Starts a consumer, again and again while its channel does not take it, until `wanted` says no. Never rejects. */
 export async function startConsumer(
   triggerId: string,
-  { channelId, consumer }: RunningConsumer,
+  { channelId, consumer, takeOverRetries }: RunningConsumer,
+  others: readonly string[],
   wanted: () => boolean,
   log: Log,
 ): Promise<void> {
   while (wanted()) {
     try {
+      await takeOverRetries(others);
       return await consumer.start();
     } catch (error) {
       log.error(

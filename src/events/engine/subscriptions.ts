@@ -18,11 +18,18 @@ export interface Subscriptions {
 export interface SubscriptionsInput {
   channels: ChannelPool;
   removedMs: number;
+  /** Called when triggers or channels are away for good, with what is still used or may come back, `[channel key, trigger]`. */
+  onExpired(kept: readonly (readonly [key: string, trigger: string])[]): Promise<void>;
   /** Runs work while no configuration is being applied. */
   inTurn(work: () => Promise<void>): void;
 }
 
-export function createSubscriptions({ channels, inTurn, removedMs }: SubscriptionsInput): Subscriptions {
+export function createSubscriptions({
+  channels,
+  inTurn,
+  onExpired,
+  removedMs,
+}: SubscriptionsInput): Subscriptions {
   let used: Subscribers = new Map();
   let generation = 0;
   /** Channel and trigger, or a channel alone → the generation in which it was removed. */
@@ -31,13 +38,20 @@ export function createSubscriptions({ channels, inTurn, removedMs }: Subscriptio
 
   const expire = async (expired: number) => {
     for (const [key, since] of removed) if (since === expired) removed.delete(key);
+    const pairs = [...pairsOf(used), ...removed.keys()].map(pairOf);
+    await onExpired(pairs.flatMap(([key, trigger]) => (trigger === null ? [] : [[key, trigger] as const])));
+    // A message queue that is gone for good keeps no other channel open.
+    const failures: unknown[] = [];
     for (const [key, channel] of channels.opened()) {
       const away = [...removed.keys()].map(pairOf).filter(([other]) => other === key);
       const triggers = away.flatMap(([, trigger]) => (trigger === null ? [] : [trigger]));
-      await channel.endOtherSubscriptions(new Set([...(used.get(key) ?? []), ...triggers]));
+      await channel
+        .endOtherSubscriptions(new Set([...(used.get(key) ?? []), ...triggers]))
+        .catch((error: unknown) => failures.push(error));
     }
     const kept = [...removed.keys()].map((text) => pairOf(text)[0]);
     await channels.closeOthers(new Set([...used.keys(), ...kept]));
+    if (failures.length > 0) throw failures[0];
   };
   const expireLater = () => {
     generation += 1;

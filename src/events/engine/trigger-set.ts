@@ -69,7 +69,13 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
   const startNew = async (id: string, before?: RunningTrigger, next?: RunningTrigger) => {
     const fresh = [...(next?.consumers ?? [])].filter(([key, one]) => before?.consumers.get(key) !== one);
     const starts = fresh.map(([key, one]) =>
-      startConsumer(id, one, () => current.get(id)?.consumers.get(key) === one, input.log),
+      startConsumer(
+        id,
+        one,
+        channelsOf(next).filter((other) => other !== key),
+        () => current.get(id)?.consumers.get(key) === one,
+        input.log,
+      ),
     );
     await Promise.all(starts);
   };
@@ -128,6 +134,10 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
     },
   };
 }
+
+/** The channels, by key, that a trigger receives from. */
+const channelsOf = (trigger?: RunningTrigger): string[] =>
+  [...(trigger?.consumers.keys() ?? [])].filter((key) => key !== REPLAYS);
 
 function newConsumer(
   running: RunningTrigger,

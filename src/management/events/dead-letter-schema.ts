@@ -4,7 +4,7 @@ export const deadLetterRecord = z.object({
   id: z.string(),
   trigger: z.string(),
   channel: z.string(),
-  reason: z.enum(['exhausted', 'nonretryable', 'crashloop', 'expired', 'poison']),
+  reason: z.enum(['exhausted', 'nonretryable', 'crashloop', 'expired', 'poison', 'removed']),
   attempts: z.number(),
   status: z.number().nullable(),
   error: z.string(),

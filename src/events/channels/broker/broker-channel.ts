@@ -176,6 +176,8 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       await connection.run((made) => made.subscribe(name, again));
       await shelf.subscribe(name);
       consumer.subscribed = true;
+      // It may have got what waited elsewhere.
+      consumer.shelfDue = 0;
       if (prefetch === consumer.prefetch) return;
       consumer.prefetch = prefetch;
       await restart(name, consumer);

@@ -2,6 +2,7 @@ import type { EventDatabase } from '../../database/event-database.ts';
 import { storedEvent } from '../../database/stored-event.ts';
 import type { Channel, Content } from '../channel.ts';
 import { createSqliteChannel } from '../sqlite/sqlite-channel.ts';
+import { shelfTopic } from './waiting-retry-calls.ts';
 
 /**
  * Where messages of a broker wait for their next attempt: in the database of this gateway, for brokers cannot delay a message,
@@ -19,7 +20,7 @@ export interface Shelf
 
 /** @param channel what tells this channel's messages from those of others */
 export function createShelf(database: EventDatabase, channel: string, now: () => number): Shelf {
-  const topic = `shelf ${channel}`;
+  const topic = shelfTopic(channel);
   const rows = createSqliteChannel(database, topic, now);
   return {
     ...rows,

@@ -337,7 +337,7 @@ export type DeadLetter = Message<"modelgate.events.v1.DeadLetter"> & {
   channelId: string;
 
   /**
-   * exhausted, nonretryable, crashloop, expired or poison.
+   * exhausted, nonretryable, crashloop, expired, poison or removed.
    *
    * @generated from field: string reason = 4;
    */
