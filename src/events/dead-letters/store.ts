@@ -57,7 +57,10 @@ export interface DeadLetters {
   remove(ids: readonly string[]): Promise<number>;
   /** @returns how many there were */
   purge(selection: LetterSelection): Promise<number>;
-  /** Gives letters back to their triggers, as first attempts. Damaged ones and those that hold no event stay. @returns how many */
+  /**
+   * Gives letters back to their triggers, as first attempts. Damaged ones, those that hold no event, and those whose trigger would
+   * not receive them stay. @returns how many
+   */
   replay(ids: readonly string[]): Promise<number>;
   replayAll(selection: LetterSelection): Promise<number>;
   counts(): Promise<readonly LetterCount[]>;
@@ -85,12 +88,14 @@ export interface DeadLettersInput {
   open(place: 'local' | 'memory'): EventDatabase;
   /** Opens the distributed storage, or returns the one that is open; null: there is none. */
   readonly objects: (() => Promise<ObjectStore>) | null;
+  /** Whether a trigger receives from what its replayed letters come from; absent: each does. */
+  receives?(trigger: string, replays: Channel): boolean;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
 /** Dead letters in databases of events, on the disk and in memory, and in a distributed storage. */
-export function createDeadLetters({ now, objects, open }: DeadLettersInput): DeadLetters {
+export function createDeadLetters({ now, objects, open, receives }: DeadLettersInput): DeadLetters {
   /** The places that may have letters: nothing is in memory before something was put there, and a trigger says whether it uses the distributed storage. */
   const used = new Set<LetterPlace>(['local']);
   const stores: Readonly<Record<LetterPlace, LetterStore>> = {
@@ -160,7 +165,9 @@ export function createDeadLetters({ now, objects, open }: DeadLettersInput): Dea
   const replayOne = async (letter: DeadLetter | null): Promise<number> => {
     const position = letter === null ? null : positionOf(letter.id);
     if (letter === null || position === null || letter.event === null || letter.reason === 'poison') return 0;
-    await replays(position.place, letter.trigger).publish(letter.event);
+    const channel = replays(position.place, letter.trigger);
+    if (receives?.(letter.trigger, channel) === false) return 0;
+    await channel.publish(letter.event);
     await remove([letter.id]);
     return 1;
   };

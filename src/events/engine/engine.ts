@@ -29,6 +29,7 @@ import {
 import type { ProcessorInput } from './open-processor.ts';
 import { createOwnEvents } from './own-events.ts';
 import type { PublishResult } from './publisher.ts';
+import { REPLAYS } from './running-trigger.ts';
 import { createSourceSet } from './source-set.ts';
 import { createSubscriptions, REMOVED_TRIGGER_MS, type Subscribers } from './subscriptions.ts';
 import { createTail, type Tail } from './tail.ts';
@@ -116,6 +117,8 @@ export function createEngine(input: EngineInput): Engine {
   const deadLetters = createDeadLetters({
     open: channels.database,
     objects: objects?.open ?? null,
+    receives: (trigger, replays) =>
+      triggers.current().get(trigger)?.consumers.get(REPLAYS)?.channel === replays,
     now: uptimeClock,
   });
   const gates = openGates({

@@ -16,9 +16,11 @@ interface Setup {
   retryDelay: string;
   /** Whether a router leads to the trigger `hook`. */
   routed?: boolean;
+  /** Whether the trigger keeps dead letters. */
+  keepsLetters?: boolean;
 }
 
-function configOf({ receiver, retryDelay, routed = true, url }: Setup): EventConfig {
+function configOf({ keepsLetters = false, receiver, retryDelay, routed = true, url }: Setup): EventConfig {
   const decoded = decodeConfig({
     format: 'text',
     text: `
@@ -32,6 +34,7 @@ strategy:
   trigger_strategies:
     - event_trigger_id: hook
       runtime_strategy: {retry_rule: {retry_max: 1000, back_off_delay: ${retryDelay}}}
+      dead_letter_strategy: {enable: ${keepsLetters}}
 router_rules:
   routers:
     - {source_id: gw, trigger_id: other, channel_id: main}
@@ -99,7 +102,12 @@ describe('retries that wait', { skip: !hasRedis && 'redis-server is not installe
   }
 
   it('become dead letters when nothing leads to their trigger any more', async (test) => {
-    const receiver = await startEventReceiver(() => 503);
+    let status = 503;
+    const received: string[] = [];
+    const receiver = await startEventReceiver(({ attributes }) => {
+      received.push(attributes.id);
+      return status;
+    });
     test.after(receiver.close);
     const { start } = setUp(test);
     const setup = { receiver: receiver.url, retryDelay: 'PT1H', url: `${redis.url}/2` };
@@ -115,5 +123,13 @@ describe('retries that wait', { skip: !hasRedis && 'redis-server is not installe
       [letter?.trigger, letter?.channel, letter?.reason, letter?.attempts, letter?.event?.attributes.id],
       ['hook', 'main', 'removed', 1, '1'],
     );
+    // Nobody would receive it.
+    assert.equal(await engine.deadLetters.replayAll({}), 0);
+    assert.equal((await letters()).length, 1);
+    status = 204;
+    await engine.apply(configOf({ ...setup, keepsLetters: true }));
+    assert.equal(await engine.deadLetters.replayAll({}), 1);
+    await waitFor('the event', () => received.length === 2);
+    assert.deepEqual([received, await letters()], [['1', '1'], []]);
   });
 });
