@@ -7,7 +7,7 @@ import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 import { json, stall } from '../support/steps.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { enter, visitor } from './visitor.ts';
+import { enter, type Visitor, visitor } from './visitor.ts';
 
 /** A short answer of an upstream in OpenAI's format. */
 const answer = {
@@ -115,6 +115,53 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await act('Delete');
     await waitFor('it to be gone', async () => (await budgets()).length === 0);
     assert.deepEqual(ann.errors(), []);
+  });
+
+  it('shows who edits a key what somebody else has changed meanwhile, and asks which is to stay', async (test) => {
+    const body = { name: 'shared', rpm: 10 };
+    const made = await at.call('POST', '/api/keys', { token: at.ownerKey(), body });
+    const [{ id }] = made.json()['results'] as [{ id: string }];
+    const rates = async () => {
+      const { rpm, tpm } = await api(`/api/keys/${id}`);
+      return [rpm, tpm];
+    };
+    const edit = async ({ page }: Visitor) => {
+      await page.getByRole('button', { name: 'Actions for shared' }).click();
+      await page.getByRole('menuitem', { name: 'Edit' }).click();
+      await page.getByRole('dialog').waitFor();
+    };
+    const save = async ({ page }: Visitor, rpm: string) => {
+      await page.getByLabel('Requests per minute').fill(rpm);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+    };
+    const closed = ({ page }: Visitor) => page.getByRole('dialog').waitFor({ state: 'detached' });
+    const stale = ({ page }: Visitor) =>
+      page.getByRole('region', { name: 'Somebody else has changed this meanwhile' });
+    const [ann, ben] = [await admin(test, '/api-manager'), await admin(test, '/api-manager')];
+    await edit(ann);
+    await edit(ben);
+    await save(ann, '20');
+    await closed(ann);
+    await ben.page.getByLabel('Tokens per minute').fill('500');
+    await save(ben, '30');
+    await stale(ben).getByRole('row', { name: 'Requests per minute 30 20' }).waitFor();
+    await stale(ben).getByRole('row', { name: 'Tokens per minute 500 empty' }).waitFor();
+    assert.deepEqual(await ben.findings(), []);
+    assert.deepEqual(await rates(), [20, null], 'nothing is saved before it is decided');
+    await stale(ben).getByRole('button', { name: 'Keep mine' }).click();
+    await closed(ben);
+    assert.deepEqual(await rates(), [30, 500]);
+
+    await edit(ann);
+    await save(ann, '40');
+    await stale(ann).getByRole('button', { name: 'Take theirs' }).click();
+    await stale(ann).waitFor({ state: 'detached' });
+    assert.equal(await ann.page.getByLabel('Requests per minute').inputValue(), '30');
+    assert.equal(await ann.page.getByLabel('Tokens per minute').inputValue(), '500');
+    await save(ann, '50');
+    await closed(ann);
+    assert.deepEqual(await rates(), [50, 500], 'and the form goes on from theirs');
+    assert.deepEqual([...ann.errors(), ...ben.errors()], []);
   });
 
   it('shows a model, gives it another name, and leads to trying it', async (test) => {

@@ -10,6 +10,7 @@ import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
+import { Reopened } from '../components/reopened.tsx';
 import { BudgetActions } from '../features/budgets/budget-actions.tsx';
 import { BudgetForm } from '../features/budgets/budget-form.tsx';
 import { budgetColumns, scopeName } from '../features/budgets/columns.tsx';
@@ -95,7 +96,13 @@ export function BudgetsPage() {
           )}
         </QueryState>
       </Panel>
-      {editing !== undefined && <BudgetForm budget={editing} onClose={() => setEditing(undefined)} />}
+      {editing !== undefined && (
+        <Reopened row={editing}>
+          {(budget, reopen) => (
+            <BudgetForm budget={budget} onClose={() => setEditing(undefined)} onReload={reopen} />
+          )}
+        </Reopened>
+      )}
     </>
   );
 }

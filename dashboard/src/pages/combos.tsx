@@ -9,6 +9,7 @@ import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
+import { Reopened } from '../components/reopened.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { useActivateCombo } from '../features/combos/activate.ts';
 import { ComboForm } from '../features/combos/combo-form.tsx';
@@ -121,7 +122,13 @@ export function CombosPage() {
           )
         }
       </QueryState>
-      {form !== null && <ComboForm combo={form.combo} facts={facts} onClose={() => setForm(null)} />}
+      {form !== null && (
+        <Reopened row={form.combo}>
+          {(combo, reopen) => (
+            <ComboForm combo={combo} facts={facts} onClose={() => setForm(null)} onReload={reopen} />
+          )}
+        </Reopened>
+      )}
       <ConfirmDialog
         open={removing !== null}
         onClose={() => setRemoving(null)}

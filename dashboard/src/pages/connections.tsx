@@ -11,6 +11,7 @@ import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
+import { Reopened } from '../components/reopened.tsx';
 import { ConnectionActions } from '../features/connections/connection-actions.tsx';
 import { ConnectionDetails } from '../features/connections/connection-details.tsx';
 import { ConnectionEdit } from '../features/connections/connection-edit.tsx';
@@ -170,7 +171,11 @@ export function ConnectionsPage() {
         />
       )}
       {opened !== undefined && shown?.kind === 'edit' && (
-        <ConnectionEdit connection={opened} onClose={close} />
+        <Reopened row={opened}>
+          {(connection, reopen) => (
+            <ConnectionEdit connection={connection} onClose={close} onReload={reopen} />
+          )}
+        </Reopened>
       )}
       {opened !== undefined && shown?.kind === 'login' && <LoginDialog connection={opened} onClose={close} />}
     </>

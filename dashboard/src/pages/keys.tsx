@@ -10,6 +10,7 @@ import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
+import { Reopened } from '../components/reopened.tsx';
 import { keyColumns } from '../features/keys/columns.tsx';
 import { CreatedKey } from '../features/keys/created-key.tsx';
 import { KeyActions } from '../features/keys/key-actions.tsx';
@@ -97,14 +98,19 @@ export function KeysPage() {
         </QueryState>
       </Panel>
       {form !== null && (
-        <KeyForm
-          editing={form.editing}
-          onClose={() => setForm(null)}
-          onCreated={(key) => {
-            setForm(null);
-            setMade(key);
-          }}
-        />
+        <Reopened row={form.editing}>
+          {(editing, reopen) => (
+            <KeyForm
+              editing={editing}
+              onClose={() => setForm(null)}
+              onCreated={(key) => {
+                setForm(null);
+                setMade(key);
+              }}
+              onReload={reopen}
+            />
+          )}
+        </Reopened>
       )}
       {made !== null && <CreatedKey made={made} onClose={() => setMade(null)} />}
     </>

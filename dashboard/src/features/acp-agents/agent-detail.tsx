@@ -28,7 +28,7 @@ export function AcpAgentDetail({ id }: { id: string }) {
         {({ resources }) => {
           const agent = resources.find((one) => one.id === id);
           if (agent === undefined) return <EmptyState title={t('noSuchAgent')} />;
-          return <Detail key={agent.updated_at ?? ''} agent={agent} />;
+          return <Detail key={agent.id} agent={agent} />;
         }}
       </QueryState>
     </>

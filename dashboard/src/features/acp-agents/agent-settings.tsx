@@ -3,30 +3,44 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { toolKinds } from '../../../../src/agents/schema.ts';
 import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
 import { TextField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
-import { allows, useApi } from '../../lib/api/client.ts';
+import { useChange } from '../../lib/api/change.ts';
+import { allows } from '../../lib/api/client.ts';
 import { type AcpAgent, acpAgentsKey } from './queries.ts';
+
+interface Values {
+  permissions: readonly string[];
+  throughGateway: boolean;
+  model: string;
+}
+
+/** What stands in the form, and the agent as it was when somebody began to change it. */
+interface Edited {
+  from: AcpAgent;
+  values: Values;
+}
 
 /** What the agent may do without a person who is asked, and whose models it uses. */
 export function AgentSettings({ agent }: { agent: AcpAgent }) {
   const { t } = useTranslation('acpAgents');
-  const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
-  const [permissions, setPermissions] = useState<readonly string[]>(agent.permissions);
-  const [throughGateway, setThroughGateway] = useState(agent.through_gateway);
-  const [model, setModel] = useState(agent.model ?? '');
+  const change = useChange('acp_agents', fieldsOf);
+  const [edited, setEdited] = useState<Edited | null>(null);
+  // Until it is touched, the form follows what the page loads.
+  const { from, values } = edited ?? { from: agent, values: valuesOf(agent) };
+  const { model, permissions, throughGateway } = values;
+  const set = (part: Partial<Values>) => setEdited({ from, values: { ...values, ...part } });
   const save = useMutation({
-    mutationFn: () =>
-      api.patch(`acp_agents/${encodeURIComponent(agent.id)}`, {
-        permissions: toolKinds.filter((kind) => permissions.includes(kind)),
-        through_gateway: throughGateway,
-        model: model.trim() === '' ? null : model.trim(),
-      }),
-    onSuccess: () => notify(t('saved')),
-    onSettled: () => queries.invalidateQueries({ queryKey: acpAgentsKey }),
+    mutationFn: () => change.send(from, changesOf(from, values)),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: acpAgentsKey });
+      setEdited(null);
+      notify(t('saved'));
+    },
+    onError: () => queries.invalidateQueries({ queryKey: acpAgentsKey }),
   });
   const mayChange = allows(agent, 'edit');
   return (
@@ -47,9 +61,11 @@ export function AgentSettings({ agent }: { agent: AcpAgent }) {
                 type="checkbox"
                 checked={permissions.includes(kind)}
                 onChange={({ target }) =>
-                  setPermissions((before) =>
-                    target.checked ? [...before, kind] : before.filter((one) => one !== kind),
-                  )
+                  set({
+                    permissions: target.checked
+                      ? [...permissions, kind]
+                      : permissions.filter((one) => one !== kind),
+                  })
                 }
               />
               {t(`permissions.kind.${kind}`)}
@@ -63,7 +79,7 @@ export function AgentSettings({ agent }: { agent: AcpAgent }) {
             type="checkbox"
             disabled={!mayChange}
             checked={throughGateway}
-            onChange={({ target }) => setThroughGateway(target.checked)}
+            onChange={({ target }) => set({ throughGateway: target.checked })}
           />
           {t('throughGateway')}
         </label>
@@ -73,9 +89,24 @@ export function AgentSettings({ agent }: { agent: AcpAgent }) {
         hint={t(throughGateway ? 'modelOfGateway' : 'modelHint')}
         disabled={!mayChange}
         value={model}
-        onChange={(event) => setModel(event.target.value)}
+        onChange={(event) => set({ model: event.target.value })}
       />
-      {save.isError && <ErrorNotice error={save.error} />}
+      {save.isError && (
+        <SaveProblem
+          error={save.error}
+          edit={change}
+          labels={{
+            permissions: t('permissions.title'),
+            through_gateway: t('throughGateway'),
+            model: t('model'),
+          }}
+          onReload={() => {
+            setEdited(null);
+            save.reset();
+          }}
+          onKeep={() => save.mutate()}
+        />
+      )}
       <span>
         <Button
           type="submit"
@@ -86,5 +117,34 @@ export function AgentSettings({ agent }: { agent: AcpAgent }) {
         </Button>
       </span>
     </form>
+  );
+}
+
+function fieldsOf({ model, permissions, through_gateway }: AcpAgent) {
+  return {
+    permissions: toolKinds.filter((kind) => permissions.includes(kind)),
+    through_gateway,
+    model,
+  };
+}
+
+function valuesOf(agent: AcpAgent): Values {
+  return {
+    permissions: agent.permissions,
+    throughGateway: agent.through_gateway,
+    model: agent.model ?? '',
+  };
+}
+
+/** Only what differs from what was read. */
+function changesOf(agent: AcpAgent, { model, permissions, throughGateway }: Values) {
+  const before: Record<string, unknown> = fieldsOf(agent);
+  const after = {
+    permissions: toolKinds.filter((kind) => permissions.includes(kind)),
+    through_gateway: throughGateway,
+    model: model.trim() === '' ? null : model.trim(),
+  };
+  return Object.fromEntries(
+    Object.entries(after).filter(([field, value]) => JSON.stringify(value) !== JSON.stringify(before[field])),
   );
 }

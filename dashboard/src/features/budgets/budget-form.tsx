@@ -6,9 +6,10 @@ import { z } from 'zod';
 import { budgetMetric, budgetPeriod, budgetScope } from '../../../../src/budgets/schema.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
+import { useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
 import { scopeName } from './columns.tsx';
 import { type Budget, subjectsQuery } from './queries.ts';
@@ -41,14 +42,17 @@ interface BudgetFormProps {
   /** The budget to change; null for a new one. */
   budget: Budget | null;
   onClose(): void;
+  /** Begins the form again with the budget as somebody else has left it. */
+  onReload(budget: Budget): void;
 }
 
 /** Makes a budget, or changes its limit, its warning and what happens to models without a price. */
-export function BudgetForm({ budget, onClose }: BudgetFormProps) {
+export function BudgetForm({ budget, onClose, onReload }: BudgetFormProps) {
   const { t } = useTranslation('budgets');
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
+  const edit = useChange('budgets', fieldsOf);
   const { formState, handleSubmit, register, watch } = useForm<Values>({
     resolver: zodResolver(schema),
     defaultValues: {
@@ -65,15 +69,12 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
   const subjects = useQuery(subjectsQuery(api, scope)).data ?? [];
   const save = useMutation({
     mutationFn: (values: Values) =>
-      budget === null
-        ? api.post('budgets', newBody(values))
-        : api.patch(`budgets/${encodeURIComponent(budget.id)}`, changeBody(values)),
+      budget === null ? api.post('budgets', newBody(values)) : edit.send(budget, changesOf(budget, values)),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['budgets'] });
       onClose();
       if (budget === null) return;
-      const { limit, soft_percent, unpriced } = budget;
-      const former = { limit, soft_percent, ...(budget.metric === 'usd' ? { unpriced } : {}) };
+      const former = fieldsOf(budget);
       notify(t('changed', { name: scopeName(t, budget) }), () => {
         void api
           .patch(`budgets/${encodeURIComponent(budget.id)}`, former)
@@ -168,9 +169,34 @@ export function BudgetForm({ budget, onClose }: BudgetFormProps) {
             {...register('unpriced')}
           />
         )}
-        {save.isError && <ErrorNotice error={save.error} />}
+        {save.isError && (
+          <SaveProblem
+            error={save.error}
+            edit={edit}
+            labels={{
+              limit: t('form.limit', { unit: t(`metric.${metric}`) }),
+              soft_percent: t('form.soft'),
+              unpriced: t('form.unpriced'),
+            }}
+            onReload={onReload}
+            onKeep={handleSubmit((values) => save.mutate(values))}
+          />
+        )}
       </form>
     </Dialog>
+  );
+}
+
+/** What of a budget can be changed. */
+function fieldsOf({ limit, metric, soft_percent, unpriced }: Budget) {
+  return { limit, soft_percent, ...(metric === 'usd' ? { unpriced } : {}) };
+}
+
+/** Only what differs from what was read. */
+function changesOf(budget: Budget, values: Values) {
+  const before: Record<string, unknown> = fieldsOf(budget);
+  return Object.fromEntries(
+    Object.entries(changeBody(values)).filter(([field, value]) => value !== before[field]),
   );
 }
 

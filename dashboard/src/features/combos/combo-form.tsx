@@ -7,6 +7,8 @@ import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
+import { useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
 import { OptionsFields } from './options-fields.tsx';
 import type { Combo, Simulation } from './queries.ts';
@@ -30,13 +32,16 @@ interface ComboFormProps {
   combo: Combo | null;
   facts: ReturnType<typeof useTargetFacts>;
   onClose(): void;
+  /** Begins the form again with the combo as somebody else has left it. */
+  onReload(combo: Combo): void;
 }
 
 /** Makes a combo, or changes one: its name, how it chooses, its targets in order, and what last week would have cost with it. */
-export function ComboForm({ combo, facts, onClose }: ComboFormProps) {
+export function ComboForm({ combo, facts, onClose, onReload }: ComboFormProps) {
   const { t } = useTranslation('combos');
   const api = useApi();
   const queries = useQueryClient();
+  const edit = useChange('combos', fieldsOf);
   const [name, setName] = useState(combo?.name ?? '');
   const [strategy, setStrategy] = useState<StrategyName>(combo?.strategy ?? 'priority');
   const [targets, setTargets] = useState<readonly EditedTarget[]>(
@@ -58,7 +63,7 @@ export function ComboForm({ combo, facts, onClose }: ComboFormProps) {
     mutationFn: () =>
       combo === null
         ? api.post('combos', { name, ...chosen })
-        : api.patch(`combos/${encodeURIComponent(combo.id)}`, changesOf(combo, { name, ...chosen })),
+        : edit.send(combo, changesOf(combo, { name, ...chosen })),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['combos'] });
       onClose();
@@ -73,7 +78,6 @@ export function ComboForm({ combo, facts, onClose }: ComboFormProps) {
   };
   const needsTarget = targets.length === 0 ? t('form.needsTarget') : null;
   const missing = name.trim() === '' ? t('form.needsName') : needsTarget;
-  const error = save.error ?? simulate.error;
   return (
     <Dialog
       open
@@ -159,7 +163,21 @@ export function ComboForm({ combo, facts, onClose }: ComboFormProps) {
         </datalist>
         <OptionsFields options={options} onChange={setOptions} />
         {simulate.data !== undefined && <WhatIf result={simulate.data} />}
-        {error !== null && <ErrorNotice error={error} />}
+        {save.isError && (
+          <SaveProblem
+            error={save.error}
+            edit={edit}
+            labels={{
+              name: t('form.name'),
+              strategy: t('form.strategy'),
+              targets: t('form.targets'),
+              options: t('options.title'),
+            }}
+            onReload={onReload}
+            onKeep={() => save.mutate()}
+          />
+        )}
+        {!save.isError && simulate.isError && <ErrorNotice error={simulate.error} />}
       </div>
     </Dialog>
   );
@@ -167,12 +185,13 @@ export function ComboForm({ combo, facts, onClose }: ComboFormProps) {
 
 type Fields = Pick<Combo, 'name' | 'strategy' | 'options'> & { targets: readonly EditedTarget[] };
 
+function fieldsOf({ name, options, strategy, targets }: Combo) {
+  return { name, strategy, targets: targets.map(({ target, weight }) => ({ target, weight })), options };
+}
+
 /** Only what differs from what was read. */
-function changesOf(combo: Combo, fields: Fields): object {
-  const before: Fields = {
-    ...combo,
-    targets: combo.targets.map(({ target, weight }) => ({ target, weight })),
-  };
+function changesOf(combo: Combo, fields: Fields) {
+  const before: Fields = fieldsOf(combo);
   const names = ['name', 'strategy', 'targets', 'options'] as const;
   return Object.fromEntries(
     names

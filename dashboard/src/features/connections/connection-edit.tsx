@@ -3,18 +3,32 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
+import { useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
 import type { Connection } from './queries.ts';
 
+interface ConnectionEditProps {
+  connection: Connection;
+  onClose(): void;
+  /** Begins the form again with the connection as somebody else has left it. */
+  onReload(connection: Connection): void;
+}
+
+/** What of a connection can be changed and is shown: its key is not. */
+function fieldsOf({ base_url, default_model, name, priority, prompt_cache_marks }: Connection) {
+  return { name, base_url, default_model, priority, prompt_cache_marks };
+}
+
 /** Renames a connection, enters its key again, and changes what it is preferred for. Only what was changed is sent. */
-export function ConnectionEdit({ connection, onClose }: { connection: Connection; onClose(): void }) {
+export function ConnectionEdit({ connection, onClose, onReload }: ConnectionEditProps) {
   const { t } = useTranslation('connections');
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
+  const edit = useChange('connections', fieldsOf);
   const [name, setName] = useState(connection.name);
   const [key, setKey] = useState('');
   const [address, setAddress] = useState(connection.base_url ?? '');
@@ -33,7 +47,7 @@ export function ConnectionEdit({ connection, onClose }: { connection: Connection
         ...(Number(priority) === connection.priority ? {} : { priority: Number(priority) }),
         ...(marks === connection.prompt_cache_marks ? {} : { prompt_cache_marks: marks }),
       };
-      if (Object.keys(change).length > 0) await api.patch(path, change);
+      await edit.send(connection, change);
       await queries.invalidateQueries({ queryKey: ['connections'] });
       onClose();
       if (key.trim() === '') return;
@@ -110,7 +124,21 @@ export function ConnectionEdit({ connection, onClose }: { connection: Connection
           checked={marks}
           onChange={(event) => setMarks(event.target.checked)}
         />
-        {save.isError && <ErrorNotice error={save.error} />}
+        {save.isError && (
+          <SaveProblem
+            error={save.error}
+            edit={edit}
+            labels={{
+              name: t('form.name'),
+              base_url: t('form.address'),
+              default_model: t('edit.model'),
+              priority: t('edit.priority'),
+              prompt_cache_marks: t('edit.marks'),
+            }}
+            onReload={onReload}
+            onKeep={() => save.mutate()}
+          />
+        )}
       </div>
     </Dialog>
   );

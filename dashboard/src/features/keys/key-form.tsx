@@ -6,8 +6,9 @@ import { z } from 'zod';
 import { keyName } from '../../../../src/access/schema.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
+import { useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
 import type { Key } from './queries.ts';
 
@@ -44,13 +45,16 @@ interface KeyFormProps {
   editing: Key | null;
   onClose(): void;
   onCreated(key: NewKey): void;
+  /** Begins the form again with the key as somebody else has left it. */
+  onReload(key: Key): void;
 }
 
 /** Makes a key with its models, expiry, budget, rates, owner and labels, or changes one. */
-export function KeyForm({ editing, onClose, onCreated }: KeyFormProps) {
+export function KeyForm({ editing, onClose, onCreated, onReload }: KeyFormProps) {
   const { t } = useTranslation('keys');
   const api = useApi();
   const queries = useQueryClient();
+  const edit = useChange('keys', fieldsOf);
   const { formState, handleSubmit, register } = useForm<Values>({
     resolver: zodResolver(schema),
     defaultValues: valuesOf(editing),
@@ -61,8 +65,7 @@ export function KeyForm({ editing, onClose, onCreated }: KeyFormProps) {
         const { results } = await api.post<{ results: (Key & NewKey)[] }>('keys', present(bodyOf(values)));
         return results[0] ?? null;
       }
-      const change = changesOf(bodyOf(valuesOf(editing)), bodyOf(values));
-      if (Object.keys(change).length > 0) await api.patch(`keys/${encodeURIComponent(editing.id)}`, change);
+      await edit.send(editing, changesOf(fieldsOf(editing), bodyOf(values)));
       return null;
     },
     onSuccess: async (made) => {
@@ -163,7 +166,27 @@ export function KeyForm({ editing, onClose, onCreated }: KeyFormProps) {
           type="date"
           {...register('expires')}
         />
-        {create.isError && <ErrorNotice error={create.error} />}
+        {create.isError && (
+          <SaveProblem
+            error={create.error}
+            edit={edit}
+            labels={{
+              name: t('field.name'),
+              models: t('field.models'),
+              expires_at: t('field.expires'),
+              budget_usd: t('field.budget'),
+              budget_period: t('field.period'),
+              budget_unpriced: t('field.unpriced'),
+              rpm: t('field.rpm'),
+              tpm: t('field.tpm'),
+              owner: t('field.owner'),
+              team: t('field.team'),
+              labels: t('field.labels'),
+            }}
+            onReload={onReload}
+            onKeep={handleSubmit((values) => create.mutate(values))}
+          />
+        )}
       </form>
     </Dialog>
   );
@@ -227,6 +250,8 @@ function bodyOf({
     labels: Object.fromEntries(labelsIn(labels)),
   };
 }
+
+const fieldsOf = (key: Key): Body => bodyOf(valuesOf(key));
 
 /** Names and values; what is no pair has another length than two. */
 function labelsIn(text: string): string[][] {

@@ -3,25 +3,32 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
-import { useApi } from '../../lib/api/client.ts';
+import { useChange } from '../../lib/api/change.ts';
 import { inputOf, parseSetting, textOf } from './allowed.ts';
 import type { Setting } from './queries.ts';
 
+interface SettingFormProps {
+  setting: Setting;
+  onClose(): void;
+  /** Begins the form again with the setting as somebody else has left it. */
+  onReload(setting: Setting): void;
+}
+
+const fieldsOf = ({ configured, in_file, value }: Setting) => ({ value: in_file ? configured : value });
+
 /** Changes one setting in `config.json`, which holds from the next start on. */
-export function SettingForm({ setting, onClose }: { setting: Setting; onClose(): void }) {
+export function SettingForm({ setting, onClose, onReload }: SettingFormProps) {
   const { t } = useTranslation('settings');
-  const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
   const input = inputOf(setting);
-  const before = setting.in_file ? setting.configured : setting.value;
-  const [text, setText] = useState(textOf(before, input));
+  const edit = useChange('settings', fieldsOf);
+  const [text, setText] = useState(textOf(fieldsOf(setting).value, input));
   const save = useMutation({
-    mutationFn: () =>
-      api.patch(`settings/${encodeURIComponent(setting.id)}`, { value: parseSetting(text, input) }),
+    mutationFn: async () => edit.send(setting, { value: parseSetting(text, input) }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['settings'] });
       notify(t('saved', { name: setting.name }));
@@ -88,7 +95,15 @@ export function SettingForm({ setting, onClose }: { setting: Setting; onClose():
           />
         )}
         <p className="text-muted text-xs">{t('fromNextStart')}</p>
-        {save.isError && <ErrorNotice error={save.error} />}
+        {save.isError && (
+          <SaveProblem
+            error={save.error}
+            edit={edit}
+            labels={{ value: setting.name }}
+            onReload={onReload}
+            onKeep={() => save.mutate()}
+          />
+        )}
       </form>
     </Dialog>
   );

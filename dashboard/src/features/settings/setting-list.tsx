@@ -3,6 +3,7 @@ import { Pencil, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
+import { Reopened } from '../../components/reopened.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
@@ -20,7 +21,13 @@ export function SettingList({ settings }: { settings: readonly Setting[] }) {
           <SettingLine key={setting.id} setting={setting} onEdit={() => setEditing(setting)} />
         ))}
       </ul>
-      {editing !== null && <SettingForm setting={editing} onClose={() => setEditing(null)} />}
+      {editing !== null && (
+        <Reopened row={editing}>
+          {(setting, reopen) => (
+            <SettingForm setting={setting} onClose={() => setEditing(null)} onReload={reopen} />
+          )}
+        </Reopened>
+      )}
     </>
   );
 }

@@ -3,23 +3,32 @@ import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
-import { useApi } from '../../lib/api/client.ts';
+import { useChange } from '../../lib/api/change.ts';
 import type { Role } from '../../lib/api/session.ts';
 import type { User } from './queries.ts';
 import { roles } from './roles.ts';
 
+interface RoleFormProps {
+  user: User;
+  onClose(): void;
+  /** Begins the form again with the user as somebody else has left it. */
+  onReload(user: User): void;
+}
+
+const fieldsOf = ({ role }: User) => ({ role });
+
 /** Gives a user another role, which ends their logins. */
-export function RoleForm({ user, onClose }: { user: User; onClose(): void }) {
+export function RoleForm({ user, onClose, onReload }: RoleFormProps) {
   const { t } = useTranslation('users');
-  const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
+  const edit = useChange('users', fieldsOf);
   const [role, setRole] = useState(user.role);
   const save = useMutation({
-    mutationFn: () => api.patch(`users/${encodeURIComponent(user.id)}`, { role }),
+    mutationFn: () => edit.send(user, { role }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['users'] });
       notify(t('roleChanged', { name: user.name, role: t(`common:role.${role}`) }));
@@ -53,7 +62,15 @@ export function RoleForm({ user, onClose }: { user: User; onClose(): void }) {
           onChange={(event) => setRole(event.target.value as Role)}
           choices={roles.map((value) => ({ value, label: t(`common:role.${value}`) }))}
         />
-        {save.isError && <ErrorNotice error={save.error} />}
+        {save.isError && (
+          <SaveProblem
+            error={save.error}
+            edit={edit}
+            labels={{ role: t('field.role') }}
+            onReload={onReload}
+            onKeep={() => save.mutate()}
+          />
+        )}
       </div>
     </Dialog>
   );

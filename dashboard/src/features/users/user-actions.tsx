@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { Menu, type MenuItem } from '../../components/menu.tsx';
+import { Reopened } from '../../components/reopened.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import { PasswordForm } from './password-form.tsx';
@@ -53,7 +54,11 @@ export function UserActions({ row, own }: { row: User; own: boolean }) {
   return (
     <span className="flex justify-end">
       <Menu label={label} trigger={<IconButton icon={Ellipsis} label={label} />} items={items} />
-      {asking === 'role' && <RoleForm user={row} onClose={close} />}
+      {asking === 'role' && (
+        <Reopened row={row}>
+          {(user, reopen) => <RoleForm user={user} onClose={close} onReload={reopen} />}
+        </Reopened>
+      )}
       {asking === 'password' && <PasswordForm user={row} own={own} onClose={close} />}
       {confirmed && (
         <ConfirmDialog
