@@ -1,7 +1,7 @@
 import type { Concept } from '../src/codecs/model/concept.ts';
 import type { WireFormat } from '../src/codecs/wire-format.ts';
 
-/** The words of docs/translation.md that no code holds. */
+/** The parts of docs/translation.md that do not come from the codecs. */
 
 export const endpoints: Readonly<Record<WireFormat, string>> = {
   'openai-chat': '/v1/chat/completions',
@@ -21,94 +21,97 @@ export const endpoints: Readonly<Record<WireFormat, string>> = {
 };
 
 export const meanings: Readonly<Record<Concept, string>> = {
-  temperature: 'how much chance',
-  topP: 'choosing among the tokens that make up so much of the likelihood',
-  topK: 'choosing among the likeliest tokens',
+  temperature: 'how random the answer is',
+  topP: 'choosing among the tokens that make up a share of the probability',
+  topK: 'choosing among the most likely tokens',
   stop: 'texts that end the answer',
-  seed: 'a seed for chance',
+  seed: 'a seed for random choices',
   frequencyPenalty: 'a penalty for frequent tokens',
-  presencePenalty: 'a penalty for tokens that occurred',
+  presencePenalty: 'a penalty for tokens that have occurred',
   candidates: 'more than one answer',
   logprobs: 'probabilities of tokens',
   reasoning: 'how much to reason',
   jsonOutput: 'any JSON object as the answer',
-  schemaOutput: 'an answer that fits a schema',
-  verbosity: 'how long the answer shall be',
+  schemaOutput: 'an answer that matches a schema',
+  verbosity: 'how long the answer should be',
   userId: 'who the end user is',
   cacheKey: 'a key for the prompt cache',
-  cacheMarks: 'marks of what to keep in the prompt cache',
-  serviceTier: 'a tier of service',
+  cacheMarks: 'marks for the prompt cache',
+  serviceTier: 'a service tier',
   metadata: 'labels for the vendor’s records',
-  store: 'keeping the answer at the vendor',
+  store: 'storing the answer at the vendor',
   tools: 'tools that the model may call',
-  strictTools: 'arguments that are held to the schema of their tool',
+  strictTools: 'arguments that must match the schema of their tool',
   toolCalls: 'calls and results of earlier turns',
   imageInput: 'images',
   imageUrls: 'images that the provider has to fetch',
   imageDetail: 'how closely to look at an image',
-  audioInput: 'sound',
-  fileInput: 'documents that are more than text',
-  fileNames: 'names of documents that are more than text',
-  participants: 'which of several users speaks',
-  assistantNames: 'which of several assistants spoke',
-  citedDocuments: 'documents that the answer shall cite',
+  audioInput: 'audio',
+  fileInput: 'documents other than text',
+  fileNames: 'names of documents other than text',
+  participants: 'which of several users is speaking',
+  assistantNames: 'which of several assistants was speaking',
+  citedDocuments: 'documents that the answer should cite',
   uploads: 'a file that was uploaded to the vendor',
-  forcedCall: 'a call that the answer must have',
+  forcedCall: 'a call that the answer must contain',
   parallelToolCalls: 'one call at a time',
-  allowedTools: 'calls of some of the tools alone',
+  allowedTools: 'calls of only some of the tools',
   webSearch: 'a search that the vendor runs',
-  searchBesideTools: 'that search beside tools of the caller',
-  searchDomains: 'where to search',
-  searchLocation: 'from where to search',
-  searchUses: 'how often to search at most',
-  schemaDescription: 'what an answer that fits a schema is for',
+  searchBesideTools: 'that search together with tools of the client',
+  searchDomains: 'which domains to search',
+  searchLocation: 'the user’s location for the search',
+  searchUses: 'the most searches allowed',
+  schemaDescription: 'a description of that schema',
 };
 
-/** What requests of a format are written with for callers of others, and its own callers never ask for. */
+/** What the gateway writes into requests of a format for clients of other formats, and the format’s own clients never use. */
 export const unasked: Readonly<Partial<Record<WireFormat, readonly Concept[]>>> = {
   'anthropic-messages': ['cacheKey', 'jsonOutput'],
 };
 
 /** Below the table. */
-export const models = `Some models take less than their format: newer ones of several vendors take no temperature, older ones no word for how
-much to reason. What the gateway knows a model to lack is left out and named as well. What it does not know, a provider
-says: a request that is refused for a member that only tunes the answer is sent once more without it, and the member is
-named.`;
+export const models = `Some models accept less than their format: newer models of several vendors accept no temperature, older ones no
+setting for how much to reason. Fields that the gateway knows a model to lack are left out and named as well. For the
+rest it relies on the provider: a request that is refused because of a field that only tunes the answer is sent once
+more without that field, and the field is named.`;
 
-export const intro = `A request in one format can be answered by a provider of another: the gateway reads it, says the same in the provider's
-format, and brings the answer back, streamed or whole. A provider that speaks the request's own format gets and gives the
-very bytes, and none of this page applies.
+export const intro = `A provider of another format can answer a request: the gateway reads the request, writes it in the provider's format,
+and translates the answer back, streamed or whole. A provider that speaks the request's own format receives and
+returns the bytes unchanged, and nothing on this page applies.
 
-Formats do not all have words for the same things. What a provider cannot be told is **never dropped in silence**:
+Formats cannot all express the same things. What a provider's format cannot express is **never dropped silently**:
 
-- What only tunes the answer is left out, and the answer says so in the header \`x-gateway-dropped\`, in the words of the
-  request: \`x-gateway-dropped: logit_bias,seed\`.
-- A provider that names the most that its model writes, and was asked for more, is asked for that. The answer says so in
-  \`x-gateway-lowered: max_tokens=8192\`; the next request to the model is lowered at once.
-- The names are kept in the ledger (\`dropped\` of a request) and shown by \`gateway explain\`. On a WebSocket the first event
-  of the answer has them in \`headers\`, as errors there have theirs.
-- Where a provider wants a turn of the user that the conversation does not have, it gets “Go on.”, and the answer says so in
+- Fields that only tune the answer are left out, and the header \`x-gateway-dropped\` of the answer names them as the
+  request does: \`x-gateway-dropped: logit_bias,seed\`.
+- If a provider reports the most tokens that its model can write, and the request asked for more, the request is sent
+  with that limit. The answer says so in \`x-gateway-lowered: max_tokens=8192\`; the next request to the model is
+  lowered at once.
+- The ledger keeps the names (\`dropped\` of a request), and \`gateway explain\` shows them. On a WebSocket they are in
+  \`headers\` of the first event of the answer, where errors have their headers too.
+- If a provider requires a user turn that the conversation does not have, it gets “Go on.”, and the answer says so in
   \`x-gateway-added: user-turn\`.
-- What would make the answer mean something else is refused with 400 \`not_translatable\`; \`param\` names it.
+- If leaving something out would change what the answer means, the request is refused with 400 \`not_translatable\`;
+  \`param\` names the field.
 
 ## See it
 
 \`\`\`sh
-# Anthropic's format has no seed: the answer comes, with \`x-gateway-dropped: seed\`
+# Anthropic's format has no seed: the answer comes with \`x-gateway-dropped: seed\`
 curl -sD - http://127.0.0.1:20128/v1/chat/completions \\
   -H "authorization: Bearer $MODELGATE_KEY" -H 'content-type: application/json' \\
   -d '{"model": "anthropic/claude-sonnet-5", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
 
-# and no second answer: 400, "param": "n"
+# nor does it have a second answer: 400, "param": "n"
 curl -s http://127.0.0.1:20128/v1/chat/completions \\
   -H "authorization: Bearer $MODELGATE_KEY" -H 'content-type: application/json' \\
   -d '{"model": "anthropic/claude-sonnet-5", "n": 2, "messages": [{"role": "user", "content": "hi"}]}'
 \`\`\`
 
-**Before anything is sent** the header \`x-gateway-dry-run: 1\` asks what would become of a request. It goes the way of every
-request up to the first attempt; no provider is asked, nothing is charged or written down. The answer has the targets, best
-first, each with what it would not be told (\`dropped\`, \`lowered\`, \`added\`) or why it cannot be asked (\`error\`), and
-those that were passed over (\`skipped\`). Paths of pictures, sound, counts and kept responses refuse the header.
+**To see it before anything is sent**, add the header \`x-gateway-dry-run: 1\`. The request is processed like any other
+up to the first attempt; no provider is called, nothing is charged or recorded. The answer lists the targets, best
+first, each with what it would not receive as you sent it (\`dropped\`, \`lowered\`, \`added\`) or why it cannot be used
+(\`error\`), and the targets that were skipped (\`skipped\`). The paths for images, audio, token counts and stored
+responses refuse the header.
 
 \`\`\`sh
 curl -s http://127.0.0.1:20128/v1/chat/completions -H 'x-gateway-dry-run: 1' \\
@@ -116,118 +119,124 @@ curl -s http://127.0.0.1:20128/v1/chat/completions -H 'x-gateway-dry-run: 1' \\
   -d '{"model": "auto", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
 \`\`\`
 
-What the table below does not show is to be read in \`test/translation/golden\`: whole
-requests and streams, each in every other format.
+For what the table below does not show, see \`test/translation/golden\`: whole requests and streams, each in every other
+format.
 
 ## Always carried
 
-- Instructions and messages, in their order, with who said them.
-- The texts of a message one by one, where the provider takes a list of texts. Where it takes a single one, what a model or
-  a tool wrote is put together with nothing between, and the blocks of a client's own text become paragraphs.
-- The bound on the answer's tokens, and whether to stream. Where a format allows less than
-  another, the value is the nearest that it takes.
-- Documents that are text (of a type that says so, or written as text), as text under their name where the format has no
-  documents.
-- Tools where the format has any: definitions, the choice among them, calls and results with their ids. A name or an id that the
-  provider would not take is changed by rule, and the answer has the caller's own again. Tools with free text and tools in
-  namespaces become plain functions where a format lacks them. A keyword of a tool's schema that the provider does
-  not take is named as \`tools.NAME.keyword\`.
-- Which of the tools may be called. All of them are sent, for the vendor’s prompt cache begins with them; a provider without a
-  word for some of them is told in a sentence behind the last message. Of a call of any other tool the caller gets a sentence.
-- Anthropic’s search for tools (\`tool_search_tool_*\`) is left out and named, and the tools that it would find are all sent.
-- In answers: text, refusals, reasoning that may be read, calls, sources, why the answer ended, and the tokens that it cost.
-  A source that is named after its text has ended stands in a text of its own at the end, where the format has no other place,
-  and so does one without an address (a document) for callers of \`openai-chat\` and \`openai-responses\`, which can name
-  addresses alone. In JSON that was asked for there is no such text, and these sources are lost.
-- Numbers in arguments, results and schemas with the digits in which they were written: \`1234567890123456789\`, \`1e400\`,
-  \`-0\` and \`1.0\` arrive as that.
-- Every call of a tool, whichever way a provider writes it. Arguments that are no JSON object reach the caller as the model
-  wrote them; where a format wants an object, they are the text in \`{"raw_arguments": "…"}\`. Half a call, inside which an
-  answer was cut off, is left out where it cannot be said, and the reason of the end tells. A call without a name is an
-  error of the provider; to callers of \`openai-completions\` a call is told in words.
-- Searches that a vendor made, with what they found: in answers to callers of \`openai-responses\`, \`anthropic-messages\` and
-  \`gemini\` (others see the sources that the text names; a search for several things is several for callers of
-  \`anthropic-messages\`, with what was found in the last), and in earlier turns to providers of \`openai-responses\`. Other
-  providers are told of them in words, and the header names them.
-- Pictures that a model made, to callers of \`openai-chat\` (\`images\`, as OpenRouter has it), \`openai-responses\`, \`gemini\` and
-  \`ollama\`; callers of the others are told in words that there is one. In earlier turns they stand in the user’s next message
-  where answers cannot hold any. Code that Google’s models ran, and what it printed, is text to others.
-- Sealed reasoning (signatures, encrypted items) unchanged, back to who made it; see
-  [decision 5](decisions/0005-one-neutral-model-and-streams-only.md).
+- Instructions and messages, in their order, with their roles.
+- The texts of a message one by one, if the provider accepts a list of texts. If it accepts only a single one, the
+  texts of a model or a tool are joined with nothing between them, and those of a client become paragraphs.
+- The limit on the answer's tokens, and whether to stream. If a format allows a smaller range than another, the
+  nearest value that it allows is sent.
+- Documents that are text (by their type, or because they are given as text): as text under their name, if the format
+  has no documents.
+- Tools, if the format has any: definitions, the choice among them, calls and results with their ids. Names and ids
+  that the provider would not accept are changed by fixed rules, and the answer has the client's own again. Tools with
+  free text and tools in namespaces become plain functions where a format lacks them. A keyword of a tool's schema
+  that the provider does not accept is named as \`tools.NAME.keyword\`.
+- Which of the tools the model may call. All tools are sent, because the vendor’s prompt cache begins with them; if a
+  provider's format cannot restrict calls to some of them, a sentence after the last message does. If the model calls
+  any other tool, the client gets a sentence instead of the call.
+- Anthropic’s search for tools (\`tool_search_tool_*\`) is left out and named, and all tools that it could find are
+  sent.
+- In answers: text, refusals, readable reasoning, calls, sources, the reason why the answer ended, and its tokens. A
+  source that arrives after its text has ended is put in a text of its own at the end, if the format has no other
+  place for it; so is a source without an address (a document) for clients of \`openai-chat\` and \`openai-responses\`,
+  which have sources with addresses only. If the client asked for JSON, no such text is added, and these sources are
+  lost.
+- Numbers in arguments, results and schemas, digit by digit: \`1234567890123456789\`, \`1e400\`, \`-0\` and \`1.0\` arrive as
+  written.
+- Tool calls, whichever way a provider writes them. Arguments that are not a JSON object reach the client as the model
+  wrote them; where a format requires an object, they are the text in \`{"raw_arguments": "…"}\`. If an answer is cut
+  off inside a call, the partial call is left out where the format cannot express it, and the finish reason says that
+  the answer was cut off. A call without a name is an error of the provider; clients of \`openai-completions\` get calls
+  described as text.
+- Searches that a vendor ran, with their results: in answers to clients of \`openai-responses\`, \`anthropic-messages\`
+  and \`gemini\` (other clients see the sources that the text names; for clients of \`anthropic-messages\` a search with
+  several queries becomes several searches, with the results in the last), and in earlier turns to providers of
+  \`openai-responses\`. Other providers get them described as text, and the header names them.
+- Images that a model made: to clients of \`openai-chat\` (\`images\`, as in OpenRouter's format), \`openai-responses\`,
+  \`gemini\` and \`ollama\`; clients of other formats get a text saying that there is one. In earlier turns they move to
+  the user’s next message where answers cannot contain images. Code that Google’s models ran, and its output, is text
+  in other formats.
+- Encrypted reasoning (signatures, encrypted items), unchanged, back to the provider that made it; see [decision
+  5](decisions/0005-one-neutral-model-and-streams-only.md).
 
-Members that only the request's own format knows are left out and named by their own name and where they stand
-(\`messages.content.citations\`), at any depth, known to the gateway or not; so are tools that only its vendor runs. An Anthropic tool of that kind is refused instead: the model would be told of abilities that nobody has.`;
+Fields that only the request's own format has are left out and named with their path (\`messages.content.citations\`),
+at any depth, whether the gateway knows them or not; so are tools that only its vendor runs. An Anthropic tool of that
+kind is refused instead, because the model would be told of abilities that it does not have.`;
 
 /** What becomes of a format's requests, and how its providers are asked, beyond what the tables show. */
 export const notes: Readonly<Partial<Record<WireFormat, { asking?: string[]; asked?: string[] }>>> = {
   'openai-chat': {
     asking: [
-      'Where the provider’s format has no names of participants, `Message from "NAME":` stands as a text of its own before what a user or an instruction says, the same every time; nothing takes it off again. The name of an assistant (`messages.name`) is left out and named: models would write the like themselves.',
-      'What another vendor sealed stands in `reasoning_details`, as OpenRouter has it: a client that sends the message back with them keeps the reasoning valid where it came from. Google’s seal of a call stands on the call, as on Google’s own surface.',
+      'If the provider’s format has no names of participants, a separate text `Message from "NAME":` precedes each message of a user or an instruction, always in the same words; it is never removed again. The name of an assistant (`messages.name`) is left out and named, because models would start to write such labels themselves.',
+      'Encrypted reasoning of other vendors is in `reasoning_details`, as in OpenRouter’s format: if the client sends it back with the message, the reasoning stays valid at the vendor that made it. Google’s signature of a call is on the call, as in Google’s own API.',
     ],
     asked: [
-      'More than four `stop`s go to providers that are known to take them. Others are sent the first four, and the member is named.',
-      'A tool’s result is text: images in it follow in a message of the user, and a failed result begins with a mark, which is taken off again when it comes back.',
-      'Tools with free text go as they are to providers that are known to take them.',
-      'Marks for the [prompt cache](prompt-caching.md) stand on texts and on whole results; others are left out and named. Anthropic’s models get them also where the client set none.',
-      'Reasoning of earlier turns is sent under the provider’s own name for it, also in requests that are passed on in this format. A provider that is known to refuse it gets none, and one that refuses it is remembered. What a provider sealed itself (`reasoning_details`, Google’s `extra_content` on calls) goes back to it as it came.',
+      'More than four `stop`s go to providers that are known to accept them. Others get the first four, and the field is named.',
+      'A tool’s result is text: images in it follow in a user message, and a failed result begins with a mark, which is removed again when it comes back.',
+      'Tools with free text are sent unchanged to providers that are known to accept them.',
+      'Texts and whole results carry marks for the [prompt cache](prompt-caching.md); other marks are left out and named. Anthropic’s models get marks even if the client set none.',
+      'Reasoning of earlier turns is sent under the provider’s own name for it, also in requests that need no translation. A provider that is known to refuse it gets none, and the gateway remembers one that refuses it. Reasoning that the provider itself encrypted (`reasoning_details`, Google’s `extra_content` on calls) goes back to it unchanged.',
     ],
   },
   'openai-responses': {
-    asked: ['The bound on the answer is at least 16 tokens, the least that the vendor takes.'],
+    asked: ['The limit on the answer is at least 16 tokens, the least that the vendor accepts.'],
   },
   'openai-completions': {
     asking: [
-      '`prompt` is one message of the user. Several prompts, a prompt of token numbers, `suffix`, `echo` and `best_of` above 1 are refused by their names.',
-      'Without `max_tokens` the answer has 16 tokens at most: that is what the format means.',
-      'The caller sees text alone: a refusal is part of it, and reasoning is counted but not shown.',
+      '`prompt` is one user message. Several prompts, a prompt of token numbers, `suffix`, `echo` and `best_of` above 1 are refused, and the error names them.',
+      'Without `max_tokens` the answer has at most 16 tokens: that is the format’s default.',
+      'The client gets only text: a refusal is part of it, and reasoning is counted but not shown.',
     ],
     asked: [
-      'The conversation is one text: `System:`, `User:` or `Assistant:` on a line of its own before what each said, and the assistant’s turn last, with what the caller began of it. A line in a message that is such a label gets a space before it.',
-      'Where the request has fewer than four stops, `"\\n\\nUser:\\n"` is one more.',
-      'Without a bound in the request the answer has 2,048 tokens at most.',
+      'The conversation becomes one text: `System:`, `User:` or `Assistant:` on a line of its own before each message, and the assistant’s turn last, with any beginning that the client gave. If a line of a message looks like such a label, it gets a space in front.',
+      'If the request has fewer than four stops, `"\\n\\nUser:\\n"` is added.',
+      'Without a limit in the request the answer has at most 2,048 tokens.',
     ],
   },
   gemini: {
     asking: [
-      'Members are read in camel case and in snake case. A call without an id gets one from its name and number; a result answers the call with its id, else the first of its name that waits.',
-      '`cachedContent`, answers other than text, and the answer type `text/x.enum` are refused by their names.',
-      'Sealed reasoning of other makers stands in `thoughtSignature`.',
+      'Fields may be in camel case or in snake case. A call without an id gets one from its name and number; a result belongs to the call with its id, or else to the first unanswered call of its name.',
+      '`cachedContent`, answers other than text, and the answer type `text/x.enum` are refused, and the error names them.',
+      'Encrypted reasoning of other vendors is in `thoughtSignature`.',
     ],
     asked: [
-      'Schemas that hold themselves keep their references (`$ref` to `$defs`) where an object can do without the one inside it; else they are written out to a depth, which is named.',
-      'How much to think is a level for Gemini 3 and later, a budget for Gemini 2.5, and left out for older models. A model that cannot do without thinking thinks as little as it can.',
-      'Gemini 3 and later refuse a call of the current turn that no signature of theirs goes with. A call that another model made has `skip_thought_signature_validator` in its place, which Google documents for this.',
+      'Recursive schemas keep their references (`$ref` to `$defs`) where the inner object is optional; otherwise they are expanded to a fixed depth, and the schema is named.',
+      'How much to think is a level for Gemini 3 and later, a budget for Gemini 2.5, and left out for older models. A model that cannot turn thinking off thinks as little as it can.',
+      'Gemini 3 and later refuse a call in the current turn without one of their own signatures. A call that another model made gets `skip_thought_signature_validator` instead, which Google documents for this purpose.',
       'Images in a tool’s result stay in it for Gemini 3 and later; for older models they follow the results.',
-      'The name of a document or a picture stands in a text before it. At most five `stopSequences` are sent.',
-      'A search that the vendor runs is left out beside functions. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
+      'A text with the name of a document or an image precedes it. At most five `stopSequences` are sent.',
+      'A search that the vendor runs is left out if the request has functions. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
     ],
   },
   ollama: {
     asking: [
-      'A request that does not say `stream` gets a stream of lines. Options that only a local server has (`num_ctx`, `repeat_penalty`, `keep_alive`) are left out by their names.',
-      'A result answers the call with its id, else the first of its tool that waits, else the first call; a call without an id gets one from its name and number.',
-      'An empty `messages`, which loads a model, is refused: none is loaded here.',
-      'The caller sees calls whole, and no sources. `done_reason` is `content_filter` where the provider refused, the durations are 0 for unknown, and the counters are those of the provider.',
+      'A request without `stream` gets a stream of lines. Options that only a local server has (`num_ctx`, `repeat_penalty`, `keep_alive`) are left out and named.',
+      'A result belongs to the call with its id, or else to the first unanswered call of its tool, or else to the first call; a call without an id gets one from its name and number.',
+      'An empty `messages`, which loads a model, is refused: the gateway loads no models.',
+      'The client gets calls whole, and no sources. `done_reason` is `content_filter` if the provider refused, the durations are 0 because they are unknown, and the counters are those of the provider.',
     ],
     asked: [
-      'A tool’s result is text: images in it follow in a message of the user, and a failed result begins with a mark, which is taken off again when it comes back.',
-      'A choice of one tool leaves the others out; that one must be called is an instruction.',
-      'Reasoning of earlier turns is sent. How much to reason is `low`, `medium` or `high`; nothing is said where the model shall decide.',
+      'A tool’s result is text: images in it follow in a user message, and a failed result begins with a mark, which is removed again when it comes back.',
+      'If the client chooses one tool, the others are left out; that a tool must be called becomes an instruction.',
+      'Reasoning of earlier turns is sent. How much to reason is `low`, `medium` or `high`; nothing is sent if the model should decide.',
     ],
   },
   'anthropic-messages': {
     asking: [
-      'Where the provider counts the input at the end of a stream, `message_start` has the gateway’s estimate of it, and `message_delta` the provider’s count. The ledger has that alone.',
+      'If the provider reports the input tokens at the end of a stream, `message_start` has the gateway’s estimate, and `message_delta` the provider’s count. The ledger has only the provider’s count.',
     ],
     asked: [
-      'In requests that are passed on in this format, thoughts without a signature go back to servers that sign none, and want them back. Anthropic’s own models refuse them, wherever they run: there they are left out, and named.',
-      'The format demands a bound on the answer: without one in the request it is 8,192 tokens.',
-      'An answer’s schema with objects of any entries (`additionalProperties` that is not `false`) becomes an instruction, for the vendor takes none of these, and is named.',
+      'In requests that need no translation, thinking blocks without a signature go back to servers that sign none and expect them back. Anthropic’s own models refuse them, wherever they run: there they are left out, and named.',
+      'The format requires a limit on the answer: without one in the request it is 8,192 tokens.',
+      'If an answer’s schema has objects with arbitrary fields (`additionalProperties` that is not `false`), which the vendor does not accept, the schema becomes an instruction and is named.',
       '“Any JSON object” becomes an instruction. Instructions in the middle of a conversation become a `<system-reminder>` in the user’s turn.',
-      'A temperature above 1 is sent as 1. Beside thinking the vendor takes no `temperature`, no `top_k` and no narrow `top_p`, and without it `temperature` or `top_p`, not both: what is left out is named.',
-      'Where the client set none, marks say what to keep in the vendor’s [prompt cache](prompt-caching.md).',
-      'Nor does it think where a tool must be called, and models before Claude Opus and Sonnet 4.6 do not think on after a call that another model made, until the user’s next message: `thinking` is then off, and named. Later ones think as they see fit there.',
+      'A temperature above 1 is sent as 1. With thinking the vendor accepts no `temperature`, no `top_k` and no narrow `top_p`; without it, it accepts `temperature` or `top_p`, not both. What is left out is named.',
+      'If the client set no marks, the gateway sets them for the vendor’s [prompt cache](prompt-caching.md).',
+      'The vendor’s models do not think where a tool must be called, and those before Claude Opus and Sonnet 4.6 do not think after a call that another model made, until the user’s next message: `thinking` is then off, and named. Later models decide themselves there.',
     ],
   },
 };
