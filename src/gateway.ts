@@ -287,8 +287,9 @@ async function openContext(
 ): Promise<Opened> {
   const store = await openStore(config.dataDir, {
     check: true,
-    onError: (error) => log.error({ error: describe(error) }, 'the log of the database cannot be folded in'),
-    onWait: () => log.warn('another process has locked the database; what writes waits for it'),
+    onError: (error) =>
+      log.error({ error: describe(error) }, 'the write-ahead log of the database cannot be checkpointed'),
+    onWait: () => log.warn('another process has locked the database; writes wait until it is unlocked'),
   });
   onClose(() => store.close());
   const schedule = createSchedule();
@@ -346,7 +347,7 @@ async function openContext(
   const pools = createPools(config.timeouts.connectMs, listening);
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
-  const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API has a fault');
+  const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API failed');
   const streams = createEventStreams();
   const live = openLive(streams, onLive);
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
@@ -366,14 +367,14 @@ async function openContext(
     version,
     now: Date.now,
     gate: (exchange) => services.admitMcp(exchange),
-    report: (error) => log.error({ error: describe(error) }, 'the MCP server has a fault'),
+    report: (error) => log.error({ error: describe(error) }, 'the MCP server failed'),
   });
   const a2a = openA2a({
     now: Date.now,
     gate: (exchange) => services.admitA2a(exchange),
     keyOf: ({ request }) => keyIn(request.headers, snapshots.current(), Date.now()),
     root: () => ownRoot(config, listening),
-    report: (error) => log.error({ error: describe(error) }, 'the A2A server has a fault'),
+    report: (error) => log.error({ error: describe(error) }, 'the A2A server failed'),
   });
   onClose(a2a.close);
   const hosts = allowedHosts(config.host, config.allowedHosts);
@@ -775,7 +776,7 @@ function openAuditLog({ auditMonths, dataDir }: Config, log: Log): AuditLog {
     dataDir,
     retentionMonths: auditMonths,
     now: Date.now,
-    onError: (error) => log.error({ error: describe(error) }, 'the audit log has a fault'),
+    onError: (error) => log.error({ error: describe(error) }, 'the audit log failed'),
   });
 }
 

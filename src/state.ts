@@ -38,7 +38,7 @@ export async function sealingKey(
   if (sealing.source === 'missing')
     log.error(
       { file, credentials: await countSealed(store) },
-      'the key of the stored credentials is gone, and none of them can be used: put it back, or set STORAGE_ENCRYPTION_KEY',
+      'the key of the stored credentials is missing, and none of them can be used: restore it, or set STORAGE_ENCRYPTION_KEY',
     );
   return sealing;
 }

@@ -60,7 +60,9 @@ export async function openAlerts(input: OpenAlertsInput): Promise<Alerts> {
     wanted = namesWanted(current);
     await engine
       ?.changed()
-      .catch((error: unknown) => log.error({ error: describe(error) }, 'the changed alerts do not run'));
+      .catch((error: unknown) =>
+        log.error({ error: describe(error) }, 'the changed alerts could not be started'),
+      );
   };
   const publish = async (event: CloudEvent) => {
     if (engine === null) throw new Error('The event engine does not run');

@@ -39,7 +39,7 @@ export function openLimits({ log, onEvent, shared, store, ...input }: OpenInput)
       thresholds.add({ budgetId: budget.id, kind, at, used, what }).catch((error: unknown) => {
         log.warn(
           { error: describe(error), budget: budget.id },
-          'a threshold that was reached cannot be kept',
+          'a budget threshold that was reached cannot be stored',
         );
       });
       onEvent?.(event);
@@ -108,7 +108,7 @@ export async function openShared(input: SharedInput): Promise<OpenShared> {
   const { log, newId, redis: settings, schedule, store } = input;
   const leases = leaseStore(store);
   const onError = (error: unknown) =>
-    log.error({ error: describe(error) }, 'what is shared of the budgets cannot be stored');
+    log.error({ error: describe(error) }, 'the shared state of the budgets cannot be stored');
   let onChange = () => {};
   const redis = await openRedis({ url: settings.url, log, onChange: () => onChange() });
   const former = (await leases.load(PRESENCE_KEY))?.own ?? [];
@@ -139,7 +139,8 @@ export async function openShared(input: SharedInput): Promise<OpenShared> {
       };
       // A connection that is lost is in the log already.
       if (!outage) log.info(facts, 'Redis answers in time: budgets are shared again');
-      else if (redis.ready()) log.warn(facts, 'Redis is slow: budgets are held to what was granted before');
+      else if (redis.ready())
+        log.warn(facts, 'Redis is slow: budgets are limited to what was granted before');
     },
   });
   onChange = limits.tick;

@@ -44,7 +44,7 @@ export function openTokens(input: TokensInput): AccessTokens {
       name: 'lists of models',
       everyMs: LISTS_MS,
       run: () => refreshModelLists(lists),
-      onError: (error) => log.warn({ error: (error as Error).message }, 'lists of models cannot be kept'),
+      onError: (error) => log.warn({ error: (error as Error).message }, 'lists of models cannot be stored'),
     }),
   );
   return tokens;

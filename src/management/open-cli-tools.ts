@@ -57,11 +57,11 @@ export function openCliTools(input: CliToolsInput): CliTools {
     onChange({ category, id, name }, drift) {
       if (drift === null) drifted.delete(id);
       else drifted.set(id, { id, name, category, ...drift });
-      if (drift === null) log.info({ tool: id }, 'a coding tool is as it was set up again');
+      if (drift === null) log.info({ tool: id }, 'the configuration of a coding tool is correct again');
       else
         log.warn(
           { tool: id, entries: drift.entries, mend: drift.mend },
-          'a coding tool is no longer as it was set up',
+          'the configuration of a coding tool has changed since it was set up',
         );
     },
   });
@@ -69,8 +69,7 @@ export function openCliTools(input: CliToolsInput): CliTools {
     name: 'files of coding tools',
     everyMs: LOOK_MS,
     run: look,
-    onError: (error) =>
-      log.error({ error: describe(error) }, 'the files of coding tools cannot be looked at'),
+    onError: (error) => log.error({ error: describe(error) }, 'the files of coding tools cannot be checked'),
   });
   return {
     service: {

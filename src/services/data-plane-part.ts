@@ -65,7 +65,9 @@ function sharing(works: boolean, now: number): Check {
     name: 'shared limits',
     status: works ? 'pass' : 'warn',
     observed_at: iso(now),
-    output: works ? 'counted in Redis' : 'Redis does not answer: budgets are held to what was granted before',
+    output: works
+      ? 'counted in Redis'
+      : 'Redis does not answer: budgets are limited to what was granted before',
   };
 }
 

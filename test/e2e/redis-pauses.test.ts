@@ -60,7 +60,7 @@ describe('limits in a Redis that does not answer', { skip: !hasRedis }, () => {
       statuses(replies),
       Array.from({ length: 6 }, () => 200),
     );
-    assert.match(log(), /Redis is slow: budgets are held to what was granted before/);
+    assert.match(log(), /Redis is slow: budgets are limited to what was granted before/);
     await waitFor('the check to warn', async () => (await check()) === 'warn');
     const more = await Promise.all(Array.from({ length: 8 }, ask));
     assert.deepEqual(

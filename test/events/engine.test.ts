@@ -170,7 +170,7 @@ describe('the event engine', () => {
       'PT0.02S}, concurrency_limit_strateg: {limit_mode: MODE_GLOBAL, max_concurrency: 1}}',
     );
     for (const [text, complaint] of [
-      ['components: [', /events\.yaml is not valid: it changes nothing/],
+      ['components: [', /events\.yaml is not valid and was not applied/],
       [asksForMore, /trigger_strategies\[0\]\.runtime_strategy\.concurrency_limit_strateg\.limit_mode/],
       [yaml(receiver.url).replace('HOOK_TOKEN', 'NOT_SET'), /environment variable NOT_SET is not set/],
     ] as const) {

@@ -138,7 +138,7 @@ describe('the tools of the machine over the management API', () => {
     >;
     assert.match(list['qwen']?.error ?? '', /changed since: run `gateway tools configure qwen`/);
     await waitFor('the line in the log', () =>
-      /no longer as it was set up.*gateway tools configure qwen|gateway tools configure qwen.*no longer as it was set up/.test(
+      /has changed since it was set up.*gateway tools configure qwen|gateway tools configure qwen.*has changed since it was set up/.test(
         at.gateway.output().stderr,
       ),
     );

@@ -34,7 +34,7 @@ describe('when something breaks inside of the gateway', () => {
       at.fault(null);
     }
     await alive();
-    assert.match(at.gateway.output().stderr, /has a fault/, 'the log has it');
+    assert.match(at.gateway.output().stderr, /the management API failed/, 'the log has it');
   });
 
   it('SC-45 lets nobody in while it cannot look who they are', async () => {

@@ -32,7 +32,7 @@ export async function openRedis({ log, onChange, url }: RedisInput): Promise<Red
       warned = true;
       log.warn(
         { error: error.message },
-        'Redis does not answer: budgets are held to what was granted before',
+        'Redis does not answer: budgets are limited to what was granted before',
       );
     },
     onReady() {

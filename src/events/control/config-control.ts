@@ -108,7 +108,7 @@ export async function openConfigControl(input: ConfigControlInput): Promise<Conf
       log[severity === 'error' ? 'error' : 'warn']({ file: file.path, line, path }, message);
     log.error(
       { file: file.path, running: current.version.number },
-      'events.yaml is not valid: it changes nothing',
+      'events.yaml is not valid and was not applied',
     );
     tell();
   };
@@ -230,7 +230,7 @@ async function start(
     }
     await run(builtInConfig(builtIn, decode));
   } catch (error) {
-    log.error({ error: describe(error) }, 'no configuration of events can be run');
+    log.error({ error: describe(error) }, 'no configuration of events can be applied');
   }
 }
 

@@ -125,7 +125,7 @@ export function createEngine(input: EngineInput): Engine {
     redis: input.redis,
     log,
     onBreaker(resource, state) {
-      log.info({ resource, state }, 'a circuit breaker changed');
+      log.info({ resource, state }, 'a circuit breaker changed its state');
       tellBreaker(resource, state);
     },
   });

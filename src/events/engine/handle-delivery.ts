@@ -288,8 +288,7 @@ async function insist<T>(handling: Handling, ask: () => Promise<T>): Promise<T |
       return await ask();
     } catch (error) {
       const facts = { trigger: trigger.id, channel: inlet.channelId, error: describe(error) };
-      if (tries === 1)
-        log.error(facts, 'an event is held, because a channel or the database does not answer');
+      if (tries === 1) log.error(facts, 'an event waits because a channel or the database does not answer');
       if (stopping.aborted) return 'stopped';
       await pauseFor(handling, () => () => {});
     }

@@ -144,7 +144,7 @@ function lettersOf({ deadLetters: strategy, id }: Trigger, input: TriggerInput):
 function tellPause(trigger: string, pause: Pause | null, { emitter, log }: TriggerInput): void {
   const name = pause === null ? 'trigger.resumed' : 'trigger.paused';
   emitter.emit(name, { subject: trigger, data: { trigger, reason: pause?.reason ?? null } });
-  if (pause === null) log.info({ trigger }, 'a trigger goes on');
+  if (pause === null) log.info({ trigger }, 'a trigger has resumed');
   else log.warn({ trigger, reason: pause.reason, detail: pause.detail }, 'a trigger is paused');
 }
 

@@ -103,7 +103,7 @@ export function createSender({
     return Math.min(delay, LONGEST_WAIT_MS);
   };
   const succeeded = () => {
-    if (failures > 0) log.info({ source: sourceId, channel: channelId }, 'a channel takes events again');
+    if (failures > 0) log.info({ source: sourceId, channel: channelId }, 'a channel accepts events again');
     failures = 0;
     window = Math.min(window * 2, MOST_UNDER_WAY);
   };
@@ -121,7 +121,7 @@ export function createSender({
       } catch (error) {
         log.error(
           { source: sourceId, channel: channelId, error: describe(error) },
-          'a storage is not readable',
+          'a storage of events cannot be read',
         );
         await pause(LONGEST_WAIT_MS);
       }

@@ -32,7 +32,7 @@ export function createLateSpool(
       tell();
     } catch (error) {
       problem = error instanceof Error ? error.message : String(error);
-      log.error({ error: describe(error) }, 'a storage of events cannot be opened, and takes nothing');
+      log.error({ error: describe(error) }, 'a storage of events cannot be opened, and accepts no events');
       if (!closed) timer = setTimeout(again, AGAIN_MS);
     }
   };

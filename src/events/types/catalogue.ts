@@ -63,7 +63,7 @@ const ofProvider = {
 };
 const ofCircuit = {
   area: 'circuits',
-  subject: 'what the breaker stands before',
+  subject: 'what the breaker protects',
   partitionKey: 'the same',
   data: circuitData,
 };
@@ -87,7 +87,7 @@ const ofAlert = { area: 'alerts', subject: 'the id of the alert', partitionKey: 
 /** Every event of the gateway itself, by its name. The type of an event is `io.modelgate.NAME.v1`. */
 export const eventTypes = {
   'request.completed': type({ ...ofRequest, when: 'A model request was answered' }),
-  'request.failed': type({ ...ofRequest, when: 'A model request failed, or its client left' }),
+  'request.failed': type({ ...ofRequest, when: 'A model request failed, or its client disconnected' }),
   'budget.threshold': type({
     ...ofBudget,
     when: 'The warning threshold of a budget is reached, once in a window',
@@ -109,7 +109,7 @@ export const eventTypes = {
     ...ofCircuit,
     when: 'Requests to a model at a connection pause after failures, or a circuit breaker of a source or trigger opened',
   }),
-  'circuit.closed': type({ ...ofCircuit, when: 'They pass again' }),
+  'circuit.closed': type({ ...ofCircuit, when: 'Requests or events pass again' }),
   'key.created': type({ ...ofKey, data: keyData, when: 'A gateway key was made, or enabled again' }),
   'key.revoked': type({ ...ofKey, data: revokedKeyData, when: 'A gateway key was removed or disabled' }),
   'key.rotated': type({ ...ofKey, data: keyData, when: 'A gateway key got another text' }),
@@ -118,7 +118,7 @@ export const eventTypes = {
     subject: 'the id of the combo',
     partitionKey: 'the same',
     data: comboData,
-    when: 'Another combo is the one that the model `auto` stands for',
+    when: 'The model `auto` stands for another combo',
   }),
   'tool.detected': type({
     area: 'tools',
@@ -160,7 +160,7 @@ export const eventTypes = {
     subject: 'the id of the source or trigger',
     partitionKey: 'the same',
     data: droppedData,
-    when: 'Events were dropped: what was to hold them is full, or a trigger without dead letters gave them up. The first at once, then at most once a minute for each source or trigger, with the count',
+    when: 'Events were dropped: their queue or storage is full, or a trigger without dead letters gave them up. The first at once, then at most once a minute for each source or trigger, with the count',
   }),
   'event.deadlettered': type({ ...ofTrigger, data: deadLetterData, when: 'An event became a dead letter' }),
   'trigger.paused': type({ ...ofTrigger, data: triggerData, when: 'A trigger takes no events for now' }),

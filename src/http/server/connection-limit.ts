@@ -119,7 +119,7 @@ export function configuredLimit(
       reportedAt = performance.now();
       log.warn(
         { connections: max },
-        'as many clients are connected as may be: idle connections are closed, and requests refused',
+        'the limit of client connections is reached: idle connections are closed, and requests are refused',
       );
     },
   };

@@ -110,7 +110,7 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       consumer.running = null;
       consumer.inbox.disconnected();
       if (connection.problem() !== null || !consumer.wanted) return;
-      log.warn({ channel: channelId, trigger: name, error: error.message }, 'a consumer begins again');
+      log.warn({ channel: channelId, trigger: name, error: error.message }, 'a consumer was restarted');
       consumer.again = setTimeout(() => start(name, consumer), CONSUME_AGAIN_MS);
     };
     const receiver = {

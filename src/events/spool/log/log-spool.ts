@@ -82,7 +82,7 @@ export async function openLogSpool({ log, segments, sourceId, storage }: LogSpoo
       problem = error instanceof NoSpace ? 'there is no space left' : String(error);
       if (error instanceof NoSpace) fullUntil = performance.now() + NO_SPACE_MS;
       if (problem !== before)
-        log.error({ source: sourceId, error: describe(error) }, 'a storage was not written');
+        log.error({ source: sourceId, error: describe(error) }, 'a storage of events cannot be written');
       const stay = error instanceof NoSpace && whenFull === 'block' && !closed ? batch.filter(hasTime) : [];
       for (const one of batch) {
         if (stay.includes(one)) continue;

@@ -102,7 +102,7 @@ export async function createSegmentIndex({
     damaged += 1;
     log.error(
       { source: sourceId, segment, bytes },
-      'a storage is damaged, or was not written to its end: what cannot be read is set aside',
+      'a storage of events is damaged or incomplete: unreadable data is set aside',
     );
   };
   const recover = async () => {

@@ -24,7 +24,7 @@ export function createOutage(log: Pick<Log, 'info' | 'warn'>): Outage {
       const reason = error instanceof Error ? error.message : String(error);
       log.warn(
         { error: reason, gateways: known },
-        'Redis does not answer: this gateway holds its part of the limits of MODE_GLOBAL by itself',
+        'Redis does not answer: this gateway enforces its share of the limits of MODE_GLOBAL by itself',
       );
     },
     shareOf: (limit) => (limit === 0 ? 0 : Math.max(1, Math.floor(limit / known))),
