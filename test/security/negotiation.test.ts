@@ -385,6 +385,9 @@ describe('what the management API says and hears', () => {
       assert.ok(reply.status < 500, `${path}: ${reply.status}`);
       if (reply.status >= 400) refused(reply, reply.status);
     }
-    assert.doesNotMatch(at.gateway.output().stderr, /the (?:management API|MCP server|A2A server|audit log) failed/);
+    assert.doesNotMatch(
+      at.gateway.output().stderr,
+      /the (?:management API|MCP server|A2A server|audit log) failed/,
+    );
   });
 });
