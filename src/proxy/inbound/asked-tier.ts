@@ -32,10 +32,22 @@ export function askedTier(
   }
   const names = members[format];
   if (names === undefined) return null;
-  const whole = joined(body);
-  if (!names.some((name) => whole.includes(`"${name}"`))) return null;
-  const tiers = tiersIn(whole, names);
+  if (!names.some((name) => mentions(body, `"${name}"`))) return null;
+  const tiers = tiersIn(joined(body), names);
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
+}
+
+/** Whether a text stands in the pieces, which are not copied into one to see that: most requests name no tier. */
+function mentions(pieces: readonly Buffer[], text: string): boolean {
+  const reach = text.length - 1;
+  let before = Buffer.alloc(0);
+  for (const piece of pieces) {
+    if (piece.includes(text)) return true;
+    const seam = Buffer.concat([before, piece.subarray(0, reach)]);
+    if (seam.includes(text)) return true;
+    before = Buffer.concat([before, piece.subarray(-reach)]).subarray(-reach);
+  }
+  return false;
 }
 
 function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {
