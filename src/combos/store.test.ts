@@ -46,6 +46,24 @@ describe('the store of combos', () => {
     assert.equal(await combos.find('y'), null);
   });
 
+  it('makes a combo active in the transaction that adds or changes it', async (test) => {
+    const { combos } = await opened(test);
+    const active = async () => (await combos.list()).filter((one) => one.active).map(({ name }) => name);
+    const first = await combos.add({ name: 'x', targets: to('work/m') }, { activate: true });
+    assert.equal(first.active, true);
+    assert.deepEqual(await active(), ['x']);
+    await refused(
+      combos.add({ name: 'y', targets: to('nowhere/m') }, { activate: true }),
+      'targets[0]',
+      /nowhere/,
+    );
+    assert.deepEqual(await active(), ['x']);
+    const { id } = await combos.add({ name: 'y', targets: to('work/m') });
+    assert.deepEqual(await active(), ['x']);
+    assert.equal((await combos.update(id, { strategy: 'random' }, { activate: true }))?.active, true);
+    assert.deepEqual(await active(), ['y']);
+  });
+
   it('tells of every change by its revision', async (test) => {
     const { aliases, combos, store } = await opened(test);
     let before = store.revision();

@@ -25,39 +25,43 @@ export interface NewCombo {
 /** What changes of a combo; the rest stays, each option for itself. */
 export type ComboPatch = Partial<NewCombo>;
 
-/** The combos of a store. */
+/** Whether the combo becomes the one that `auto` means, in the same transaction. */
+export interface Activation {
+  activate?: boolean;
+}
+
+/** The combos of a store, and what can be done to them, for the command line and the management API alike. */
 export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now) {
-  const list = async (): Promise<ComboRecord[]> => {
-    const rows = await db.selectFrom('combos').selectAll().orderBy('created_at').orderBy('id').execute();
-    return rows.map(recordOf);
-  };
+  const list = () => listed(db);
   const find = async (idOrName: string): Promise<ComboRecord | null> => {
     const all = await list();
     return all.find(({ id }) => id === idOrName) ?? all.find(({ name }) => name === idOrName) ?? null;
   };
-  const around = async (own: string | null): Promise<Around> => aroundOf(db, await list(), own);
 
   return {
     list,
     find,
 
-    /** @throws GatewayError for a bad or taken name, or a target that leads nowhere or back */
-    async add(input: NewCombo): Promise<ComboRecord> {
-      const others = await around(null);
-      const name = checkedComboName(input.name);
-      checkTargets({ name, targets: input.targets }, others);
-      const time = now();
-      const record: ComboRecord = {
-        id: newId('combo', time),
-        name,
-        strategy: input.strategy ?? 'priority',
-        targets: input.targets,
-        options: { ...defaultOptions, ...input.options },
-        active: false,
-        createdAt: time,
-        updatedAt: time,
-      };
-      await db.transaction().execute(async (trx) => {
+    /**
+     * Adds a combo, in one transaction with what it is checked against.
+     * @throws GatewayError for a bad or taken name, or a target that leads nowhere or back
+     */
+    add: (input: NewCombo, { activate: active = false }: Activation = {}): Promise<ComboRecord> =>
+      db.transaction().execute(async (trx) => {
+        const others = await aroundOf(trx, await listed(trx), null);
+        const name = checkedComboName(input.name);
+        checkTargets({ name, targets: input.targets }, others);
+        const time = now();
+        const record: ComboRecord = {
+          id: newId('combo', time),
+          name,
+          strategy: input.strategy ?? 'priority',
+          targets: input.targets,
+          options: { ...defaultOptions, ...input.options },
+          active: false,
+          createdAt: time,
+          updatedAt: time,
+        };
         const { numInsertedOrUpdatedRows } = await trx
           .insertInto('combos')
           .values(rowOf(record))
@@ -65,53 +69,66 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
           .executeTakeFirst();
         if (numInsertedOrUpdatedRows === 0n) throw freeName(name);
         await refuseTakenName(trx, name, { kind: 'combo', id: record.id });
-      });
-      return record;
-    },
+        if (active) await activate(trx, record.id);
+        return { ...record, active };
+      }),
 
-    /** Changes a combo by id; null when there is none. @throws GatewayError as `add` does, and for a name that others use */
-    async update(id: string, patch: ComboPatch): Promise<ComboRecord | null> {
-      const before = await find(id);
-      if (before === null || before.id !== id) return null;
-      const others = await around(id);
-      const name = patch.name === undefined ? before.name : checkedComboName(patch.name);
-      if (name !== before.name) refuseUsed(before.name, others, 'renamed');
-      const targets = patch.targets ?? before.targets;
-      // Targets that were left behind by a removed connection do not stand in the way of another change.
-      if (patch.targets !== undefined) checkTargets({ name, targets }, others);
-      const record: ComboRecord = {
-        ...before,
-        name,
-        targets,
-        strategy: patch.strategy ?? before.strategy,
-        options: { ...before.options, ...patch.options },
-        updatedAt: now(),
-      };
-      const { id: _, active: __, created_at: ___, ...change } = rowOf(record);
-      await db.transaction().execute(async (trx) => {
+    /**
+     * Changes a combo by id, in one transaction with what it is checked against; null when there is none.
+     * @throws GatewayError as `add` does, and for a name that others use
+     */
+    update: (
+      id: string,
+      patch: ComboPatch,
+      { activate: active = false }: Activation = {},
+    ): Promise<ComboRecord | null> =>
+      db.transaction().execute(async (trx) => {
+        const all = await listed(trx);
+        const before = all.find((combo) => combo.id === id);
+        if (before === undefined) return null;
+        const others = await aroundOf(trx, all, id);
+        const name = patch.name === undefined ? before.name : checkedComboName(patch.name);
+        if (name !== before.name) refuseUsed(before.name, others, 'renamed');
+        const targets = patch.targets ?? before.targets;
+        // Targets that were left behind by a removed connection do not stand in the way of another change.
+        if (patch.targets !== undefined) checkTargets({ name, targets }, others);
+        const record: ComboRecord = {
+          ...before,
+          name,
+          targets,
+          strategy: patch.strategy ?? before.strategy,
+          options: { ...before.options, ...patch.options },
+          updatedAt: now(),
+        };
+        if (name !== before.name) await refuseTakenName(trx, name, { kind: 'combo', id });
+        const { id: _, active: __, created_at: ___, ...change } = rowOf(record);
         await trx
           .updateTable('combos')
-          .set({ ...change, name: before.name } satisfies Updateable<ComboTable>)
+          .set(change satisfies Updateable<ComboTable>)
           .where('id', '=', id)
           .execute();
-        if (name === before.name) return;
-        await refuseTakenName(trx, name, { kind: 'combo', id });
-        await trx.updateTable('combos').set({ name }).where('id', '=', id).execute();
-      });
-      return record;
-    },
+        if (active) await activate(trx, id);
+        return active ? { ...record, active } : record;
+      }),
 
     /** Removes a combo by id. False when there was none. @throws GatewayError `conflict` while another has it as a target */
-    async remove(id: string): Promise<boolean> {
-      const before = await find(id);
-      if (before === null || before.id !== id) return false;
-      refuseUsed(before.name, await around(id), 'removed');
-      const { numDeletedRows } = await db.deleteFrom('combos').where('id', '=', id).executeTakeFirst();
-      return numDeletedRows > 0n;
-    },
+    remove: (id: string): Promise<boolean> =>
+      db.transaction().execute(async (trx) => {
+        const all = await listed(trx);
+        const before = all.find((combo) => combo.id === id);
+        if (before === undefined) return false;
+        refuseUsed(before.name, await aroundOf(trx, all, id), 'removed');
+        const { numDeletedRows } = await trx.deleteFrom('combos').where('id', '=', id).executeTakeFirst();
+        return numDeletedRows > 0n;
+      }),
 
     activate: (id: string | null) => activate(db, id),
   };
+}
+
+async function listed(db: Store['db']): Promise<ComboRecord[]> {
+  const rows = await db.selectFrom('combos').selectAll().orderBy('created_at').orderBy('id').execute();
+  return rows.map(recordOf);
 }
 
 /** @param own id of the combo that is changed */

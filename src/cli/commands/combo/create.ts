@@ -96,9 +96,8 @@ export const comboCreateCommand: Command = {
         throw usageError(
           `a combo named "${name}" exists already: choose another name, or change it with --replace`,
         );
-      const made = before === null ? await combos.add(wanted) : await combos.update(before.id, wanted);
-      if (made !== null && options.on('activate')) await combos.activate(made.id);
-      return made;
+      const activation = { activate: options.on('activate') };
+      return before === null ? combos.add(wanted, activation) : combos.update(before.id, wanted, activation);
     });
     const row = await comboRow(record?.id ?? name, context);
     context.io.result(row, () =>
