@@ -4,7 +4,7 @@ import type { Snapshot } from '../snapshot.ts';
 import type { ProxyContext } from './context.ts';
 import type { NamedInPath } from './dispatch/call.ts';
 import { askedTier } from './inbound/asked-tier.ts';
-import type { LedgerFacts } from './inbound/entry.ts';
+import type { LedgerFacts } from './metering/entry.ts';
 import { refuseLoop } from './inbound/loop.ts';
 import { requestedModel } from './inbound/request.ts';
 import type { Surface } from './inbound/routes.ts';

@@ -8,7 +8,7 @@ import { callerGone, endOfError } from './dispatch/call.ts';
 import { runCall } from './dispatch/run.ts';
 import { dryRun, isDryRun } from './dry-run.ts';
 import { admit } from './inbound/admit.ts';
-import { type LedgerFacts, ledgerEntry, newFacts } from './inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry, newFacts } from './metering/entry.ts';
 import { type Asked, type AskedSurface, planned } from './planned.ts';
 
 /** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */

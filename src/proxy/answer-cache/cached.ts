@@ -6,7 +6,7 @@ import type { Plan } from '../../combos/routing.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { ProxyContext } from '../context.ts';
 import { type Call, type CallEnd, callerGone, type NamedInPath } from '../dispatch/call.ts';
-import { type LedgerFacts, ledgerEntry } from '../inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry } from '../metering/entry.ts';
 import { Recorder } from '../metering/recorder.ts';
 import { pairs } from '../upstream/headers.ts';
 

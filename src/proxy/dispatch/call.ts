@@ -13,7 +13,7 @@ import type { TranslatedRequest } from '../translate/request.ts';
 import type { Upload } from '../upload/upload.ts';
 import type { Attempt } from '../upstream/attempt.ts';
 import type { Failure } from '../upstream/failure.ts';
-import type { PartialAnswer } from './partial-answer.ts';
+import type { PartialAnswer } from '../relay/partial-relay.ts';
 
 /** How a call ended, as the ledger keeps it. */
 export interface CallEnd {

@@ -8,7 +8,7 @@ import type { Snapshot } from '../../snapshot.ts';
 import { CallerStream } from '../answer/caller-stream.ts';
 import type { ProxyContext } from '../context.ts';
 import type { RequestReservation } from '../inbound/admit.ts';
-import { type LedgerFacts, ledgerEntry, priceOf } from '../inbound/entry.ts';
+import { type LedgerFacts, ledgerEntry, priceOf } from '../metering/entry.ts';
 import type { Span } from '../json/splice.ts';
 import { keepAnswer } from '../responses-state/keep.ts';
 import { notePlace } from '../responses-state/place.ts';

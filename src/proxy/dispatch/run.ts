@@ -20,8 +20,8 @@ import { upstreamRequest } from '../upstream/request.ts';
 import { type FailedTarget, mostUseful, shortOf, tracedError } from './attempt-failures.ts';
 import { type Call, type CallEnd, callerGone, endOfError, openingHeaders } from './call.ts';
 import { newCall, type Prepared } from './new-call.ts';
-import type { PartialAnswer } from './partial-answer.ts';
-import { toGoOn } from './prefill.ts';
+import type { PartialAnswer } from '../relay/partial-relay.ts';
+import { toGoOn } from '../translate/prefill.ts';
 import { TargetSelector } from './target-selector.ts';
 
 /**

@@ -14,7 +14,7 @@ import { estimateInput } from '../metering/meter.ts';
 import { pairs } from '../upstream/headers.ts';
 import { askedAnswers } from './asked-answers.ts';
 import { askedOutput } from './asked-output.ts';
-import type { LedgerFacts, Served } from './entry.ts';
+import type { LedgerFacts, Served } from '../metering/entry.ts';
 
 /** Output that is expected of a request that sets no bound to it. */
 const USUAL_OUTPUT = 4_096;

@@ -2,7 +2,7 @@ import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { ProxyContext } from '../context.ts';
-import { priceOf, type Served } from '../inbound/entry.ts';
+import { priceOf, type Served } from './entry.ts';
 
 /**
  * Counts what a response used that was made in the background, which its provider tells only to those who read it: in the

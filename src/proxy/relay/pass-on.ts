@@ -7,7 +7,7 @@ import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { type AnswerModel, modelInStream, modelInWhole } from '../answer/model.ts';
 import type { OpenCall, ProxyContext } from '../context.ts';
-import type { Served } from '../inbound/entry.ts';
+import type { Served } from '../metering/entry.ts';
 import { Tap } from '../metering/meter.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';

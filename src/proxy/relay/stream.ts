@@ -5,7 +5,7 @@ import type { CallerStream } from '../answer/caller-stream.ts';
 import { type AnswerModel, modelInStream } from '../answer/model.ts';
 import { cutEnding, errorFrame } from '../answer/stream-ending.ts';
 import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
-import { partialRelay } from '../dispatch/partial-answer.ts';
+import { partialRelay } from './partial-relay.ts';
 import { estimateInput, joined, type Measured, measureStream, Tap } from '../metering/meter.ts';
 import { finalResponse, isKept } from '../responses-state/keep.ts';
 import type { Failure } from '../upstream/failure.ts';

@@ -5,7 +5,7 @@ import { clientParts } from '../../codecs/translate/answer.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { compacting } from '../../responses/compact.ts';
-import { prefillOf } from '../dispatch/prefill.ts';
+import { prefillOf } from './prefill.ts';
 import { conversationCodec, ownerOf, type TranslatedRequest } from './request.ts';
 
 /** The answer that is read. */

@@ -14,7 +14,7 @@ import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Call } from '../dispatch/call.ts';
-import { prefillOf } from '../dispatch/prefill.ts';
+import { prefillOf } from './prefill.ts';
 import { joined, textTokens } from '../metering/meter.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';

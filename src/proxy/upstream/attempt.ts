@@ -3,7 +3,7 @@ import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../../config.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { createDecoder, type Decoder, type DecoderEvents } from '../inbound/decode.ts';
+import { createDecoder, type Decoder, type DecoderEvents } from './decode.ts';
 import { joined } from '../metering/meter.ts';
 import { createUnframer, unframedHeaders } from './event-stream.ts';
 import { type Failure, failureOf } from './failure.ts';

@@ -12,9 +12,9 @@ import { inputItems, withIds } from '../../responses/continued.ts';
 import { createRecent, type Recent } from '../../responses/recent.ts';
 import { renderError } from '../answer/error.ts';
 import type { Match } from '../inbound/routes.ts';
-import { principalOf, type SurfaceContext } from '../inbound/surface.ts';
+import { principalOf, type SurfaceContext } from '../surface.ts';
 import { proxyBody } from '../proxy.ts';
-import { warmUp } from '../upstream/warm-up.ts';
+import { warmUp } from './warm-up.ts';
 import { type Created, readMessage } from './message.ts';
 import { SocketOutlet } from './response-sink.ts';
 

@@ -8,7 +8,7 @@ import { renderError } from '../answer/error.ts';
 import { refuseDryRun } from '../dry-run.ts';
 import { refuseLoop } from '../inbound/loop.ts';
 import { matchPath } from '../inbound/routes.ts';
-import { principalOf, type SurfaceContext } from '../inbound/surface.ts';
+import { principalOf, type SurfaceContext } from '../surface.ts';
 import type { Sessions, Upgraded } from './session.ts';
 
 export interface UpgradeInput {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../lib/error.ts';
 import type { OpenCall, ProxyContext } from '../context.ts';
-import { Attempt, type UpstreamRequest } from '../upstream/attempt.ts';
+import { Attempt, type UpstreamRequest } from './attempt.ts';
 
 /** A whole answer of an upstream to a question of the gateway's own. */
 export interface UpstreamAnswer {

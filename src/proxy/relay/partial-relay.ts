@@ -6,7 +6,7 @@ import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { joined } from '../metering/meter.ts';
 import { conversationCodec, requestIn } from '../translate/request.ts';
-import type { Call } from './call.ts';
+import type { Call } from '../dispatch/call.ts';
 
 /** A streamed answer that broke off after its first words, while it is open for another target to go on with. */
 export interface PartialAnswer {

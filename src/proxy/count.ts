@@ -1,25 +1,25 @@
-import type { Principal } from '../../access/authenticate.ts';
-import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
-import type { Conversation } from '../../codecs/model/conversation.ts';
-import { type Counting, countedRequest, countings } from '../../codecs/usage/counting.ts';
-import { conversationTokens } from '../../codecs/usage/token-estimate.ts';
-import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
-import { readBody } from '../../http/body/body.ts';
-import { sendJson } from '../../http/send.ts';
-import type { Exchange } from '../../http/server/server.ts';
-import { GatewayError } from '../../lib/error.ts';
-import type { ProxyContext } from '../context.ts';
-import { askUpstream } from '../dispatch/ask.ts';
-import { refuseOtherModels } from '../json/model-fields.ts';
-import { joined } from '../metering/meter.ts';
-import { turnOf } from '../responses-state/response-state.ts';
-import { conversationCodec, translateRequest } from '../translate/request.ts';
-import { readUpstreamError } from '../upstream/error.ts';
-import { redactSecrets } from '../upstream/redaction.ts';
-import { extendPath, modelSegments, requestTo } from '../upstream/request.ts';
-import { refuseLoop } from './loop.ts';
-import { requestedModel } from './request.ts';
+import type { Principal } from '../access/authenticate.ts';
+import { type JsonObject, parseObject } from '../codecs/json/values.ts';
+import type { Conversation } from '../codecs/model/conversation.ts';
+import { type Counting, countedRequest, countings } from '../codecs/usage/counting.ts';
+import { conversationTokens } from '../codecs/usage/token-estimate.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import type { Target } from '../combos/resolve.ts';
+import { readBody } from '../http/body/body.ts';
+import { sendJson } from '../http/send.ts';
+import type { Exchange } from '../http/server/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { ProxyContext } from './context.ts';
+import { askUpstream } from './upstream/ask.ts';
+import { refuseOtherModels } from './json/model-fields.ts';
+import { joined } from './metering/meter.ts';
+import { turnOf } from './responses-state/response-state.ts';
+import { conversationCodec, translateRequest } from './translate/request.ts';
+import { readUpstreamError } from './upstream/error.ts';
+import { redactSecrets } from './upstream/redaction.ts';
+import { extendPath, modelSegments, requestTo } from './upstream/request.ts';
+import { refuseLoop } from './inbound/loop.ts';
+import { requestedModel } from './inbound/request.ts';
 
 /** What is asked to be counted: the format of the question, and the model where the path names it. */
 export interface CountQuestion {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { GatewayError } from '../../lib/error.ts';
-import { itemList } from './stored.ts';
+import { GatewayError } from '../lib/error.ts';
+import { itemList } from './stored-responses.ts';
 
 const items = Array.from({ length: 25 }, (_, index) => ({ id: `msg_${index}`, type: 'message' }));
 const list = (query: string) => itemList(items, new URLSearchParams(query));

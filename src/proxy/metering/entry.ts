@@ -9,7 +9,7 @@ import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { RequestOrigin } from '../context.ts';
 import type { Call, CallEnd, Priced } from '../dispatch/call.ts';
-import { totalUsage } from '../metering/prior-usage.ts';
+import { totalUsage } from './prior-usage.ts';
 
 /** What is known of a call before it has a target. */
 export interface LedgerFacts {

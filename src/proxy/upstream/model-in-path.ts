@@ -3,7 +3,7 @@ import type { ModelInPath } from '../../providers/provider.ts';
 import type { Call } from '../dispatch/call.ts';
 import { withMembers } from '../json/members.ts';
 import { joined } from '../metering/meter.ts';
-import { streamFlag } from './wants-stream.ts';
+import { streamFlag } from '../inbound/wants-stream.ts';
 
 /** A request whose model stands in its path although its format has it in the body. */
 export interface InPath {

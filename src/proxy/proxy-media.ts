@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import type { Principal } from '../../access/authenticate.ts';
-import type { MediaCodec } from '../../codecs/passthrough/media.ts';
-import type { WireFormat } from '../../codecs/wire-format.ts';
-import { contentTypeOf } from '../../http/body/multipart-head.ts';
-import type { Exchange } from '../../http/server/server.ts';
-import { GatewayError } from '../../lib/error.ts';
-import type { ProxyContext } from '../context.ts';
-import { runCall } from '../dispatch/run.ts';
-import { admit } from '../inbound/admit.ts';
-import { newFacts } from '../inbound/entry.ts';
-import { refuseLoop } from '../inbound/loop.ts';
-import { safePath } from '../inbound/routes.ts';
-import { requestTags } from '../inbound/tags.ts';
-import { proxyRequest, recordingRefusals } from '../proxy.ts';
-import { readUpload } from './upload.ts';
+import type { Principal } from '../access/authenticate.ts';
+import type { MediaCodec } from '../codecs/passthrough/media.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import { contentTypeOf } from '../http/body/multipart-head.ts';
+import type { Exchange } from '../http/server/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { ProxyContext } from './context.ts';
+import { runCall } from './dispatch/run.ts';
+import { admit } from './inbound/admit.ts';
+import { newFacts } from './metering/entry.ts';
+import { refuseLoop } from './inbound/loop.ts';
+import { safePath } from './inbound/routes.ts';
+import { requestTags } from './inbound/tags.ts';
+import { proxyRequest, recordingRefusals } from './proxy.ts';
+import { readUpload } from './upload/upload.ts';
 
 /** Where large uploads are put by, below the data directory. */
 const UPLOADS = 'uploads';

@@ -6,7 +6,7 @@ import type { ProxyContext } from '../context.ts';
 import { requestedModel } from '../inbound/request.ts';
 import { refuseOtherModels } from '../json/model-fields.ts';
 import { conversationCodec } from '../translate/request.ts';
-import type { Created } from '../websocket/message.ts';
+import type { Created } from './message.ts';
 
 /**
  * Answers a request that generates nothing (`generate: false`): with an empty response that later ones may continue. No

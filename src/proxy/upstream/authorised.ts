@@ -5,7 +5,7 @@ import { bearer, signatureHeaders } from '../../connections/credentials/authoris
 import type { OpenConnection } from '../../connections/schema.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Provider } from '../../providers/provider.ts';
-import type { Upstream } from '../upstream/attempt.ts';
+import type { Upstream } from './attempt.ts';
 
 export interface AuthorisedInput {
   connection: OpenConnection;

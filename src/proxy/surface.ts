@@ -1,23 +1,23 @@
-import { authenticate, type Principal, presentedKeys } from '../../access/authenticate.ts';
-import { codecOf } from '../../codecs/index.ts';
-import { isLoopback } from '../../config.ts';
-import { readBody } from '../../http/body/body.ts';
-import type { AnyExchange } from '../../http/exchange.ts';
-import { sendJson } from '../../http/send.ts';
-import { type AllowedHosts, checkHost } from '../../http/server/allowed-hosts.ts';
-import type { Exchange } from '../../http/server/server.ts';
-import { GatewayError } from '../../lib/error.ts';
-import type { ProxyContext } from '../context.ts';
-import { refuseDryRun } from '../dry-run.ts';
-import { geminiModel, geminiModels } from '../model-list/gemini.ts';
-import { modelList, oneModel } from '../model-list/models.ts';
-import { ollamaShow, ollamaTags, ollamaVersion } from '../model-list/ollama.ts';
-import { serveOwnUsage } from '../own-usage.ts';
-import { proxyRequest } from '../proxy.ts';
-import { serveStored } from '../responses-state/stored.ts';
-import { proxyMedia } from '../upload/proxy-media.ts';
+import { authenticate, type Principal, presentedKeys } from '../access/authenticate.ts';
+import { codecOf } from '../codecs/index.ts';
+import { isLoopback } from '../config.ts';
+import { readBody } from '../http/body/body.ts';
+import type { AnyExchange } from '../http/exchange.ts';
+import { sendJson } from '../http/send.ts';
+import { type AllowedHosts, checkHost } from '../http/server/allowed-hosts.ts';
+import type { Exchange } from '../http/server/server.ts';
+import { GatewayError } from '../lib/error.ts';
+import type { ProxyContext } from './context.ts';
+import { refuseDryRun } from './dry-run.ts';
+import { geminiModel, geminiModels } from './model-list/gemini.ts';
+import { modelList, oneModel } from './model-list/models.ts';
+import { ollamaShow, ollamaTags, ollamaVersion } from './model-list/ollama.ts';
+import { serveOwnUsage } from './own-usage.ts';
+import { proxyRequest } from './proxy.ts';
+import { serveStored } from './stored-responses.ts';
+import { proxyMedia } from './proxy-media.ts';
 import { countTokens } from './count.ts';
-import { listsForGoogle, type Match, matchPath, methodsServed } from './routes.ts';
+import { listsForGoogle, type Match, matchPath, methodsServed } from './inbound/routes.ts';
 
 /** The key of this process's own run file, and the principal it stands for. */
 export interface OwnerKey {
