@@ -3,11 +3,28 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Format } from './plan.ts';
 import { root, type SubjectOptions } from './subject.ts';
 
 const run = promisify(execFile);
 
-/** The real program, set up as a user would: one key, one connection to the mock, authentication and ledger on. */
+/** The provider that speaks a format to the mock, and where the mock serves it. */
+const connections: Readonly<Record<Format, { provider: string; name: string; base: string }>> = {
+  chat: { provider: 'openai-compatible', name: 'bench', base: '/v1' },
+  messages: { provider: 'anthropic-compatible', name: 'bench-messages', base: '/v1' },
+  responses: { provider: 'responses-compatible', name: 'bench-responses', base: '/v1' },
+  gemini: { provider: 'gemini-compatible', name: 'bench-gemini', base: '' },
+};
+
+/** What selects the connection of a format in a model id. */
+export const modelPrefixes: Readonly<Record<Format, string>> = {
+  chat: `${connections.chat.name}/`,
+  messages: `${connections.messages.name}/`,
+  responses: `${connections.responses.name}/`,
+  gemini: `${connections.gemini.name}/`,
+};
+
+/** The real program, set up as a user would: one key, a connection to the mock for each format, authentication and ledger on. */
 export interface GatewaySetup {
   /** `dist` or `src`. */
   from: 'dist' | 'src';
@@ -19,10 +36,13 @@ export interface GatewaySetup {
   remove(): void;
 }
 
-/** Where the program starts: the published form when it was built. Null when there is no program yet. */
-export function findGateway(wanted: 'dist' | 'src' | null): { from: 'dist' | 'src'; script: string } | null {
+/** Where the program of the checkout at `folder` starts: the published form when it was built. Null when there is no program yet. */
+export function findGateway(
+  wanted: 'dist' | 'src' | null,
+  folder: string = root,
+): { from: 'dist' | 'src'; script: string } | null {
   for (const from of wanted === null ? (['dist', 'src'] as const) : [wanted]) {
-    const script = join(root, from, 'cli', from === 'dist' ? 'main.js' : 'main.ts');
+    const script = join(folder, from, 'cli', from === 'dist' ? 'main.js' : 'main.ts');
     if (existsSync(script)) return { from, script };
   }
   return null;
@@ -47,11 +67,13 @@ export async function setUpGateway(
   };
   const added: unknown = JSON.parse(await command('keys', 'add', 'bench', '--json'));
   const key = added !== null && typeof added === 'object' && 'key' in added ? String(added.key) : '';
-  const upstream = `http://127.0.0.1:${upstreamPort}/v1`;
-  await command(
-    ...['provider', 'add', 'openai-compatible', '--name', 'bench', '--base-url', upstream],
-    ...['--api-key', 'sk-upstream-of-the-bench', '--json'],
-  );
+  for (const { base, name, provider } of Object.values(connections)) {
+    const upstream = `http://127.0.0.1:${upstreamPort}${base}`;
+    await command(
+      ...['provider', 'add', provider, '--name', name, '--base-url', upstream],
+      ...['--api-key', 'sk-upstream-of-the-bench', '--json'],
+    );
+  }
   const prices = Object.fromEntries(
     plans.map((plan) => [`*/${plan}`, { input: 2, output: 8, cache_read: 0.2 }]),
   );

@@ -1,5 +1,5 @@
 import type { HoldJob, HoldResult, LoadMessage, LoopJob, LoopResult } from './load.ts';
-import { type Plan, planName } from './plan.ts';
+import { type Format, type Plan, planName } from './plan.ts';
 import type { Subject } from './subject.ts';
 
 /** One who answers the load generator: the mock itself, the bare pass-through, or the gateway. */
@@ -11,8 +11,10 @@ export interface Side {
   /** Null for the mock, which is not measured. */
   subject: Subject | null;
   headers: Readonly<Record<string, string>>;
-  /** What stands before the plan in the model id. */
-  modelPrefix: string;
+  /** What stands before the plan in the model id, by the format of the upstream; null where there is no gateway. */
+  modelPrefixes: Readonly<Record<Format, string>> | null;
+  /** True for a gateway that is the measure of another one's translation: it gets the same requests to relay. */
+  relays: boolean;
 }
 
 export interface Load {
@@ -54,13 +56,19 @@ export interface Lane {
   sides: readonly SideName[];
   /** The peer of this lane is another gateway, which relays. */
   againstRelay?: boolean;
+  /** Not part of a run that does not name it. */
+  onDemand?: boolean;
   rounds(scale: Scale): number;
   warmUp?(side: Side, context: LaneContext): Promise<void>;
   sample(side: Side, context: LaneContext): Promise<Record<string, number>>;
 }
 
-const chatPath = '/v1/chat/completions';
-const messagesPath = '/v1/messages';
+function pathOf({ client, kind }: Plan, model: string): string {
+  if (client === 'chat') return '/v1/chat/completions';
+  if (client !== 'gemini') return `/v1/${client}`;
+  return `/v1beta/models/${model}:${kind === 'json' ? 'generateContent' : 'streamGenerateContent?alt=sse'}`;
+}
+
 export const both: readonly SideName[] = ['peer', 'gateway'];
 export const all: readonly SideName[] = ['direct', ...both];
 
@@ -109,8 +117,8 @@ export function loopJob(
   rest: Pick<LoopJob, 'connections' | 'seconds' | 'count' | 'spreadMs'>,
 ): LoopJob {
   const name = planName(plan);
-  const path = plan.translated === true ? messagesPath : chatPath;
-  const base = { port: side.port, path, headers: side.headers, plan: name, model: side.modelPrefix + name };
+  const model = (side.modelPrefixes?.[plan.upstream] ?? '') + name;
+  const base = { port: side.port, path: pathOf(plan, model), headers: side.headers, plan: name, model };
   return { kind: 'loop', ...base, ...rest };
 }
 

@@ -2,9 +2,10 @@
  * The load generator, in a process of its own, told what to do over IPC. On bare sockets, one per connection,
  * so that it can outrun what it measures. Every byte of every answer is compared with what the plan says.
  */
+import { jsonAnswer, streamFrames } from './answer-body.ts';
 import { type Expectation, openConnection } from './client.ts';
-import { messagesBody } from './messages.ts';
-import { jsonAnswer, parsePlan, requestBody, streamFrames } from './plan.ts';
+import { isTranslated, parsePlan } from './plan.ts';
+import { requestBody } from './request-body.ts';
 
 interface JobBase {
   port: number;
@@ -70,14 +71,14 @@ interface Tally {
 function expectation(job: JobBase): Expectation {
   const plan = parsePlan(job.plan);
   if (plan === null) throw new Error(`no such plan: ${job.plan}`);
-  const body = plan.translated ? messagesBody(plan, job.model) : requestBody(plan, job.model);
+  const body = requestBody(plan, job.model);
   const headers = { host: `127.0.0.1:${job.port}`, ...job.headers, 'content-length': String(body.length) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const request = Buffer.concat([Buffer.from(`POST ${job.path} HTTP/1.1\r\n${lines.join('')}\r\n`), body]);
   if (plan.kind === 'json')
-    return { request, body: plan.translated ? null : jsonAnswer(plan, job.model), frames: 0 };
+    return { request, body: isTranslated(plan) ? null : jsonAnswer(plan, job.model), frames: 0 };
   const frames = streamFrames(plan, job.model);
-  return { request, body: plan.translated ? null : Buffer.concat(frames), frames: frames.length };
+  return { request, body: isTranslated(plan) ? null : Buffer.concat(frames), frames: frames.length };
 }
 
 function fail(tally: Tally, reason: string): void {

@@ -1,10 +1,12 @@
 /**
- * The upstream of the bench, in a process of its own: answers chat completions by the plan that the model id
- * names, after it has checked every byte of the request. On bare sockets, so that it costs less than what
+ * The upstream of the bench, in a process of its own: answers by the plan that the model id names, in the plan's
+ * format, after it has checked every byte of the request. On bare sockets, so that it costs less than what
  * it measures.   node bench/mock.ts
  */
 import { createServer, type Socket } from 'node:net';
-import { jsonAnswer, type Plan, parsePlan, planName, requestBody, streamFrames } from './plan.ts';
+import { jsonAnswer, streamFrames } from './answer-body.ts';
+import { isTranslated, type Plan, parsePlan, planName } from './plan.ts';
+import { requestBody } from './request-body.ts';
 import { createComparison, createMessageReader } from './wire.ts';
 
 interface Answer {
@@ -28,7 +30,7 @@ const headers = [
 
 function prepare(plan: Plan): Answer {
   // What a translation writes is held to by golden files; here only that it came.
-  const expected = plan.translated === true ? null : requestBody(plan, planName(plan));
+  const expected = isTranslated(plan) ? null : requestBody(plan, planName(plan));
   if (plan.kind === 'json') {
     const body = jsonAnswer(plan);
     const head = `HTTP/1.1 200 OK\r\n${headers}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`;
@@ -93,37 +95,52 @@ function send(socket: Socket, answer: Answer): void {
   pump();
 }
 
+/** The plan's name in the path, as Gemini's clients send it. */
+const inPath = /^POST \/v1beta\/models\/([^:/ ]+):/;
+const asFirstMember = /^\{"model":"([^"]*)"/;
+const asLastMember = /"model":"([^"]*)"\}$/;
+
 function serve(socket: Socket): void {
   socket.setNoDelay(true);
   socket.on('error', () => socket.destroy());
   let head = '';
-  let start: Buffer | null = null;
+  /** The body as far as it came, until its model is known. */
+  let kept: Buffer[] = [];
   let answer: Answer | null = null;
   let comparison: ReturnType<typeof createComparison> | null = null;
+
+  function begin(model: string): void {
+    answer = answerOf(model);
+    if (answer === null || answer.expected === null) return;
+    comparison = createComparison(answer.expected);
+    for (const piece of kept) comparison.add(piece);
+    kept = [];
+  }
+
   const read = createMessageReader({
     head(text) {
       head = text;
-      start = null;
+      kept = [];
       answer = null;
       comparison = null;
+      const model = inPath.exec(text)?.[1];
+      if (model !== undefined) begin(model);
     },
     body(piece) {
-      if (comparison !== null) {
-        comparison.add(piece);
-        return;
-      }
+      if (comparison !== null) comparison.add(piece);
       if (answer !== null) return;
-      start = start === null ? piece : Buffer.concat([start, piece]);
-      const model = /^\{"model":"([^"]*)"/.exec(start.toString('latin1', 0, 256))?.[1];
-      if (model === undefined) return;
-      answer = answerOf(model);
-      if (answer?.expected === null) return;
-      comparison = createComparison(answer?.expected ?? Buffer.alloc(0));
-      comparison.add(start);
+      kept.push(piece);
+      if (kept.length > 2) return;
+      const model = asFirstMember.exec(Buffer.concat(kept).toString('latin1', 0, 256))?.[1];
+      if (model !== undefined) begin(model);
     },
     end() {
+      if (answer === null) {
+        const model = asLastMember.exec(Buffer.concat(kept).subarray(-256).toString('latin1'))?.[1];
+        if (model !== undefined) begin(model);
+      }
       if (answer === null)
-        refuse(socket, `no plan in: ${head.slice(0, 60)} ${start?.toString('latin1', 0, 60) ?? ''}`);
+        refuse(socket, `no plan in: ${head.slice(0, 60)} ${String(kept[0]?.subarray(0, 60))}`);
       else if (answer.expected === null || comparison?.matches()) send(socket, answer);
       else refuse(socket, 'the request body is not what the client sent');
     },

@@ -84,10 +84,9 @@ function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
 }
 
-const columns = ['', 'direct', 'pass-through', 'gateway', 'ratio', 'rounds', 'target', ''];
-
-/** The lines as a Markdown table, one row a metric. */
-export function renderTable(lines: readonly Line[]): string {
+/** The lines as a Markdown table, one row a metric; `peer` is whom the gateway was measured against. */
+export function renderTable(lines: readonly Line[], peer: string): string {
+  const columns = ['', 'direct', peer, 'gateway', 'ratio', 'rounds', 'target', ''];
   const cells = lines.map((line) => {
     const show = (value: number | null) =>
       value === null ? '' : `${value.toFixed(line.digits)} ${line.unit}`;

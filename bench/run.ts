@@ -1,25 +1,28 @@
 /**
  * Measures the gateway against a bare pass-through and against direct access, on this machine, in one run.
- *   npm run bench -- [--quick] [--lanes a,b] [--rounds N] [--seconds N] [--json FILE] [--strict]
+ *   npm run bench -- [--quick] [--lanes a,b] [--rounds N] [--seconds N] [--against DIR] [--json FILE] [--strict]
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { matchesGlob, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { findGateway, type GatewaySetup, setUpGateway } from './gateway.ts';
+import { findGateway, type GatewaySetup, modelPrefixes, setUpGateway } from './gateway.ts';
 import { createLoad, type Lane, type LaneContext, type Scale, type Side, type SideName } from './lane.ts';
-import { lanes } from './lanes.ts';
+import { lanes } from './lanes/index.ts';
 import { planName } from './plan.ts';
 import { describeMachine, type Line, lineOf, renderTable } from './report.ts';
 import { canPin, type Subject, startSubject } from './subject.ts';
 
 const help = `Usage: npm run bench -- [flags]
   --quick          small samples, under a minute
-  --lanes a,b      only these: ${lanes.map((lane) => lane.id).join(', ')}
+  --lanes a,b      only these; * stands for any text, and lanes in brackets run only when named:
+                   ${lanes.map(({ id, onDemand }) => (onDemand ? `(${id})` : id)).join(', ')}
   --rounds N       interleaved rounds (default 21)
   --seconds N      length of one sample (default 0.5)
   --streams N      streams held open for the memory lane (default 1000)
   --json FILE      also write every sample there
   --from dist|src  which form of the gateway to measure (default: dist/ when it was built)
+  --against DIR    measure against the gateway of the checkout at DIR instead of the pass-through
   --self           measure the pass-through against itself: the noise of this machine
   --profile DIR    write a CPU profile of the gateway there
   --strict         exit with 1 when a target is missed`;
@@ -33,6 +36,7 @@ const flags = parseArgs({
     streams: { type: 'string' },
     json: { type: 'string' },
     from: { type: 'string' },
+    against: { type: 'string' },
     self: { type: 'boolean', default: false },
     profile: { type: 'string' },
     strict: { type: 'boolean', default: false },
@@ -76,33 +80,41 @@ function scaleOf(): Scale {
 }
 
 function chosenLanes(): readonly Lane[] {
-  if (flags.lanes === undefined) return lanes;
-  return flags.lanes.split(',').map((id) => {
-    const lane = lanes.find((candidate) => candidate.id === id);
-    if (lane === undefined)
-      throw new Error(`no lane "${id}"; there are ${lanes.map((l) => l.id).join(', ')}`);
-    return lane;
+  if (flags.lanes === undefined) return lanes.filter(({ onDemand }) => onDemand !== true);
+  return flags.lanes.split(',').flatMap((pattern) => {
+    const found = lanes.filter(({ id }) => matchesGlob(id, pattern));
+    if (found.length === 0)
+      throw new Error(`no lane "${pattern}"; there are ${lanes.map((l) => l.id).join(', ')}`);
+    return found;
   });
 }
 
 interface Rig {
   mock: Subject;
   gateway: GatewaySetup | null;
+  /** What `--against` names. */
+  older: GatewaySetup | null;
   pin: boolean;
 }
 
-async function startSide(name: SideName, { mock, gateway, pin }: Rig, lane: Lane): Promise<Side> {
-  const key = gateway?.key ?? 'sk-none';
-  const headers = sdkHeaders(key);
-  if (name === 'direct') return { name, port: mock.port, subject: null, headers, modelPrefix: '' };
-  if ((name === 'peer' && lane.againstRelay !== true) || gateway === null) {
+async function startSide(name: SideName, { mock, gateway, older, pin }: Rig, lane: Lane): Promise<Side> {
+  const setup =
+    name === 'gateway' ? gateway : name === 'direct' ? null : (older ?? (lane.againstRelay ? gateway : null));
+  const headers = sdkHeaders(setup?.key ?? 'sk-none');
+  const bare = { name, headers, modelPrefixes: null, relays: false };
+  if (name === 'direct') return { ...bare, port: mock.port, subject: null };
+  if (setup === null) {
     const args = [new URL('./passthrough.ts', import.meta.url).pathname, `http://127.0.0.1:${mock.port}`];
     const subject = await startSubject({ name: 'the pass-through', args, core: gatewayCore }, pin);
-    return { name, port: subject.port, subject, headers, modelPrefix: '' };
+    return { ...bare, port: subject.port, subject };
   }
-  const profile = flags.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${flags.profile}`];
-  const subject = await startSubject(gateway.next(profile), pin);
-  return { name, port: subject.port, subject, headers, modelPrefix: 'bench/' };
+  const profiled = name === 'gateway' && flags.profile !== undefined;
+  const subject = await startSubject(
+    setup.next(profiled ? ['--cpu-prof', `--cpu-prof-dir=${flags.profile}`] : []),
+    pin,
+  );
+  const relays = name === 'peer' && older === null;
+  return { name, headers, modelPrefixes, relays, port: subject.port, subject };
 }
 
 /**
@@ -158,32 +170,38 @@ async function main(): Promise<void> {
   const found = flags.self ? null : findGateway(wanted);
   if (found === null && !flags.self)
     throw new Error('there is no gateway to measure: neither dist/ nor src/ has it');
+  const against = flags.against === undefined ? null : findGateway(wanted, resolve(flags.against));
+  if (against === null && flags.against !== undefined)
+    throw new Error(`there is no gateway in ${flags.against}`);
   const script = (name: string) => new URL(`./${name}.ts`, import.meta.url).pathname;
   const mock = await startSubject({ name: 'the mock', args: [script('mock')], core: loadCore }, pin);
   const loader = await startSubject(
     { name: 'the load generator', args: [script('load')], core: loadCore },
     pin,
   );
-  const plans = lanes.flatMap((lane) => lane.plans.map(planName));
+  const plans = chosen.flatMap((lane) => lane.plans.map(planName));
   let gateway: GatewaySetup | null = null;
+  let older: GatewaySetup | null = null;
   const lines: Line[] = [];
   const began = performance.now();
   try {
     gateway = found === null ? null : await setUpGateway(found, mock.port, plans, gatewayCore);
+    older = against === null ? null : await setUpGateway(against, mock.port, plans, gatewayCore);
     const context: LaneContext = { load: createLoad(loader.process), scale };
     for (const lane of chosen) {
       process.stderr.write(`${lane.id} …\n`);
-      lines.push(...(await runLane(lane, { mock, gateway, pin }, context)));
+      lines.push(...(await runLane(lane, { mock, gateway, older, pin }, context)));
     }
   } finally {
     await loader.stop();
     await mock.stop();
     gateway?.remove();
+    older?.remove();
   }
   const seconds = (performance.now() - began) / 1_000;
   const subject = gateway === null ? 'the pass-through itself (--self)' : `${gateway.from}/`;
   console.log(preamble({ machine, pin, subject, stale: gateway?.stale ?? false, scale, seconds }));
-  console.log(renderTable(lines));
+  console.log(renderTable(lines, older === null ? 'pass-through' : 'before'));
   if (flags.json) {
     writeFileSync(
       flags.json,
