@@ -223,8 +223,10 @@ describe('an agent that breaks the protocol', () => {
       ],
     });
     assert.equal(error?.code, 'agent_failed');
-    assert.match(error?.message ?? '', /answered "session\/prompt" with an error: bad \*\*\*/);
-    await waitFor('what it printed', () => agents.status('fake').output.includes('using *** and ***'));
+    assert.match(error?.message ?? '', /answered "session\/prompt" with an error: bad \[redacted\]/);
+    await waitFor('what it printed', () =>
+      agents.status('fake').output.includes('using [redacted] and [redacted]'),
+    );
   });
 });
 

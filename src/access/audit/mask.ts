@@ -1,3 +1,4 @@
+import { isSecretName, REDACTED, withoutSecretForms } from '../../lib/secrets.ts';
 import type { AuditEntry } from './schema.ts';
 
 /**
@@ -5,25 +6,11 @@ import type { AuditEntry } from './schema.ts';
  * here, by the name of the member and by how known secrets look. It also bounds what one record can hold.
  */
 
-const MASK = '[masked]';
 const MAX_TEXT = 2000;
 const MAX_MEMBERS = 100;
 const MAX_DEPTH = 8;
 /** Characters of each of input, before and after. */
 const MAX_SIZE = 65_536;
-
-/** Ends of names whose values are secrets. Ids, hints, counts and times of them are none. */
-const secretName =
-  /(?:^|_)(?:password|passphrase|secret|token|api_?key|key|credential|credentials|authorization|cookie)$/i;
-const camelSecretName = /[a-z](?:Password|Secret|Token|Key|Credential|Authorization)$/;
-
-/** Keys and tokens of this gateway, keys of the large providers, and credentials in a header or a URL. */
-const secretTexts: readonly RegExp[] = [
-  /\b(?:(?:sk|pk|rk|gsk|xai|r8|hf|gh[opsu]|glpat)[-_]|AIza)[A-Za-z0-9_-]{20,}/g,
-  /\bgw[sa]_[A-Za-z0-9_-]{20,}/g,
-  /\b(?:Bearer|Basic)\s+[A-Za-z0-9+/=._~-]{8,}/gi,
-];
-const urlCredentials = /(:\/\/)[^/\s@]+(?=@)/g;
 
 export function masked(entry: AuditEntry): AuditEntry {
   return {
@@ -42,24 +29,24 @@ export function masked(entry: AuditEntry): AuditEntry {
 
 function members(record: Record<string, unknown> | null): Record<string, unknown> | null {
   if (record === null) return null;
-  const kept = value(record, 0) as Record<string, unknown>;
+  const kept = value(record, 0, false) as Record<string, unknown>;
   const size = JSON.stringify(kept).length;
   return size > MAX_SIZE ? { '…': `[${size} characters]` } : kept;
 }
 
-function value(given: unknown, depth: number): unknown {
-  if (typeof given === 'string') return text(given);
+function value(given: unknown, depth: number, isSecret: boolean): unknown {
+  if (typeof given === 'string') return isSecret ? REDACTED : text(given);
   if (typeof given === 'bigint') return String(given);
   if (typeof given !== 'object' || given === null) return given ?? null;
   if (depth >= MAX_DEPTH) return '[deeper]';
   if (Array.isArray(given)) {
-    const kept = given.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1));
+    const kept = given.slice(0, MAX_MEMBERS).map((one) => value(one, depth + 1, isSecret));
     return given.length > MAX_MEMBERS ? [...kept, `[${given.length - MAX_MEMBERS} more]`] : kept;
   }
   const all = Object.entries(given);
   const kept = all
     .slice(0, MAX_MEMBERS)
-    .map(([name, member]) => [plainName(name), isSecret(name, member) ? MASK : value(member, depth + 1)]);
+    .map(([name, member]) => [plainName(name), value(member, depth + 1, isSecret || isSecretName(name))]);
   if (all.length > MAX_MEMBERS) kept.push(['…', `[${all.length - MAX_MEMBERS} more]`]);
   return Object.fromEntries(kept);
 }
@@ -69,16 +56,10 @@ function plainName(name: string): string {
   return name === '__proto__' ? '[__proto__]' : text(name);
 }
 
-function isSecret(name: string, member: unknown): boolean {
-  if (typeof member !== 'string' && typeof member !== 'object') return false;
-  return member !== null && (secretName.test(name) || camelSecretName.test(name));
-}
-
 function text(given: string): string {
   // What is longer than any text kept is cut first, so that no pattern has to look through it.
   const cut = given.length > MAX_TEXT ? `${given.slice(0, MAX_TEXT)}… [${given.length} characters]` : given;
-  const clean = secretTexts.reduce((text, secret) => text.replace(secret, MASK), cut);
-  return clean.replace(urlCredentials, `$1${MASK}`).toWellFormed();
+  return withoutSecretForms(cut).toWellFormed();
 }
 
 function textOrNull(given: string | null): string | null {

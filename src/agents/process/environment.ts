@@ -72,7 +72,7 @@ export function agentEnvironment({
 const secretName = /key|token|secret|passw|credential|auth/i;
 const MIN_SECRET = 6;
 
-/** The values of an environment that may prove somebody's identity: they are masked in what the agent prints. */
+/** The values of an environment that may prove somebody's identity: they are left out of what the agent prints. */
 export function secretsIn(environment: Readonly<Record<string, string>>): string[] {
   return Object.entries(environment).flatMap(([name, value]) =>
     secretName.test(name) && value.length >= MIN_SECRET ? [value] : [],

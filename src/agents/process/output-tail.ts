@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { withoutSecretForms, withoutSecrets } from '../../lib/secrets.ts';
 
 /** Lines that are kept, and characters of each. */
 const MAX_LINES = 200;
@@ -10,12 +11,12 @@ export interface OutputTail {
   lines(): readonly string[];
 }
 
-/** @param secrets texts that are masked */
+/** @param secrets texts that are left out */
 export function createOutputTail(secrets: readonly string[]): OutputTail {
   const kept: string[] = [];
   return {
     add(line) {
-      const text = masked(line, secrets).slice(0, MAX_LINE).trimEnd();
+      const text = redacted(line, secrets).slice(0, MAX_LINE).trimEnd();
       if (text === '') return;
       kept.push(text);
       if (kept.length > MAX_LINES) kept.shift();
@@ -40,17 +41,7 @@ export function readLines(stream: Readable, tell: (line: string) => void): void 
   stream.on('end', () => tell(pending));
 }
 
-/** Keys as vendors write them, and credentials in headers and addresses. */
-const looksSecret = [
-  /\b(?:sk|pk|rk|ghp|gho|glpat|xoxb|xoxp)[-_][\w-]{8,200}/g,
-  /\bAIza[\w-]{20,100}/g,
-  /\b(?:Bearer|Basic) [\w.~+/=-]{8,400}/g,
-  /:\/\/[^\s/@:]{1,100}:[^\s/@]{1,200}@/g,
-];
-
 /** A text without the given secrets, and without what looks like one. */
-export function masked(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) clean = clean.replaceAll(secret, '***');
-  return looksSecret.reduce((text, pattern) => text.replace(pattern, '***'), clean);
+export function redacted(text: string, secrets: readonly string[]): string {
+  return withoutSecretForms(withoutSecrets(text, secrets));
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
 import { describeExit, type Exit, type Program, startProgram } from '../process/child.ts';
-import { createOutputTail, masked, type OutputTail, readLines } from '../process/output-tail.ts';
+import { createOutputTail, type OutputTail, readLines, redacted } from '../process/output-tail.ts';
 import { createPeer, type Peer, type PeerLimits, RpcError, rpcCodes } from '../protocol/peer.ts';
 import {
   type Initialized,
@@ -44,7 +44,7 @@ export interface ConnectionInput {
   env: Readonly<Record<string, string>>;
   /** Where the program is started. */
   cwd: string;
-  /** Texts that are masked in what it prints and in its errors. */
+  /** Texts that are left out of what it prints and in its errors. */
   secrets: readonly string[];
   /** The gateway's own version, which the agent is told. */
   version: string;
@@ -383,7 +383,7 @@ class Connection implements AgentConnection {
         throw this.#failed((await this.ended).how);
       }
       const { name } = this.#input.setup;
-      const said = masked(error.message, this.#input.secrets);
+      const said = redacted(error.message, this.#input.secrets);
       if (error.code === rpcCodes.authRequired)
         throw new GatewayError(
           'login_required',

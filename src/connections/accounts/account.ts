@@ -104,34 +104,6 @@ function refused(problem: string): GatewayError {
   });
 }
 
-/**
- * A text without these secrets, also where JSON has their slashes escaped. One that is too short to be a secret, as the
- * `x` that local servers are content with, goes only where it is a word of its own: messages must stay readable.
- */
-export function withoutSecrets(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret !== '')
-    .flatMap((secret) => [secret, secret.replaceAll('/', '\\/')])
-    .reduce((clean, secret) => {
-      if (!clean.includes(secret)) return clean;
-      return secret.length < LEAST_SECRET ? withoutWord(clean, secret) : clean.replaceAll(secret, REDACTED);
-    }, text);
-}
-
-const REDACTED = '[redacted]';
-/** Characters. Vendors' keys have 20 and more. */
-const LEAST_SECRET = 8;
-const IN_WORD = /[\p{L}\p{N}_-]/u;
-
-function withoutWord(text: string, word: string): string {
-  const pieces = text.split(word);
-  return pieces.reduce((clean, piece, index) => {
-    const before = pieces[index - 1]?.at(-1) ?? '';
-    const isOwn = !IN_WORD.test(before) && !IN_WORD.test(piece.at(0) ?? '');
-    return `${clean}${isOwn ? REDACTED : word}${piece}`;
-  });
-}
-
 /** Texts that must not be seen in anything that is said about a connection. */
 export function secretsOf({
   account,

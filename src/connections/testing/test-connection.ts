@@ -1,7 +1,8 @@
 import { GatewayError } from '../../lib/error.ts';
+import { withoutSecrets } from '../../lib/secrets.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { upstreamUrl } from '../../providers/url.ts';
-import { secretsOf, withoutSecrets } from '../accounts/account.ts';
+import { secretsOf } from '../accounts/account.ts';
 import type { OpenConnection } from '../schema.ts';
 import { type AskOptions, ask } from './ask.ts';
 import { describeAnswer, describeFailure } from './diagnosis.ts';

@@ -5,7 +5,7 @@ import type { Channel as ChannelConfig } from '../config/config.ts';
 import type { EventDatabase } from '../database/event-database.ts';
 import type { Emitter } from '../types/emitter.ts';
 import { type BackgroundTasks, createBackgroundTasks } from './background-tasks.ts';
-import { type Address, resolveAddress, withoutSecrets } from './broker/address.ts';
+import { type Address, redactedError, resolveAddress } from './broker/address.ts';
 import type { Broker, Connect } from './broker/broker.ts';
 import { createBrokerChannel } from './broker/broker-channel.ts';
 import type { Channel } from './channel.ts';
@@ -108,7 +108,7 @@ function backgroundOf(
     log,
     emitter,
     isConnected: () => channel().problem() === null,
-    textOf: (error) => withoutSecrets(error, address).message,
+    textOf: (error) => redactedError(error, address).message,
   });
 }
 
@@ -142,9 +142,9 @@ async function withHiddenSecrets<T>(
   onLost: (error: Error) => void,
 ): Promise<T> {
   try {
-    return await connect((error) => onLost(withoutSecrets(error, address)));
+    return await connect((error) => onLost(redactedError(error, address)));
   } catch (error) {
-    throw withoutSecrets(error, address);
+    throw redactedError(error, address);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Log } from '../../lib/log.ts';
 import type { Address } from '../channels/broker/address.ts';
-import { withoutSecrets } from '../channels/broker/address.ts';
+import { redactedError } from '../channels/broker/address.ts';
 import { createLastingConnection } from '../channels/broker/lasting-connection.ts';
 import { createBatches } from '../channels/postgres/batches.ts';
 import type { Handled, HandledKey } from './handled-calls.ts';
@@ -66,11 +66,11 @@ export function createPostgresHandled({ address, instance, log }: SharedHandledI
     broker: {
       async connect(onLost) {
         const { connectPostgres } = await import('../channels/postgres/connect-postgres.ts');
-        const lost = (error: Error) => onLost(withoutSecrets(error, address));
+        const lost = (error: Error) => onLost(redactedError(error, address));
         try {
           return await connectPostgres(address, { prepare, onEvents: null }, lost);
         } catch (error) {
-          throw withoutSecrets(error, address);
+          throw redactedError(error, address);
         }
       },
     },

@@ -33,7 +33,7 @@ describe('actions', () => {
   it('are recorded with their input, whose secrets are masked', async () => {
     const { ask, changes } = setUp('mcp', 'stuck');
     await ask('POST', 'mcp', { action: 'start', password: 'hush', force: true });
-    assert.deepEqual(changes[0]?.input, { password: '***', force: true });
+    assert.deepEqual(changes[0]?.input, { password: '[redacted]', force: true });
     await ask('POST', 'stuck', { action: 'start' });
     assert.deepEqual([changes[1]?.outcome, changes[1]?.reason], ['failure', 'It does not start']);
   });

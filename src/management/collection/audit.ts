@@ -3,12 +3,8 @@ import { needsFresh, permissions } from '../../access/permissions.ts';
 import { isObject, type Members } from '../../http/collection/input.ts';
 import type { Caller, Resource, Write } from '../../http/resource.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { isSecretName, REDACTED } from '../../lib/secrets.ts';
 import type { Change, CollectionContext } from './collection.ts';
-
-const secret = /key|token|password|secret|credential/i;
-/** Names and times of secrets are none. */
-const harmless = /_(?:id|ids|at|on)$/i;
-const MASK = '***';
 
 type Facts = Pick<Change, 'action' | 'target' | 'before' | 'after' | 'input'>;
 
@@ -84,26 +80,25 @@ export function differing(before: Members, after: Members): { before: Members; a
 /** A copy in which no text is left under a name that secrets have. */
 export function masked(members: Members): Members {
   return Object.fromEntries(
-    Object.entries(members).map(([name, value]) => [name, maskedValue(value, isSecret(name))]),
+    Object.entries(members).map(([name, value]) => [name, maskedValue(value, isSecretName(name))]),
   );
 }
 
 /** An input as the audit log may have it. */
 export function withoutSecrets({ secrets = [] }: Pick<Write, 'secrets'>, input: Members): Members {
-  const entries = Object.entries(input).map(([name, value]) => [name, secrets.includes(name) ? MASK : value]);
+  const entries = Object.entries(input).map(([name, value]) => [
+    name,
+    secrets.includes(name) ? REDACTED : value,
+  ]);
   return Object.fromEntries(entries);
 }
 
 function maskedValue(value: unknown, hide: boolean): unknown {
-  if (typeof value === 'string') return hide ? MASK : value;
+  if (typeof value === 'string') return hide ? REDACTED : value;
   if (typeof value === 'number' || typeof value === 'bigint') return value;
   if (Array.isArray(value)) return value.map((element) => maskedValue(element, hide));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, maskedValue(member, hide || isSecret(name))]),
+    Object.entries(value).map(([name, member]) => [name, maskedValue(member, hide || isSecretName(name))]),
   );
-}
-
-function isSecret(name: string): boolean {
-  return secret.test(name) && !harmless.test(name);
 }

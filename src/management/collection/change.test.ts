@@ -78,7 +78,7 @@ describe('a dry run', () => {
     const patch = await ask('PATCH', 'mcp', { name: 'a', api_key: 'hush' }, dry);
     assert.deepEqual(bodyOf(patch)['changes'], {
       name: { from: 'mcp', to: 'a' },
-      api_key: { from: null, to: '***' },
+      api_key: { from: null, to: '[redacted]' },
     });
     const asked = [
       patch,

@@ -71,7 +71,11 @@ describe('making members', () => {
     const [change] = changes;
     assert.deepEqual([change?.action, change?.target, change?.outcome], ['create', 'new-0', 'success']);
     assert.equal(change?.after?.['name'], 'a');
-    assert.deepEqual(changes[1]?.input, { name: 'taken', api_key: '***', credentials: { parts: ['***'] } });
+    assert.deepEqual(changes[1]?.input, {
+      name: 'taken',
+      api_key: '[redacted]',
+      credentials: { parts: ['[redacted]'] },
+    });
     assert.doesNotMatch(JSON.stringify(changes), /hush|shown-once|never shown/);
   });
 

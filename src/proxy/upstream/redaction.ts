@@ -1,6 +1,7 @@
-import { secretsOf, withoutSecrets } from '../../connections/accounts/account.ts';
+import { secretsOf } from '../../connections/accounts/account.ts';
 import type { OpenConnection } from '../../connections/schema.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { withoutSecrets } from '../../lib/secrets.ts';
 import type { ProxyContext } from '../context.ts';
 import type { Failure } from './failure.ts';
 

@@ -1,17 +1,14 @@
+import { hasSecretForm, withoutSecrets } from '../../lib/secrets.ts';
 import { isObject, type Json } from '../files/value.ts';
 
 const secretName = /(api[_-]?key|token|secret|password|credential|authorization|^key$)/i;
-/** What looks like a key of this gateway or of a provider, under whatever name. */
-const secretForm = /^sk-[\w-]{12,}$/;
 /** Shorter texts are no secrets, and would be found in other words. */
 const SHORTEST = 8;
 
 /** The text with every secret of the values in it replaced, so that a diff of a tool's file can be shown. */
 export function redacted(text: string, secrets: readonly string[]): string {
-  return secrets
-    .filter((secret) => secret.length >= SHORTEST)
-    .sort((a, b) => b.length - a.length)
-    .reduce((shown, secret) => shown.replaceAll(secret, maskOf(secret)), text);
+  const long = secrets.filter((secret) => secret.length >= SHORTEST);
+  return withoutSecrets(text, long, maskOf);
 }
 
 /** The address without a password in it. */
@@ -22,7 +19,7 @@ export function shownAddress(address: string): string {
 /** Texts under names that secrets have, or that look like keys. References to environment variables are none. */
 export function secretsIn(value: Json, name = ''): string[] {
   if (typeof value === 'string') {
-    const isSecret = secretForm.test(value) || (secretName.test(name) && !isReference(value));
+    const isSecret = hasSecretForm(value) || (secretName.test(name) && !isReference(value));
     return isSecret ? [value] : [];
   }
   if (Array.isArray(value)) return value.flatMap((item) => secretsIn(item, name));

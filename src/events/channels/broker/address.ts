@@ -1,3 +1,5 @@
+import { withoutSecrets } from '../../../lib/secrets.ts';
+
 /** The address of a message queue, with the values of the environment variables that it names. */
 export interface Address {
   /** Without the colon, as it is written: `redis` or `rediss`. */
@@ -61,11 +63,9 @@ export function choice<T>({ parameters }: Address, name: string, values: Readonl
   return value;
 }
 
-/** The message of an error without what is secret in the address. */
-export function withoutSecrets(error: unknown, { secrets }: Pick<Address, 'secrets'>): Error {
-  let message = error instanceof Error ? error.message : String(error);
-  for (const secret of secrets)
-    for (const spelling of [secret, encodeURIComponent(secret)])
-      message = message.replaceAll(spelling, '***');
-  return error instanceof Error && error.message === message ? error : new Error(message);
+/** The error without what is secret in the address. */
+export function redactedError(error: unknown, { secrets }: Pick<Address, 'secrets'>): Error {
+  const said = error instanceof Error ? error.message : String(error);
+  const message = withoutSecrets(said, secrets);
+  return error instanceof Error && said === message ? error : new Error(message);
 }

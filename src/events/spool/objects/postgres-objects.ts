@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import type { Log } from '../../../lib/log.ts';
-import { type Address, withoutSecrets } from '../../channels/broker/address.ts';
+import { type Address, redactedError } from '../../channels/broker/address.ts';
 import { createLastingConnection } from '../../channels/broker/lasting-connection.ts';
 import { connectPostgres } from '../../channels/postgres/connect-postgres.ts';
 import { NoSpace } from '../log/segments.ts';
@@ -32,11 +32,11 @@ export function postgresObjects({ address, log }: PostgresObjectsInput): ObjectS
   const connection = createLastingConnection({
     broker: {
       async connect(onLost) {
-        const lost = (error: Error) => onLost(withoutSecrets(error, address));
+        const lost = (error: Error) => onLost(redactedError(error, address));
         try {
           return await connectPostgres(address, { prepare, onEvents: null }, lost);
         } catch (error) {
-          throw withoutSecrets(error, address);
+          throw redactedError(error, address);
         }
       },
     },
