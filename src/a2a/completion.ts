@@ -1,3 +1,5 @@
+import { vendorMessage } from '../codecs/failures/vendor-message.ts';
+import { type JsonObject, parseObject } from '../codecs/json/values.ts';
 import { Agent, request } from '../http/outbound/undici.ts';
 import { GatewayError } from '../lib/error.ts';
 import { splitFrames } from '../lib/sse.ts';
@@ -61,9 +63,9 @@ async function* piecesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string>
 /** @throws GatewayError for an error that came in the stream */
 function pieceIn(data: string): string {
   const chunk = objectOf(data);
-  const error = chunk['error'] as { message?: unknown } | undefined;
+  const { error } = chunk;
   if (error !== undefined)
-    throw new GatewayError('upstream_error', String(error.message ?? 'The model failed'));
+    throw new GatewayError('upstream_error', vendorMessage(error) || 'The model failed');
   const [choice] = (chunk['choices'] ?? []) as { delta?: { content?: unknown } }[];
   return typeof choice?.delta?.content === 'string' ? choice.delta.content : '';
 }
@@ -76,16 +78,11 @@ async function refusalOf({ body, statusCode }: { body: AsyncIterable<Uint8Array>
     if (bytes > MAX_ERROR_BYTES) break;
     pieces.push(piece);
   }
-  const { error } = objectOf(Buffer.concat(pieces).toString('utf8')) as { error?: { message?: unknown } };
-  const message = typeof error?.message === 'string' ? error.message : `The gateway answered ${statusCode}`;
+  const sentence = vendorMessage(objectOf(Buffer.concat(pieces).toString('utf8')));
+  const message = sentence === '' ? `The gateway answered ${statusCode}` : sentence;
   return new GatewayError(statusCode < 500 ? 'invalid_request' : 'upstream_error', message);
 }
 
-function objectOf(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+function objectOf(text: string): JsonObject {
+  return parseObject(text) ?? {};
 }

@@ -1,6 +1,10 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely';
+import { createKeyedMutex } from '../lib/keyed-mutex.ts';
 import type { LockWait } from './lock-wait.ts';
+
+/** The one thing here that statements and transactions wait for. */
+const DATABASE = 'database';
 
 /**
  * Kysely's driver over one connection of `node:sqlite`, whose own waiting for a lock is off: SQLite would wait on this
@@ -8,20 +12,12 @@ import type { LockWait } from './lock-wait.ts';
  * process is tried again after a pause, and others may run meanwhile.
  */
 export function sqliteDriver(database: DatabaseSync, lockWait: LockWait): Driver {
-  const mutex = createMutex();
+  const mutex = createKeyedMutex();
   /** Connections, of which there is only one behind all, that have a transaction open. */
   const inTransaction = new WeakSet<DatabaseConnection>();
 
   /** Runs something while no transaction of another caller is open. */
-  const alone = <T>(run: () => T): Promise<T> =>
-    lockWait.retry(async () => {
-      const release = await mutex.acquire();
-      try {
-        return run();
-      } finally {
-        release();
-      }
-    });
+  const alone = <T>(run: () => T): Promise<T> => lockWait.retry(() => mutex.runExclusive(DATABASE, run));
   const connect = (): DatabaseConnection => {
     const connection: DatabaseConnection = {
       executeQuery<Row>(query: CompiledQuery) {
@@ -45,7 +41,7 @@ export function sqliteDriver(database: DatabaseSync, lockWait: LockWait): Driver
     acquireConnection: async () => connect(),
     async beginTransaction(connection) {
       await lockWait.retry(async () => {
-        const release = await mutex.acquire();
+        const release = await mutex.acquire(DATABASE);
         try {
           // As a writer from the start: a reader that begins to write later may find that it reads an old state.
           database.exec('begin immediate');
@@ -78,22 +74,4 @@ function execute<Row>(database: DatabaseSync, { parameters, sql }: CompiledQuery
   if (statement.columns().length > 0) return { rows: statement.all(...values) as Row[] };
   const { changes, lastInsertRowid } = statement.run(...values);
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) };
-}
-
-interface Mutex {
-  /** Resolves with what lets the next one in, once all who asked before have done so. */
-  acquire(): Promise<() => void>;
-}
-
-function createMutex(): Mutex {
-  let last: Promise<void> = Promise.resolve();
-  return {
-    async acquire() {
-      const before = last;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      last = promise;
-      await before;
-      return resolve;
-    },
-  };
 }

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { type Permission, roleHas } from '../../src/access/permissions.ts';
 import type { Caller, Resource, Row } from '../../src/http/resource.ts';
 import { GatewayError } from '../../src/lib/error.ts';
+import { createKeyedMutex } from '../../src/lib/keyed-mutex.ts';
 import type { Answer } from '../../src/management/answer.ts';
 import type { Change, CollectionRequest } from '../../src/management/collection/collection.ts';
 import { serveResource } from '../../src/management/collection/routes.ts';
-import { createKeyedMutex } from '../../src/management/guard/keyed-mutex.ts';
 import { createRateLimiter } from '../../src/management/guard/rate-limiter.ts';
 
 export const now = Date.parse('2026-11-21T10:00:00Z');

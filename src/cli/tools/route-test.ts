@@ -1,4 +1,6 @@
 import { request } from 'undici';
+import { vendorMessage } from '../../codecs/failures/vendor-message.ts';
+import { parseObject } from '../../codecs/json/values.ts';
 import { withoutTrailing } from '../../lib/trailing.ts';
 import { baseUrlFor } from '../../tools/configuring/base-url.ts';
 import type { Tool, ToolApi } from '../../tools/tool.ts';
@@ -158,21 +160,9 @@ const advice: Readonly<Record<number, string>> = {
 };
 
 function explained(status: number, text: string): string {
-  const message = messageIn(text) ?? 'the answer names no reason';
+  const message = vendorMessage(parseObject(text)) || 'the answer names no reason';
   const help =
     advice[status] ?? (status >= 500 ? '`gateway health` shows what is wrong with the connections' : null);
   const sentence = `${status}: ${withoutTrailing(message.trimEnd(), '.')}.`;
   return help === null ? sentence : `${sentence} ${help}.`;
-}
-
-/** The message of an error of any dialect. */
-function messageIn(text: string): string | null {
-  try {
-    const { error }: { error?: unknown } = JSON.parse(text);
-    if (typeof error === 'string') return error;
-    const message = typeof error === 'object' && error !== null && 'message' in error ? error.message : null;
-    return typeof message === 'string' ? message : null;
-  } catch {
-    return null;
-  }
 }

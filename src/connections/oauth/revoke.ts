@@ -1,3 +1,5 @@
+import { transportFault } from '../../http/outbound/transport-fault.ts';
+import { GatewayError } from '../../lib/error.ts';
 import type { Grant, OAuthClient } from '../accounts/schema.ts';
 import { hostOf, postForm, revocationEndpoint } from './endpoint.ts';
 import { named } from './token.ts';
@@ -25,9 +27,9 @@ export async function revokeLogin(client: OAuthClient, grant: Grant): Promise<st
     // RFC 7009, 2.1: a server need not end access tokens by themselves, which end soon in any case.
     return refreshToken === null ? access : refused;
   } catch (error) {
-    const { code, message, name } = error as NodeJS.ErrnoException;
-    if (name === 'GatewayError') return message;
-    return `its server cannot be asked: ${name === 'TimeoutError' ? 'no answer in time' : (code ?? name)}`;
+    if (error instanceof GatewayError) return error.message;
+    const { code, fault } = transportFault(error as Error);
+    return `its server cannot be asked: ${fault === 'no-answer' ? 'no answer in time' : code}`;
   }
 }
 

@@ -1,3 +1,4 @@
+import { transportFault } from '../../http/outbound/transport-fault.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { ClientAuth, Grant, OAuthClient } from '../accounts/schema.ts';
 import { type ClientName, type Endpoints, hostOf, postForm, type ServerAnswer } from './endpoint.ts';
@@ -97,8 +98,8 @@ function refusal(url: string, { json, status }: ServerAnswer): TokenError {
 }
 
 function transport(error: unknown): string {
-  const { code, name } = error as NodeJS.ErrnoException;
-  return name === 'TimeoutError' ? `no answer within ${TOKEN_TIMEOUT_MS / 1000} s` : (code ?? name);
+  const { code, fault } = transportFault(error as Error);
+  return fault === 'no-answer' ? `no answer within ${TOKEN_TIMEOUT_MS / 1000} s` : code;
 }
 
 function textOrNull(value: unknown): string | null {

@@ -1,3 +1,6 @@
+import { vendorMessage } from '../../codecs/failures/vendor-message.ts';
+import { parseObject } from '../../codecs/json/values.ts';
+import { transportFault } from '../../http/outbound/transport-fault.ts';
 import type { Provider } from '../../providers/provider.ts';
 
 export interface UpstreamAnswer {
@@ -15,7 +18,7 @@ export function describeAnswer({ provider, said, statusCode, type, url }: Upstre
   const where = new URL(url).host;
   if (type.includes('html'))
     return `${where} answered ${statusCode} with a web page, not an API: check the base URL`;
-  const detail = message(said);
+  const detail = sentenceIn(said);
   switch (statusCode) {
     case 200:
       return `${where} answered, but not with a list of models: check the base URL`;
@@ -45,42 +48,30 @@ export function describeFailure(
   setting: 'base URL' | 'issuer' = 'base URL',
 ): string {
   const where = new URL(url).host;
-  switch (codeOf(error)) {
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
+  switch (transportFault(error).fault) {
+    case 'name-unknown':
+    case 'name-unresolved':
       return `the name ${new URL(url).hostname} cannot be resolved: check the ${setting} and the network`;
-    case 'ADDRESS_REFUSED':
+    case 'address-refused':
       return `nothing is sent to ${where}: ${error.message}`;
-    case 'ECONNREFUSED':
+    case 'refused':
       return `nothing listens at ${where}: start the server there, or check the ${setting}`;
-    case 'TimeoutError':
-    case 'UND_ERR_CONNECT_TIMEOUT':
+    case 'timeout':
+    case 'no-answer':
+    case 'connect-timeout':
       return `${where} did not answer within ${timeoutMs / 1000} s`;
-    case 'ECONNRESET':
-    case 'UND_ERR_SOCKET':
+    case 'closed':
       return `${where} closed the connection without an answer: is it http where it should be https, or the reverse?`;
     default:
       return `${where} cannot be used: ${error.message}`;
   }
 }
 
-function codeOf(error: Error): string {
-  if (error instanceof AggregateError && error.errors[0] instanceof Error) return codeOf(error.errors[0]);
-  const code: unknown = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' ? code : error.name;
+/** The upstream's own sentence, bounded, as an addition to ours. */
+function sentenceIn(body: string): string {
+  const sentence = vendorMessage(parseObject(body));
+  return sentence === '' ? '' : `: ${sentence.slice(0, MAX_SENTENCE)}`;
 }
 
-/** The upstream's own sentence, bounded, as an addition to ours. */
-function message(said: string): string {
-  try {
-    const json: unknown = JSON.parse(said);
-    if (typeof json !== 'object' || json === null) return '';
-    const error: unknown = 'error' in json ? json.error : json;
-    if (typeof error === 'string') return `: ${error.slice(0, 200)}`;
-    if (typeof error === 'object' && error !== null && 'message' in error)
-      return `: ${String(error.message).slice(0, 200)}`;
-  } catch {
-    // Not JSON: nothing worth repeating.
-  }
-  return '';
-}
+/** Characters. */
+const MAX_SENTENCE = 200;

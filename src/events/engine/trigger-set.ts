@@ -1,3 +1,4 @@
+import { createKeyedMutex } from '../../lib/keyed-mutex.ts';
 import { describe } from '../../lib/log.ts';
 import type { EventConfig } from '../config/config.ts';
 import type { EventProcessor } from '../processors/processor.ts';
@@ -46,24 +47,28 @@ export interface TriggerChange {
 export function createTriggerSet(input: TriggerInput): TriggerSet {
   let current: Triggers = new Map();
   /** What is left to do for triggers that changed, one thing after the other for each. */
-  const handovers = new Map<string, Promise<void>>();
+  const mutex = createKeyedMutex();
+  const handovers = new Set<Promise<void>>();
 
   const change = (next: Triggers) => {
     const before = current;
     current = next;
     for (const id of new Set([...before.keys(), ...next.keys()])) {
-      const previous = handovers.get(id) ?? Promise.resolve();
       // At once: the next event is for the next configuration.
       const stopped = stopOld(before.get(id), next.get(id));
-      const done = Promise.all([previous, stopped])
-        .then(() => startNew(id, before.get(id), next.get(id)))
+      // Its failure is told below, when its turn has come.
+      stopped.catch(() => {});
+      const handOver = async () => {
+        await stopped;
+        await startNew(id, before.get(id), next.get(id));
+      };
+      const done = mutex
+        .runExclusive(id, handOver)
         .catch((error: unknown) =>
           input.log.error({ trigger: id, error: describe(error) }, 'a trigger did not end'),
         )
-        .finally(() => {
-          if (handovers.get(id) === done) handovers.delete(id);
-        });
-      handovers.set(id, done);
+        .finally(() => handovers.delete(done));
+      handovers.add(done);
     }
   };
   const startNew = async (id: string, before?: RunningTrigger, next?: RunningTrigger) => {
@@ -130,7 +135,7 @@ export function createTriggerSet(input: TriggerInput): TriggerSet {
     },
     async close() {
       change(new Map());
-      await Promise.all(handovers.values());
+      await Promise.all(handovers);
     },
   };
 }

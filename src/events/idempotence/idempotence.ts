@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
+import { createKeyedMutex } from '../../lib/keyed-mutex.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Retry } from '../config/config.ts';
 import { longestRetryMs } from '../engine/backoff.ts';
@@ -57,21 +58,19 @@ export function windowOf(retry: Retry | null): number {
 }
 
 export function createIdempotence({ retry, store, trigger }: IdempotenceInput): Idempotence {
-  /** The events that are being handled here, each with what ends then. */
-  const claimed = new Map<string, Promise<void>>();
+  /** By event: who handles it here. */
+  const claims = createKeyedMutex();
   const windowMs = windowOf(retry);
   return {
     async begin({ attributes, data }, replayed, stopping) {
       const key: HandledKey = { trigger, source: attributes.source, id: attributes.id };
       const name = JSON.stringify([key.source, key.id]);
-      for (let other = claimed.get(name); other !== undefined; other = claimed.get(name)) await other;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      claimed.set(name, promise);
-      let isMarked = false;
+      const next = await claims.acquire(name);
+      let [isMarked, isReleased] = [false, false];
       const release = () => {
-        if (claimed.get(name) !== promise) return;
-        claimed.delete(name);
-        resolve();
+        if (isReleased) return;
+        isReleased = true;
+        next();
         // What is not released is free when its lease ends.
         if (!isMarked) void store.release?.(key).catch(() => {});
       };

@@ -1,5 +1,6 @@
 import { outboundConnector } from '../../http/outbound/connector.ts';
 import type { Listening } from '../../http/outbound/outbound.ts';
+import { transportFault } from '../../http/outbound/transport-fault.ts';
 import { Agent, request } from '../../http/outbound/undici.ts';
 import type { ProcessorOutcome } from './processor.ts';
 
@@ -85,12 +86,11 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 function unreached(error: unknown): NoAnswer {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'none';
-  const timedOut = error instanceof Error && error.name === 'TimeoutError';
+  const { code, fault } = transportFault(error as Error);
   return {
     kind: 'unreached',
-    refused: code === 'ADDRESS_REFUSED',
-    reason: `The receiver was not reached: ${timedOut ? 'timed out' : code}`,
+    refused: fault === 'address-refused',
+    reason: `The receiver was not reached: ${fault === 'no-answer' ? 'timed out' : code}`,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Resource } from '../../http/resource.ts';
+import type { KeyedMutex } from '../../lib/keyed-mutex.ts';
 import type { IdempotencyStore } from '../guard/idempotency.ts';
-import type { KeyedMutex } from '../guard/keyed-mutex.ts';
 import type { RateLimiter } from '../guard/rate-limiter.ts';
 
 /** What came to a collection of the management API, after authentication. */
