@@ -59,7 +59,7 @@ const memberFolders = [
   'tunnels/kinds',
 ];
 const cesql = 'events/cesql/';
-const codecsMayImport = ['lib/bytes.ts', 'lib/error.ts', 'lib/sse.ts'];
+const codecsMayImport = ['lib/bytes.ts', 'lib/error.ts', 'lib/frame-buffer.ts', 'lib/sse.ts'];
 /**
  * What the gateway takes from the codecs: their list and contract, the translation that `modelgate/codecs` publishes, its neutral
  * model, and what relaying reads in bytes. Further modules are theirs alone; what is used no longer leaves this list.

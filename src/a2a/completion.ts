@@ -2,6 +2,7 @@ import { vendorMessage } from '../codecs/failures/vendor-message.ts';
 import { type JsonObject, parseObject } from '../codecs/json/values.ts';
 import { Agent, request } from '../http/outbound/undici.ts';
 import { GatewayError } from '../lib/error.ts';
+import { FrameBuffer } from '../lib/frame-buffer.ts';
 import { splitFrames } from '../lib/sse.ts';
 import type { SkillDeps } from './skill.ts';
 
@@ -46,17 +47,15 @@ export function createCompletion(root: () => string): Completion {
 }
 
 async function* piecesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
-  let rest: Buffer = Buffer.alloc(0);
+  const buffer = new FrameBuffer<Uint8Array>(splitFrames);
   for await (const bytes of body) {
-    const split = splitFrames(Buffer.concat([rest, bytes]));
-    rest = split.rest;
-    if (rest.length > MAX_FRAME_BYTES)
-      throw new GatewayError('upstream_protocol', 'The answer of the model has no end');
-    for (const { data } of split.frames) {
+    for (const { data } of buffer.push(bytes)) {
       if (data === '[DONE]') return;
       const piece = pieceIn(data);
       if (piece !== '') yield piece;
     }
+    if (buffer.length > MAX_FRAME_BYTES)
+      throw new GatewayError('upstream_protocol', 'The answer of the model has no end');
   }
 }
 

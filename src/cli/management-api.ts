@@ -1,3 +1,4 @@
+import { FrameBuffer } from '../lib/frame-buffer.ts';
 import { splitFrames } from '../lib/sse.ts';
 import { type Api, ApiError, type Body, onlyReads } from '../mcp/api.ts';
 import { textOf } from './api.ts';
@@ -37,12 +38,11 @@ export function managementApi(dataDir: string, { readOnly }: { readOnly: boolean
 /** The first events of a stream that ends when its time is over. */
 async function firstEvents(body: AsyncIterable<Uint8Array>, limit: number): Promise<unknown[]> {
   const events: unknown[] = [];
-  let rest: Buffer = Buffer.alloc(0);
+  const buffer = new FrameBuffer<Uint8Array>(splitFrames);
   try {
     for await (const bytes of body) {
-      const split = splitFrames(Buffer.concat([rest, bytes]));
-      rest = split.rest;
-      for (const { data, event } of split.frames) if (event === 'event') events.push(bodyOf(data)['event']);
+      for (const { data, event } of buffer.push(bytes))
+        if (event === 'event') events.push(bodyOf(data)['event']);
       if (events.length >= limit) break;
     }
   } catch (error) {

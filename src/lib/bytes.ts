@@ -90,6 +90,20 @@ export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuff
   return whole;
 }
 
+/** The pieces in one, of the kind of the first: itself where it is the only one, else a copy. */
+export function joinedBytes<B extends Uint8Array>(pieces: readonly B[]): B {
+  const [first, ...others] = pieces;
+  if (first !== undefined && others.length === 0) return first;
+  const native =
+    first !== undefined && readable(first) !== null ? (first.constructor as unknown as Concat<B>) : null;
+  return native?.concat(pieces) ?? (concatBytes(pieces) as Uint8Array as B);
+}
+
+/** Node.js's `Buffer`, whose own concatenation makes another `Buffer`. */
+interface Concat<B> {
+  concat(pieces: readonly B[]): B;
+}
+
 /** Bytes from `start` to before `end`, of the same kind and in the same memory. */
 export function sliceOf<B extends Uint8Array>(bytes: B, start: number, end?: number): B {
   return bytes.subarray(start, end) as B;

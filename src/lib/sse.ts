@@ -10,8 +10,8 @@ export interface Frame {
   data: string;
 }
 
-export interface FrameSplit<B extends Uint8Array = Uint8Array> {
-  frames: Frame[];
+export interface FrameSplit<B extends Uint8Array = Uint8Array, F = Frame> {
+  frames: F[];
   /** Bytes after the last complete record, in the same memory. */
   rest: B;
 }

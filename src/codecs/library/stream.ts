@@ -1,5 +1,7 @@
-import { concatBytes, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
+import { utf8Bytes, utf8Text } from '../../lib/bytes.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
+import type { Frame } from '../../lib/sse.ts';
 import { parseObject } from '../json/values.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 import type { Usage } from '../wire-format.ts';
@@ -54,9 +56,7 @@ export function createAnswerReader(request: AnswerContext): AnswerReader {
   const kept = keptRequest(request);
   const parts = partsFor(kept);
   const { stream } = kept.upstream;
-  /** Bytes of a record that is not complete, or of a whole answer. */
-  let pieces: Uint8Array[] = [];
-  let held = 0;
+  const buffer = new FrameBuffer<Uint8Array>((bytes) => stream.split(bytes));
   let shape: 'unknown' | 'stream' | 'whole' = stream.framing === 'lines' ? 'stream' : 'unknown';
   let over = false;
 
@@ -65,32 +65,23 @@ export function createAnswerReader(request: AnswerContext): AnswerReader {
     if (end !== -1) over = true;
     return end === -1 ? all : all.slice(0, end + 1);
   };
-  const read = (bytes: Uint8Array): StreamPart[] => {
-    const { frames, rest } = stream.split(bytes);
-    pieces = rest.length === 0 ? [] : [rest];
-    held = rest.length;
-    return asFarAsEnd(frames.flatMap((frame) => parts.push(frame)));
-  };
+  const read = (frames: readonly Frame[]): StreamPart[] =>
+    asFarAsEnd(frames.flatMap((frame) => parts.push(frame)));
   return {
     push(bytes) {
       if (over) return [];
       if (shape === 'unknown') shape = shapeOf(bytes);
-      pieces.push(bytes);
-      held += bytes.length;
-      if (held > MAX_BYTES) {
+      buffer.add(bytes);
+      if (buffer.length > MAX_BYTES) {
         over = true;
-        pieces = [];
+        buffer.take();
         return [errorPart(502, `The upstream's answer has a record larger than ${MAX_BYTES} bytes`)];
       }
-      const isComplete = shape === 'stream' && (bytes.includes(LF) || bytes.includes(CR));
-      return isComplete ? read(joined(pieces)) : [];
+      return shape === 'stream' ? read(buffer.read()) : [];
     },
     end() {
       if (over) return [];
-      const bytes = joined(pieces);
-      pieces = [];
-      const all =
-        shape === 'whole' ? wholeParts(kept, parts, bytes) : read(concatBytes([bytes, utf8Bytes('\n\n')]));
+      const all = shape === 'whole' ? wholeParts(kept, parts, buffer.take()) : read(buffer.end());
       if (!over) all.push(...parts.end());
       const last = asFarAsEnd(all);
       return over ? last : [...last, errorPart(502, 'The upstream ended its stream without its final event')];
@@ -119,10 +110,6 @@ function shapeOf(bytes: Uint8Array): 'unknown' | 'stream' | 'whole' {
   const first = bytes.find((byte) => ![0x20, LF, CR, 0x09, 0xef, 0xbb, 0xbf].includes(byte));
   if (first === undefined) return 'unknown';
   return '{[<'.includes(String.fromCharCode(first)) ? 'whole' : 'stream';
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  return pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : concatBytes(pieces);
 }
 
 /**

@@ -3,6 +3,8 @@ import { Transform } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import { parseJson } from '../../codecs/json/lossless.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
+import type { FrameSplit } from '../../lib/sse.ts';
 
 /** AWS's binary framing of answers that come in pieces (smithy.io, "Amazon Event Stream"). */
 const EVENT_STREAM = 'application/vnd.amazon.eventstream';
@@ -30,35 +32,30 @@ export function unframedHeaders(headers: IncomingHttpHeaders): IncomingHttpHeade
  * exception into the error event of the messages format. A frame that is not sound ends it with `upstream_protocol`.
  */
 export function createUnframer(): Transform {
-  let pieces: Buffer[] = [];
-  let bytes = 0;
-  /** As many are needed before anything can be read: a large frame is put together once. */
+  /** As many bytes are needed before anything can be read: a large frame is put together once. */
   let wanted = PRELUDE_BYTES;
+  let fault: Error | null = null;
+  const split = (bytes: Buffer): ReadFrames => {
+    const read = readFrames(bytes);
+    ({ fault, wanted } = read);
+    return read;
+  };
+  const buffer = new FrameBuffer(split, (_, length) => length >= wanted);
   return new Transform({
     transform(chunk: Buffer, _, done) {
-      pieces.push(chunk);
-      bytes += chunk.length;
-      if (bytes < wanted) return done();
-      const read = readFrames(Buffer.concat(pieces));
-      for (const event of read.events) this.push(event);
-      pieces = [read.rest];
-      bytes = read.rest.length;
-      wanted = read.wanted;
+      for (const event of buffer.push(chunk)) this.push(event);
       // What came before a broken frame is read before the stream is given up.
-      if (read.fault !== null) setImmediate(done, read.fault);
+      if (fault !== null) setImmediate(done, fault);
       else done();
-      return undefined;
     },
     flush(done) {
       const cut = new GatewayError('upstream_cut', 'The upstream ended its answer inside a frame');
-      done(bytes === 0 ? null : cut);
+      done(buffer.length === 0 ? null : cut);
     },
   });
 }
 
-interface ReadFrames {
-  events: Buffer[];
-  rest: Buffer;
+interface ReadFrames extends FrameSplit<Buffer, Buffer> {
   /** As many bytes are needed for the next. */
   wanted: number;
   /** Why nothing more can be read. */
@@ -67,18 +64,18 @@ interface ReadFrames {
 
 /** The events of the whole frames in `bytes`, and what is left of them. */
 function readFrames(bytes: Buffer): ReadFrames {
-  const events: Buffer[] = [];
+  const frames: Buffer[] = [];
   let rest = bytes;
   try {
     for (;;) {
       const size = frameSize(rest);
       if (size === null || rest.length < size)
-        return { events, rest, wanted: size ?? PRELUDE_BYTES, fault: null };
-      events.push(eventOf(readFrame(rest.subarray(0, size))));
+        return { frames, rest, wanted: size ?? PRELUDE_BYTES, fault: null };
+      frames.push(eventOf(readFrame(rest.subarray(0, size))));
       rest = rest.subarray(size);
     }
   } catch (fault) {
-    return { events, rest, wanted: PRELUDE_BYTES, fault: fault as Error };
+    return { frames, rest, wanted: PRELUDE_BYTES, fault: fault as Error };
   }
 }
 

@@ -5,8 +5,8 @@ import { stream } from '../../codecs/openai-responses/stream.ts';
 import { readVendorError } from '../../codecs/openai-shared/error.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import type { TextSocket } from '../../http/server/websocket.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { Frame } from '../../lib/sse.ts';
-import { joined } from '../metering/meter.ts';
 
 /** A whole answer where a stream was asked for is only taken up to this size. */
 const MAX_WHOLE_BYTES = 32 * 1024 * 1024;
@@ -34,8 +34,7 @@ export class SocketOutlet implements ResponseSink {
   #status = 0;
   #headers: OutgoingHttpHeaders = {};
   /** Bytes of an unfinished frame, or of a body. */
-  #pieces: Buffer[] = [];
-  #pieceBytes = 0;
+  readonly #bytes = new FrameBuffer<Buffer>((bytes) => this.#codec.split(bytes));
   /** Finished items as they were sent, for upstreams that do not repeat them in the last event. */
   #items: string[] = [];
   /** An event was sent. */
@@ -96,17 +95,9 @@ export class SocketOutlet implements ResponseSink {
 
   #take(bytes: Buffer): void {
     if (this.writableEnded || bytes.length === 0) return;
-    this.#pieces.push(bytes);
-    this.#pieceBytes += bytes.length;
-    if (!this.#streams()) {
-      if (this.#pieceBytes > MAX_WHOLE_BYTES) this.#finish();
-      return;
-    }
-    if (!bytes.includes(0x0a) && !bytes.includes(0x0d)) return;
-    const { frames, rest } = this.#codec.split(joined(this.#pieces));
-    this.#pieces = rest.length === 0 ? [] : [rest];
-    this.#pieceBytes = rest.length;
-    for (const frame of frames) this.#sendFrame(frame);
+    this.#bytes.add(bytes);
+    if (this.#streams()) for (const frame of this.#bytes.read()) this.#sendFrame(frame);
+    else if (this.#bytes.length > MAX_WHOLE_BYTES) this.#finish();
   }
 
   #streams(): boolean {
@@ -154,13 +145,11 @@ export class SocketOutlet implements ResponseSink {
   /** Says what was not said yet, and ends. */
   #finish(): void {
     if (this.writableEnded) return;
-    const rest = joined(this.#pieces);
-    this.#pieces = [];
     this.writableEnded = true;
     try {
-      if (this.#status >= 300) this.#sendFailure(rest);
-      else if (this.#streams()) this.#sendRest(rest);
-      else this.#sendWhole(rest);
+      if (this.#status >= 300) this.#sendFailure(this.#bytes.take());
+      else if (this.#streams()) this.#sendRest();
+      else this.#sendWhole(this.#bytes.take());
     } catch (error) {
       // JSON can be read to any depth and written only as deep as the stack goes.
       if (!(error instanceof RangeError)) throw error;
@@ -173,13 +162,12 @@ export class SocketOutlet implements ResponseSink {
   }
 
   /** A last frame that no blank line followed. One that was cut is not sent. */
-  #sendRest(rest: Buffer): void {
-    const { frames } = this.#codec.split(Buffer.concat([rest, Buffer.from('\n\n')]));
-    for (const frame of frames) if (parseObject(frame.data) !== null) this.#sendFrame(frame);
+  #sendRest(): void {
+    for (const frame of this.#bytes.end()) if (parseObject(frame.data) !== null) this.#sendFrame(frame);
   }
 
   #sendWhole(body: Buffer): void {
-    const answer = this.#pieceBytes > MAX_WHOLE_BYTES ? null : parseObject(body.toString('utf8'));
+    const answer = body.length > MAX_WHOLE_BYTES ? null : parseObject(body.toString('utf8'));
     if (answer === null) return;
     for (const frame of this.#codec.framesOf(answer)) this.#sendFrame(frame);
   }

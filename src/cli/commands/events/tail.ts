@@ -1,3 +1,4 @@
+import { FrameBuffer } from '../../../lib/frame-buffer.ts';
 import { type Frame, splitFrames } from '../../../lib/sse.ts';
 import type { Command } from '../../command.ts';
 import { refusalOf } from '../../events-api.ts';
@@ -47,10 +48,6 @@ function lineOf({ event, result, source_id: source }: Record<string, unknown>): 
 }
 
 async function* framesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Frame> {
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const bytes of body) {
-    const split = splitFrames(Buffer.concat([rest, bytes]));
-    ({ rest } = split);
-    yield* split.frames;
-  }
+  const buffer = new FrameBuffer<Uint8Array>(splitFrames);
+  for await (const bytes of body) yield* buffer.push(bytes);
 }
