@@ -1,4 +1,12 @@
-import { CLOSE_LIST, COLON, OPEN_LIST, OPEN_OBJECT, QUOTE, skipSpace } from '../codecs/json/bytes.ts';
+import {
+  CLOSE_LIST,
+  COLON,
+  OPEN_LIST,
+  OPEN_OBJECT,
+  QUOTE,
+  skipSpace,
+  valueStart,
+} from '../codecs/json/bytes.ts';
 
 /** What a request needs of a model. The bytes of the body are read once, when something in them is first asked for. */
 export interface RequestFeatures {
@@ -89,9 +97,7 @@ function lookThrough(body: readonly Buffer[]): Seen {
 
 /** Whether a colon and a filled object or list follow. */
 function opens(piece: Buffer, after: number, bracket: number): boolean {
-  const colon = skipSpace(piece, after);
-  if (piece[colon] !== COLON) return false;
-  const open = skipSpace(piece, colon + 1);
+  const open = valueStart(piece, after);
   if (piece[open] !== bracket) return false;
   return bracket === OPEN_OBJECT || piece[skipSpace(piece, open + 1)] !== CLOSE_LIST;
 }

@@ -1,16 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import {
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
-  containerEnd,
-  OPEN_LIST,
-  OPEN_OBJECT,
-  QUOTE,
-  skipSpace,
-  stringEnd,
-} from '../codecs/json/bytes.ts';
+import { CLOSE_OBJECT, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd, valueStart } from '../codecs/json/bytes.ts';
+import { JsonCursor } from '../codecs/json/cursor.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 
 /** Which requests belong together. */
@@ -91,9 +82,8 @@ function namesIn(body: readonly Buffer[]): { cacheKey: string | null; user: stri
 function memberText(piece: Buffer, key: Buffer, end: number): string | null {
   const start = end - key.length;
   if (start < 0 || end > piece.length || piece.compare(key, 0, key.length, start, end) !== 0) return null;
-  const colon = skipSpace(piece, end);
-  const open = skipSpace(piece, colon + 1);
-  if (piece[colon] !== COLON || piece[open] !== QUOTE) return null;
+  const open = valueStart(piece, end);
+  if (piece[open] !== QUOTE) return null;
   const close = stringEnd(piece, open);
   const told = close !== -1 && close - open <= MAX_TEXT && close - open > 2;
   return told ? piece.toString('utf8', open + 1, close - 1) : null;
@@ -125,16 +115,15 @@ function beginningOf(body: Buffer, format: WireFormat): Session | null {
   if (key === undefined) return null;
   const at = body.indexOf(key);
   if (at === -1) return null;
-  const colon = skipSpace(body, at + key.length);
-  const open = skipSpace(body, colon + 1);
-  if (body[colon] !== COLON || body[open] !== OPEN_LIST) return null;
+  const open = valueStart(body, at + key.length);
+  if (body[open] !== OPEN_LIST) return null;
   const kept: Buffer[] = [];
   let answered = false;
-  let index = skipSpace(body, open + 1);
   const limit = open + MAX_BYTES;
-  while (kept.length < MAX_TURNS * 2 && body[index] === OPEN_OBJECT) {
-    const end = containerEnd(body, index, Math.min(body.length, limit));
-    const turn = body.subarray(index, end === -1 ? limit : end);
+  const cursor = new JsonCursor(body.subarray(0, limit), open, null);
+  while (kept.length < MAX_TURNS * 2 && cursor.next() && body[cursor.start] === OPEN_OBJECT) {
+    const end = cursor.end();
+    const turn = body.subarray(cursor.start, end === -1 ? limit : end);
     if (end !== -1 && isAnswer(turn)) {
       answered = true;
       break;
@@ -142,9 +131,6 @@ function beginningOf(body: Buffer, format: WireFormat): Session | null {
     kept.push(turn.subarray(0, HEAD_BYTES), turn.subarray(Math.max(HEAD_BYTES, turn.length - TAIL_BYTES)));
     // A turn of this length stands alone: how the conversation goes on is not looked for behind it.
     if (end === -1) break;
-    index = skipSpace(body, end);
-    if (body[index] !== COMMA) break;
-    index = skipSpace(body, index + 1);
   }
   if (kept.length === 0) return null;
   return { key: `words:${hash('sha256', Buffer.concat(kept), 'base64url')}`, continues: answered };

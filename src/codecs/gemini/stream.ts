@@ -1,7 +1,7 @@
 import { lastIndexOfBytes, utf8Bytes } from '../../lib/bytes.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../codec.ts';
-import { COLON, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
+import { QUOTE, stringEnd, valueStart } from '../json/bytes.ts';
 import { isObject, type JsonObject, listOf } from '../json/values.ts';
 import { framesIn, judgeEnd } from '../stream/frames.ts';
 import { closersAfter } from '../usage/usage-bytes.ts';
@@ -78,9 +78,8 @@ const CANDIDATE_DEPTH = 5;
 function endsInside(tail: Uint8Array): boolean {
   const at = lastIndexOfBytes(tail, FINISH_REASON);
   if (at === -1) return false;
-  const colon = skipSpace(tail, at + FINISH_REASON.length);
-  const value = skipSpace(tail, colon + 1);
-  const end = tail[colon] === COLON && tail[value] === QUOTE ? stringEnd(tail, value) : -1;
+  const value = valueStart(tail, at + FINISH_REASON.length);
+  const end = tail[value] === QUOTE ? stringEnd(tail, value) : -1;
   if (end === -1 || end === value + 2) return false;
   const { closed, depth } = closersAfter(tail, end, 'stream');
   return closed && depth <= CANDIDATE_DEPTH;

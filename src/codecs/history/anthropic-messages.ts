@@ -1,6 +1,6 @@
 import { searchInWords } from '../anthropic-messages/search.ts';
 import { thinkingAfter } from '../anthropic-messages/thinking.ts';
-import { itemsOf, rewriteItems, rewriteMember } from '../json/members.ts';
+import { elementsOf, rewriteElements, rewriteField } from '../json/fields.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
 import type { Stripping } from './stripping.ts';
 
@@ -10,13 +10,13 @@ import type { Stripping } from './stripping.ts';
  */
 export function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
   let messages: Buffer | null = null;
-  const stripped = rewriteMember(request, 'messages', (list) => {
-    messages = rewriteItems(list, (message) => withoutThoughts(message, takes));
+  const stripped = rewriteField(request, 'messages', (list) => {
+    messages = rewriteElements(list, (message) => withoutThoughts(message, takes));
     return messages;
   });
   if (stripped === request || messages === null) return request;
   const last = lastAnswer(messages);
-  return rewriteMember(stripped, 'thinking', (value) => {
+  return rewriteField(stripped, 'thinking', (value) => {
     const thinking = parseObject(value.toString('utf8'));
     const after = thinking === null ? null : thinkingAfter(model, thinking, last);
     return after === thinking ? value : Buffer.from(JSON.stringify(after));
@@ -28,8 +28,8 @@ const THINKING = 'thinking';
 function withoutThoughts(message: Buffer, takes: Stripping['takes']): Buffer | null {
   if (!message.includes(THINKING)) return message;
   let left = 0;
-  const stripped = rewriteMember(message, 'content', (content) =>
-    rewriteItems(content, (block) => {
+  const stripped = rewriteField(message, 'content', (content) =>
+    rewriteElements(content, (block) => {
       const goes = isTaken(block, takes);
       if (!goes) left += 1;
       return goes ? null : block;
@@ -48,7 +48,7 @@ function isTaken(block: Buffer, takes: Stripping['takes']): boolean {
 /** The blocks of the last message of the assistant. */
 function lastAnswer(messages: Buffer): JsonObject[] {
   let last: JsonObject = {};
-  for (const { end, start } of itemsOf(messages)) {
+  for (const { end, start } of elementsOf(messages)) {
     const message = messages.subarray(start, end);
     const read = message.includes('"assistant"') ? parseObject(message.toString('utf8')) : null;
     if (read?.['role'] === 'assistant') last = read;
@@ -58,18 +58,18 @@ function lastAnswer(messages: Buffer): JsonObject[] {
 
 /** Searches in words, and texts without the passages that they rest on: what was found is sealed for one vendor. */
 export function withoutFoundPages(request: Buffer): Buffer {
-  return rewriteMember(request, 'messages', (list) =>
-    rewriteItems(list, (message) => rewriteMember(message, 'content', withoutPages)),
+  return rewriteField(request, 'messages', (list) =>
+    rewriteElements(list, (message) => rewriteField(message, 'content', withoutPages)),
   );
 }
 
 function withoutPages(content: Buffer): Buffer {
-  return rewriteItems(content, (block) => {
+  return rewriteElements(content, (block) => {
     const read = parseObject(block.toString('utf8'));
     if (!isObject(read)) return block;
     const text = searchInWords(read);
     if (text !== null) return Buffer.from(JSON.stringify({ type: 'text', text }));
     if (read['type'] !== 'text' || !Array.isArray(read['citations'])) return block;
-    return rewriteMember(block, 'citations', () => null);
+    return rewriteField(block, 'citations', () => null);
   });
 }

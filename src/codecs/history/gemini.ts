@@ -1,18 +1,18 @@
 import { NO_SIGNATURE } from '../gemini/signature.ts';
-import { memberOf, rewriteItems, rewriteMember, rewriteMembers } from '../json/members.ts';
+import { fieldOf, rewriteElements, rewriteField, rewriteFields } from '../json/fields.ts';
 import { isObject, type JsonObject, parseObject, textOf } from '../json/values.ts';
 import type { Stripping } from './stripping.ts';
 
-const unsigned = memberOf('thoughtSignature', Buffer.from(JSON.stringify(NO_SIGNATURE)));
+const unsigned = fieldOf('thoughtSignature', Buffer.from(JSON.stringify(NO_SIGNATURE)));
 const names: ReadonlySet<string> = new Set(['thoughtSignature', 'thought_signature']);
 
 /** The request without signatures that its vendor did not make, or refuses. */
 export function withoutSignatures(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
-  return rewriteMember(request, 'contents', (contents) =>
-    rewriteItems(contents, (content) => {
+  return rewriteField(request, 'contents', (contents) =>
+    rewriteElements(contents, (content) => {
       let left = 0;
-      const stripped = rewriteMember(content, 'parts', (parts) =>
-        rewriteItems(parts, (part) => {
+      const stripped = rewriteField(content, 'parts', (parts) =>
+        rewriteElements(parts, (part) => {
           const written = withoutSignature(part, takes);
           if (written !== null) left += 1;
           return written;
@@ -32,7 +32,7 @@ function withoutSignature(part: Buffer, takes: Stripping['takes']): Buffer | nul
   if (read['text'] === '') return null;
   // Newer models want one on a call; this one they take for a call of another model.
   let placeholder = isObject(read['functionCall']) ? unsigned : null;
-  return rewriteMembers(part, ({ name, whole }) => {
+  return rewriteFields(part, ({ name, whole }) => {
     if (!names.has(name)) return whole;
     const written = placeholder;
     placeholder = null;

@@ -1,22 +1,22 @@
 import { NO_SIGNATURE } from '../gemini/signature.ts';
 import { OPEN_OBJECT } from '../json/bytes.ts';
 import {
-  memberOf,
-  membersOf,
-  rewriteItems,
-  rewriteMember,
-  rewriteMembers,
+  fieldOf,
+  fieldsOf,
+  rewriteElements,
+  rewriteField,
+  rewriteFields,
   withValue,
-} from '../json/members.ts';
+} from '../json/fields.ts';
 import { isObject, objectOf, parseObject, textOf } from '../json/values.ts';
 import type { Stripping } from './stripping.ts';
 
 /** The request without sealed reasoning that its server did not seal, or refuses. */
 export function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(request, (message) =>
-    rewriteMember(message, 'reasoning_details', (details) => {
+    rewriteField(message, 'reasoning_details', (details) => {
       let left = 0;
-      const kept = rewriteItems(details, (detail) => {
+      const kept = rewriteElements(details, (detail) => {
         const goes = takes(sealIn(detail));
         if (!goes) left += 1;
         return goes ? null : detail;
@@ -34,14 +34,14 @@ function sealIn(detail: Buffer): string {
 /** The same, and the calls without Google's seals. */
 export function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(withoutDetails(request, stripping), (message) =>
-    rewriteMember(withoutMember(message, SEAL), 'tool_calls', (calls) => rewriteItems(calls, withoutSeal)),
+    rewriteField(withoutMember(message, SEAL), 'tool_calls', (calls) => rewriteElements(calls, withoutSeal)),
   );
 }
 
 /** As for Google's own format: newer models want a word on a call that none of them made. */
 function withoutSeal(sealed: Buffer): Buffer {
   if (!sealed.includes('extra_content')) return sealed;
-  return rewriteMember(sealed, 'extra_content', (extra) => {
+  return rewriteField(sealed, 'extra_content', (extra) => {
     const google = objectOf(parseObject(extra.toString('utf8')))['google'];
     if (!isObject(google)) return null;
     if (google['thought_signature'] === NO_SIGNATURE) return extra;
@@ -71,7 +71,7 @@ export function withOwnMembers(request: Buffer, rules: MessageRules): { request:
 }
 
 function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left: Set<string>): Buffer {
-  const said = [...membersOf(message)].filter(
+  const said = [...fieldsOf(message)].filter(
     (member) => !isEmpty(message.subarray(member.value, member.end)),
   );
   const has = (wanted: string) => said.some(({ name }) => name === wanted);
@@ -81,13 +81,13 @@ function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left:
     if (!isEmpty(value)) left.add(name);
     return null;
   };
-  return rewriteMembers(message, (member) => {
+  return rewriteFields(message, (member) => {
     const { name, value, whole } = member;
-    if (name === renamed) return memberOf(reasoning ?? name, value);
+    if (name === renamed) return fieldOf(reasoning ?? name, value);
     if (name === reasoning && renamed !== undefined) return null;
     if (refused.includes(name)) return without(value, name);
     if (name !== 'tool_calls' || !refused.includes(SEAL)) return whole;
-    const calls = rewriteItems(value, (call) => rewriteMember(call, SEAL, (seal) => without(seal, SEAL)));
+    const calls = rewriteElements(value, (call) => rewriteField(call, SEAL, (seal) => without(seal, SEAL)));
     return withValue(member, calls);
   });
 }
@@ -96,9 +96,9 @@ function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left:
 export function withNoReasoning(request: Buffer, field: string, word: string): Buffer {
   return eachMessage(request, (message) => {
     const names = new Set<string>();
-    for (const { name } of membersOf(message)) names.add(name);
+    for (const { name } of fieldsOf(message)) names.add(name);
     if (!names.has('tool_calls') || names.has(field)) return message;
-    return rewriteMembers(message, ({ name, whole }) =>
+    return rewriteFields(message, ({ name, whole }) =>
       name === 'tool_calls'
         ? Buffer.concat([whole, Buffer.from(`,${JSON.stringify(field)}:${JSON.stringify(word)}`)])
         : whole,
@@ -115,11 +115,11 @@ function isEmpty(value: Buffer): boolean {
 }
 
 function withoutMember(message: Buffer, name: string): Buffer {
-  return rewriteMember(message, name, () => null);
+  return rewriteField(message, name, () => null);
 }
 
 function eachMessage(request: Buffer, rewrite: (message: Buffer) => Buffer): Buffer {
-  return rewriteMember(request, 'messages', (messages) =>
-    rewriteItems(messages, (message) => (message[0] === OPEN_OBJECT ? rewrite(message) : message)),
+  return rewriteField(request, 'messages', (messages) =>
+    rewriteElements(messages, (message) => (message[0] === OPEN_OBJECT ? rewrite(message) : message)),
   );
 }

@@ -1,11 +1,11 @@
-import { rewriteItems, rewriteMember } from '../json/members.ts';
+import { rewriteElements, rewriteField } from '../json/fields.ts';
 import { parseObject, textOf } from '../json/values.ts';
 import type { Stripping } from './stripping.ts';
 
 /** The request without reasoning that its vendor did not seal, or refuses. */
 export function withoutReasoning(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
-  return rewriteMember(request, 'input', (input) =>
-    rewriteItems(input, (item) => (isTaken(item, takes) ? null : item)),
+  return rewriteField(request, 'input', (input) =>
+    rewriteElements(input, (item) => (isTaken(item, takes) ? null : item)),
   );
 }
 
@@ -19,11 +19,11 @@ function isTaken(item: Buffer, takes: Stripping['takes']): boolean {
 export function withoutReasoningAndIds(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
   const stripped = withoutReasoning(request, stripping);
   if (stripped === request) return request;
-  return rewriteMember(stripped, 'input', (input) =>
-    rewriteItems(input, (item) =>
+  return rewriteField(stripped, 'input', (input) =>
+    rewriteElements(input, (item) =>
       item.includes('"item_reference"') && parseObject(item.toString('utf8'))?.['type'] === 'item_reference'
         ? item
-        : rewriteMember(item, 'id', () => null),
+        : rewriteField(item, 'id', () => null),
     ),
   );
 }

@@ -48,6 +48,17 @@ function farStringEnd(bytes: Uint8Array, from: number): number {
   return -1;
 }
 
+/** The index of the value of the field whose name ends at `nameEnd`; -1 when no colon follows the name. */
+export function valueStart(bytes: Uint8Array, nameEnd: number): number {
+  const colon = skipSpace(bytes, nameEnd);
+  return bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+}
+
+/** The index after a byte order mark, where the bytes begin with one. */
+export function afterByteOrderMark(bytes: Uint8Array): number {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+}
+
 /** The index after the object or list that opens at `open`; -1 when it is not closed before `limit`. */
 export function containerEnd(bytes: Uint8Array, open: number, limit: number = bytes.length): number {
   let depth = 0;

@@ -11,7 +11,13 @@ import {
   stringEnd,
 } from './bytes.ts';
 
-export type Scan = { ok: true; end: number } | { ok: false; reason: 'too-deep' | 'invalid'; at: number };
+/** Why a value is none, and where in bytes. */
+export interface ScanFault {
+  reason: 'too-deep' | 'invalid';
+  at: number;
+}
+
+export type Scan = { ok: true; end: number } | ({ ok: false } & ScanFault);
 
 /**
  * Reads the JSON value at `start` by the grammar of RFC 8259, without recursion. What stands inside strings is

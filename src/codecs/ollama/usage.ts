@@ -1,7 +1,7 @@
 import { latin1Text, utf8Length, utf8Text } from '../../lib/bytes.ts';
 import { argumentText } from '../adapt/call-arguments.ts';
-import { CLOSE_OBJECT, COLON, COMMA, OPEN_OBJECT, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
-import { scanValue } from '../json/scan.ts';
+import { OPEN_OBJECT, skipSpace } from '../json/bytes.ts';
+import { JsonCursor } from '../json/cursor.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
 import { isEmptyUsage } from '../usage/token-counts.ts';
 import { noUsage, type Usage } from '../wire-format.ts';
@@ -34,37 +34,22 @@ const counterNames: ReadonlySet<string> = new Set(['prompt_eval_count', 'eval_co
 
 /** Usage of a complete answer; null when it reports none, or is no whole JSON object. */
 export function readUsage(body: Uint8Array): Usage | null {
-  const found = rootMembers(body, counterNames);
+  const found = rootFields(body, counterNames);
   return found === null ? null : countersUsage(found);
 }
 
-/** Deeper values are no answer's. */
-const MAX_DEPTH = 1_024;
-
-/**
- * The members of the object in `bytes` that have one of `names`, without parsing the others. Null for what is no
- * complete object.
- */
-function rootMembers(bytes: Uint8Array, names: ReadonlySet<string>): JsonObject | null {
+/** The fields of the object in `bytes` that have one of `names`, the others unread. Null for what is no complete object. */
+function rootFields(bytes: Uint8Array, names: ReadonlySet<string>): JsonObject | null {
   const open = skipSpace(bytes, 0);
   if (bytes[open] !== OPEN_OBJECT) return null;
   const found = new Map<string, unknown>();
-  let index = skipSpace(bytes, open + 1);
-  while (bytes[index] === QUOTE) {
-    const keyEnd = stringEnd(bytes, index);
-    const colon = keyEnd === -1 ? -1 : skipSpace(bytes, keyEnd);
-    if (colon === -1 || bytes[colon] !== COLON) return null;
-    const start = skipSpace(bytes, colon + 1);
-    const value = scanValue(bytes, start, MAX_DEPTH);
-    if (!value.ok) return null;
-    const name = latin1Text(bytes, index + 1, keyEnd - 1);
-    if (names.has(name)) found.set(name, JSON.parse(utf8Text(bytes, start, value.end)));
-    index = skipSpace(bytes, value.end);
-    if (bytes[index] === CLOSE_OBJECT) return Object.fromEntries(found);
-    if (bytes[index] !== COMMA) return null;
-    index = skipSpace(bytes, index + 1);
+  const cursor = new JsonCursor(bytes, open);
+  while (cursor.next()) {
+    if (cursor.end() === -1) return null;
+    const name = latin1Text(bytes, cursor.nameStart + 1, cursor.nameEnd - 1);
+    if (names.has(name)) found.set(name, JSON.parse(cursor.text()));
   }
-  return null;
+  return cursor.close === -1 ? null : Object.fromEntries(found);
 }
 
 /** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */

@@ -1,5 +1,5 @@
 import { lastIndexOfBytes, utf8Bytes, utf8Text } from '../../lib/bytes.ts';
-import { COLON, QUOTE, skipSpace, stringEnd } from '../json/bytes.ts';
+import { QUOTE, stringEnd, valueStart } from '../json/bytes.ts';
 import { tierWord } from '../model/tier.ts';
 import { closersAfter, type UsageSearch } from './usage-bytes.ts';
 
@@ -19,8 +19,7 @@ export function lastTier(
 ): string | null {
   let at = lastIndexOfBytes(bytes, KEY);
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries += 1) {
-    const colon = skipSpace(bytes, at + KEY.length);
-    const start = bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+    const start = valueStart(bytes, at + KEY.length);
     const end = start !== -1 && bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
     if (end !== -1 && end - start <= MAX_LITERAL) {
       const tier = tierWord(utf8Text(bytes, start + 1, end - 1));

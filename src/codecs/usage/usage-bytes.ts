@@ -2,13 +2,12 @@ import { indexOfBytes, lastIndexOfBytes, utf8Bytes, utf8Text } from '../../lib/b
 import {
   CLOSE_LIST,
   CLOSE_OBJECT,
-  COLON,
   containerEnd,
   OPEN_LIST,
   OPEN_OBJECT,
   QUOTE,
-  skipSpace,
   stringEnd,
+  valueStart,
 } from '../json/bytes.ts';
 import { type JsonObject, parseObject } from '../json/values.ts';
 
@@ -78,9 +77,7 @@ export function firstUsage(bytes: Uint8Array, search: UsageSearch): UsageFound |
 
 /** The index of the brace that opens the value of the key that ends at `end`, or -1 when its value is no object. */
 function valueOpen(bytes: Uint8Array, end: number): number {
-  const colon = skipSpace(bytes, end);
-  if (bytes[colon] !== COLON) return -1;
-  const open = skipSpace(bytes, colon + 1);
+  const open = valueStart(bytes, end);
   return bytes[open] === OPEN_OBJECT ? open : -1;
 }
 

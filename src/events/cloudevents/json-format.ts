@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { itemsOf, membersOf } from '../../codecs/json/members.ts';
+import { elementsOf, fieldsOf } from '../../codecs/json/fields.ts';
 import { asBuffer, base64Of, bytesOfBase64 } from './base64.ts';
 import { checkedEvent, type RawAttribute } from './checked-event.ts';
 import type { CloudEvent, EventLimits } from './event.ts';
@@ -50,7 +50,7 @@ interface Payload {
 /** The members of a JSON object, each parsed; null when it is none. */
 function membersIn(body: Buffer): JsonMember[] | null {
   try {
-    return [...membersOf(body)].map(({ name, value, end }) => {
+    return [...fieldsOf(body)].map(({ name, value, end }) => {
       const bytes = body.subarray(value, end);
       return { name, bytes, value: JSON.parse(bytes.toString()) };
     });
@@ -92,7 +92,7 @@ export function decodeJsonBatch(body: Uint8Array, limits: EventLimits): Decoded<
   const problems: EventProblem[] = [];
   let count = 0;
   try {
-    for (const { start, end } of itemsOf(list)) {
+    for (const { start, end } of elementsOf(list)) {
       if (count === limits.maxBatchEvents)
         return refused('too_large', '', `The batch has more than ${limits.maxBatchEvents} events`);
       const one = decodeJsonEvent(list.subarray(start, end), limits);

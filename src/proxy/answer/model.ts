@@ -1,8 +1,8 @@
 import type { Codec, StreamCodec } from '../../codecs/codec.ts';
-import { COLON, QUOTE, skipSpace, stringEnd } from '../../codecs/json/bytes.ts';
+import { QUOTE, stringEnd, valueStart } from '../../codecs/json/bytes.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { closersAfter } from '../../codecs/usage/usage-bytes.ts';
-import { MemberScan, ofByteOrderMark } from '../json/member-scan.ts';
+import { FieldScan, ofByteOrderMark } from '../json/field-scan.ts';
 
 /** Where an answer says which model it is of, and what it is to say there. */
 export interface AnswerModelInput {
@@ -49,7 +49,7 @@ export class AnswerModel {
   readonly #path: readonly string[];
   readonly #once: boolean;
   readonly #literal: Uint8Array;
-  readonly #scan: MemberScan;
+  readonly #scan: FieldScan;
   /** What a frame has that leads to the name, where most frames do not have it. */
   readonly #rare: string | null;
   #done = false;
@@ -74,7 +74,7 @@ export class AnswerModel {
     this.#path = path;
     this.#once = once;
     this.#literal = new Uint8Array(Buffer.from(JSON.stringify(model)));
-    this.#scan = new MemberScan(path);
+    this.#scan = new FieldScan(path);
     this.#rare = path.length > 1 ? `"${path[0]}"` : null;
     this.#line = framing === 'sse' ? 'field' : 'data';
   }
@@ -116,8 +116,7 @@ export class AnswerModel {
   #findAtEnd(bytes: Buffer, member: string): void {
     const at = bytes.subarray(-END_BYTES).lastIndexOf(member);
     if (at === -1) return;
-    const colon = skipSpace(bytes, bytes.length - END_BYTES + at + member.length);
-    const start = bytes[colon] === COLON ? skipSpace(bytes, colon + 1) : -1;
+    const start = valueStart(bytes, bytes.length - END_BYTES + at + member.length);
     const end = bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
     if (end !== -1 && closersAfter(bytes, end, 'body').depth === 1) this.#found(bytes, start, end);
   }

@@ -1,6 +1,6 @@
-import { COMMA, OPEN_LIST, QUOTE, skipSpace } from '../../codecs/json/bytes.ts';
-import { membersOf } from '../../codecs/json/members.ts';
-import { scanValue } from '../../codecs/json/scan.ts';
+import { OPEN_LIST, QUOTE } from '../../codecs/json/bytes.ts';
+import { JsonCursor } from '../../codecs/json/cursor.ts';
+import { fieldsOf } from '../../codecs/json/fields.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../metering/meter.ts';
 import { largestNumber } from './asked-output.ts';
@@ -30,7 +30,7 @@ export function askedAnswers(format: WireFormat, body: readonly Buffer[]): numbe
   if (!names.some(mentioned) && !mentioned(prompts)) return 1;
   let most = 1;
   let each = 1;
-  for (const { end, name, value } of membersOf(whole)) {
+  for (const { end, name, value } of fieldsOf(whole)) {
     if (names.includes(name)) most = Math.max(most, numberIn(whole.toString('latin1', value, end)));
     if (name === prompts) each = Math.max(each, promptsIn(whole, value));
   }
@@ -46,14 +46,12 @@ const MAX_DEPTH = 2;
 /** How many prompts a list has: of texts or of lists of tokens. One that has tokens itself is one. */
 function promptsIn(body: Buffer, start: number): number {
   if (body[start] !== OPEN_LIST) return 1;
-  let index = skipSpace(body, start + 1);
+  const cursor = new JsonCursor(body, start, MAX_DEPTH);
   let found = 0;
-  while (body[index] === QUOTE || body[index] === OPEN_LIST) {
-    const scan = scanValue(body, index, MAX_DEPTH);
-    if (!scan.ok) break;
-    found += 1;
-    index = skipSpace(body, scan.end);
-    if (body[index] === COMMA) index = skipSpace(body, index + 1);
-  }
+  while (cursor.next() && isPrompt(body[cursor.start]) && cursor.end() !== -1) found += 1;
   return Math.max(1, found);
+}
+
+function isPrompt(first: number | undefined): boolean {
+  return first === QUOTE || first === OPEN_LIST;
 }

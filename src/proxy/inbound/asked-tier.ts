@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { membersOf } from '../../codecs/json/members.ts';
+import { fieldsOf } from '../../codecs/json/fields.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../metering/meter.ts';
@@ -53,7 +53,7 @@ function mentions(pieces: readonly Buffer[], text: string): boolean {
 function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {
   const tiers = new Map<string, string>();
   try {
-    for (const { end, name, value } of membersOf(body)) {
+    for (const { end, name, value } of fieldsOf(body)) {
       if (!names.includes(name)) continue;
       const tier = tierOf(name, body.toString('utf8', value, end));
       if (tier !== null) tiers.set(name, tier);

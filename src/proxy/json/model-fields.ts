@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { COMMA, OPEN_LIST, OPEN_OBJECT, skipSpace } from '../../codecs/json/bytes.ts';
-import { membersOf } from '../../codecs/json/members.ts';
-import { scanValue } from '../../codecs/json/scan.ts';
+import { OPEN_LIST, OPEN_OBJECT } from '../../codecs/json/bytes.ts';
+import { JsonCursor } from '../../codecs/json/cursor.ts';
+import { fieldsOf } from '../../codecs/json/fields.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { joined } from '../metering/meter.ts';
 
@@ -36,8 +36,6 @@ const LONGEST_FIELD = 100;
 /** Requests have a few dozen. */
 const MAX_FIELDS = 1_000;
 const MAX_ELEMENTS = 10_000;
-/** As deep as `membersOf` looks. */
-const MAX_DEPTH = 1_000;
 
 const MODEL_WORD = Buffer.from('model');
 const ESCAPE = Buffer.from('\\u');
@@ -63,7 +61,7 @@ export function refuseOtherModels({ body, inPath, keyName }: JudgedBody): void {
     throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   let named = false;
   let fields = 0;
-  for (const { end, name, value } of membersOf(whole)) {
+  for (const { end, name, value } of fieldsOf(whole)) {
     fields += 1;
     if (fields > MAX_FIELDS) throw tooMany();
     const folded = foldedField(name);
@@ -120,7 +118,7 @@ function refuseManualRouting(config: Buffer, keyName: string): void {
 function refuseToolModels(tools: Buffer, keyName: string): void {
   if (!tools.includes(MODEL_WORD) && !tools.includes(ESCAPE)) return;
   let index = 0;
-  for (const tool of elementsOf(tools)) {
+  for (const tool of toolsIn(tools)) {
     for (const { name, text } of fieldsIn(tool)) {
       const folded = foldedField(name);
       if (folded === 'model' && isText(text)) throw ambiguous(`tools[${index}].model`, keyName);
@@ -143,25 +141,20 @@ function isText(literal: Buffer): boolean {
 function* fieldsIn(object: Buffer): Generator<{ name: string; text: Buffer }> {
   if (object[0] !== OPEN_OBJECT) return;
   let count = 0;
-  for (const { end, name, value } of membersOf(object)) {
+  for (const { end, name, value } of fieldsOf(object)) {
     count += 1;
     if (count > MAX_FIELDS) throw tooMany();
     yield { name, text: object.subarray(value, end) };
   }
 }
 
-/** The elements of a JSON array that was scanned before; none of what is no array. @throws GatewayError for too many */
-function* elementsOf(array: Buffer): Generator<Buffer> {
+/** The tools in a JSON array that was scanned before; none of what is no array. @throws GatewayError for too many */
+function* toolsIn(array: Buffer): Generator<Buffer> {
   if (array[0] !== OPEN_LIST) return;
-  let start = skipSpace(array, 1);
-  for (let count = 0; ; count += 1) {
-    const scan = scanValue(array, start, MAX_DEPTH);
-    if (!scan.ok) return;
+  const cursor = new JsonCursor(array, 0);
+  for (let count = 0; cursor.next() && cursor.end() !== -1; count += 1) {
     if (count === MAX_ELEMENTS) throw tooMany();
-    yield array.subarray(start, scan.end);
-    const next = skipSpace(array, scan.end);
-    if (array[next] !== COMMA) return;
-    start = skipSpace(array, next + 1);
+    yield array.subarray(cursor.start, cursor.end());
   }
 }
 

@@ -1,18 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import {
+  afterByteOrderMark,
   BACKSLASH,
-  CLOSE_LIST,
-  CLOSE_OBJECT,
-  COLON,
-  COMMA,
-  containerEnd,
   OPEN_LIST,
   OPEN_OBJECT,
   QUOTE,
   skipSpace,
   stringEnd,
 } from '../../codecs/json/bytes.ts';
-import { scanValue } from '../../codecs/json/scan.ts';
+import { JsonCursor, stringOf } from '../../codecs/json/cursor.ts';
 
 /** Bytes `start` to `end` (exclusive) of a JSON literal, the quotes of a string included. */
 export interface Span {
@@ -30,75 +26,29 @@ export type FoundModel =
  * its model first costs the same at any size; `topLevel` tells whether it is the only one and the rest is sound.
  */
 export function findModel(body: Buffer): FoundModel {
-  let index = skipSpace(body, afterByteOrderMark(body));
-  if (body[index] !== OPEN_OBJECT) return { ok: false, reason: 'not-object' };
-  do {
-    const key = skipSpace(body, index + 1);
-    const keyEnd = body[key] === QUOTE ? stringEnd(body, key) : -1;
-    if (keyEnd === -1) break;
-    const colon = skipSpace(body, keyEnd);
-    if (body[colon] !== COLON) break;
-    const value = skipSpace(body, colon + 1);
-    if (isKey(body, key, keyEnd, MODEL)) return modelAt(body, value);
-    const end = valueEnd(body, value);
-    if (end === -1) break;
-    index = skipSpace(body, end);
-  } while (body[index] === COMMA);
+  const open = skipSpace(body, afterByteOrderMark(body));
+  if (body[open] !== OPEN_OBJECT) return { ok: false, reason: 'not-object' };
+  const cursor = new JsonCursor(body, open, null);
+  while (cursor.next()) if (isNamed(body, cursor, MODEL)) return modelAt(body, cursor.start);
   return { ok: false, reason: 'no-model' };
 }
 
 const MODEL = Buffer.from('"model"');
 const STREAM = Buffer.from('"stream"');
 
-function afterByteOrderMark(body: Buffer): number {
-  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
-}
-
 function modelAt(body: Buffer, start: number): FoundModel {
   const end = body[start] === QUOTE ? stringEnd(body, start) : -1;
-  const value = end === -1 ? null : parseString(body.toString('utf8', start, end));
+  const value = end === -1 ? null : stringOf(body.toString('utf8', start, end));
   return value === null ? { ok: false, reason: 'not-string' } : { ok: true, value, start, end };
 }
 
-/** The string that a JSON literal stands for; null when it holds a raw control character or a wrong escape. */
-function parseString(literal: string): string | null {
-  try {
-    const value: unknown = JSON.parse(literal);
-    return typeof value === 'string' ? value : null;
-  } catch {
-    return null;
-  }
-}
-
-/** Compares a key with `name`, both with quotes. A key may be written with escapes, of up to six bytes a character. */
-function isKey(body: Buffer, start: number, end: number, name: Buffer): boolean {
+/** Whether a field has this name, in its quotes. It may be written with escapes, of up to six bytes a character. */
+function isNamed(body: Buffer, { nameEnd: end, nameStart: start }: JsonCursor, name: Buffer): boolean {
   const length = end - start;
   if (length === name.length) return body.compare(name, 0, name.length, start, end) === 0;
   if (length < name.length || length > 2 + (name.length - 2) * 6) return false;
   if (body.subarray(start, end).indexOf(BACKSLASH) === -1) return false;
-  return parseString(body.toString('utf8', start, end)) === name.toString('latin1', 1, name.length - 1);
-}
-
-/** The index after the value at `start`, strings and brackets balanced; -1 when there is none. */
-function valueEnd(body: Buffer, start: number): number {
-  const byte = body[start];
-  if (byte === QUOTE) return stringEnd(body, start);
-  if (byte === OPEN_OBJECT || byte === OPEN_LIST) return containerEnd(body, start);
-  let index = start;
-  while (index < body.length && !endsScalar(body[index])) index += 1;
-  return index === start ? -1 : index;
-}
-
-function endsScalar(byte: number | undefined): boolean {
-  return (
-    byte === COMMA ||
-    byte === CLOSE_OBJECT ||
-    byte === CLOSE_LIST ||
-    byte === 0x20 ||
-    byte === 0x0a ||
-    byte === 0x0d ||
-    byte === 0x09
-  );
+  return stringOf(body.toString('utf8', start, end)) === name.toString('latin1', 1, name.length - 1);
 }
 
 /** A body and where the literal of its model stands, counted from the start of the first piece. */
@@ -175,23 +125,16 @@ export function topLevel(body: Buffer): TopLevel {
   const nul = body.indexOf(0);
   if (nul !== -1) return { ok: false, reason: 'invalid', at: nul };
   const found: Found = { model: null, stream: null, duplicates: [] };
-  let index = skipSpace(body, start + 1);
-  if (body[index] === CLOSE_OBJECT) return ending(body, index, found);
-  for (;;) {
-    const keyEnd = body[index] === QUOTE ? stringEnd(body, index) : -1;
-    if (keyEnd === -1) return { ok: false, reason: 'invalid', at: index };
-    const colon = skipSpace(body, keyEnd);
-    if (body[colon] !== COLON) return { ok: false, reason: 'invalid', at: colon };
-    const value = skipSpace(body, colon + 1);
-    const scan = scanValue(body, value, MAX_DEPTH);
-    if (!scan.ok) return scan;
-    if (isKey(body, index, keyEnd, MODEL)) note(found, 'model', body, value, scan.end);
-    else if (isKey(body, index, keyEnd, STREAM)) note(found, 'stream', body, value, scan.end);
-    index = skipSpace(body, scan.end);
-    if (body[index] === CLOSE_OBJECT) return ending(body, index, found);
-    if (body[index] !== COMMA) return { ok: false, reason: 'invalid', at: index };
-    index = skipSpace(body, index + 1);
+  const cursor = new JsonCursor(body, start, MAX_DEPTH);
+  while (cursor.next()) {
+    const end = cursor.end();
+    if (end === -1) break;
+    if (isNamed(body, cursor, MODEL)) note(found, 'model', body, cursor.start, end);
+    else if (isNamed(body, cursor, STREAM)) note(found, 'stream', body, cursor.start, end);
   }
+  if (cursor.fault !== null) return { ok: false, ...cursor.fault };
+  const rest = skipSpace(body, cursor.close + 1);
+  return rest < body.length ? { ok: false, reason: 'invalid', at: rest } : { ok: true, ...found };
 }
 
 interface Found {
@@ -208,9 +151,4 @@ function note(found: Found, name: 'model' | 'stream', body: Buffer, start: numbe
   }
   const isContainer = body[start] === OPEN_OBJECT || body[start] === OPEN_LIST;
   found[name] = { start, end, text: isContainer ? null : body.toString('utf8', start, end) };
-}
-
-function ending(body: Buffer, close: number, found: Found): TopLevel {
-  const rest = skipSpace(body, close + 1);
-  return rest < body.length ? { ok: false, reason: 'invalid', at: rest } : { ok: true, ...found };
 }

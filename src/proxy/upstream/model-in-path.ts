@@ -1,7 +1,7 @@
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { ModelInPath } from '../../providers/provider.ts';
 import type { Call } from '../dispatch/call.ts';
-import { withMembers } from '../json/members.ts';
+import { withFields } from '../json/with-fields.ts';
 import { joined } from '../metering/meter.ts';
 import { streamFlag } from '../inbound/wants-stream.ts';
 
@@ -31,7 +31,7 @@ export function modelInPath(call: Call, rule: ModelInPath, sent: readonly Buffer
   return {
     // A name of the provider's own may have slashes and colons (an ARN), which are part of it.
     end: (stream ? rule.stream : rule.whole).replace('{model}', () => encodeURIComponent(target.model)),
-    body: withMembers(joined(sent), without, added),
+    body: withFields(joined(sent), without, added),
     dropped: translated === null ? unknownBetas(call.exchange, rule) : [],
   };
 }

@@ -1,12 +1,12 @@
-import { COMMA, QUOTE, skipSpace, stringEnd } from '../../codecs/json/bytes.ts';
-import { scanValue } from '../../codecs/json/scan.ts';
+import { skipSpace } from '../../codecs/json/bytes.ts';
+import { JsonCursor } from '../../codecs/json/cursor.ts';
 import { type JsonObject, parseObject, table, textOf } from '../../codecs/json/values.ts';
 import { flagAt, textAt, wrong } from '../../codecs/json/wire-check.ts';
 import { GatewayError } from '../../lib/error.ts';
 
 /** A request of the responses format that came as a message of a WebSocket. */
 export interface Created {
-  /** The same request as the body of a POST: every byte as it came, but for the members of the transport. */
+  /** The same request as the body of a POST: every byte as it came, but for the fields of the transport. */
   body: Buffer;
   request: JsonObject;
   /** `stream_id`: requests of one name run in order, those of several beside each other. Null for the unnamed. */
@@ -27,8 +27,6 @@ const transport: Readonly<Record<string, true>> = table({
 const acknowledgements: Readonly<Record<string, true>> = table({ 'response.processed': true });
 
 const LANE = /^[\w.-]{1,256}$/;
-/** As deep as the bodies of other requests may be. */
-const MAX_DEPTH = 1_000;
 
 /**
  * Reads one message; null for one that asks for nothing.
@@ -52,23 +50,21 @@ export function readMessage(bytes: Buffer): Created | null {
   return { body: bodyOf(bytes), request, lane, warmUp };
 }
 
-/** The bytes of a JSON object without the transport's members, and with the wish for a stream. */
+/** The bytes of a JSON object without the transport's fields, and with the wish for a stream. */
 function bodyOf(bytes: Buffer): Buffer {
   const pieces: Buffer[] = [Buffer.from('{"stream":true')];
-  let index = skipSpace(bytes, 0);
-  do {
-    const start = skipSpace(bytes, index + 1);
-    const keyEnd = bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
-    if (keyEnd === -1) break;
-    const value = scanValue(bytes, skipSpace(bytes, skipSpace(bytes, keyEnd) + 1), MAX_DEPTH);
-    if (!value.ok) throw new GatewayError('invalid_json', 'The message is nested too deeply, or not UTF-8');
-    const name: unknown = JSON.parse(bytes.toString('utf8', start, keyEnd));
-    if (transport[textOf(name)] !== true) pieces.push(COMMA_BYTES, bytes.subarray(start, value.end));
-    index = skipSpace(bytes, value.end);
-  } while (bytes[index] === COMMA);
-  pieces.push(CLOSE_BYTES);
+  const cursor = new JsonCursor(bytes, skipSpace(bytes, 0));
+  while (cursor.next()) {
+    const end = cursor.end();
+    if (end === -1) break;
+    const name = cursor.name();
+    if (name === null || transport[name] !== true) pieces.push(COMMA, bytes.subarray(cursor.nameStart, end));
+  }
+  if (cursor.fault !== null)
+    throw new GatewayError('invalid_json', 'The message is nested too deeply, or not UTF-8');
+  pieces.push(CLOSE);
   return Buffer.concat(pieces);
 }
 
-const COMMA_BYTES = Buffer.from(',');
-const CLOSE_BYTES = Buffer.from('}');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from('}');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import { withMembers } from './members.ts';
+import { withFields } from './with-fields.ts';
 
 const text = (body: string, without: readonly string[], added: Record<string, unknown> = {}) =>
-  Buffer.concat(withMembers(Buffer.from(body), without, added)).toString('utf8');
+  Buffer.concat(withFields(Buffer.from(body), without, added)).toString('utf8');
 
 describe('members of a body', () => {
   it('are left out and added, and what stays keeps its bytes', () => {

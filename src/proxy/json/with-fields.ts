@@ -1,11 +1,11 @@
-import { membersOf } from '../../codecs/json/members.ts';
+import { fieldsOf } from '../../codecs/json/fields.ts';
 
 /**
  * The JSON object in `body` without the members of these names and with `added` before the others. Each member that
  * stays keeps its bytes.
  * @throws GatewayError `invalid_json`
  */
-export function withMembers(
+export function withFields(
   body: Buffer,
   without: readonly string[],
   added: Readonly<Record<string, unknown>>,
@@ -14,7 +14,7 @@ export function withMembers(
     Buffer.from(Object.keys(added).length === 0 ? '{' : JSON.stringify(added).slice(0, -1)),
   ];
   let first = Object.keys(added).length === 0;
-  for (const { end, name, start } of membersOf(body)) {
+  for (const { end, name, start } of fieldsOf(body)) {
     if (without.includes(name) || Object.hasOwn(added, name)) continue;
     if (!first) out.push(comma);
     out.push(body.subarray(start, end));

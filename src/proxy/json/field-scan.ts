@@ -23,17 +23,17 @@ type State =
   | 'settled';
 
 /**
- * Looks for the string of one member in a JSON document that comes in pieces, from the root along `path`, names in ASCII. Reads what
+ * Looks for the string of one field in a JSON document that comes in pieces, from the root along `path`, names in ASCII. Reads what
  * leads there and skips all else; names that are spelled with escapes are taken for others. It is settled by the end of
  * the string, by an object on the path that closes without it, and by what is no JSON.
  */
-export class MemberScan {
+export class FieldScan {
   /** Where the string's literal begins and ends (exclusive) in the piece that was read last; -1 where it does not. */
   start = -1;
   end = -1;
   readonly #path: readonly string[];
   #state: State = 'start';
-  /** How many members of the path are open. */
+  /** How many fields of the path are open. */
   #level = 0;
   /** Containers open beside the path. */
   #depth = 0;
@@ -126,7 +126,7 @@ export class MemberScan {
     return at + 1;
   }
 
-  /** The value of a member on the path. */
+  /** The value of a field on the path. */
   #wanted(byte: number, at: number): number {
     const last = this.#level === this.#path.length - 1;
     if (last && byte === QUOTE) {
@@ -172,7 +172,7 @@ export class MemberScan {
     return end;
   }
 
-  /** Inside a container that does not lead to the member. */
+  /** Inside a container that does not lead to the field. */
   #elsewhere(bytes: Buffer, index: number, to: number): number {
     let depth = this.#depth;
     let at = index;

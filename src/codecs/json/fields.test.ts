@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
-import { rewriteItems, rewriteMember, rewriteMembers } from './members.ts';
+import { rewriteElements, rewriteField, rewriteFields } from './fields.ts';
 
 const spaces = fc.constantFrom(0, 1, 2);
 const objects = fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 6 });
@@ -12,11 +12,11 @@ describe('rewriting JSON as bytes', () => {
       fc.property(fc.jsonValue(), spaces, (value, space) => {
         const bytes = Buffer.from(JSON.stringify(value, null, space));
         assert.equal(
-          rewriteMembers(bytes, ({ whole }) => whole),
+          rewriteFields(bytes, ({ whole }) => whole),
           bytes,
         );
         assert.equal(
-          rewriteItems(bytes, (item) => item),
+          rewriteElements(bytes, (item) => item),
           bytes,
         );
       }),
@@ -27,11 +27,11 @@ describe('rewriting JSON as bytes', () => {
     fc.assert(
       fc.property(objects, spaces, fc.func(fc.boolean()), (object, space, goes) => {
         const bytes = Buffer.from(JSON.stringify(object, null, space));
-        const kept = rewriteMembers(bytes, ({ name, whole }) => (goes(name) ? null : whole));
+        const kept = rewriteFields(bytes, ({ name, whole }) => (goes(name) ? null : whole));
         const wanted = Object.fromEntries(Object.entries(object).filter(([name]) => !goes(name)));
         assert.deepEqual(JSON.parse(kept.toString()), JSON.parse(JSON.stringify(wanted)));
         const list = Object.values(object);
-        const without = rewriteItems(Buffer.from(JSON.stringify(list, null, space)), (item) =>
+        const without = rewriteElements(Buffer.from(JSON.stringify(list, null, space)), (item) =>
           goes(JSON.stringify(JSON.parse(item.toString()))) ? null : item,
         );
         const left = list.filter((item) => !goes(JSON.stringify(item)));
@@ -42,8 +42,8 @@ describe('rewriting JSON as bytes', () => {
 
   it('changes one value among bytes that stay', () => {
     const bytes = Buffer.from('{ "a" : 1e400, "b" : [ 1.0,2 ] , "c":12345678901234567890 }');
-    const written = rewriteMember(bytes, 'b', (list) =>
-      rewriteItems(list, (item) => (item[0] === 0x32 ? null : item)),
+    const written = rewriteField(bytes, 'b', (list) =>
+      rewriteElements(list, (item) => (item[0] === 0x32 ? null : item)),
     );
     assert.equal(written.toString(), '{ "a" : 1e400, "b" : [ 1.0 ] , "c":12345678901234567890 }');
   });
