@@ -9,7 +9,7 @@ import { openTraces } from './ledger/traces.ts';
 import { describe, type Log } from './lib/log.ts';
 import type { Schedule } from './lib/schedule.ts';
 import { openResponses } from './responses/open.ts';
-import type { Store } from './store/database.ts';
+import type { SqliteStore, Store } from './store/database.ts';
 import { createWriter } from './store/writer.ts';
 
 /** Ledger rows that may wait to be written before /readyz says so. */
@@ -26,7 +26,7 @@ export interface WriteFault {
  * The ledger of a store, and how writing it goes.
  * @param beforeBatch writes what is known of requests beside their rows, so that it is there when a row is
  */
-export function openLedger(store: Store, log: Log, beforeBatch: () => void) {
+export function openLedger(store: Store, log: Log, beforeBatch: () => unknown) {
   let fault: WriteFault | null = null;
   const writer = createWriter(store, {
     beforeBatch,
@@ -37,9 +37,9 @@ export function openLedger(store: Store, log: Log, beforeBatch: () => void) {
   });
   return {
     record: createLedger(writer).record,
-    replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse) {
-      // It may still be on its way to the disk.
-      writer.flush();
+    async replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse) {
+      // It may still be on its way to the database.
+      await writer.flush();
       return replaceEstimate(store, id, useOf);
     },
     pending: writer.pending,
@@ -55,7 +55,7 @@ export function openLedger(store: Store, log: Log, beforeBatch: () => void) {
 const FILE_LOOK_MS = 2000;
 
 /** Looks at the database's file now and then, and says in the log when something is wrong with it. */
-function watchFile({ file }: Store, schedule: Schedule, log: Log): () => void {
+function watchFile({ file }: SqliteStore, schedule: Schedule, log: Log): () => void {
   let told: string | null = null;
   return schedule.every({
     name: 'database file',
@@ -84,12 +84,12 @@ export interface RecordsInput {
 /** Opens what requests leave behind: the ledger, answers to continue, the state of the accounts. All are written in the background. */
 export async function openRecords(input: RecordsInput) {
   const { config, key, log, onClose, schedule, store } = input;
-  onClose(watchFile(store, schedule, log));
+  if (store.kind === 'sqlite') onClose(watchFile(store, schedule, log));
   const traces = openTraces(store, schedule, (error, lost) =>
     log.error({ error: describe(error), lost }, 'traces of requests cannot be stored'),
   );
   onClose(() => traces.close());
-  const ledger = openLedger(store, log, () => void traces.flush());
+  const ledger = openLedger(store, log, traces.flush);
   onClose(() => ledger.close());
   const responses = openResponses({
     store,

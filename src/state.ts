@@ -162,8 +162,8 @@ function limitsOf(
       if (scope !== 'key') return subject;
       return [...keys.values()].find(({ id }) => id === subject)?.name ?? null;
     },
-    used(query) {
-      ledger.flush();
+    async used(query) {
+      await ledger.flush();
       return used(query);
     },
   });

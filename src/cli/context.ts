@@ -112,9 +112,10 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     },
     settle: async () => {
       const opened = await store.started();
-      if (opened === null || opened.revision() === before) return;
+      const revision = (await opened?.latestRevision()) ?? before;
+      if (revision === before) return;
       const { hasTaken } = await import('./client.ts');
-      await hasTaken(await dataDir(), opened.revision());
+      await hasTaken(await dataDir(), revision);
     },
     close: async () => {
       const opened = store.started();

@@ -22,7 +22,7 @@ export interface Traces {
   /** Rows that could not be written and are gone. */
   lost(): number;
   /** Writes what waits. False when the database was busy or failed. */
-  flush(): boolean;
+  flush(): boolean | Promise<boolean>;
   /** Writes what waits and stops. */
   close(): Promise<void>;
 }

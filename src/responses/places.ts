@@ -77,8 +77,8 @@ export function placeStore(
       return place;
     },
     async forget(id, keyId) {
-      // It may still be on its way to the disk, where it would come back.
-      writer.flush();
+      // It may still be on its way to the database, where it would come back.
+      await writer.flush();
       recent.delete(id);
       await db.deleteFrom('response_places').where('id', '=', id).where('key_id', '=', keyId).execute();
     },

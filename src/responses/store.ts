@@ -75,8 +75,8 @@ export function responseStore(
     },
     async remove(id, keyId) {
       if ((await get(id, keyId)) === null) return false;
-      // It may still be on its way to the disk, where it would come back.
-      if (!writer.flush())
+      // It may still be on its way to the database, where it would come back.
+      if (!(await writer.flush()))
         throw new GatewayError('internal_error', 'The database is busy: send the request again');
       recent.delete(nameOf(id, keyId));
       await db.deleteFrom('responses').where('id', '=', id).where('key_id', '=', keyId).execute();

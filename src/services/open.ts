@@ -26,13 +26,13 @@ import { servicesResource } from './resource.ts';
 import { schedulerPart } from './scheduler-part.ts';
 import type { Endpoint } from './schema.ts';
 import { openServiceRecords } from './store.ts';
-import { storePart, type WriteFault } from './store-part.ts';
+import { type StoreUnderneath, storePart, type WriteFault } from './store-part.ts';
 import { openTasks, type Tasks } from './tasks.ts';
 import { tasksResource } from './tasks-resource.ts';
 import { tunnelPart } from './tunnel-part.ts';
 
 export interface ServicesInput {
-  store: Pick<Store, 'db' | 'file' | 'revision'>;
+  store: Pick<Store, 'db'> & StoreUnderneath;
   config: Pick<Config, 'dataDir' | 'drainMs'>;
   version: string;
   connections: ReturnType<typeof connectionStore>;
@@ -176,8 +176,7 @@ function fixedParts(
       since,
       now,
       dataDir: input.config.dataDir,
-      read: store.revision,
-      damage: store.file.fault,
+      store,
       pending: ledger.pending,
       backlog: ledger.backlog,
       fault: ledger.fault,

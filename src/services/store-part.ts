@@ -1,5 +1,5 @@
 import { statfsSync, statSync } from 'node:fs';
-import { databasePath } from '../store/database.ts';
+import { databasePath, type ServerState, type Store } from '../store/database.ts';
 import { alwaysRunning, iso, type Part, type PartStatus } from './part.ts';
 import type { Check } from './schema.ts';
 
@@ -14,10 +14,7 @@ export interface StorePartInput {
   dataDir: string;
   version: string;
   since: number;
-  /** A cheap read. @throws the database's error */
-  read(): number;
-  /** What is wrong with the database's file; null when nothing is. */
-  damage(): string | null;
+  store: StoreUnderneath;
   /** Rows of the ledger that wait to be written. */
   pending(): number;
   /** As many of them are too many. */
@@ -28,6 +25,11 @@ export interface StorePartInput {
   now(): number;
 }
 
+/** What is looked at of a store. */
+export type StoreUnderneath =
+  | Pick<Extract<Store, { kind: 'sqlite' }>, 'kind' | 'file' | 'revision'>
+  | Pick<Extract<Store, { kind: 'postgres' }>, 'kind' | 'server'>;
+
 const MEGABYTE = 1024 * 1024;
 /** The log is folded into the database beyond 8 MB; so much more says that folding does not get through. */
 const LARGE_LOG = 256 * MEGABYTE;
@@ -36,7 +38,7 @@ const RECENT_MS = 60_000;
 
 /** The database: settings, ledger and kept responses. */
 export function storePart(input: StorePartInput): Part {
-  const { fault, now, since } = input;
+  const { fault, now, since, store } = input;
   const recent = () => {
     const last = fault();
     if (last === null) return null;
@@ -47,6 +49,14 @@ export function storePart(input: StorePartInput): Part {
     const last = fault();
     const error = last === null ? null : { code: 'write_failed', message: last.message, at: last.at };
     const base = { ...alwaysRunning(since), error };
+    const outage = store.kind === 'postgres' ? store.server.outage() : null;
+    if (outage !== null)
+      return {
+        ...base,
+        state: 'degraded',
+        reason: { code: 'database_unreachable', message: outage.message },
+        error: { code: 'database_unreachable', message: outage.message, at: outage.since },
+      };
     if (recent() === null) return base;
     const message = 'A write failed within the last minute';
     return { ...base, state: 'degraded', reason: { code: 'write_failed', message } };
@@ -62,16 +72,20 @@ export function storePart(input: StorePartInput): Part {
     kind: 'store',
     critical: true,
     name: 'Store',
-    description: 'The database of settings, ledger and kept responses, in the data directory.',
+    description:
+      store.kind === 'sqlite'
+        ? 'The database of settings, ledger and kept responses, in the data directory.'
+        : `The database of settings, ledger and kept responses, at ${store.server.place}.`,
     dependsOn: [],
     version: input.version,
     status,
     checks: () => [
-      look('file', () => file(input.damage())),
-      look('read', () => timed(input.read)),
+      ...(store.kind === 'sqlite'
+        ? [look('file', () => file(store.file.fault())), look('read', () => timed(store.revision))]
+        : [look('server', () => server(store.server))]),
       look('write_queue', () => queue(input.pending(), input.backlog)),
       look('writes', () => writes(recent())),
-      look('files', () => files(input.dataDir)),
+      ...(store.kind === 'sqlite' ? [look('files', () => files(input.dataDir))] : []),
       look('disk', () => disk(input.dataDir)),
     ],
     endpoints: () => [],
@@ -91,6 +105,13 @@ function measured(measure: () => Finding): Finding {
 function file(damage: string | null): Finding {
   if (damage === null) return { status: 'pass', output: 'as it was opened, and sound as far as is known' };
   return { status: 'fail', output: `The database file ${damage}` };
+}
+
+/** An outage is no failure: requests go on with what is in memory. */
+function server({ outage, place, waiting }: ServerState): Finding {
+  const away = outage();
+  if (away === null) return { status: 'pass', output: `${place} answers` };
+  return { status: 'warn', output: `${away.message}; ${waiting()} rows wait on the local disk` };
 }
 
 function timed(read: () => number): Finding {

@@ -16,9 +16,10 @@ import type { Tables } from './tables.ts';
 
 export type Value = string | number | null | Uint8Array;
 
-/** The state of one gateway. */
-export interface Store {
-  kind: 'sqlite';
+/** The state of one gateway, in a file of its own or on a server that several gateways share. */
+export type Store = SqliteStore | PostgresStore;
+
+interface AnyStore {
   db: Kysely<Tables>;
   /** The same for reading what may take long, in a thread of its own. */
   reading: Kysely<Tables>;
@@ -34,12 +35,39 @@ export interface Store {
     columns: readonly string[],
     rows: readonly (readonly Value[])[],
     onRefused?: (error: unknown) => void,
-  ): boolean;
-  /** Counts the changes of keys, connections, users and settings, by whichever process. Cheap to ask. */
+  ): boolean | Promise<boolean>;
+  /**
+   * Counts the changes of keys, connections, users and settings, by whichever process. Costs microseconds. Of a server
+   * it is what this process knows: its own changes at once, those of others within a second.
+   */
   revision(): number;
+  /** The same, asked of the database itself. */
+  latestRevision(): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A file in the data directory, which one gateway owns. */
+export interface SqliteStore extends AnyStore {
+  kind: 'sqlite';
+  insertMany(...input: Parameters<AnyStore['insertMany']>): boolean;
   /** Whether the database's file is still there and sound. */
   file: Pick<FileWatch, 'fault' | 'look'>;
-  close(): Promise<void>;
+}
+
+/** A database on a PostgreSQL server, which any number of gateways share. */
+export interface PostgresStore extends AnyStore {
+  kind: 'postgres';
+  server: ServerState;
+}
+
+/** How the server of a database does, as far as this gateway knows. */
+export interface ServerState {
+  /** Where it is, without a password. */
+  place: string;
+  /** Since when it does not answer, in milliseconds since the epoch, and why; null while it does. */
+  outage(): { since: number; message: string } | null;
+  /** Rows that wait on the local disk until it answers again. */
+  waiting(): number;
 }
 
 export interface OpenStoreOptions {
@@ -65,7 +93,7 @@ export function databasePath(dataDir: string): string {
  * Opens the database of a data directory and brings its schema up to date.
  * @throws GatewayError when there is none and `create` is false, when it is damaged, or when a newer version wrote it
  */
-export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<Store> {
+export async function openStore(dataDir: string, options: OpenStoreOptions = {}): Promise<SqliteStore> {
   const { check = false, create = true, migrations, now = Date.now } = options;
   const { onError = () => {}, onWait = () => {} } = options;
   const path = databasePath(dataDir);
@@ -110,14 +138,16 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   const checkpointer = createCheckpointer(path, onError);
   const reader = createReader(path, watch.noteError);
   if (check && !small) void checkBehind(reader.db, watch);
-  const revision = main.prepare('select value from revision');
+  const revisionRow = main.prepare('select value from revision');
+  const revision = () => Number(revisionRow.get()?.['value'] ?? 0);
   return {
     kind: 'sqlite',
     db,
     reading: reader.db,
     file: watch,
     insertMany: inserter(writing, { consider: checkpointer.consider, onError: watch.noteError }),
-    revision: () => Number(revision.get()?.['value'] ?? 0),
+    revision,
+    latestRevision: async () => revision(),
     async close() {
       await reader.close();
       await checkpointer.settled();
@@ -140,7 +170,7 @@ interface InserterInput {
   onError(error: unknown): void;
 }
 
-function inserter(database: DatabaseSync, { consider, onError }: InserterInput): Store['insertMany'] {
+function inserter(database: DatabaseSync, { consider, onError }: InserterInput): SqliteStore['insertMany'] {
   const statements = new Map<string, StatementSync>();
   let batches = 0;
   const statementOf = (table: string, columns: readonly string[]): StatementSync => {

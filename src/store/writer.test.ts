@@ -45,7 +45,7 @@ describe('the writer', () => {
   it('writes what belongs to its rows before them', async () => {
     const { store, names } = fakeStore();
     const details = createWriter(store, { flushMs: 3_600_000 });
-    const writer = createWriter(store, { beforeBatch: () => void details.flush() });
+    const writer = createWriter(store, { beforeBatch: details.flush });
     pushAll(writer, ['row without details']);
     pushAll(details, ['details']);
     pushAll(writer, ['row']);

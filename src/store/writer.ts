@@ -2,10 +2,10 @@ import type { Store, Value } from './database.ts';
 import type { Tables } from './tables.ts';
 
 export interface Writer {
-  /** Queues a row; it is on its way to the disk within `flushMs`. */
+  /** Queues a row; it is on its way to the database within `flushMs`. */
   push(table: keyof Tables, columns: readonly string[], row: readonly Value[]): void;
-  /** Writes what is queued. False when the database was busy or failed; the rows stay queued. */
-  flush(): boolean;
+  /** Writes what is queued; at once where the store does. False when the database was busy or failed; the rows stay queued. */
+  flush(): boolean | Promise<boolean>;
   /** Writes everything and stops. @throws when rows could not be written */
   stop(): Promise<void>;
   /** Rows not written yet. */
@@ -23,7 +23,7 @@ export interface WriterOptions {
   /** How long `stop` tries to write what is left. Default 15,000. */
   stopMs?: number;
   /** Called before each batch: writes what a reader of its rows looks for. */
-  beforeBatch?: () => void;
+  beforeBatch?: () => unknown;
   /** Told of failures, at most once every ten seconds, and of how many rows were lost so far. */
   onError?: (error: unknown, dropped: number) => void;
 }
@@ -32,6 +32,8 @@ interface Queue {
   table: keyof Tables;
   columns: readonly string[];
   rows: (readonly Value[])[];
+  /** The first so many are being written. */
+  underWay: number;
 }
 
 const REPORT_MS = 10_000;
@@ -39,7 +41,8 @@ const STOP_PAUSE_MS = 50;
 
 /**
  * Batches rows, so that no request waits for the database. Rows of one `columns` array share a statement. A row
- * that the database refuses is dropped, counted and reported; the others of its batch are written.
+ * that the database refuses is dropped, counted and reported; the others of its batch are written. One batch is under
+ * way at a time.
  */
 export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOptions = {}): Writer {
   const { flushMs = 50, maxRows = 500, maxPending = 100_000, stopMs = 15_000, onError = () => {} } = options;
@@ -50,26 +53,53 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
   let lastError: unknown = null;
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
+  /** The batch that a server is writing just now. */
+  let writing: Promise<boolean> | null = null;
 
-  /** False when the database cannot be written now. */
-  const writeBatch = ({ table, columns, rows }: Queue): boolean => {
+  const failed = (error: unknown): false => {
+    lastError = error;
+    losses.report(error);
+    return false;
+  };
+  const insert = (queue: Queue): boolean | Promise<boolean> => {
+    const { columns, rows, table } = queue;
     const batch = rows.slice(0, maxRows);
-    beforeBatch();
+    const ended = (written: boolean): boolean => {
+      queue.underWay = 0;
+      if (!written) return false;
+      rows.splice(0, batch.length);
+      pending -= batch.length;
+      lastError = null;
+      return true;
+    };
+    queue.underWay = batch.length;
     try {
-      if (!store.insertMany(table, columns, batch, (error) => losses.lost(error))) return false;
+      const written = store.insertMany(table, columns, batch, (error) => losses.lost(error));
+      if (typeof written === 'boolean') return ended(written);
+      return written.catch(failed).then(ended);
     } catch (error) {
-      lastError = error;
-      losses.report(error);
-      return false;
+      return ended(failed(error));
     }
-    rows.splice(0, batch.length);
-    pending -= batch.length;
-    lastError = null;
-    return true;
+  };
+  /** False when the database cannot be written now. */
+  const writeBatch = (queue: Queue): boolean | Promise<boolean> => {
+    const before = beforeBatch();
+    const written = before instanceof Promise ? before.then(() => insert(queue)) : insert(queue);
+    if (typeof written === 'boolean') return written;
+    const batch = written.finally(() => {
+      if (writing === batch) writing = null;
+    });
+    writing = batch;
+    return batch;
   };
   const next = () => [...queues.values()].find(({ rows }) => rows.length > 0);
-  const flush = (): boolean => {
-    for (let queue = next(); queue !== undefined; queue = next()) if (!writeBatch(queue)) return false;
+  const flush = (): boolean | Promise<boolean> => {
+    if (writing !== null) return writing.then((written) => written && flush());
+    for (let queue = next(); queue !== undefined; queue = next()) {
+      const written = writeBatch(queue);
+      if (written instanceof Promise) return written.then((done) => done && flush());
+      if (!written) return false;
+    }
     return true;
   };
   const schedule = (ms: number) => {
@@ -78,8 +108,12 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       const queue = next();
       if (queue === undefined || stopped) return;
       // One batch a turn: a backlog must not hold up the requests.
-      const written = writeBatch(queue);
-      if (pending > 0) schedule(written ? 0 : flushMs);
+      const then = (written: boolean) => {
+        if (pending > 0 && !stopped) schedule(written ? 0 : flushMs);
+      };
+      const written = writing ?? writeBatch(queue);
+      if (written instanceof Promise) void written.then(then);
+      else then(written);
     }, ms);
   };
 
@@ -88,13 +122,13 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
       if (stopped) return losses.lost(new Error('an entry came after the writer had stopped'));
       let queue = queues.get(columns);
       if (queue === undefined) {
-        queue = { table, columns, rows: [] };
+        queue = { table, columns, rows: [], underWay: 0 };
         queues.set(columns, queue);
       }
       queue.rows.push(row);
       pending += 1;
       if (pending > maxPending) {
-        queue.rows.shift();
+        queue.rows.splice(queue.underWay, 1);
         pending -= 1;
         losses.lost(lastError ?? new Error('the database stays busy'));
       }
@@ -106,7 +140,7 @@ export function createWriter(store: Pick<Store, 'insertMany'>, options: WriterOp
     async stop() {
       stopped = true;
       const deadline = performance.now() + stopMs;
-      while (!flush() && performance.now() < deadline) {
+      while (!(await flush()) && performance.now() < deadline) {
         await new Promise((resolve) => setTimeout(resolve, STOP_PAUSE_MS));
       }
       if (timer !== null) clearTimeout(timer);

@@ -30,10 +30,12 @@ export function leaseStore({ db, insertMany }: Pick<Store, 'db' | 'insertMany'>)
       return { tally, own: z.array(z.string()).parse(JSON.parse(row.own)) };
     },
 
-    /** Remembers what a lease covers. Does not wait: while the database is busy, the next time has to do. @throws the database's error */
+    /** Remembers what a lease covers. Does not wait: while the database cannot be written, the next time has to do. @throws the database's error */
     save({ former, key, me, tally }: Lease): void {
       const own = [me, ...former].slice(0, STARTS);
-      insertMany('budget_tallies', columns, [[key, JSON.stringify(own), JSON.stringify(tally)]]);
+      const row = [key, JSON.stringify(own), JSON.stringify(tally)];
+      const saved = insertMany('budget_tallies', columns, [row]);
+      if (typeof saved !== 'boolean') saved.catch(() => {});
     },
 
     async forget(key: string): Promise<void> {

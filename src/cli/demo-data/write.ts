@@ -184,7 +184,7 @@ async function writeTraffic(
     if (entry.startedAt >= monthBegan) addSpent(spent, entry);
     count += 1;
     if (count % BATCH !== 0) continue;
-    writer.flush();
+    await writer.flush();
     progress(count);
     // Lets the terminal, and Ctrl+C, have their turn.
     await new Promise((resolve) => setImmediate(resolve));
