@@ -1,4 +1,4 @@
-import type { Selectable, Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { refuseTakenName } from '../connections/names.ts';
 import { GatewayError } from '../lib/error.ts';
 import { newId } from '../lib/id.ts';
@@ -149,7 +149,7 @@ async function activate(db: Store['db'], id: string | null): Promise<boolean> {
   // In one statement, so that there is none or two at no moment.
   const { numUpdatedRows } = await db
     .updateTable('combos')
-    .set(({ eb }) => ({ active: eb.case().when('id', '=', id).then(1).else(0).end() }))
+    .set(({ eb }) => ({ active: eb.case().when('id', '=', id).then(sql.lit(1)).else(sql.lit(0)).end() }))
     .where((each) => each.or([each('active', '=', 1), each('id', '=', id)]))
     .where(({ exists, selectFrom }) =>
       exists(selectFrom('combos as wanted').select('wanted.id').where('wanted.id', '=', id)),

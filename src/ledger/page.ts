@@ -59,7 +59,7 @@ const perhaps = (kind: Attribute['kind'], column: string): Attribute => ({
 const zeroed = (column: string): Expression => sql`coalesce(${sql.ref(column)}, 0)`;
 const used = (value: Expression): Attribute => ({
   kind: 'number',
-  value: sql`iif(input_tokens is null, null, ${value})`,
+  value: sql`case when input_tokens is not null then ${value} end`,
   nullable: true,
 });
 const total = (columns: readonly string[]): Attribute => used(sql.join(columns.map(zeroed), sql` + `));
@@ -73,8 +73,8 @@ const capped = sql`(${sql.join(
 )})`;
 
 /** The program of the user agent: what stands before its first slash or blank. */
-export const clientColumn: Expression = sql`substr(user_agent, 1, min(
-  instr(user_agent || '/', '/'), instr(user_agent || ' ', ' ')) - 1)`;
+export const clientColumn: Expression = sql`substr(
+  user_agent, 1, instr(replace(user_agent, ' ', '/') || '/', '/') - 1)`;
 
 /** As `costUnknownReason` says of an entry. */
 const costUnknown = sql`case
@@ -121,7 +121,7 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['user_agent', perhaps('text', 'user_agent')],
   ['client', { kind: 'text', value: clientColumn, nullable: true }],
   ['session', perhaps('text', 'session')],
-  ['billing', { kind: 'text', value: sql`iif(on_plan, 'plan', 'metered')`, nullable: false }],
+  ['billing', { kind: 'text', value: sql`case when on_plan = 1 then 'plan' else 'metered' end`, nullable: false }],
   ['routing_savings_usd', perhaps('number', 'routing_savings_usd')],
 ]);
 
@@ -135,7 +135,7 @@ function attributeOf(name: string, param: string): Attribute {
 function orderOf({ ignoreCase, sort }: ListQuery): Expression[] {
   const asked = sort.flatMap(({ attribute, descending }) => {
     const { kind, nullable, value } = attributeOf(attribute, 'sort_by');
-    const folded = ignoreCase && kind === 'text' ? sql`${value} collate nocase` : value;
+    const folded = ignoreCase && kind === 'text' ? sql`lower(${value})` : value;
     const term = descending ? sql`${folded} desc` : sql`${folded} asc`;
     return nullable ? [sql`${value} is null`, term] : [term];
   });
@@ -231,17 +231,19 @@ function like(name: string, value: Expression, wanted: string): Expression {
   const [between, ...more] = parts.slice(1, -1);
   if (more.length > 0) throw invalid('filter[]', `"${name}" takes text with at most one part between two *`);
   const [ahead, behind] = [characters(first), characters(last)];
-  const tests = [sql`length(${value}) >= ${ahead + behind}`];
+  const enough = sql`length(${value}) >= ${ahead + behind}`;
+  const tests = [enough];
   if (ahead > 0) tests.push(sql`substr(${value}, 1, ${ahead}) = ${first}`);
-  if (behind > 0) tests.push(sql`substr(${value}, ${-behind}) = ${last}`);
+  if (behind > 0) tests.push(sql`substr(${value}, length(${value}) - ${behind - 1}) = ${last}`);
   if (between !== undefined) {
     const rest = sql`substr(${value}, ${ahead + 1}, length(${value}) - ${ahead + behind})`;
-    tests.push(sql`instr(${rest}, ${between}) > 0`);
+    // PostgreSQL refuses a negative length, and tests in an order of its own.
+    tests.push(sql`case when ${enough} then instr(${rest}, ${between}) > 0 else false end`);
   }
   return sql`(${sql.join(tests, sql` and `)})`;
 }
 
-/** SQLite counts code points. */
+/** Databases count code points. */
 function characters(text: string): number {
   return [...text].length;
 }

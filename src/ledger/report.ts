@@ -45,9 +45,9 @@ export async function recentRequests(store: Pick<Store, 'db'>, query: RecentQuer
   if (since !== undefined) select = select.where('started_at', '>=', since);
   for (const tag of tags) select = select.where(hasTag(tag));
   if (search !== undefined && search !== '') {
-    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+    const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
     select = select.where((where) =>
-      where.or(searched.map((value) => sql<boolean>`${value} like ${pattern} escape '\\'`)),
+      where.or(searched.map((value) => sql<boolean>`lower(${value}) like ${pattern} escape '\\'`)),
     );
   }
   const rows = await select.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit).execute();

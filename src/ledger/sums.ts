@@ -197,21 +197,21 @@ function money(one: number | null, other: number | null): number | null {
 
 const measures: readonly Column[] = [
   { as: 'requests', value: sql`count(*)` },
-  { as: 'failed', value: sql`sum(outcome = 'failed')` },
-  { as: 'aborted', value: sql`sum(outcome = 'aborted')` },
+  { as: 'failed', value: sql`count(*) filter (where outcome = 'failed')` },
+  { as: 'aborted', value: sql`count(*) filter (where outcome = 'aborted')` },
   { as: 'estimated', value: sql`sum(estimated)` },
-  { as: 'unpriced', value: sql`sum(cost_usd is null and input_tokens is not null)` },
+  { as: 'unpriced', value: sql`count(*) filter (where cost_usd is null and input_tokens is not null)` },
   { as: 'cost', value: sql`sum(cost_usd)` },
   { as: 'savings', value: sql`sum(cache_savings_usd)` },
-  { as: 'billed', value: sql`sum(iif(on_plan, null, cost_usd))` },
-  { as: 'plan', value: sql`sum(iif(on_plan, cost_usd, null))` },
+  { as: 'billed', value: sql`sum(cost_usd) filter (where on_plan = 0)` },
+  { as: 'plan', value: sql`sum(cost_usd) filter (where on_plan = 1)` },
   { as: 'routing', value: sql`sum(routing_savings_usd)` },
   {
     as: 'unpricedTokens',
-    value: sql`sum(iif(cost_usd is null, ${sql.join(
+    value: sql`sum(${sql.join(
       [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
       sql` + `,
-    )}, 0))`,
+    )}) filter (where cost_usd is null)`,
   },
   { as: 'duration', value: sql`sum(duration_ms)` },
   { as: 'ttft', value: sql`sum(ttft_ms)` },

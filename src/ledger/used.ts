@@ -79,11 +79,11 @@ async function slice(
     .selectFrom('requests')
     .select([
       sql<number>`started_at / ${sql.lit(stepMs)}`.as('part'),
-      sql<number>`total(cost_usd)`.as('usd'),
+      sql<number>`coalesce(sum(cost_usd), 0)`.as('usd'),
       sql<number>`sum(${tokens})`.as('tokens'),
       sql<number>`count(*)`.as('requests'),
       sql<string>`min(id)`.as('first'),
-      sql<number>`sum(cost_usd is null and input_tokens is not null)`.as('unpriced'),
+      sql<number>`count(*) filter (where cost_usd is null and input_tokens is not null)`.as('unpriced'),
     ])
     .where('started_at', '>=', since)
     .where('started_at', '<', until)

@@ -64,6 +64,7 @@ export const errorRows = {
   client_closed: { status: 499, kind: 'invalid_request' },
   internal_error: { status: 500, kind: 'server' },
   database_busy: { status: 503, kind: 'overloaded' },
+  database_unreachable: { status: 503, kind: 'overloaded' },
   budget_unavailable: { status: 503, kind: 'overloaded' },
   store_unavailable: { status: 503, kind: 'server' },
   audit_unavailable: { status: 503, kind: 'server' },

@@ -85,6 +85,13 @@ export interface OpenStoreOptions {
   migrations?: Migrations;
 }
 
+export interface StoreOnServerOptions extends Pick<OpenStoreOptions, 'create' | 'now' | 'migrations'> {
+  /** Whether the changes of other gateways are followed; a command that ends soon need not. Default true. */
+  follow?: boolean;
+  /** Told when the server stops to answer, and, with null, when it does again. */
+  onOutage?: (outage: { since: number; message: string } | null) => void;
+}
+
 export function databasePath(dataDir: string): string {
   return join(dataDir, 'modelgate.db');
 }

@@ -219,7 +219,7 @@ function leavesAdmin(id: string) {
 
 /** One more than before, where the role becomes another. */
 function countedChange(role: Role) {
-  return sql<number>`role_version + (role <> ${role})`;
+  return sql<number>`role_version + case when role <> ${role} then 1 else 0 end`;
 }
 
 async function refused(db: Db, id: string): Promise<GatewayError> {

@@ -61,7 +61,7 @@ export function configVersions({ db }: Pick<Store, 'db'>): ConfigVersions {
             select number, row_number() over (order by number desc) as place,
               sum(length(text)) over (order by number desc) as characters
             from event_configs
-          ) where place > ${MOST_VERSIONS} or characters > ${MOST_TEXT_CHARACTERS}
+          ) as each_version where place > ${MOST_VERSIONS} or characters > ${MOST_TEXT_CHARACTERS}
         )`.execute(db);
       return { number, at, author, text, via };
     },

@@ -189,7 +189,7 @@ async function scan(
     .select([
       ...keys.map(({ as, value }) => value.as(as)),
       sql<number>`count(*)`.as('requests'),
-      sql<number>`sum(outcome = 'failed')`.as('failed'),
+      sql<number>`count(*) filter (where outcome = 'failed')`.as('failed'),
       sql<number | null>`sum(cost_usd)`.as('cost'),
     ])
     .groupBy(keys.map((_, index) => sql.lit(index + 1)));

@@ -71,7 +71,7 @@ async function runs(
       sql<number>`min(started_at)`.as('began'),
       sql<number>`max(started_at + duration_ms)`.as('ended'),
       sql<number>`count(*)`.as('requests'),
-      sql<number>`sum(outcome = 'failed')`.as('failed'),
+      sql<number>`count(*) filter (where outcome = 'failed')`.as('failed'),
       sumOf(inputColumns).as('input'),
       sumOf(outputColumns).as('output'),
       sql<number | null>`sum(cost_usd)`.as('cost'),

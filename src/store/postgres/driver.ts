@@ -1,0 +1,155 @@
+import type {
+  CompiledQuery,
+  DatabaseConnection,
+  Driver,
+  KyselyPlugin,
+  QueryResult,
+  TransactionSettings,
+} from 'kysely';
+import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import type { ReservedSql, Sql } from 'postgres';
+import { reported } from './failure.ts';
+
+/** Whoever writes takes it first, until the end of the transaction. A number by chance. */
+export const WRITERS_LOCK = 7_348_910_228;
+
+/** Statements that a connection keeps prepared; those that come later are parsed each time. */
+const MOST_PREPARED = 500;
+const LONGEST_PREPARED = 4_000;
+
+export interface PostgresDriverInput {
+  sql: Sql;
+  /** For messages. */
+  place: string;
+  prepare: boolean;
+  /** Called after each change, before whoever made it hears of it. */
+  changed(): Promise<void>;
+  /** Told how each statement ended: null for well. */
+  ended(error: unknown): void;
+}
+
+/** A Kysely instance over the connections of a pool. */
+export function kyselyOverPostgres<Tables>(
+  input: PostgresDriverInput,
+  plugins: KyselyPlugin[] = [],
+): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => postgresDriver(input),
+      createIntrospector: (over) => new PostgresIntrospector(over),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+    plugins,
+  });
+}
+
+/**
+ * Kysely's driver over postgres.js. One writes at a time among all gateways, as with the file: a transaction, and each
+ * statement that changes something, takes a lock first. So what a change has checked stays true until it is made.
+ */
+function postgresDriver({ changed, ended, place, prepare, sql }: PostgresDriverInput): Driver {
+  const prepared = new Set<string>();
+  const isPrepared = (text: string): boolean => {
+    if (!prepare || text.length > LONGEST_PREPARED) return false;
+    if (prepared.has(text)) return true;
+    if (prepared.size >= MOST_PREPARED) return false;
+    prepared.add(text);
+    return true;
+  };
+  const run = async <Row>(on: Pick<Sql, 'unsafe'>, { parameters, sql: text }: CompiledQuery) => {
+    const rows = await on.unsafe(text, parameters.map((value) => sent(sql, value)), {
+      prepare: isPrepared(text),
+    });
+    return { rows: [...rows] as Row[], numAffectedRows: BigInt(rows.count ?? 0) };
+  };
+  const told = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      const result = await work();
+      ended(null);
+      return result;
+    } catch (error) {
+      ended(error);
+      throw reported(error, place);
+    }
+  };
+  const reserved = new WeakMap<DatabaseConnection, ReservedSql>();
+  const reservedBy = (connection: DatabaseConnection): ReservedSql => {
+    const own = reserved.get(connection);
+    if (own === undefined) throw new Error('no transaction is open on this connection');
+    return own;
+  };
+  const connect = (): DatabaseConnection => {
+    const connection: DatabaseConnection = {
+      async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+        const own = reserved.get(connection);
+        if (own !== undefined) return told(() => run<Row>(own, query));
+        if (isReading(query)) return told(() => run<Row>(sql, query));
+        const result = await told(() =>
+          sql.begin(async (transaction) => {
+            await transaction.unsafe(`select pg_advisory_xact_lock(${WRITERS_LOCK})`);
+            return run<Row>(transaction, query);
+          }),
+        );
+        await changed();
+        return result;
+      },
+      async *streamQuery<Row>(query: CompiledQuery) {
+        yield await connection.executeQuery<Row>(query);
+      },
+    };
+    return connection;
+  };
+  const end = async (connection: DatabaseConnection, word: 'commit' | 'rollback'): Promise<void> => {
+    const own = reservedBy(connection);
+    reserved.delete(connection);
+    try {
+      await told(() => own.unsafe(word));
+    } finally {
+      own.release();
+    }
+  };
+  return {
+    init: async () => {},
+    acquireConnection: async () => connect(),
+    async beginTransaction(connection: DatabaseConnection, _settings: TransactionSettings) {
+      const own = await told(async () => sql.reserve());
+      try {
+        await told(() => own.unsafe(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`));
+      } catch (error) {
+        await own.unsafe('rollback').catch(() => {});
+        own.release();
+        throw error;
+      }
+      reserved.set(connection, own);
+    },
+    async commitTransaction(connection) {
+      await end(connection, 'commit');
+      await changed();
+    },
+    // Where the connection is lost, the server has rolled back by itself.
+    rollbackTransaction: (connection) => end(connection, 'rollback').catch(() => {}),
+    releaseConnection: async () => {},
+    destroy: () => sql.end({ timeout: 5 }),
+  };
+}
+
+function isReading({ query, sql }: CompiledQuery): boolean {
+  if (query.kind === 'RawNode') return /^\s*(?:select|show)\b/i.test(sql);
+  return query.kind === 'SelectQueryNode';
+}
+
+/** The numbers of PostgreSQL's types. */
+const FLOAT8 = 701;
+
+/** A value as the server takes it. Its texts have no NUL and no half of a surrogate pair. */
+function sent(sql: Sql, value: unknown) {
+  if (typeof value === 'string') return storable(value);
+  // A whole number is of the type that its place asks for.
+  if (typeof value === 'number' && !Number.isInteger(value)) return sql.typed(value, FLOAT8) as never;
+  return value as never;
+}
+
+export function storable(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '\uFFFD');
+}

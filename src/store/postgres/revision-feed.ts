@@ -1,0 +1,89 @@
+import postgres, { type Sql } from 'postgres';
+import type { PostgresAddress } from './address.ts';
+import { REVISION_CHANNEL } from './definitions.ts';
+import { connectionOptions } from './pool.ts';
+
+/** How often the revision is asked for, should a notification be lost. */
+const POLL_MS = 2_000;
+const LISTEN_AGAIN_MS = 1_000;
+
+export interface RevisionFeed {
+  /** As far as this process knows. */
+  current(): number;
+  /** Asks the database. @throws what postgres.js throws */
+  refresh(): Promise<number>;
+  close(): Promise<void>;
+}
+
+export interface RevisionFeedInput {
+  address: PostgresAddress;
+  sql: Sql;
+  /** Whether the changes of others are followed; a command that ends soon need not. */
+  follow: boolean;
+  /** Told how each look at the database ended: null for well. */
+  ended(error: unknown): void;
+}
+
+/**
+ * The revision of the settings: told by the server when it changes (LISTEN), and asked for every two seconds besides,
+ * which also notices a server that went away.
+ */
+export async function openRevisionFeed({
+  address,
+  ended,
+  follow,
+  sql,
+}: RevisionFeedInput): Promise<RevisionFeed> {
+  let value = 0;
+  let closing = false;
+  let asked = 0;
+  let answered = 0;
+  const refresh = async (): Promise<number> => {
+    asked += 1;
+    const turn = asked;
+    const [row] = await sql.unsafe('select value from revision', [], { prepare: address.prepare });
+    // An answer that was overtaken says what was.
+    if (turn > answered) {
+      answered = turn;
+      value = Number(row?.['value'] ?? 0);
+    }
+    return value;
+  };
+  await refresh();
+  if (!follow) return { current: () => value, refresh, close: async () => {} };
+
+  const look = () => refresh().then(() => ended(null), ended);
+  const poll = setInterval(() => void look(), POLL_MS);
+  poll.unref();
+  let listener: Sql | null = null;
+  let again: NodeJS.Timeout | null = null;
+  const listen = (): void => {
+    const own = postgres({
+      ...connectionOptions(address),
+      max: 1,
+      connection: { application_name: 'modelgate' },
+      onnotify: () => void look(),
+      onclose: () => lost(own),
+    } as never) as unknown as Sql;
+    listener = own;
+    own.unsafe(`listen ${REVISION_CHANNEL}`).then(look, () => lost(own));
+  };
+  const lost = (own: Sql) => {
+    if (closing || listener !== own) return;
+    listener = null;
+    void own.end({ timeout: 0 }).catch(() => {});
+    again = setTimeout(listen, LISTEN_AGAIN_MS);
+    again.unref();
+  };
+  listen();
+  return {
+    current: () => value,
+    refresh,
+    async close() {
+      closing = true;
+      clearInterval(poll);
+      if (again !== null) clearTimeout(again);
+      await listener?.end({ timeout: 0 });
+    },
+  };
+}
