@@ -58,9 +58,13 @@ function postgresDriver({ changed, ended, place, prepare, sql }: PostgresDriverI
     return true;
   };
   const run = async <Row>(on: Pick<Sql, 'unsafe'>, { parameters, sql: text }: CompiledQuery) => {
-    const rows = await on.unsafe(text, parameters.map((value) => sent(sql, value)), {
-      prepare: isPrepared(text),
-    });
+    const rows = await on.unsafe(
+      text,
+      parameters.map((value) => sent(sql, value)),
+      {
+        prepare: isPrepared(text),
+      },
+    );
     return { rows: [...rows] as Row[], numAffectedRows: BigInt(rows.count ?? 0) };
   };
   const told = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -130,7 +134,8 @@ function postgresDriver({ changed, ended, place, prepare, sql }: PostgresDriverI
     // Where the connection is lost, the server has rolled back by itself.
     rollbackTransaction: (connection) => end(connection, 'rollback').catch(() => {}),
     releaseConnection: async () => {},
-    destroy: () => sql.end({ timeout: 5 }),
+    // The pool belongs to whoever opened it; Kysely ends nothing that it has not used.
+    destroy: async () => {},
   };
 }
 

@@ -68,7 +68,7 @@ export async function openPostgresStore(
       latestRevision: feed.refresh,
       async close() {
         await feed.close();
-        await Promise.all([readers.end({ timeout: 5 }), db.destroy()]);
+        await Promise.all([readers.end({ timeout: 5 }), main.end({ timeout: 5 })]);
       },
     };
   } catch (error) {
