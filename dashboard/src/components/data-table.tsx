@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown, ArrowUp, Columns3 } from 'lucide-react';
-import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IconButton } from './button.tsx';
 import { classNames } from './class-names.ts';
@@ -74,7 +74,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const { t } = useTranslation();
   const [chosen, setChosen] = useState<ReadonlySet<string> | null>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const visible = columns.filter(({ id, hidden }) => (chosen === null ? hidden !== true : chosen.has(id)));
+  const visible = useMemo(
+    () => columns.filter(({ id, hidden }) => (chosen === null ? hidden !== true : chosen.has(id))),
+    [columns, chosen],
+  );
+  // The same for each row while the page is drawn anew, so that rows which stay are not.
+  const opening = useRef(onOpen);
+  opening.current = onOpen;
+  const open = useCallback((row: Row) => opening.current?.(row), []);
   const ordered = useMemo(
     () => (props.sortedByServer === true ? rows : sorted(rows, columns, sort)),
     [rows, columns, sort, props.sortedByServer],
@@ -83,7 +90,8 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     count: ordered.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_HEIGHT,
-    overscan: 12,
+    // Few, for all of them are drawn at once where somebody scrolls far.
+    overscan: 4,
     enabled: ordered.length > MANY,
   });
   if (rows.length === 0) return <>{empty}</>;
@@ -159,34 +167,14 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
               if (row === undefined) return null;
               const id = rowId(row);
               return (
-                <tr
+                <TableRow
                   key={id}
-                  aria-rowindex={index + 1}
-                  aria-selected={openId === null ? undefined : id === openId}
-                  tabIndex={onOpen === undefined ? undefined : 0}
-                  onClick={
-                    onOpen === undefined ? undefined : (event) => !fromControl(event.target) && onOpen(row)
-                  }
-                  onKeyDown={onOpen === undefined ? undefined : (event) => onRowKey(event, () => onOpen(row))}
-                  className={classNames(
-                    'h-10 outline-offset-[-2px]',
-                    onOpen !== undefined && 'cursor-pointer hover:bg-sunken',
-                    id === openId && 'bg-accent-soft',
-                  )}
-                >
-                  {visible.map((column, position) => (
-                    <td
-                      key={column.id}
-                      className={classNames(
-                        'max-w-80 truncate border-line border-b px-3',
-                        column.align === 'end' && 'nums text-end',
-                        position > 0 && column.narrow !== true && 'max-sm:hidden',
-                      )}
-                    >
-                      {column.cell(row)}
-                    </td>
-                  ))}
-                </tr>
+                  row={row}
+                  index={index}
+                  columns={visible}
+                  selected={openId === null ? null : id === openId}
+                  onOpen={onOpen === undefined ? undefined : open}
+                />
               );
             })}
             {after > 0 && <tr style={{ height: after }} />}
@@ -226,6 +214,48 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     </div>
   );
 }
+
+interface TableRowProps<Row> {
+  row: Row;
+  index: number;
+  columns: readonly Column<Row>[];
+  /** Null where no row is. */
+  selected: boolean | null;
+  onOpen: ((row: Row) => void) | undefined;
+}
+
+function PlainRow<Row>({ columns, index, onOpen, row, selected }: TableRowProps<Row>) {
+  return (
+    <tr
+      aria-rowindex={index + 1}
+      aria-selected={selected ?? undefined}
+      tabIndex={onOpen === undefined ? undefined : 0}
+      onClick={onOpen === undefined ? undefined : (event) => !fromControl(event.target) && onOpen(row)}
+      onKeyDown={onOpen === undefined ? undefined : (event) => onRowKey(event, () => onOpen(row))}
+      className={classNames(
+        'h-10 outline-offset-[-2px]',
+        onOpen !== undefined && 'cursor-pointer hover:bg-sunken',
+        selected === true && 'bg-accent-soft',
+      )}
+    >
+      {columns.map((column, position) => (
+        <td
+          key={column.id}
+          className={classNames(
+            'max-w-80 truncate border-line border-b px-3',
+            column.align === 'end' && 'nums text-end',
+            position > 0 && column.narrow !== true && 'max-sm:hidden',
+          )}
+        >
+          {column.cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+/** A row is drawn again only where it is another, or its columns are. */
+const TableRow = memo(PlainRow) as typeof PlainRow;
 
 function ariaSort(sort: Sort | null, id: string): 'ascending' | 'descending' | undefined {
   if (sort?.by !== id) return undefined;

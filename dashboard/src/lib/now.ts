@@ -3,9 +3,21 @@ import { useSyncExternalStore } from 'react';
 /** The time, which moves every ten seconds: for "5 minutes ago" on the whole page at once. */
 const STEP_MS = 10_000;
 
+/** One timer for all of them: a long table has hundreds. */
+const listeners = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
 function subscribe(listener: () => void): () => void {
-  const timer = setInterval(listener, STEP_MS);
-  return () => clearInterval(timer);
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const each of listeners) each();
+  }, STEP_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 }
 
 /** Milliseconds since the epoch, to ten seconds. */

@@ -1,3 +1,4 @@
+import { timeFormat } from '../../lib/format/formatters.ts';
 import type { CostRange } from './search.ts';
 
 /** The step of a chart over a range, as the API groups by it. */
@@ -67,5 +68,5 @@ export function stepLabel(step: Step, start: number, locale: string): string {
       : step === 'month'
         ? { month: 'short', year: 'numeric' }
         : { day: 'numeric', month: 'short' };
-  return new Intl.DateTimeFormat(locale, { ...form, timeZone: 'UTC' }).format(start);
+  return timeFormat(locale, { ...form, timeZone: 'UTC' }).format(start);
 }

@@ -1,5 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
+import { timeFormat } from '../../lib/format/formatters.ts';
 import { filterNames, type RequestsSearch } from './search.ts';
 
 interface FilterChipsProps {
@@ -14,9 +15,7 @@ export function FilterChips({ names, onChange, search }: FilterChipsProps) {
   const { i18n, t } = useTranslation('requests');
   const { from, status, tag, to } = search;
   const time = (at: string) =>
-    new Intl.DateTimeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' }).format(
-      Date.parse(at),
-    );
+    timeFormat(i18n.language, { dateStyle: 'medium', timeStyle: 'short' }).format(Date.parse(at));
   const chips = [
     ...filterNames.flatMap((name) => {
       const value = search[name];

@@ -1,6 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { RequestCount } from '../../../../src/ledger/schema.ts';
 import { BarChart, type ChartBar } from '../../components/bar-chart.tsx';
+import { timeFormat } from '../../lib/format/formatters.ts';
 import { compact } from '../../lib/format/numbers.ts';
 
 const DAY_MS = 86_400_000;
@@ -18,7 +19,7 @@ export function Histogram({ counts, onZoom }: HistogramProps) {
   const [first] = steps;
   const long =
     first !== undefined && Date.parse(first.to ?? '') - Date.parse(first.value ?? '') >= DAY_MS / 4;
-  const format = new Intl.DateTimeFormat(
+  const format = timeFormat(
     i18n.language,
     long ? { day: 'numeric', month: 'short' } : { hour: '2-digit', minute: '2-digit' },
   );

@@ -1,5 +1,7 @@
 /** Numbers as people read them. All take the language of the page; none invents a value for what is unknown. */
 
+import { numberFormat } from './formatters.ts';
+
 const DASH = '–';
 
 /** US dollars with enough digits to be true: $12.34, $0.00042, never $0.00 for what is more than nothing. */
@@ -12,13 +14,13 @@ export function money(usd: number | null, locale: string): string {
       : size >= 0.01
         ? { minimumFractionDigits: 2, maximumFractionDigits: 4 }
         : { maximumSignificantDigits: 2 };
-  return new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD', ...digits }).format(usd);
+  return numberFormat(locale, { style: 'currency', currency: 'USD', ...digits }).format(usd);
 }
 
 /** All digits that the ledger has, for totals that are compared: at least two decimals. */
 export function exactMoney(usd: number | null, locale: string): string {
   if (usd === null) return DASH;
-  return new Intl.NumberFormat(locale, {
+  return numberFormat(locale, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: 2,
@@ -35,7 +37,7 @@ export function decimalsOf(usd: number | null): number {
 /** US dollars with so many decimals, parted behind the cents, for columns whose digits stand below each other. */
 export function moneyParts(usd: number, locale: string, decimals: number): [main: string, rest: string] {
   const digits = Math.max(2, decimals);
-  const text = new Intl.NumberFormat(locale, {
+  const text = numberFormat(locale, {
     style: 'currency',
     currency: 'USD',
     minimumFractionDigits: digits,
@@ -82,7 +84,7 @@ function decimalText(value: number): `${number}` {
 /** 12.4k, 3.1M. */
 export function compact(value: number | null, locale: string): string {
   if (value === null) return DASH;
-  return new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+  return numberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 }).format(value);
 }
 
 const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
@@ -91,7 +93,7 @@ const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
 export function bytes(value: number | null, locale: string): string {
   if (value === null) return DASH;
   const step = value < 1 ? 0 : Math.min(Math.floor(Math.log10(value) / 3), BYTE_UNITS.length - 1);
-  return new Intl.NumberFormat(locale, {
+  return numberFormat(locale, {
     style: 'unit',
     unit: BYTE_UNITS[step] ?? 'byte',
     unitDisplay: step === 0 ? 'long' : 'short',
@@ -100,7 +102,7 @@ export function bytes(value: number | null, locale: string): string {
 }
 
 export function exact(value: number | null, locale: string): string {
-  return value === null ? DASH : new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value);
+  return value === null ? DASH : numberFormat(locale, { maximumFractionDigits: 6 }).format(value);
 }
 
 /** 0–1 as 12 %; small shares keep a digit that is not zero, and what is less than all is never 100 %. */
@@ -108,14 +110,14 @@ export function percent(share: number | null, locale: string): string {
   if (share === null) return DASH;
   const shown = share < 1 && share > 0.9995 ? 0.999 : share;
   const digits = (share > 0 && share < 0.01) || (share > 0.99 && share < 1) ? 1 : 0;
-  return new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(shown);
+  return numberFormat(locale, { style: 'percent', maximumFractionDigits: digits }).format(shown);
 }
 
 /** 840 ms, 2.4 s, 3 min 5 s, 12 h 30 min. */
 export function duration(ms: number | null, locale: string): string {
   if (ms === null) return DASH;
   const unit = (value: number, name: string, digits = 0) =>
-    new Intl.NumberFormat(locale, {
+    numberFormat(locale, {
       style: 'unit',
       unit: name,
       unitDisplay: name === 'minute' ? 'short' : 'narrow',
