@@ -10,21 +10,33 @@ import { TOTAL, type UsageRowsQuery } from './usage.ts';
 const DEFAULT_DAYS = { hour: 2, day: 30, week: 84, month: 365 } as const;
 /** What may be told one by one of the groups that cost most. */
 const MOST_TOP = 100;
+/** Each is a question of its own to the ledger. */
+const MOST_QUESTIONS = 4;
 
-/** Which sums a query asks for, and what is left to be looked at in the sums themselves. */
-export interface UsageQuery {
+/** Which sums are asked for, and the conditions that are left to be looked at in the sums themselves. */
+export interface UsageQuestion {
   sums: UsageRowsQuery;
-  rest: ListQuery;
+  left: readonly Condition[];
 }
 
 /**
- * What a list of usage is made of. `by`, `from`, `to`, `time_zone`, `top` and the dimensions decide which requests are
- * summed up and how; other conditions hold for the sums.
- * @throws GatewayError `invalid_request` for conditions that cannot be put that way
+ * What a list of usage is made of: one question, and one more for each `or by='hour'`, whose rows follow.
+ * @throws GatewayError `invalid_request` for conditions that cannot be put that way, and for more than four questions
  */
-export function usageQuery(query: ListQuery, now: number): UsageQuery {
-  const [group = [], ...others] = query.groups;
-  if (others.length > 0) throw wrong('conditions on usage cannot be alternatives: leave out "or"');
+export function usageQuestions(groups: ListQuery['groups'], now: number): UsageQuestion[] {
+  const [first = [], ...others] = groups;
+  if (others.some(([condition]) => condition?.attribute !== 'by'))
+    throw wrong('on usage, "or" goes with by alone: or by=\'hour\'');
+  if (groups.length > MOST_QUESTIONS)
+    throw wrong(`usage can be summed up in at most ${MOST_QUESTIONS} ways at once: leave out an "or"`);
+  return [first, ...others].map((group) => questionOf(group, now));
+}
+
+/**
+ * `by`, `from`, `to`, `time_zone`, `top` and the dimensions decide which requests are summed up and how; other conditions
+ * hold for the sums.
+ */
+function questionOf(group: readonly Condition[], now: number): UsageQuestion {
   const left: Condition[] = [];
   const only: Partial<Record<Dimension, string>> = {};
   let by: readonly Grouping[] = ['day'];
@@ -68,11 +80,7 @@ export function usageQuery(query: ListQuery, now: number): UsageQuery {
     }
   }
   since ??= defaultSince(by, before ?? now, timeZone);
-  const groups = left.length === 0 ? [] : [left];
-  return {
-    sums: { by, since, ...(before === null ? {} : { before }), timeZone, only, top },
-    rest: { ...query, groups },
-  };
+  return { sums: { by, since, ...(before === null ? {} : { before }), timeZone, only, top }, left };
 }
 
 /** The sums that the member of an id belongs to; null for what is no such id. */

@@ -363,6 +363,21 @@ describe('the resource of usage', () => {
     assert.deepEqual(resource.guarded, { key_id: 'keys:read', key_name: 'keys:read' });
   });
 
+  it('answers several questions at once, each with the conditions of its own', async (test) => {
+    const { ask } = await usageOf(test, entries);
+    const first = [is('by', 'day'), from('2026-11-21T00:00:00.000Z'), is('requests', 3)];
+    const { count, filtered, rows } = await ask([], { groups: [first, [is('by', 'hour')]], limit: 3 });
+    assert.deepEqual(told(rows), [
+      ['day:2026-11-21', 3],
+      ['hour:2026-11-20T23', 1],
+      ['hour:2026-11-21T00', 2],
+    ]);
+    assert.deepEqual([count, filtered], [4, 4]);
+    const none = await ask([], { groups: [[is('requests', 7)], [is('by', 'total')]] });
+    assert.deepEqual(told(none.rows), [['total:', 4]]);
+    assert.deepEqual([none.count, none.filtered], [3, 1]);
+  });
+
   it('refuses what it cannot sum up, and finds nothing under any other id', async (test) => {
     const { ask, resource } = await usageOf(test, entries);
     const refused: Condition[][] = [
@@ -380,8 +395,9 @@ describe('the resource of usage', () => {
     ];
     for (const conditions of refused)
       await assert.rejects(ask(conditions), { code: 'invalid_request', param: 'filter[]' });
-    const groups = [[is('by', 'day')], [is('by', 'model')]];
-    await assert.rejects(ask([], { groups }), { code: 'invalid_request', param: 'filter[]' });
+    const by = (...names: string[]) => names.map((name) => [is('by', name)]);
+    for (const groups of [[...by('day'), [is('model', 'mini')]], by('day', 'hour', 'model', 'tag', 'key')])
+      await assert.rejects(ask([], { groups }), { code: 'invalid_request', param: 'filter[]' });
     for (const id of ['', ':', 'day', 'day:', 'day:soon', 'day:2026-11-01', 'hour:2026-11-21', 'moon:1'])
       assert.equal(await resource.find(id, admin), null, id);
     await fc.assert(

@@ -1,12 +1,12 @@
 import { attributesOf } from '../http/collection/attributes.ts';
 import { select } from '../http/collection/select.ts';
-import type { Caller, Resource } from '../http/resource.ts';
+import type { Caller, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import { type UsageRow, usageRow } from './schema.ts';
 import type { SumsQuery } from './sums.ts';
 import { usageRows } from './usage.ts';
-import { usageQuery, usageQueryOf } from './usage-query.ts';
+import { usageQueryOf, usageQuestions } from './usage-query.ts';
 
 export interface UsageInput {
   store: Pick<Store, 'db'>;
@@ -19,6 +19,7 @@ const attributes = attributesOf(usageRow, new Set());
 /**
  * What was used and what it cost, summed up: by day, or as `filter[]=by='model'` or `by='day,key'` says; of the last 30
  * days (by hour: of two), or as `filter[]=from>='2026-11-01'` and `to<=` say; of all requests, or of one provider, model, connection or key.
+ * `filter[]=or by='hour'` adds the rows of another question.
  */
 export function usageResource({ now, store }: UsageInput): Resource {
   const rowsOf = (query: SumsQuery, caller: Caller): Promise<UsageRow[]> => {
@@ -37,8 +38,21 @@ export function usageResource({ now, store }: UsageInput): Resource {
     ]),
     guarded: { key_id: 'keys:read', key_name: 'keys:read' },
     async page(query, caller) {
-      const { rest, sums } = usageQuery(query, now());
-      return select(await rowsOf(sums, caller), rest, attributes);
+      const rows: Row[] = [];
+      let count = 0;
+      for (const { left, sums } of usageQuestions(query.groups, now())) {
+        const summed = await rowsOf(sums, caller);
+        const whole = {
+          ...query,
+          groups: left.length === 0 ? [] : [left],
+          sort: [],
+          offset: 0,
+          limit: summed.length,
+        };
+        rows.push(...select(summed, whole, attributes).rows);
+        count += summed.length;
+      }
+      return { ...select(rows, { ...query, groups: [] }, attributes), count };
     },
     async find(id, caller) {
       const query = usageQueryOf(id, now());

@@ -8,13 +8,7 @@ import { AccountsStrip } from '../features/overview/accounts-strip.tsx';
 import { Attention } from '../features/overview/attention.tsx';
 import { HoursChart } from '../features/overview/hours-chart.tsx';
 import { LatestRequests } from '../features/overview/latest-requests.tsx';
-import {
-  attentionQuery,
-  budgetsQuery,
-  hoursQuery,
-  monthQuery,
-  servicesQuery,
-} from '../features/overview/queries.ts';
+import { attentionQuery, budgetsQuery, servicesQuery, usageQuery } from '../features/overview/queries.ts';
 import { Figures } from '../features/overview/spend.tsx';
 import { useApi } from '../lib/api/client.ts';
 import { reaches, useRole } from '../lib/api/session.ts';
@@ -26,8 +20,7 @@ export function OverviewPage() {
   const api = useApi();
   const role = useRole();
   const now = useNow();
-  const month = useQuery(monthQuery(api, now));
-  const hours = useQuery(hoursQuery(api, now));
+  const usage = useQuery(usageQuery(api, now));
   const budgets = useQuery(budgetsQuery(api));
   const services = useQuery(servicesQuery(api));
   const attention = useQuery(attentionQuery(api));
@@ -44,13 +37,13 @@ export function OverviewPage() {
       <PageHeader title={t('title')} subtitle={t('subtitle')} />
       <div className="flex flex-col gap-4">
         {attention.data !== undefined && <Attention rows={attention.data.resources} />}
-        <QueryState query={month} height={104}>
-          {({ resources }) => <Figures days={resources} budgets={budgets.data?.resources ?? []} now={now} />}
+        <QueryState query={usage} height={104}>
+          {({ days }) => <Figures days={days} budgets={budgets.data?.resources ?? []} now={now} />}
         </QueryState>
         <div className="grid gap-4 lg:grid-cols-[3fr_2fr]">
           <Panel title={t('chart.title')}>
-            <QueryState query={hours} height={190}>
-              {({ resources }) => <HoursChart hours={resources} now={now} />}
+            <QueryState query={usage} height={190}>
+              {({ hours }) => <HoursChart hours={hours} now={now} />}
             </QueryState>
           </Panel>
           <Panel title={t('accounts.title')}>

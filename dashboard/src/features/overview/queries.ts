@@ -10,33 +10,30 @@ export type Budget = z.infer<typeof budgetRow> & Member;
 export type Service = z.infer<typeof serviceRow> & Member;
 
 const REFRESH_MS = 60_000;
-const HOUR_MS = 3_600_000;
 
-/** Days of the current month in UTC, the last of which is today. */
-export function monthQuery(api: ApiClient, now: number) {
-  const today = new Date(now);
-  const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), 1));
-  return queryOptions({
-    queryKey: ['usage', 'month', first.toISOString()],
-    queryFn: ({ signal }) =>
-      api.list<UsageRow>('usage', {
-        signal,
-        query: { 'filter[]': ["by='day'", `from>='${first.toISOString()}'`], sort_by: 'from' },
-      }),
-    refetchInterval: REFRESH_MS,
-  });
+export interface Usage {
+  /** Days of the current month in UTC, the last of which is today. */
+  days: readonly UsageRow[];
+  /** The last hours; those without requests are not there. */
+  hours: readonly UsageRow[];
 }
 
-/** The last 24 hours, hour by hour; hours without requests are not there. */
-export function hoursQuery(api: ApiClient, now: number) {
-  const from = new Date(Math.floor(now / HOUR_MS) * HOUR_MS - 23 * HOUR_MS).toISOString();
+/** What was used in the month so far, and in each hour of the last two days, which is what the API tells by hour. */
+export function usageQuery(api: ApiClient, now: number) {
+  const today = new Date(now);
+  const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth(), 1)).toISOString();
   return queryOptions({
-    queryKey: ['usage', 'hours', from],
-    queryFn: ({ signal }) =>
-      api.list<UsageRow>('usage', {
+    queryKey: ['usage', 'overview', first],
+    queryFn: async ({ signal }): Promise<Usage> => {
+      const { resources } = await api.list<UsageRow>('usage', {
         signal,
-        query: { 'filter[]': ["by='hour'", `from>='${from}'`], sort_by: 'from' },
-      }),
+        query: { 'filter[]': ["by='day'", `from>='${first}'`, "or by='hour'"], sort_by: 'from' },
+      });
+      return {
+        days: resources.filter(({ by }) => by === 'day'),
+        hours: resources.filter(({ by }) => by === 'hour'),
+      };
+    },
     refetchInterval: REFRESH_MS,
   });
 }
