@@ -161,7 +161,10 @@ describe('the resource of connections', () => {
     test.after(() => upstream.close());
     const row = await create({ provider: 'openai', base_url: upstream.url, api_key: 'wrong' });
     const failed = await act('test', row);
-    assert.deepEqual([failed.success, failed.result?.['status_code']], [false, 401]);
+    assert.deepEqual(
+      [failed.success, failed.result?.['valid'], failed.result?.['status_code']],
+      [true, false, 401],
+    );
     assert.match(failed.message, /"openai" failed: .*does not accept the API key/);
     assert.equal((await resource.find(row.id, admin))?.['status'], 'failed');
     await update(row, { api_key: upstreamKey });
