@@ -86,6 +86,7 @@ describe('the page of events', { skip: withoutChromium }, () => {
     await row.click();
     const sheet = page.getByRole('dialog');
     await sheet.getByText('onerror=alert(1)').waitFor();
+    await sheet.getByText('Attempt 1').waitFor();
     status = 204;
     received.length = 0;
     await sheet.getByRole('button', { name: 'Replay' }).click();

@@ -26,6 +26,8 @@ interface Letter {
   trigger: string;
   reason: string;
   status: number;
+  error: string;
+  failures: { attempt: number; time: string; status: number; error: string }[];
   event: Record<string, unknown>;
 }
 
@@ -104,6 +106,11 @@ describe('the event engine in the management API', () => {
     assert.ok(letter !== undefined && selected.resources.length === 1);
     assert.deepEqual([letter.trigger, letter.reason, letter.status], ['hook', 'nonretryable', 400]);
     assert.equal(letter.event['data'], undefined, 'a list has no data');
+    const [failure] = letter.failures;
+    assert.deepEqual(letter.failures, [
+      { attempt: 1, time: failure?.time, status: 400, error: letter.error },
+    ]);
+    assert.ok(!Number.isNaN(Date.parse(failure?.time ?? '')));
     const whole = (await admin('GET', `/dead-letters/${letter.id}`)).json() as unknown as Letter;
     assert.equal(whole.event['subject'], ids[1]);
     assert.equal((whole.event['data'] as Record<string, unknown>)['model'], 'echo');

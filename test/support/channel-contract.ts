@@ -146,15 +146,16 @@ const cases: Readonly<Record<string, Case>> = {
     await channel.subscribe('x');
     await channel.publish(testEvent('1'));
     const { id } = await first(channel, 'x');
-    await channel.retry('x', id, 3_600_000);
+    const failures = [{ attempt: 1, at: 1_700_000_000_000, status: 503, error: 'Überlast' }];
+    await channel.retry('x', id, 3_600_000, failures);
     await advance(3_000_000);
     await nothing(channel, 'x');
     const due = await channel.nextDueIn('x');
     assert.ok(due !== null && due > 0 && due <= 600_000, String(due));
     await advance(600_000);
     const again = await first(channel, 'x');
-    assert.deepEqual([again.attempt, again.crashes], [2, 0]);
-    await channel.retry('x', again.id, 0);
+    assert.deepEqual([again.attempt, again.crashes, again.failures], [2, 0, failures]);
+    await channel.retry('x', again.id, 0, []);
     assert.deepEqual(await next(channel, 'x', 1), ['1 3']);
   },
 
@@ -164,7 +165,7 @@ const cases: Readonly<Record<string, Case>> = {
     for (const crashes of [0, 1, 2]) {
       const delivery = await first(channel, 'x');
       assert.deepEqual([delivery.attempt, delivery.crashes], [1, crashes]);
-      if (crashes === 2) await channel.retry('x', delivery.id, 0);
+      if (crashes === 2) await channel.retry('x', delivery.id, 0, []);
       else await advance(LEASE_MS);
     }
     const { attempt, crashes } = await first(channel, 'x');
@@ -188,7 +189,7 @@ const cases: Readonly<Record<string, Case>> = {
     await channel.ack('x', one.id);
     for (const again of [one.id, 'none-such']) {
       await channel.ack('x', again);
-      await channel.retry('x', again, 0);
+      await channel.retry('x', again, 0, []);
       await channel.release('x', again);
     }
     await nothing(channel, 'x');
@@ -219,7 +220,7 @@ const cases: Readonly<Record<string, Case>> = {
       }).catch(async () => assert.deepEqual(await channel.depth('x'), expected));
     };
     await depthIs(2, 1);
-    await channel.retry('x', id, LEASE_MS);
+    await channel.retry('x', id, LEASE_MS, []);
     await depthIs(3, 0);
     for (const delivery of await receiveSome(channel, 'x', 2)) await channel.ack('x', delivery.id);
     await depthIs(1, 0);
@@ -289,7 +290,7 @@ export function describeChannel(kind: ChannelKind): void {
       assert.equal(Buffer.from(poison.content.bytes).toString(), 'no event');
       assert.notEqual(poison.content.problem, '');
       assert.equal(eventIn(good).attributes.id, '1');
-      await channel.retry('x', poison.id, 0);
+      await channel.retry('x', poison.id, 0, []);
       const again = await first(channel, 'x');
       assert.ok(!again.content.ok);
       assert.deepEqual([Buffer.from(again.content.bytes).toString(), again.attempt], ['no event', 2]);
@@ -304,7 +305,8 @@ export function describeChannel(kind: ChannelKind): void {
       for (const id of ['1', '2', '3']) await channel.publish(testEvent(id));
       const [one, two] = await receiveSome(channel, 'x', 2);
       assert.ok(one && two);
-      await channel.retry('x', two.id, LEASE_MS);
+      const failures = [{ attempt: 1, at: 1_700_000_000_000, status: null, error: 'no answer' }];
+      await channel.retry('x', two.id, LEASE_MS, failures);
       const reopened = await restart();
       await reopened.subscribe('x');
       await advance(LEASE_MS);

@@ -1,4 +1,5 @@
 import type { CloudEvent } from '../cloudevents/event.ts';
+import type { FailedAttempt } from './failed-attempt.ts';
 
 /** What a message holds: an event, or bytes that are none. */
 export type Content =
@@ -18,6 +19,8 @@ export interface Delivery {
   readonly attempt: number;
   /** Deliveries since the last `retry` that ended without an outcome: the process died, or the lease ended. */
   readonly crashes: number;
+  /** What the last `retry` was told of the attempts before; none at the first. */
+  readonly failures: readonly FailedAttempt[];
 }
 
 /** How many messages a channel has for a consumer. */
@@ -49,8 +52,8 @@ export interface Channel {
   renew(consumer: string, ids: readonly string[], leaseMs: number): Promise<void>;
   /** The consumer is done with the message. */
   ack(consumer: string, id: string): Promise<void>;
-  /** The message comes again after `delayMs`, as the next attempt. */
-  retry(consumer: string, id: string, delayMs: number): Promise<void>;
+  /** The message comes again after `delayMs`, as the next attempt, with the failures of those until now. */
+  retry(consumer: string, id: string, delayMs: number, failures: readonly FailedAttempt[]): Promise<void>;
   /** The message was not looked at: it comes again at once, as the same attempt. */
   release(consumer: string, id: string): Promise<void>;
   /** Milliseconds until a message may be due; null when none waits. */

@@ -39,6 +39,7 @@ async function fill(path: string) {
     error: 'no',
     at: 1,
     channel: 'main',
+    failures: [],
   } as const;
   const letter = { ...facts, event: numberedEvent('letter'), trigger: 'hook', delivery: '999' } as const;
   await letters.add({ ...letter, place: 'local', maxBytes: 1_000_000, makeRoom: false });

@@ -293,10 +293,13 @@ function countLetters(target: DatabaseSync): void {
   target.exec('delete from dead_letter_totals');
   const add = target.prepare(`insert into dead_letter_totals values (?, 1, ?2)
     on conflict do update set count = count + 1, bytes = bytes + ?2`);
-  for (const { error, event, trigger_id } of target
-    .prepare('select trigger_id, error, event from dead_letters')
+  for (const { error, event, failures, trigger_id } of target
+    .prepare('select trigger_id, error, event, failures from dead_letters')
     .all())
-    add.run(String(trigger_id), letterSize(event as Uint8Array, String(error)));
+    add.run(
+      String(trigger_id),
+      letterSize(event as Uint8Array, String(error), typeof failures === 'string' ? failures : null),
+    );
 }
 
 function contentOf(path: string): Pick<RepairReport, 'events' | 'deadLetters' | 'remembered'> {

@@ -29,6 +29,11 @@ export function prepareTables(database: DatabaseSync): void {
   }
   database.exec(handledTables);
   database.exec(letterTables);
+  if (versionOf(database) === 1) {
+    for (const table of ['deliveries', 'dead_letters'])
+      database.exec(`alter table ${table} add column failures text`);
+    database.exec('pragma user_version = 2');
+  }
   database.exec(waitingRetryTables);
   prepareCrashCounts(database, Date.now());
   database.exec('update deliveries set due = 0, leased = 0, crashes = crashes + 1 where leased = 1');
@@ -37,7 +42,7 @@ export function prepareTables(database: DatabaseSync): void {
 
 /**
  * `due` is 0 for what may be received at once, else when that is so, or when the lease ends: milliseconds since the epoch.
- * `attempt` is the one that is under way or comes next. The consumer '' of a topic stands for the first who subscribes.
+ * `attempt` is the one that is under way or comes next, `failures` (of the second version) tells of those before. The consumer '' of a topic stands for the first who subscribes.
  */
 const channelTables = `
   create table events (

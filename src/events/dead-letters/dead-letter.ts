@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FailedAttempt } from '../channels/failed-attempt.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { LetterFacts } from './letter-calls.ts';
 
@@ -17,7 +18,7 @@ export const shortError = (error: string): string => error.slice(0, LONGEST_ERRO
 
 /** The event, unchanged but for the extensions that tell why nobody got it. */
 export function withReason({ attributes, data }: CloudEvent, facts: LetterFacts): CloudEvent {
-  const { at, attempts, channel, error, reason, status, trigger } = facts;
+  const { at, attempts, channel, error, failures, reason, status, trigger } = facts;
   return {
     attributes: {
       ...attributes,
@@ -28,9 +29,20 @@ export function withReason({ attributes, data }: CloudEvent, facts: LetterFacts)
       ...(status === null ? {} : { dlstatus: status }),
       dlerror: shortError(error),
       dltime: new Date(at).toISOString(),
+      ...(failures.length === 0 ? {} : { dlfailures: failuresAttribute(failures) }),
     },
     data,
   };
+}
+
+/** What attributes of all queues have room for. */
+const LONGEST_FAILURES = 2_048;
+
+/** The failed attempts as JSON: the first and the latest of them, as many as fit. */
+function failuresAttribute(failures: readonly FailedAttempt[]): string {
+  const shown = failures.map(({ at, ...failure }) => ({ ...failure, time: new Date(at).toISOString() }));
+  while (shown.length > 1 && JSON.stringify(shown).length > LONGEST_FAILURES) shown.splice(1, 1);
+  return JSON.stringify(shown);
 }
 
 /**

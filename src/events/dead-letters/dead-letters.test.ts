@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { numberedEvent } from '../../../test/support/event-trigger.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
 import { compile } from '../cesql/cesql.ts';
+import { type FailedAttempt, withFailure } from '../channels/failed-attempt.ts';
 import { createMemoryChannel } from '../channels/memory/memory-channel.ts';
 import type { DeadLetters as Strategy } from '../config/config.ts';
 import { openEventDatabase } from '../database/event-database.ts';
 import { directoryObjects } from '../spool/objects/directory-objects.ts';
-import { wrapBytes } from './dead-letter.ts';
+import { withReason, wrapBytes } from './dead-letter.ts';
 import type { LetterFacts } from './letter-calls.ts';
 import { createDeadLetters, type LetterPlace } from './store.ts';
 import { createTriggerLetters } from './trigger-letters.ts';
@@ -42,6 +44,10 @@ const facts = (trigger = 't', change: Partial<LetterFacts> = {}): LetterFacts =>
   status: 503,
   error: 'The receiver answered with the status 503',
   at: 1_700_000_000_000,
+  failures: [
+    { attempt: 1, at: 1_699_999_999_000, status: null, error: 'There was no answer' },
+    { attempt: 3, at: 1_700_000_000_000, status: 503, error: 'The receiver answered with the status 503' },
+  ],
   ...change,
 });
 const storage = (type: LetterPlace, bytes: number, whenFull: 'block' | 'drop'): Strategy => ({
@@ -210,6 +216,43 @@ describe('dead letters', () => {
     assert.equal((await openStore(t, file).store.list({ limit: 9 })).letters.length, 1);
   });
 
+  it('of an earlier version have no failures, and count for as much as they did', async (t) => {
+    const file = join(temporaryFolder(t), 'events.db');
+    const first = openStore(t, file);
+    const old = {
+      trigger: 't',
+      strategy: storage('local', 1_000, 'block'),
+      store: first.store,
+      channel: null,
+    };
+    await createTriggerLetters(old).keep(numberedEvent('1'), facts('t', { failures: [] }), 'm1');
+    await first.close();
+    const before = new DatabaseSync(file);
+    before.exec('alter table deliveries drop column failures; alter table dead_letters drop column failures');
+    before.exec('pragma user_version = 1');
+    before.close();
+    const { store } = openStore(t, file);
+    const [letter] = (await store.list({ limit: 9 })).letters;
+    assert.deepEqual([letter?.error, letter?.failures], [facts().error, []]);
+    await store.remove([letter?.id ?? '']);
+    assert.deepEqual(await store.counts(), []);
+  });
+
+  it('name as many failures in the event as all queues have room for, the first and the latest', () => {
+    const failures = Array.from({ length: 40 }, (_, index) => index + 1).reduce<readonly FailedAttempt[]>(
+      (before, attempt) => withFailure(before, { attempt, at: attempt, status: 503, error: 'x'.repeat(999) }),
+      [],
+    );
+    assert.deepEqual(
+      [failures.length, failures[0]?.attempt, failures[1]?.attempt, failures.at(-1)?.attempt],
+      [16, 1, 26, 40],
+    );
+    const { dlfailures } = withReason(numberedEvent('1'), facts('t', { failures })).attributes;
+    assert.ok(String(dlfailures).length <= 2_048);
+    const named = JSON.parse(String(dlfailures)).map(({ attempt }: FailedAttempt) => attempt);
+    assert.deepEqual([named[0], named.at(-1)], [1, 40]);
+  });
+
   it('are published to the channel that the strategy names, once, and kept beside it', async (t) => {
     const { store } = openStore(t);
     const channel = createMemoryChannel({ now: () => 0 });
@@ -230,6 +273,17 @@ describe('dead letters', () => {
         (name) => attributes[name],
       ),
       ['exhausted', 't', 'main', 3, 503, facts().error, '2023-11-14T22:13:20.000Z'],
+    );
+    assert.deepEqual(
+      JSON.parse(String(attributes['dlfailures'])).map((one: Record<string, unknown>) => [
+        one['attempt'],
+        one['time'],
+        one['status'],
+      ]),
+      [
+        [1, '2023-11-14T22:13:19.000Z', null],
+        [3, '2023-11-14T22:13:20.000Z', 503],
+      ],
     );
     assert.equal((await store.list({ limit: 9 })).letters.length, 1);
   });

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { type FailedAttempt, failuresOf, failuresText } from '../channels/failed-attempt.ts';
 
 /** Why an event is a dead letter, and whose. Times in milliseconds since the epoch. */
 export interface LetterFacts {
@@ -10,6 +11,8 @@ export interface LetterFacts {
   readonly status: number | null;
   readonly error: string;
   readonly at: number;
+  /** The attempts that failed, the oldest first; not all of very many, and none of a letter of an earlier version. */
+  readonly failures: readonly FailedAttempt[];
 }
 
 export type DeadLetterReason = 'exhausted' | 'nonretryable' | 'crashloop' | 'expired' | 'poison' | 'removed';
@@ -84,12 +87,15 @@ export const letterTables = `
 /** What a row takes beside the event. */
 const ROW_BYTES = 200;
 /** What a letter counts for in its storage, in bytes. */
-export const letterSize = (event: Uint8Array, error: string): number =>
-  event.byteLength + error.length + ROW_BYTES;
+export const letterSize = (event: Uint8Array, error: string, failures: string | null): number =>
+  event.byteLength + error.length + (failures?.length ?? 0) + ROW_BYTES;
+
+const sizeOfRow = (row: Record<string, unknown>): number =>
+  letterSize(bytesOf(row['event']), String(row['error']), failuresIn(row));
 
 export function letterCalls(database: DatabaseSync): LetterCalls {
   const sql = (text: string) => database.prepare(text);
-  const known = sql(`select seq, event, error, copied from dead_letters
+  const known = sql(`select seq, event, error, failures, copied from dead_letters
     where trigger_id = ? and source = ? and id = ?`);
   const total = sql('select count, bytes from dead_letter_totals where trigger_id = ?');
   const oldest = sql('select seq from dead_letters where trigger_id = ? order by seq limit 1');
@@ -97,7 +103,7 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
   const remove = sql('delete from dead_letters where seq = ?');
   const count = sql(`insert into dead_letter_totals values (?1, ?2, ?3)
     on conflict do update set count = count + ?2, bytes = bytes + ?3`);
-  const add = sql('insert into dead_letters values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const add = sql('insert into dead_letters values (null, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const copied = sql('update dead_letters set copied = 1 where trigger_id = ? and source = ? and id = ?');
   const ofDelivery = sql(
     'select 1 from dead_letters where trigger_id = ? and channel = ? and delivery = ? limit 1',
@@ -110,7 +116,7 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
     const row = one.get(seq);
     if (row === undefined) return false;
     remove.run(seq);
-    count.run(String(row['trigger_id']), -1, -letterSize(bytesOf(row['event']), String(row['error'])));
+    count.run(String(row['trigger_id']), -1, -sizeOfRow(row));
     return true;
   };
   const bytesOfTrigger = (trigger: string) => Number(total.get(trigger)?.['bytes'] ?? 0);
@@ -118,8 +124,9 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
     addLetter(letter) {
       const { error, event, id, makeRoom, maxBytes, source, trigger } = letter;
       const before = known.get(trigger, source, id);
-      const size = letterSize(event, error);
-      const freed = before === undefined ? 0 : letterSize(bytesOf(before['event']), String(before['error']));
+      const failures = failuresText(letter.failures);
+      const size = letterSize(event, error, failures);
+      const freed = before === undefined ? 0 : sizeOfRow(before);
       if (size > maxBytes) return { kind: 'full' };
       if (!makeRoom && bytesOfTrigger(trigger) - freed + size > maxBytes) return { kind: 'full' };
       if (before !== undefined) removeOne(Number(before['seq']));
@@ -140,6 +147,7 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
         wasCopied,
         event,
         crc32(event),
+        failures,
       );
       count.run(trigger, 1, size);
       return { kind: 'added', copied: wasCopied === 1 };
@@ -167,6 +175,9 @@ export function letterCalls(database: DatabaseSync): LetterCalls {
   };
 }
 
+const failuresIn = ({ failures }: Record<string, unknown>): string | null =>
+  typeof failures === 'string' ? failures : null;
+
 const bytesOf = (value: unknown): Uint8Array => (value instanceof Uint8Array ? value : new Uint8Array());
 
 function letterOf(row: Record<string, unknown>): LetterRow {
@@ -180,6 +191,7 @@ function letterOf(row: Record<string, unknown>): LetterRow {
     status: row['status'] === null ? null : Number(row['status']),
     error: String(row['error']),
     at: Number(row['at']),
+    failures: failuresOf(row['failures']),
     event,
     intact: crc32(event) === row['checksum'],
   };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { failuresOf, failuresText } from '../channels/failed-attempt.ts';
 import type { ObjectStore } from '../spool/objects/object-store.ts';
 import { type DeadLetterReason, type LetterCount, letterSize, type NewLetter } from './letter-calls.ts';
 import type { LetterStore, StoredLetter } from './letter-store.ts';
@@ -179,7 +180,7 @@ const deliveryDigest = (channel: string, delivery: string): string =>
   digest(JSON.stringify([channel, delivery]), 16);
 
 function newEntry(letter: NewLetter, number: number): Entry {
-  const size = letterSize(letter.event, letter.error);
+  const size = letterSize(letter.event, letter.error, failuresText(letter.failures));
   const trigger = digest(letter.trigger, 12);
   const event = digest(JSON.stringify([letter.source, letter.id]), 24);
   const delivery = deliveryDigest(letter.channel, letter.delivery);
@@ -195,9 +196,11 @@ function entryOf(name: string): Entry | null {
 }
 
 /** The facts as JSON, in a line of its own, and the bytes of the event. */
-function bytesOf({ at, attempts, channel, error, event, reason, status, trigger }: NewLetter): Buffer {
+function bytesOf({ event, ...letter }: NewLetter): Buffer {
+  const { at, attempts, channel, error, reason, status, trigger } = letter;
+  const failures = failuresText(letter.failures);
   const checksum = crc32(event);
-  const facts = JSON.stringify({ trigger, channel, reason, attempts, status, error, at, checksum });
+  const facts = JSON.stringify({ trigger, channel, reason, attempts, status, error, at, checksum, failures });
   return Buffer.concat([Buffer.from(`${facts}\n`), event]);
 }
 
@@ -216,6 +219,7 @@ function letterOf(name: string, bytes: Buffer): StoredLetter | null {
     status: typeof facts['status'] === 'number' ? facts['status'] : null,
     error: String(facts['error']),
     at: Number(facts['at']),
+    failures: failuresOf(facts['failures']),
     event,
     intact: crc32(event) === facts['checksum'],
   };

@@ -33,11 +33,20 @@ export async function keepAbandonedRetries(
   const topics = used.map(([shelf, trigger]) => [shelfTopic(shelf), trigger] as const);
   for (;;) {
     const retries = await database.ask('abandonedRetries', { used: topics, now: now(), limit: AT_ONCE });
-    for (const { attempts, channel, consumer: trigger, event: bytes, intact, seq } of retries) {
+    for (const { attempts, channel, consumer: trigger, event: bytes, failures, intact, seq } of retries) {
       const stored = intact ? eventOfStored(bytes) : null;
       const event = stored ?? wrapBytes(channel, String(seq), bytes);
       const reason = stored === null ? 'poison' : 'removed';
-      const facts = { trigger, channel, reason, attempts, status: null, error: REMOVED, at: now() } as const;
+      const facts = {
+        trigger,
+        channel,
+        reason,
+        attempts,
+        status: null,
+        error: REMOVED,
+        at: now(),
+        failures,
+      } as const;
       const added = await deadLetters.add({
         ...facts,
         event,

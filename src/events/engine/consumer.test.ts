@@ -156,6 +156,10 @@ describe('a consumer', () => {
         [letter.facts.attempts, letter.facts.trigger, letter.facts.channel],
         [attempts, 'trigger', 'main'],
       );
+      assert.deepEqual(
+        letter.facts.failures.map(({ attempt }) => attempt),
+        Array.from({ length: attempts }, (_, index) => index + 1),
+      );
     });
 
   it('takes for a dead letter only the message that is one, in whatever process it comes again', async () => {
@@ -176,6 +180,7 @@ describe('a consumer', () => {
       content: { ok: true, event: numberedEvent(event) },
       attempt: 1,
       crashes,
+      failures: [],
     });
     const run = async (...all: Delivery[]) => {
       const seen: string[] = [];
@@ -515,6 +520,7 @@ function messages(given: readonly Partial<Delivery>[]): Channel {
       content: { ok: true, event: numberedEvent(String(index)) },
       attempt: 1,
       crashes: 0,
+      failures: [],
       ...message,
     }),
   );

@@ -1,9 +1,10 @@
 import { describe, type Log } from '../../lib/log.ts';
 import type { Channel, Delivery } from '../channels/channel.ts';
+import { type FailedAttempt, withFailure } from '../channels/failed-attempt.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
 import type { Trigger } from '../config/config.ts';
 import { wrapBytes } from '../dead-letters/dead-letter.ts';
-import type { DeadLetterReason } from '../dead-letters/letter-calls.ts';
+import type { DeadLetterReason, LetterFacts } from '../dead-letters/letter-calls.ts';
 import type { TriggerLetters } from '../dead-letters/trigger-letters.ts';
 import type { Claim, Idempotence } from '../idempotence/idempotence.ts';
 import type { EventProcessor, ProcessorOutcome } from '../processors/processor.ts';
@@ -182,21 +183,40 @@ async function conclude(handling: Handling, outcome: ProcessorOutcome): Promise<
       activity.pause({ reason: 'gone', detail: outcome.reason });
       return release(handling);
     case 'retry': {
+      const failures = failuresWith(handling, outcome);
       const { retry } = trigger.runtime;
       const most = Math.min(retry?.max ?? 0, trigger.deadLetters?.afterRetries ?? Number.POSITIVE_INFINITY);
       if (retry === null || nth > most)
-        return bury(handling, { reason: 'exhausted', error: outcome.reason, status: outcome.status }, nth);
+        return bury(
+          handling,
+          { reason: 'exhausted', error: outcome.reason, status: outcome.status },
+          nth,
+          failures,
+        );
       const delay = retryDelay(retry, nth, outcome.afterMs, random());
       activity.counters.retried += 1;
       log.debug(
         { trigger: trigger.id, channel: inlet.channelId, attempt: nth, delay },
         'an event is tried again',
       );
-      return settle(handling, () => inlet.channel.retry(trigger.id, id, delay));
+      return settle(handling, () => inlet.channel.retry(trigger.id, id, delay, failures));
     }
     case 'failed':
-      return bury(handling, { reason: 'nonretryable', error: outcome.reason, status: outcome.status }, nth);
+      return bury(
+        handling,
+        { reason: 'nonretryable', error: outcome.reason, status: outcome.status },
+        nth,
+        failuresWith(handling, outcome),
+      );
   }
+}
+
+/** Those of the attempts before, with this one's. */
+function failuresWith(
+  { delivery, now }: Handling,
+  { reason, status }: { reason: string; status: number | null },
+): readonly FailedAttempt[] {
+  return withFailure(delivery.failures, { attempt: delivery.attempt, at: now(), status, error: reason });
 }
 
 const discardReason = (letters: TriggerLetters | null, { reason }: Cause): string =>
@@ -211,9 +231,14 @@ interface Cause {
 }
 
 /** Keeps the event as a dead letter, and only then lets go of it. While it cannot be kept, the trigger is paused. */
-async function bury(handling: Handling, cause: Cause, attempts: number): Promise<void> {
+async function bury(
+  handling: Handling,
+  cause: Cause,
+  attempts: number,
+  failures = handling.delivery.failures,
+): Promise<void> {
   const { activity, event, letters, log, trigger } = handling;
-  const kept = letters === null ? 'dropped' : await keep(handling, letters, cause, attempts);
+  const kept = letters === null ? 'dropped' : await keep(handling, letters, { ...cause, attempts, failures });
   if (kept === 'stopped') return release(handling);
   if (kept === 'kept') {
     activity.counters.deadLettered += 1;
@@ -241,11 +266,10 @@ function letterName({ id, message = id }: Delivery, { attributes }: CloudEvent):
 async function keep(
   handling: Handling,
   letters: TriggerLetters,
-  cause: Cause,
-  attempts: number,
+  why: Cause & Pick<LetterFacts, 'attempts' | 'failures'>,
 ): Promise<'kept' | 'dropped' | 'stopped'> {
   const { activity, delivery, event, inlet, now, stopping, trigger } = handling;
-  const facts = { ...cause, trigger: trigger.id, channel: inlet.channelId, attempts, at: now() };
+  const facts = { ...why, trigger: trigger.id, channel: inlet.channelId, at: now() };
   for (;;) {
     const result = await letters.keep(event, facts, letterName(delivery, event)).catch((error: unknown) => {
       activity.pause({ reason: 'dead-letters-unavailable', detail: messageOf(error) });

@@ -249,6 +249,12 @@ function recordOf({ at, event, ...letter }: DeadLetter, whole: boolean) {
     status: letter.status,
     error: letter.error,
     created_at: new Date(at).toISOString(),
+    failures: letter.failures.map(({ at: time, attempt, error, status }) => ({
+      attempt,
+      time: new Date(time).toISOString(),
+      status,
+      error,
+    })),
     event: shown,
   };
 }

@@ -9,6 +9,18 @@ export const deadLetterRecord = z.object({
   status: z.number().nullable(),
   error: z.string(),
   created_at: z.iso.datetime(),
+  /**
+   * The attempts that failed, the oldest first; of very many the first and the latest. None of a letter that an earlier version kept,
+   * or of an event that was not handed over.
+   */
+  failures: z.array(
+    z.object({
+      attempt: z.number(),
+      time: z.iso.datetime(),
+      status: z.number().nullable(),
+      error: z.string(),
+    }),
+  ),
   /** The attributes; of one letter the whole event, in the JSON of CloudEvents. Null when its bytes are damaged. */
   event: z.record(z.string(), z.unknown()).nullable(),
 });

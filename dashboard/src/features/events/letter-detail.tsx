@@ -51,6 +51,7 @@ export function LetterDetail({ letter, onGone }: { letter: DeadLetter; onGone():
           <RelativeTime at={letter.created_at} />
         </dd>
       </dl>
+      {letter.failures.length > 0 && <Failures failures={letter.failures} />}
       <section>
         <h3 className="mb-1 font-semibold text-sm">{t('letters.event')}</h3>
         {letter.event === null ? (
@@ -87,5 +88,35 @@ export function LetterDetail({ letter, onGone }: { letter: DeadLetter; onGone():
         {t('letters.purgeWhat')}
       </ConfirmDialog>
     </div>
+  );
+}
+
+/** Each attempt that failed: when, and what came of it. */
+function Failures({ failures }: { failures: DeadLetter['failures'] }) {
+  const { t } = useTranslation('events');
+  return (
+    <section>
+      <h3 className="mb-1 font-semibold text-sm">{t('letters.attempts')}</h3>
+      <ol className="flex flex-col gap-2">
+        {failures.map(({ attempt, error, status, time }, index) => {
+          const omitted = attempt - (failures[index - 1]?.attempt ?? attempt - 1) - 1;
+          return (
+            <li key={attempt} className="flex flex-col gap-0.5 border-line border-s-2 ps-3">
+              {omitted > 0 && (
+                <span className="text-muted text-xs">{t('letters.fewer', { count: omitted })}</span>
+              )}
+              <span className="flex flex-wrap items-baseline gap-x-3">
+                <span className="font-medium">{t('letters.attempt', { attempt })}</span>
+                <span className="nums text-muted">{status ?? t('letters.noAnswer')}</span>
+                <span className="ms-auto text-muted">
+                  <RelativeTime at={time} />
+                </span>
+              </span>
+              <span className="[overflow-wrap:anywhere]">{error}</span>
+            </li>
+          );
+        })}
+      </ol>
+    </section>
   );
 }

@@ -202,7 +202,14 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       );
       for (const [index, { entry, id }] of messages.entries()) {
         const { content, position } = entry.message;
-        deliveries.push({ id, message: position, content, attempt: 1, crashes: crashes[index] ?? 0 });
+        deliveries.push({
+          id,
+          message: position,
+          content,
+          attempt: 1,
+          crashes: crashes[index] ?? 0,
+          failures: [],
+        });
       }
       return deliveries;
     },
@@ -221,14 +228,14 @@ export function createBrokerChannel(input: BrokerChannelInput): Channel {
       await settle(consumer, entry.message);
       await crashCounts.forget(name, entry);
     },
-    async retry(name, id, delayMs) {
+    async retry(name, id, delayMs, failures) {
       const consumer = consumerOf(name);
       const shelved = shelfId(id);
-      if (shelved !== null) await shelf.retry(name, shelved, delayMs);
+      if (shelved !== null) await shelf.retry(name, shelved, delayMs, failures);
       else {
         const entry = consumer.inbox.held(id);
         if (entry === null) return;
-        await shelf.put(name, entry.message.content, 2, delayMs);
+        await shelf.put(name, entry.message.content, 2, delayMs, failures);
         consumer.inbox.remove(id);
         await settle(consumer, entry.message);
         await crashCounts.forget(name, entry);

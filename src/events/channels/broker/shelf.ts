@@ -1,6 +1,7 @@
 import type { EventDatabase } from '../../database/event-database.ts';
 import { storedEvent } from '../../database/stored-event.ts';
 import type { Channel, Content } from '../channel.ts';
+import type { FailedAttempt } from '../failed-attempt.ts';
 import { createSqliteChannel } from '../sqlite/sqlite-channel.ts';
 import { shelfTopic } from './waiting-retry-calls.ts';
 
@@ -12,7 +13,13 @@ export interface Shelf
   extends Pick<Channel, 'receive' | 'renew' | 'ack' | 'retry' | 'release' | 'nextDueIn' | 'depth'>,
     Pick<Channel, 'subscribe' | 'endOtherSubscriptions'> {
   /** Resolves when the message is on the disk. It comes after `delayMs`, as the attempt. */
-  put(consumer: string, content: Content, attempt: number, delayMs: number): Promise<void>;
+  put(
+    consumer: string,
+    content: Content,
+    attempt: number,
+    delayMs: number,
+    failures: readonly FailedAttempt[],
+  ): Promise<void>;
   isSubscribed(consumer: string): Promise<boolean>;
   /** Consumers that this gateway subscribed, of which the shelf keeps a list, but for those given. */
   otherSubscribers(consumers: ReadonlySet<string>): Promise<readonly string[]>;
@@ -24,9 +31,9 @@ export function createShelf(database: EventDatabase, channel: string, now: () =>
   const rows = createSqliteChannel(database, topic, now);
   return {
     ...rows,
-    async put(consumer, content, attempt, delayMs) {
+    async put(consumer, content, attempt, delayMs, failures) {
       const event = content.ok ? storedEvent(content.event) : content.bytes;
-      await database.ask('put', { topic, consumer, event, attempt, due: now() + delayMs });
+      await database.ask('put', { topic, consumer, event, attempt, due: now() + delayMs, failures });
     },
     isSubscribed: (consumer) => database.ask('isSubscribed', { topic, consumer }),
     otherSubscribers: (consumers) => database.ask('otherSubscribers', { topic, consumers: [...consumers] }),

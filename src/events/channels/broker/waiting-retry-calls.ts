@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
+import { type FailedAttempt, failuresOf } from '../failed-attempt.ts';
 import type { Reader } from '../sqlite/channel-calls.ts';
 
 /** A message that waits for another attempt by a trigger that no router leads to any more. */
@@ -12,6 +13,7 @@ export interface AbandonedRetry extends Reader {
   readonly intact: boolean;
   /** Attempts that failed. */
   readonly attempts: number;
+  readonly failures: readonly FailedAttempt[];
 }
 
 /**
@@ -62,7 +64,7 @@ export function waitingRetryCalls(database: DatabaseSync): WaitingRetryCalls {
   const moveDeliveries = sql('update deliveries set consumer = ? where consumer = ? and leased = 0');
   const isAwaited = sql('select 1 from deliveries where consumer = ? limit 1');
   const abandoned = sql(`
-    select deliveries.seq, consumers.topic, consumers.name, attempt, event, checksum, channel
+    select deliveries.seq, consumers.topic, consumers.name, attempt, failures, event, checksum, channel
       from consumers join deliveries on deliveries.consumer = consumers.id
       join events on events.seq = deliveries.seq
       left join retry_places on retry_places.topic = consumers.topic and retry_places.consumer = consumers.name
@@ -101,6 +103,7 @@ export function waitingRetryCalls(database: DatabaseSync): WaitingRetryCalls {
           event,
           intact: crc32(event) === row['checksum'],
           attempts: Number(row['attempt']) - 1,
+          failures: failuresOf(row['failures']),
         };
       }),
     removeRetry({ seq }) {

@@ -1,5 +1,6 @@
 import { type CloudEvent, eventSize } from '../../cloudevents/event.ts';
 import { type Channel, ChannelFull, type Delivery } from '../channel.ts';
+import type { FailedAttempt } from '../failed-attempt.ts';
 
 const defaultBytes = 16 * 1_048_576;
 
@@ -11,6 +12,7 @@ interface Message {
   attempt: number;
   crashes: number;
   leased: boolean;
+  failures: readonly FailedAttempt[];
 }
 
 /** Messages for one consumer, by the number of the event. */
@@ -43,7 +45,15 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
         throw new ChannelFull(`The channel holds ${maxBytes} bytes at most`);
       number += 1;
       for (const queue of queues)
-        queue.set(String(number), { event, size, due: now(), attempt: 1, crashes: 0, leased: false });
+        queue.set(String(number), {
+          event,
+          size,
+          due: now(),
+          attempt: 1,
+          crashes: 0,
+          leased: false,
+          failures: [],
+        });
       bytes += size * queues.length;
       for (const listener of listeners) listener();
     },
@@ -64,8 +74,8 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
         if (message.leased) message.crashes += 1;
         message.due = now() + leaseMs;
         message.leased = true;
-        const { attempt, crashes, event } = message;
-        deliveries.push({ id, content: { ok: true, event }, attempt, crashes });
+        const { attempt, crashes, event, failures } = message;
+        deliveries.push({ id, content: { ok: true, event }, attempt, crashes, failures });
       }
       return deliveries;
     },
@@ -81,12 +91,13 @@ export function createMemoryChannel({ maxBytes = defaultBytes, now }: MemoryInpu
       bytes -= message.size;
       queueOf(consumer).delete(id);
     },
-    async retry(consumer, id, delayMs) {
+    async retry(consumer, id, delayMs, failures) {
       const message = leasedMessage(consumer, id);
       if (message === null) return;
       message.due = now() + delayMs;
       message.leased = false;
       message.attempt += 1;
+      message.failures = failures;
       message.crashes = 0;
     },
     async release(consumer, id) {

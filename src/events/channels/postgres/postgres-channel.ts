@@ -4,8 +4,10 @@ import { eventOfStored, storedEvent } from '../../database/stored-event.ts';
 import type { BackgroundTasks } from '../background-tasks.ts';
 import { createLastingConnection } from '../broker/lasting-connection.ts';
 import type { Channel, Content } from '../channel.ts';
+import { failuresOf, failuresText } from '../failed-attempt.ts';
 import { createBatches } from './batches.ts';
 import { arrayType, notify, type PostgresConnection } from './connect-postgres.ts';
+import { keepsFailures } from './tables.ts';
 
 /** Gateways that missed a notification ask so often. */
 const POLL_MS = 5_000;
@@ -43,9 +45,18 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
     onLost(error) {
       log.warn({ channel: channelId, error: error.message }, 'a message queue cannot be reached');
       freed = null;
+      hasFailures = null;
     },
   });
+  let hasFailures: Promise<boolean> | null = null;
   const run = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => connection.run(({ sql }) => work(sql));
+  const withFailures = (): Promise<boolean> => {
+    hasFailures ??= run(keepsFailures).catch((error: unknown) => {
+      hasFailures = null;
+      throw error;
+    });
+    return hasFailures;
+  };
 
   /** What consumers have in hand: the numbers of the events, by consumer. */
   const held = new Map<number, Set<string>>();
@@ -171,6 +182,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
       await free();
       const name = await gateway;
       const id = await idOf(consumer);
+      const known = await withFailures();
       const rows = await run(
         (sql) => sql`with ready as (
             select seq from modelgate_deliveries where consumer = ${id} and due = '-infinity'
@@ -187,9 +199,9 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
             set due = clock_timestamp() + ${leaseMs} * interval '1 millisecond', gateway = ${name},
               crashes = crashes + (gateway is not null)::integer
             from oldest where consumer = ${id} and delivery.seq = oldest.seq
-            returning delivery.seq, attempt, crashes
+            returning delivery.seq, attempt, crashes, ${known ? sql`failures` : sql`null as failures`}
           )
-          select seq, event, attempt, crashes from leased left join modelgate_events using (seq) order by seq`,
+          select seq, event, attempt, crashes, failures from leased left join modelgate_events using (seq) order by seq`,
       );
       for (const row of rows) heldBy(id).add(String(row['seq']));
       return rows.map((row) => ({
@@ -197,6 +209,7 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
         content: contentOf(row['event']),
         attempt: Number(row['attempt']),
         crashes: Number(row['crashes']),
+        failures: failuresOf(row['failures']),
       }));
     },
     async renew(consumer, seqs, leaseMs) {
@@ -213,12 +226,14 @@ export function createPostgresChannel(input: PostgresChannelInput): Channel {
       await ack({ consumer: id, seq });
       heldBy(id).delete(seq);
     },
-    async retry(consumer, seq, delayMs) {
+    async retry(consumer, seq, delayMs, failures) {
       const name = await gateway;
       const id = await idOf(consumer);
+      const known = await withFailures();
       await run(async (sql) => {
+        const kept = known ? sql`, failures = ${failuresText(failures)}` : sql``;
         await sql`update modelgate_deliveries set due = clock_timestamp() + ${delayMs} * interval '1 millisecond',
-            gateway = null, attempt = attempt + 1, crashes = 0
+            gateway = null, attempt = attempt + 1, crashes = 0${kept}
           where consumer = ${id} and seq = any(${numbers([seq])}::bigint[]) and gateway = ${name}`;
       });
       heldBy(id).delete(seq);

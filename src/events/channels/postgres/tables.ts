@@ -1,4 +1,4 @@
-import type { Sql } from 'postgres';
+import type { Sql, TransactionSql } from 'postgres';
 
 /**
  * `due` is '-infinity' for what may be received at once, else when that is so, or when the lease of `gateway` ends: by the clock
@@ -35,5 +35,25 @@ export async function prepareTables(sql: Sql): Promise<void> {
     await transaction`select pg_advisory_xact_lock(${LOCK})`;
     const [found] = await transaction`select to_regclass('modelgate_deliveries') is not null as there`;
     if (found?.['there'] !== true) await transaction.unsafe(tables);
+    if (!(await keepsFailures(transaction))) await addFailures(transaction);
   });
+}
+
+/** Whether a delivery has a place for what its attempts failed with. Those of an earlier version have none. */
+export async function keepsFailures(sql: Sql | TransactionSql): Promise<boolean> {
+  const [found] = await sql`select exists (
+    select from pg_attribute where attrelid = 'modelgate_deliveries'::regclass and attname = 'failures' and not attisdropped
+  ) as there`;
+  return found?.['there'] === true;
+}
+
+const NOT_THE_OWNER = '42501';
+
+/** Only the owner of the table may: without it, dead letters tell of the last attempt alone. */
+async function addFailures(transaction: TransactionSql): Promise<void> {
+  try {
+    await transaction.savepoint((sql) => sql`alter table modelgate_deliveries add column failures text`);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === NOT_THE_OWNER)) throw error;
+  }
 }

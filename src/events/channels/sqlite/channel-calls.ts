@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import type { Depth } from '../channel.ts';
+import { type FailedAttempt, failuresOf, failuresText } from '../failed-attempt.ts';
 
 /** Who is meant. */
 export interface Reader {
@@ -17,13 +18,21 @@ export interface Received {
   readonly intact: boolean;
   readonly attempt: number;
   readonly crashes: number;
+  readonly failures: readonly FailedAttempt[];
 }
 
 /** What channels ask of the thread of their database. Times in milliseconds since the epoch. */
 export interface ChannelCalls {
   publish(input: { readonly topic: string; readonly event: Uint8Array }): null;
   /** A message for one consumer alone, who gets it as a later attempt. */
-  put(input: Reader & { readonly event: Uint8Array; readonly attempt: number; readonly due: number }): null;
+  put(
+    input: Reader & {
+      readonly event: Uint8Array;
+      readonly attempt: number;
+      readonly due: number;
+      readonly failures: readonly FailedAttempt[];
+    },
+  ): null;
   subscribe(input: Reader): null;
   isSubscribed(input: Reader): boolean;
   otherSubscribers(input: { readonly topic: string; readonly consumers: readonly string[] }): string[];
@@ -33,7 +42,13 @@ export interface ChannelCalls {
   ): Received[];
   renew(input: Reader & { readonly seqs: readonly number[]; readonly until: number }): null;
   ack(input: Reader & { readonly seq: number }): null;
-  retry(input: Reader & { readonly seq: number; readonly due: number }): null;
+  retry(
+    input: Reader & {
+      readonly seq: number;
+      readonly due: number;
+      readonly failures: readonly FailedAttempt[];
+    },
+  ): null;
   release(input: Reader & { readonly seq: number }): null;
   /** When a message may be due; null when none waits. */
   nextDue(input: Reader): number | null;
@@ -49,7 +64,7 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const sql = (text: string) => database.prepare(text);
   const addEvent = sql('insert into events (topic, event, checksum) values (?, ?, ?)');
   const deleteEvent = sql('delete from events where seq = ?');
-  const addDelivery = sql('insert into deliveries values (?, ?, ?, 0, ?, 0)');
+  const addDelivery = sql('insert into deliveries values (?, ?, ?, 0, ?, 0, ?)');
   const deleteDelivery = sql('delete from deliveries where consumer = ? and seq = ? and leased = 1');
   const isAwaited =
     sql(`select 1 from consumers join deliveries on deliveries.consumer = consumers.id and seq = ?
@@ -63,13 +78,14 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   const endSubscriptions = sql(`update consumers set subscribed = 0 where ${others}`);
   const subscribers = sql('select id from consumers where topic = ? and subscribed = 1');
   const reassign = sql('update deliveries set consumer = ? where consumer = ?');
-  const columns = 'select seq, leased, attempt, crashes from deliveries where consumer = ?';
+  const columns = 'select seq, leased, attempt, crashes, failures from deliveries where consumer = ?';
   const ready = sql(`${columns} and due = 0 order by seq limit ?`);
   const overdue = sql(`${columns} and due > 0 and due <= ? order by due limit ?`);
   const eventOf = sql('select event, checksum from events where seq = ?');
   const lease = sql('update deliveries set due = ?, leased = 1, crashes = ? where consumer = ? and seq = ?');
   const renew = sql('update deliveries set due = ? where consumer = ? and seq = ? and leased = 1');
-  const retry = sql(`update deliveries set due = ?, leased = 0, attempt = attempt + 1, crashes = 0
+  const retry =
+    sql(`update deliveries set due = ?, leased = 0, attempt = attempt + 1, crashes = 0, failures = ?
     where consumer = ? and seq = ? and leased = 1`);
   const release = sql(
     `update deliveries set due = 0, leased = 0 where consumer = ? and seq = ? and leased = 1`,
@@ -100,12 +116,12 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
   return {
     publish({ event, topic }) {
       const { lastInsertRowid: seq } = addEvent.run(topic, event, crc32(event));
-      for (const consumer of subscribersOf(topic)) addDelivery.run(consumer, seq, 0, 1);
+      for (const consumer of subscribersOf(topic)) addDelivery.run(consumer, seq, 0, 1, null);
       return null;
     },
-    put({ attempt, due, event, ...reader }) {
+    put({ attempt, due, event, failures, ...reader }) {
       const { lastInsertRowid: seq } = addEvent.run(reader.topic, event, crc32(event));
-      addDelivery.run(idOf(reader), seq, due, attempt);
+      addDelivery.run(idOf(reader), seq, due, attempt, failuresText(failures));
       return null;
     },
     subscribe(reader) {
@@ -131,14 +147,15 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
           seq: Number(row['seq']),
           attempt: Number(row['attempt']),
           crashes: Number(row['crashes']) + Number(row['leased']),
+          failures: failuresOf(row['failures']),
         }))
         .sort((a, b) => a.seq - b.seq)
         .slice(0, limit)
-        .map(({ attempt, crashes, seq }) => {
-          lease.run(until, crashes, id, seq);
+        .map(({ seq, ...counted }) => {
+          lease.run(until, counted.crashes, id, seq);
           const stored = eventOf.get(seq);
           const event = stored?.['event'] instanceof Uint8Array ? stored['event'] : new Uint8Array();
-          return { seq, event, intact: crc32(event) === stored?.['checksum'], attempt, crashes };
+          return { seq, event, intact: crc32(event) === stored?.['checksum'], ...counted };
         });
     },
     renew({ seqs, until, ...reader }) {
@@ -150,8 +167,8 @@ export function channelCalls(database: DatabaseSync): ChannelCalls {
       if (changes !== 0 && isAwaited.get(seq, reader.topic) === undefined) deleteEvent.run(seq);
       return null;
     },
-    retry({ due, seq, ...reader }) {
-      retry.run(due, idOf(reader), seq);
+    retry({ due, failures, seq, ...reader }) {
+      retry.run(due, failuresText(failures), idOf(reader), seq);
       return null;
     },
     release({ seq, ...reader }) {

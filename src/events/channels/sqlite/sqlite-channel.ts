@@ -31,8 +31,8 @@ export function createSqliteChannel(database: EventDatabase, topic: string, now:
     async ack(consumer, id) {
       await database.ask('ack', { topic, consumer, seq: Number(id) });
     },
-    async retry(consumer, id, delayMs) {
-      await database.ask('retry', { topic, consumer, seq: Number(id), due: now() + delayMs });
+    async retry(consumer, id, delayMs, failures) {
+      await database.ask('retry', { topic, consumer, seq: Number(id), due: now() + delayMs, failures });
     },
     async release(consumer, id) {
       await database.ask('release', { topic, consumer, seq: Number(id) });
@@ -55,11 +55,12 @@ export function createSqliteChannel(database: EventDatabase, topic: string, now:
   };
 }
 
-const deliveryOf = ({ attempt, crashes, event, intact, seq }: Received): Delivery => ({
+const deliveryOf = ({ attempt, crashes, event, failures, intact, seq }: Received): Delivery => ({
   id: String(seq),
   content: contentOf(event, intact),
   attempt,
   crashes,
+  failures,
 });
 
 function contentOf(bytes: Uint8Array, intact: boolean): Content {

@@ -91,6 +91,7 @@ for (const [name, { address, skip = false }] of Object.entries(kinds))
         status: null,
         error: 'no\nanswer',
         at: 1_700_000_000_000,
+        failures: [{ attempt: 2, at: 1_700_000_000_000, status: null, error: 'no\nanswer' }],
       } as const;
       for (const id of ['1', '2', '1']) await first.letters.keep(numberedEvent(id), facts, `m${id}`);
       const large = { ...numberedEvent('3'), data: Buffer.alloc(1_000) };
@@ -98,10 +99,15 @@ for (const [name, { address, skip = false }] of Object.entries(kinds))
       const second = gateway();
       const { letters } = await second.store.list({ limit: 9 });
       assert.deepEqual(
-        letters.map(({ error, event, reason }) => [event?.attributes.id, reason, error]),
+        letters.map(({ error, event, failures, reason }) => [
+          event?.attributes.id,
+          reason,
+          error,
+          failures[0]?.error,
+        ]),
         [
-          ['2', 'exhausted', 'no\nanswer'],
-          ['1', 'exhausted', 'no\nanswer'],
+          ['2', 'exhausted', 'no\nanswer', 'no\nanswer'],
+          ['1', 'exhausted', 'no\nanswer', 'no\nanswer'],
         ],
       );
       assert.equal(await second.letters.has('main', 'm2'), true);
