@@ -10,16 +10,14 @@ import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
-import { askUpstream } from './upstream/ask.ts';
-import { refuseOtherModels } from './json/model-fields.ts';
-import { joined } from './metering/meter.ts';
-import { turnOf } from './responses-state/response-state.ts';
+import { joined } from './json/joined.ts';
+import { newFacts } from './metering/entry.ts';
+import { type Asked, planned, unrecorded } from './prologue.ts';
 import { conversationCodec, translateRequest } from './translate/request.ts';
+import { askUpstream } from './upstream/ask.ts';
 import { readUpstreamError } from './upstream/error.ts';
 import { redactSecrets } from './upstream/redaction.ts';
 import { extendPath, modelSegments, requestTo } from './upstream/request.ts';
-import { refuseLoop } from './inbound/loop.ts';
-import { requestedModel } from './inbound/request.ts';
 
 /** What is asked to be counted: the format of the question, and the model where the path names it. */
 export interface CountQuestion {
@@ -51,25 +49,23 @@ export async function countTokens(
   { format, named }: CountQuestion,
   principal: Principal,
 ): Promise<void> {
-  refuseLoop(exchange, context.instance);
-  const body = await readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
-  const asked =
-    named === undefined ? requestedModel(body) : { value: named.model, start: 0, end: 0, pieces: body };
-  if (principal.models !== null)
-    refuseOtherModels({ body: asked.pieces, inPath: named?.model ?? null, keyName: principal.name });
-  const { targets } = context.routing.plan(context.snapshot().routes, {
-    requested: asked.value,
-    format,
+  const { limits } = context.config;
+  const read = async () =>
+    ({ kind: 'body', pieces: await readBody(exchange.request, { limitBytes: limits.bodyBytes }) }) as const;
+  const asked: Asked = {
+    exchange,
     principal,
-    headers: exchange.request.headers,
-    body: asked.pieces,
-  });
-  const turned = await turnOf(context, principal, { format, model: asked, targets });
+    format,
+    isFree: true,
+    read,
+    ...(named === undefined ? {} : { named: { ...named, stream: false } }),
+  };
+  const { facts, turned } = await planned(context, unrecorded(newFacts(asked)), asked);
   const sent = parseObject(joined(turned.model.pieces).toString('utf8'));
   const counting = countings[format];
   if (sent === null || counting === undefined)
     throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
-  const request: JsonObject = { ...countedRequest(sent), model: asked.value };
+  const request: JsonObject = { ...countedRequest(sent), model: facts.requestedModel };
   const [target] = turned.targets;
   const question: Question = { context, exchange, format, counting, request, target };
   const told = await ownCount(question);

@@ -3,14 +3,15 @@ import { relayedHistory } from '../codecs/history/relayed.ts';
 import { dialectOf } from '../codecs/model/dialect.ts';
 import type { Target } from '../combos/resolve.ts';
 import { nameOf } from '../combos/target.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import { sendJson } from '../http/send.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
-import type { LedgerFacts } from './metering/entry.ts';
-import { unknownBetas } from './upstream/model-in-path.ts';
-import { type Asked, type AskedSurface, type Planned, planned } from './planned.ts';
+import { newFacts } from './metering/entry.ts';
+import { type Asked, type PlannedRequest, planned, unrecorded } from './prologue.ts';
 import { knownCap } from './quirks/output-caps.ts';
 import { translateRequest } from './translate/request.ts';
+import { unknownBetas } from './upstream/model-in-path.ts';
 import { requestTo } from './upstream/request.ts';
 
 /** Asks what would become of a request, which is then sent to nobody. */
@@ -57,20 +58,15 @@ export function refuseDryRun({ headers }: { headers: IncomingHttpHeaders }): voi
  * provider, charged, counted, kept or written down.
  * @throws GatewayError as for the request itself
  */
-export async function dryRun(
-  context: ProxyContext,
-  facts: LedgerFacts,
-  asked: Asked,
-  surface: AskedSurface,
-): Promise<void> {
-  const request = await planned(context, facts, asked, surface);
-  const { plan, requested, taken } = request;
+export async function dryRun(context: ProxyContext, asked: Asked): Promise<void> {
+  const request = await planned(context, unrecorded(newFacts(asked)), asked);
+  const { facts, plan, turned } = request;
   sendJson(asked.exchange, 200, {
     object: 'gateway.dry_run',
-    model: requested,
-    format: surface.format,
+    model: facts.requestedModel,
+    format: asked.format,
     combo: plan.trace.combo,
-    targets: taken.targets.map((target) => atTarget(context, facts, request, target)),
+    targets: turned.targets.map((target) => atTarget(context, request, target)),
     skipped: plan.trace.skipped.map(({ connection, detail, model, provider, reason }) => ({
       connection,
       provider,
@@ -81,15 +77,16 @@ export async function dryRun(
   });
 }
 
-function atTarget(context: ProxyContext, facts: LedgerFacts, request: Planned, target: Target): DryRunTarget {
-  const relayed = target.format === facts.format && request.taken.turn?.compacts !== true;
+function atTarget(context: ProxyContext, request: PlannedRequest, target: Target): DryRunTarget {
+  const { facts, turned } = request;
+  const relayed = target.format === facts.format && turned.turn?.compacts !== true;
   const { connection, model, provider } = nameOf(target);
   const row = { connection, provider, model, format: target.format, relayed };
   try {
-    checkUsable(context, facts, target, !relayed);
+    checkUsable(context, facts.exchange, target, !relayed);
     const told = relayed
-      ? { dropped: leftByRelay(context, facts, request, target), lowered: null, added: null }
-      : leftByTranslation(context, facts, request, target);
+      ? { dropped: leftByRelay(context, request, target), lowered: null, added: null }
+      : leftByTranslation(context, request, target);
     return { ...row, ...told, error: null };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -101,7 +98,7 @@ function atTarget(context: ProxyContext, facts: LedgerFacts, request: Planned, t
 /** @throws GatewayError for a connection without an address, or whose credential cannot be used */
 function checkUsable(
   context: ProxyContext,
-  { exchange }: LedgerFacts,
+  exchange: AnyExchange,
   target: Target,
   translated: boolean,
 ): void {
@@ -110,11 +107,10 @@ function checkUsable(
 
 function leftByRelay(
   { refused }: ProxyContext,
-  { exchange }: LedgerFacts,
-  { taken }: Planned,
+  { facts: { exchange }, turned }: PlannedRequest,
   target: Target,
 ): string[] {
-  const { left } = relayedHistory(taken.model.pieces, {
+  const { left } = relayedHistory(turned.model.pieces, {
     format: target.format,
     model: target.model,
     dialect: dialectOf(target.provider.dialect),
@@ -127,11 +123,10 @@ function leftByRelay(
 /** @throws GatewayError `not_translatable` and what else is wrong with a request */
 function leftByTranslation(
   { fitSchema, outputCaps, refused }: ProxyContext,
-  { format }: LedgerFacts,
-  { named, plan, taken }: Planned,
+  { facts: { format }, named, plan, turned }: PlannedRequest,
   target: Target,
 ): Pick<DryRunTarget, 'dropped' | 'lowered' | 'added'> {
-  const asked = { body: taken.model.pieces, named, target, turn: taken.turn };
+  const asked = { body: turned.model.pieces, named, target, turn: turned.turn };
   const { addsTurn, dropped, lowered } = translateRequest(asked, format, {
     fit: fitSchema,
     refused: refused.of(target),

@@ -1,15 +1,33 @@
 import type { Principal } from '../access/authenticate.ts';
+import { codecOf } from '../codecs/index.ts';
 import { readBody } from '../http/body/body.ts';
+import type { AnyExchange } from '../http/exchange.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import { throughCache } from './answer-cache/cached.ts';
 import type { ProxyContext } from './context.ts';
-import { callerGone, endOfError } from './dispatch/call.ts';
-import { runCall } from './dispatch/run.ts';
+import { finish } from './dispatch/finish.ts';
+import { runRequest } from './dispatch/run.ts';
 import { dryRun, isDryRun } from './dry-run.ts';
 import { admit } from './inbound/admit.ts';
-import { type LedgerFacts, ledgerEntry, newFacts } from './metering/entry.ts';
-import { type Asked, type AskedSurface, planned } from './planned.ts';
+import type { Surface } from './inbound/routes.ts';
+import { newFacts } from './metering/entry.ts';
+import { pricesAt } from './metering/price.ts';
+import { type Asked, type Note, planned, unrecorded } from './prologue.ts';
+import { callerGone, endOfError } from './request/end.ts';
+import type { LedgerFacts } from './request/facts.ts';
+import { readMedia } from './upload/read-media.ts';
+
+/** What a path says of the requests that it takes. */
+export type AskedSurface = Pick<Extract<Surface, { kind: 'relay' }>, 'format' | 'named'> & {
+  kind?: 'relay' | 'compact';
+};
+
+/** A model request whose body is at hand, or can be read. */
+export interface WithBody {
+  exchange: AnyExchange;
+  read(): Promise<readonly Buffer[]>;
+}
 
 /** Serves one model request that came by HTTP. @throws GatewayError as `proxyBody` does */
 export function proxyRequest(
@@ -18,6 +36,12 @@ export function proxyRequest(
   surface: AskedSurface,
   principal: Principal,
 ): Promise<void> {
+  const { media } = codecOf(surface.format);
+  if (media !== undefined)
+    return serve(context, {
+      ...asked(exchange, surface, principal),
+      read: () => readMedia(context.config, exchange, media),
+    });
   const read = () => readBody(exchange.request, { limitBytes: context.config.limits.bodyBytes });
   return proxyBody(context, { exchange, read }, surface, principal);
 }
@@ -29,51 +53,76 @@ export function proxyRequest(
  */
 export async function proxyBody(
   context: ProxyContext,
-  asked: Asked,
+  { exchange, read }: WithBody,
   surface: AskedSurface,
   principal: Principal,
 ): Promise<void> {
-  const { exchange } = asked;
-  const { format } = surface;
-  const facts = newFacts({ exchange, format, principal });
-  if (isDryRun(exchange.request.headers)) return dryRun(context, facts, asked, surface);
-  await recordingRefusals(context, facts, async () => {
-    const { named, plan, requested, snapshot, taken } = await planned(context, facts, asked, surface);
-    const cached = await throughCache(context, { facts, body: taken.model.pieces, named, plan });
+  const request: Asked = {
+    ...asked(exchange, surface, principal),
+    read: async () => ({ kind: 'body', pieces: await read() }),
+  };
+  if (isDryRun(exchange.request.headers)) await dryRun(context, request);
+  else await serve(context, request);
+}
+
+function asked(
+  exchange: AnyExchange,
+  { format, kind, named }: AskedSurface,
+  principal: Principal,
+): Omit<Asked, 'read'> {
+  return {
+    exchange,
+    principal,
+    format,
+    compacts: kind === 'compact',
+    ...(named === undefined ? {} : { named }),
+  };
+}
+
+async function serve(context: ProxyContext, request: Asked): Promise<void> {
+  await recordingRefusals(context, newFacts(request), async (note) => {
+    const { facts, named, plan, snapshot, turned, upload } = await planned(context, note, request);
+    const { pieces: body, start, end } = turned.model;
+    const cached = upload === null ? await throughCache(context, { facts, body, named, plan }) : null;
     if (cached?.kind === 'answered') return;
-    const callFacts = cached === null ? facts : { ...facts, exchange: cached.exchange };
-    const asking = { facts, body: taken.model.pieces, targets: taken.targets, trace: plan.trace, snapshot };
+    const asking = { facts, body, targets: turned.targets, trace: plan.trace, snapshot };
     const admitted = await admit(context, asking).catch((error) => {
       cached?.refused();
       throw error;
     });
-    runCall(context, {
-      facts: callFacts,
-      body: taken.model.pieces,
-      requested,
-      span: { start: taken.model.start, end: taken.model.end },
-      named,
-      turn: taken.turn,
-      ...admitted,
-      plan,
-      snapshot,
-      ...(cached === null ? {} : { ended: cached.ended }),
+    runRequest(context, {
+      facts: {
+        ...facts,
+        ...admitted,
+        exchange: cached?.exchange ?? facts.exchange,
+        trace: plan.trace,
+        codec: codecOf(facts.format),
+        named,
+        turn: turned.turn,
+        upload,
+        plan,
+        catalog: snapshot.catalog,
+        price: pricesAt(snapshot.catalog, facts.exchange.startedAt),
+      },
+      body: { pieces: body, span: { start, end }, model: facts.requestedModel },
+      ...(cached === null ? {} : { cache: cached.ended }),
     });
   });
 }
 
 /** Does `work`; an error that ends a request before it has a target gets its ledger entry here. */
-export async function recordingRefusals<T>(
+async function recordingRefusals<T>(
   context: ProxyContext,
-  facts: LedgerFacts,
-  work: () => T | Promise<T>,
+  first: LedgerFacts,
+  work: (note: Note) => Promise<T>,
 ): Promise<T> {
+  const note = unrecorded(first);
   try {
-    return await work();
+    return await work(note);
   } catch (error) {
     if (error instanceof GatewayError) {
       const end = error.code === 'client_closed' ? callerGone(false) : endOfError(error, false);
-      context.record(ledgerEntry(facts, end, null, context.now()), facts.trace, facts);
+      finish(context, { facts: note({}), end, run: null });
     }
     throw error;
   }

@@ -10,11 +10,11 @@ import { GatewayError } from '../lib/error.ts';
 import { earlierItems, OTHER_KEY } from '../responses/chain.ts';
 import type { FoundResponse } from '../responses/stored.ts';
 import type { ProxyContext } from './context.ts';
-import type { Served } from './metering/entry.ts';
 import { refuseLoop } from './inbound/loop.ts';
 import type { Surface } from './inbound/routes.ts';
 import { countLateUse } from './metering/late-use.ts';
 import { passOn } from './relay/pass-on.ts';
+import type { Served } from './request/use.ts';
 import { extendPath, requestTo } from './upstream/request.ts';
 
 type StoredSurface = Extract<Surface, { kind: 'stored-response' }>;

@@ -8,16 +8,15 @@ import { type AllowedHosts, checkHost } from '../http/server/allowed-hosts.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { ProxyContext } from './context.ts';
+import { countTokens } from './count.ts';
 import { refuseDryRun } from './dry-run.ts';
+import { listsForGoogle, type Match, matchPath, methodsServed } from './inbound/routes.ts';
 import { geminiModel, geminiModels } from './model-list/gemini.ts';
 import { modelList, oneModel } from './model-list/models.ts';
 import { ollamaShow, ollamaTags, ollamaVersion } from './model-list/ollama.ts';
 import { serveOwnUsage } from './own-usage.ts';
 import { proxyRequest } from './proxy.ts';
 import { serveStored } from './stored-responses.ts';
-import { proxyMedia } from './proxy-media.ts';
-import { countTokens } from './count.ts';
-import { listsForGoogle, type Match, matchPath, methodsServed } from './inbound/routes.ts';
 
 /** The key of this process's own run file, and the principal it stands for. */
 export interface OwnerKey {
@@ -52,11 +51,7 @@ export function serveModels(context: SurfaceContext, exchange: Exchange): Promis
   if (surface.kind !== 'relay' && surface.kind !== 'compact') context.identified(exchange, principal);
   if (surface.kind !== 'relay' || codecOf(surface.format).media !== undefined) refuseDryRun(exchange.request);
   switch (surface.kind) {
-    case 'relay': {
-      const { media } = codecOf(surface.format);
-      if (media === undefined) return proxyRequest(context, exchange, surface, principal);
-      return proxyMedia(context, exchange, { format: surface.format, media }, principal);
-    }
+    case 'relay':
     case 'compact':
       return proxyRequest(context, exchange, surface, principal);
     case 'stored-response':

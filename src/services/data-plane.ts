@@ -1,6 +1,6 @@
 import type { AnyExchange } from '../http/exchange.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { OpenCall } from '../proxy/context.ts';
+import type { OpenCall } from '../proxy/request/open-call.ts';
 import { createGate, type Gate, type GateInput } from './gate.ts';
 
 export interface DataPlaneInput extends Pick<GateInput, 'changed' | 'now' | 'running'> {

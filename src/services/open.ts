@@ -7,7 +7,7 @@ import type { Events } from '../events/open.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { Resource } from '../http/resource.ts';
 import type { Schedule } from '../lib/schedule.ts';
-import type { OpenCall } from '../proxy/context.ts';
+import type { OpenCall } from '../proxy/request/open-call.ts';
 import type { Store } from '../store/database.ts';
 import type { Tunnels } from '../tunnels/tunnels.ts';
 import { type AgentPartInput, agentPart, type EnabledAgent } from './agent-part.ts';

@@ -8,11 +8,12 @@ import { loadConfig } from '../../src/config.ts';
 import { createAccounts } from '../../src/health/accounts.ts';
 import type { AnyExchange } from '../../src/http/exchange.ts';
 import type { LedgerEntry } from '../../src/ledger/schema.ts';
-import type { OpenCall, ProxyContext } from '../../src/proxy/context.ts';
+import type { ProxyContext } from '../../src/proxy/context.ts';
 import { proxyBody } from '../../src/proxy/proxy.ts';
 import { createLearned } from '../../src/proxy/quirks/learned.ts';
+import type { OpenCall } from '../../src/proxy/request/open-call.ts';
+import { createWatch } from '../../src/proxy/request/watch.ts';
 import type { Upstream } from '../../src/proxy/upstream/attempt.ts';
-import { createWatch } from '../../src/proxy/upstream/watch.ts';
 import { comboOf, connectionAt, routesOf } from './routing.ts';
 
 /** The proxy without sockets: a request in memory, and upstreams that do what a script says. */

@@ -3,12 +3,14 @@ import { lookAt } from '../../cache/request-key.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { noUsage } from '../../codecs/wire-format.ts';
 import type { Plan } from '../../combos/routing.ts';
+import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
+import { pairs } from '../../http/flat-headers.ts';
 import type { ProxyContext } from '../context.ts';
-import { type Call, type CallEnd, callerGone, type NamedInPath } from '../dispatch/call.ts';
-import { type LedgerFacts, ledgerEntry } from '../metering/entry.ts';
+import { type FinishedRun, finish } from '../dispatch/finish.ts';
 import { Recorder } from '../metering/recorder.ts';
-import { pairs } from '../upstream/headers.ts';
+import { callerGone, type RequestEnd } from '../request/end.ts';
+import type { LedgerFacts, NamedInPath } from '../request/facts.ts';
 
 /** A request that might have been answered before. */
 export interface CacheQuestion {
@@ -24,7 +26,7 @@ export type CacheAnswer =
   /** It was answered, and is recorded. */
   | { kind: 'answered' }
   /** It is to be carried out: to this exchange, and `ended` is told how, or `refused` that it was not. */
-  | { kind: 'ask'; exchange: AnyExchange; ended(end: CallEnd, call: Call): void; refused(): void };
+  | { kind: 'ask'; exchange: AnyExchange; ended: FinishedRun['cache']; refused(): void };
 
 /** What an answer may have at most to be kept: an answer that is larger passes through in pieces. */
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -54,7 +56,7 @@ export async function throughCache(
     case 'wait': {
       const answer = await found.answer;
       if (facts.exchange.response.destroyed) {
-        context.record(ledgerEntry(facts, callerGone(false), null, context.now()), null, facts);
+        finish(context, { facts: { ...facts, trace: null }, end: callerGone(false), run: null });
         return { kind: 'answered' };
       }
       return answer === null ? ask(question, null, 'miss') : give(context, facts, answer, 0);
@@ -112,19 +114,18 @@ function ask(
     kind: 'ask',
     exchange: { ...exchange, response: recorder },
     refused: () => keep?.(null),
-    ended(end, call) {
+    ended(end, { target }) {
       const recorded = end.outcome === 'ok' ? recorder.recorded() : null;
-      keep?.(recorded?.status === 200 ? answerOf(recorded, end, call) : null);
+      keep?.(recorded?.status === 200 ? answerOf(recorded, end, target) : null);
     },
   };
 }
 
 function answerOf(
   { body, headers, status }: NonNullable<ReturnType<Recorder['recorded']>>,
-  end: CallEnd,
-  call: Call,
+  end: RequestEnd,
+  { connection, model, provider }: Target,
 ): Answer {
-  const { connection, model, provider } = call.target;
   const source = { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
   return { status, headers: sayable(headers), body, source: { ...source, streamed: end.streamed } };
 }
@@ -167,7 +168,7 @@ function give(context: ProxyContext, facts: LedgerFacts, answer: Answer, ageMs: 
     '0',
   ]);
   exchange.response.end(body);
-  const end: CallEnd = {
+  const end: RequestEnd = {
     status,
     outcome: 'ok',
     error: null,
@@ -175,22 +176,8 @@ function give(context: ProxyContext, facts: LedgerFacts, answer: Answer, ageMs: 
     usage: { ...noUsage },
     estimated: false,
   };
-  const entry = ledgerEntry(facts, end, null, context.now());
   const { connection, connectionId, model, provider } = source;
-  context.record(
-    {
-      ...entry,
-      connection,
-      connectionId,
-      provider,
-      model,
-      costUsd: 0,
-      cacheSavingsUsd: 0,
-      priceSource: 'cache',
-      cached: true,
-    },
-    null,
-    facts,
-  );
+  const cached = { connection, connectionId, provider, model };
+  finish(context, { facts: { ...facts, trace: null }, end, run: null, cached });
   return { kind: 'answered' };
 }

@@ -1,40 +1,59 @@
 import { LONGEST_WAIT_MS } from '../../health/wait.ts';
+import { pairs } from '../../http/flat-headers.ts';
 import { sendJson } from '../../http/send.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { addGatewayHeaders, type Call, endOfError } from '../dispatch/call.ts';
-import { translatedHeaders } from '../translate/head.ts';
-import type { Failure, UpstreamRefusal } from '../upstream/failure.ts';
-import { callerHeaders, pairs } from '../upstream/headers.ts';
+import { endOfError, type RequestEnd } from '../request/end.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { Failure, UpstreamRefusal } from '../request/failure.ts';
+import { callerHeaders } from '../upstream/headers.ts';
+import type { CallerStream } from './caller-stream.ts';
 import { errorHeaders } from './error.ts';
+import { type AnsweredBy, addGatewayHeaders, translatedHeaders } from './headers.ts';
 import { errorFrame } from './stream-ending.ts';
+
+/** Whose request failed, and where its answer goes. */
+export interface FailedRequest {
+  readonly facts: RequestFacts;
+  readonly caller: CallerStream;
+  /** The attempt whose failure is told. */
+  readonly by: AnsweredBy;
+  redact(this: void, text: string): string;
+}
 
 /**
  * A failure with no attempt left and no content sent: the error answer, in the caller's dialect, or the event that says as
  * much in a stream that a keep-alive has opened.
  * @param tried how other attempts ended, to be told besides; null where there was only this one
+ * @returns how the request ended with that
  */
-export function answerFailure(call: Call, { answer, error }: Failure, tried: string | null): void {
+export function answerFailure(
+  failed: FailedRequest,
+  { answer, error }: Failure,
+  tried: string | null,
+): RequestEnd {
+  const { by, caller, facts } = failed;
   const told = tried === null ? error : explained(error, tried);
-  if (call.caller.state === 'opened') {
-    call.caller.breakOff(errorFrame(call, told));
-    call.end({ ...endOfError(told, true), status: 200 });
-    return;
+  if (caller.state === 'opened') {
+    caller.breakOff(errorFrame(failed, told));
+    return { ...endOfError(told, true), status: 200 };
   }
-  if (answer !== undefined) {
-    answerRefusal(call, answer, told, tried === null);
-    return;
-  }
-  const { exchange } = call;
+  if (answer !== undefined) return answerRefusal(failed, answer, told, tried === null);
+  const { codec, exchange } = facts;
   const own: string[] = [];
-  addGatewayHeaders(own, call);
+  addGatewayHeaders(own, facts, by);
   const headers = { ...Object.fromEntries(pairs(own)), ...errorHeaders(told) };
-  sendJson(exchange, told.status, call.codec.encodeError(told, exchange.id), headers);
-  call.end(endOfError(told, false));
+  sendJson(exchange, told.status, codec.encodeError(told, exchange.id), headers);
+  return endOfError(told, false);
 }
 
 /** What the upstream answered: as it is where the caller's format allows that, else its words and headers. */
-function answerRefusal(call: Call, answer: UpstreamRefusal, error: GatewayError, asIs: boolean): void {
-  const { codec, exchange } = call;
+function answerRefusal(
+  { by, facts }: FailedRequest,
+  answer: UpstreamRefusal,
+  error: GatewayError,
+  asIs: boolean,
+): RequestEnd {
+  const { codec, exchange } = facts;
   const own = asIs ? answer.body : null;
   const headers = { ...answer.headers };
   if (error.retryAfter !== null) headers['retry-after'] = String(error.retryAfter);
@@ -44,17 +63,22 @@ function answerRefusal(call: Call, answer: UpstreamRefusal, error: GatewayError,
   // An error that is rendered anew has the status that its words deserve.
   const status = own === null ? error.status : answer.status;
   const flat =
-    own === null ? translatedHeaders(call, status, headers) : relayedHeaders(call, status, headers);
+    own === null ? translatedHeaders(facts, by, status, headers) : relayedHeaders(facts, by, status, headers);
   if (own === null) flat.push('content-type', 'application/json');
   flat.push('content-length', String(bytes.length));
   exchange.response.writeHead(status, flat);
   exchange.response.end(bytes);
-  call.end({ ...endOfError(error, false), status });
+  return { ...endOfError(error, false), status };
 }
 
-function relayedHeaders(call: Call, status: number, upstream: UpstreamRefusal['headers']): string[] {
+function relayedHeaders(
+  facts: RequestFacts,
+  by: AnsweredBy,
+  status: number,
+  upstream: UpstreamRefusal['headers'],
+): string[] {
   const headers = callerHeaders(status, upstream);
-  addGatewayHeaders(headers, call, upstream);
+  addGatewayHeaders(headers, facts, by, upstream);
   return headers;
 }
 

@@ -1,38 +1,35 @@
-import type { WireFormat } from '../../codecs/wire-format.ts';
-import type { ProxyContext } from '../context.ts';
-import type { Call } from '../dispatch/call.ts';
-import { outputCap } from '../quirks/output-caps.ts';
-import { MediaRelay } from '../relay/media.ts';
-import { Relay } from '../relay/relay.ts';
-import { translateRequest } from '../translate/request.ts';
-import { Translation } from '../translate/translate.ts';
-import type { AnswerReader } from '../upstream/attempt.ts';
+import type { GatewayError } from '../../lib/error.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { AnswerSink } from '../request/outcome.ts';
+import { type OutgoingRequest, withoutBytes } from '../request/outgoing.ts';
+import type { AttemptReader } from '../upstream/attempt.ts';
+import type { CallerStream } from './caller-stream.ts';
 
-/**
- * Translates the request if its target needs that, and says who carries the answer back.
- * @param prepared the request is ready for its target
- */
-export function answerReader(
-  { fitSchema, outputCaps, refused }: ProxyContext,
-  call: Call,
-  format: WireFormat,
-  prepared: boolean,
-): AnswerReader {
-  if (call.target.format === format && call.turn?.compacts !== true && call.partialAnswer === null) {
-    call.translated = null;
-    const { media } = call.codec;
-    if (media !== undefined) return new MediaRelay(call, media);
-    return new Relay(call);
-  }
-  if (!prepared || call.translated === null) {
-    call.translated = translateRequest(call, format, {
-      fit: fitSchema,
-      refused: refused.of(call.target),
-      most: outputCap(outputCaps, call),
-      begun: call.partialAnswer?.begun.text ?? '',
-      cacheMarks: call.target.format !== format && call.cacheMarks && call.target.connection.cacheMarks,
-    });
-    call.dropped = call.translated.dropped;
-  }
-  return new Translation(call, call.translated);
+/** What the reader of an answer has: whose answer it is, where it goes, and who is told what came of it. */
+export interface Answering {
+  readonly facts: RequestFacts;
+  readonly request: OutgoingRequest;
+  /** Where frames go, whichever targets are asked; a whole answer goes to the exchange itself. */
+  readonly caller: CallerStream;
+  readonly sink: AnswerSink;
+  /** A text of the upstream without what the target's connection proves itself with. */
+  redact(this: void, text: string): string;
+}
+
+/** Carries an upstream's answer to the caller; beside the upstream, the caller has its say. */
+export interface AnswerReader extends AttemptReader {
+  /** The caller left: what was used up to now is what counts. */
+  onCallerGone(): void;
+  /** Ends an open stream with the dialect's error because the gateway stops. */
+  interrupt(error: GatewayError): void;
+  /**
+   * Whether a keep-alive may go to the caller now: it has no half of a frame, and the answer is not one that goes out in
+   * one piece, with a status of its own.
+   */
+  takesKeepAlive(): boolean;
+}
+
+/** The same once the request's bytes are not needed any more. */
+export function released(answering: Answering): Answering {
+  return { ...answering, request: withoutBytes(answering.request) };
 }

@@ -3,7 +3,7 @@ import type { Trace, TracedAttempt } from '../../combos/trace.ts';
 import { faults } from '../../health/faults.ts';
 import type { Judgement } from '../../health/running.ts';
 import type { FaultKind } from '../../providers/fault.ts';
-import type { Failure } from '../upstream/failure.ts';
+import type { Failure } from '../request/failure.ts';
 
 /** A target whose attempts failed. */
 export interface FailedTarget {

@@ -1,55 +1,110 @@
-import type { Target } from '../../combos/resolve.ts';
-import { nameOf } from '../../combos/target.ts';
-import type { TracedAttempt } from '../../combos/trace.ts';
-import { faults } from '../../health/faults.ts';
-import type { Judgement, Running } from '../../health/running.ts';
-import { GatewayError, isErrorCode } from '../../lib/error.ts';
-import { answerFailure } from '../answer/failure.ts';
-import { answerReader } from '../answer/reader.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { nameOf, type Target } from '../../combos/target.ts';
+import type { Config } from '../../config.ts';
+import type { Accounts } from '../../health/accounts.ts';
+import { faults, kindOf } from '../../health/faults.ts';
+import type { Judgement } from '../../health/running.ts';
+import { GatewayError } from '../../lib/error.ts';
+import type { FaultKind } from '../../providers/fault.ts';
+import type { ResponsePlaces } from '../../responses/places.ts';
+import { CallerStream } from '../answer/caller-stream.ts';
+import { answerFailure, type FailedRequest } from '../answer/failure.ts';
+import { openingHeaders } from '../answer/headers.ts';
+import type { AnswerReader } from '../answer/reader.ts';
 import { errorFrame } from '../answer/stream-ending.ts';
-import type { OpenCall, ProxyContext, RunningCall } from '../context.ts';
 import { withoutRoom } from '../inbound/admit.ts';
-import { wantsStream } from '../inbound/wants-stream.ts';
+import { streamFlag } from '../inbound/wants-stream.ts';
+import type { Attempted } from '../metering/entry.ts';
 import { totalUsage } from '../metering/prior-usage.ts';
-import { learnedCap } from '../quirks/output-caps.ts';
-import { learnedRefusal } from '../quirks/refused-members.ts';
-import { leaveOutSeals } from '../quirks/retry-unsealed.ts';
-import { type AnswerReader, Attempt } from '../upstream/attempt.ts';
-import type { Failure } from '../upstream/failure.ts';
-import { upstreamRequest } from '../upstream/request.ts';
-import { type FailedTarget, mostUseful, shortOf, tracedError } from './attempt-failures.ts';
-import { type Call, type CallEnd, callerGone, endOfError, openingHeaders } from './call.ts';
-import { newCall, type Prepared } from './new-call.ts';
-import type { PartialAnswer } from '../relay/partial-relay.ts';
+import { headerTier } from '../metering/served-tier.ts';
+import type { Learned } from '../quirks/learned.ts';
+import { callerGone, endOfError, type RequestEnd } from '../request/end.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { Failure } from '../request/failure.ts';
+import type { OpenCall, RunningCall } from '../request/open-call.ts';
+import type { AnswerSink, AttemptOutcome, GivenResponse } from '../request/outcome.ts';
+import { type OutgoingRequest, type PartialAnswer, withoutBytes } from '../request/outgoing.ts';
+import type { PriorUsage, Used } from '../request/use.ts';
+import type { Watch } from '../request/watch.ts';
+import { notePlace } from '../responses-state/place.ts';
 import { toGoOn } from '../translate/prefill.ts';
+import { Attempt } from '../upstream/attempt.ts';
+import { redactedFailure, redactSecrets } from '../upstream/redaction.ts';
+import { readyRequest, type UpstreamContext } from '../upstream/request.ts';
+import { answerReader } from './answer-reader.ts';
+import { AskedTarget, failedAttempt } from './asked-target.ts';
+import { type FailedTarget, mostUseful, shortOf } from './attempt-failures.ts';
+import { type FinishContext, type FinishedRun, finish } from './finish.ts';
+import { namingModel, outgoingRequest, type RequestBody } from './outgoing-request.ts';
+import { type Step, step } from './step.ts';
 import { TargetSelector } from './target-selector.ts';
+import { variantOf } from './variant.ts';
+
+/** What running a request needs of the gateway. */
+export interface RunContext extends FinishContext, Learned, UpstreamContext {
+  config: Pick<Config, 'keepAliveMs' | 'timeouts'>;
+  watch: Watch<OpenCall>;
+  accounts: Pick<Accounts, 'availability' | 'begin'>;
+  places: Pick<ResponsePlaces, 'note'>;
+}
+
+/** A request that may be sent. */
+export interface Prepared {
+  readonly facts: RequestFacts;
+  readonly body: RequestBody;
+  /** Told how it ended, where its answer may be kept for others. */
+  readonly cache?: FinishedRun['cache'];
+}
 
 /**
- * Runs a prepared call: one attempt after the other until one answers, nobody is left to ask or the caller leaves. The
- * only retry loop.
+ * Runs a request: one attempt after the other until one answers, nobody is left to ask or the caller leaves. The only retry
+ * loop: an attempt is begun here, its outcome comes back here (`settled`), `step` says what comes of it, and `#end` is the
+ * only end.
  */
-export function runCall(context: ProxyContext, prepared: Prepared): void {
+export function runRequest(context: RunContext, prepared: Prepared): void {
   new Run(context, prepared).start();
 }
 
-/** A call on its way. A class, because there is one for every request. */
-class Run implements OpenCall {
+/** A request on its way. A class, because there is one for every request. */
+class Run implements AnswerSink, OpenCall {
   slot = -1;
-  readonly #context: ProxyContext;
-  /** Not its body: that is let go of once a stream has begun, and the call has it until then. */
-  readonly #prepared: Omit<Prepared, 'body'>;
-  readonly #call: Call;
+  readonly #context: RunContext;
+  readonly #facts: RequestFacts;
+  readonly #caller: CallerStream;
   readonly #selector: TargetSelector;
+  readonly #cache: FinishedRun['cache'];
   readonly #failed: FailedTarget[] = [];
+  /** The caller's own bytes; empty once nobody can be asked any more. */
+  #body: RequestBody;
+  #ended = false;
+
+  /** Who is asked, or was last. */
+  #target: Target;
+  /** Null where its account was told already that it failed. */
+  #asked: AskedTarget | null = null;
+  /** What it was sent last. */
+  #request: OutgoingRequest | null = null;
   /** Null while nobody is asked. */
   #reader: AnswerReader | null = null;
-  /** The account's view of the turn under way. */
-  #running: Running | null = null;
-  #attempt: TracedAttempt | null = null;
-  /** The same target is asked once more, on a new socket. */
+  #attempt: Attempt | null = null;
+  #attempts = 0;
+  /** The target is asked once more, on a new socket. */
   #again = false;
-  /** The request was changed for this target, and must not be made anew. */
-  #unsealing = false;
+  /** The attempt under way has content for the caller. */
+  #answers = false;
+  /** The most that a target said it would write for this request. */
+  #told: { target: Target; most: number } | null = null;
+
+  /** The answer that broke off, and what was used for it. */
+  #partial: PartialAnswer | null = null;
+  #priorUsage: PriorUsage | null = null;
+  #continued = 0;
+
+  /** Of the last answer: its id at the upstream and the tier that it was served in. */
+  #upstreamRequestId: string | null = null;
+  #servedTier: string | null = null;
+  #firstByteAt: number | null = null;
+
   /** Milliseconds until the next turn; null while none is waited for. */
   #pause: number | null = null;
   /** How long the caller has heard nothing, in milliseconds. */
@@ -60,23 +115,23 @@ class Run implements OpenCall {
   #admitted: Target;
   #noRoom: GatewayError | null = null;
 
-  constructor(context: ProxyContext, prepared: Prepared) {
+  constructor(context: RunContext, { body, cache = () => {}, facts }: Prepared) {
+    const { catalog, codec, exchange, named, plan, targets } = facts;
     this.#context = context;
-    const { body: _, ...rest } = prepared;
-    this.#prepared = rest;
-    this.#admitted = prepared.targets[0];
-    this.#call = newCall(context, prepared, {
-      ended: (end) => this.#ended(end),
-      triedAgain: (error) => this.#triedAgain(error),
-      failed: (failure) => this.#onFailure(failure),
-      interrupted: (failure, partialAnswer, used) => this.#onBrokeOff(failure, partialAnswer, used),
-      heard: (headers) => this.#running?.heard(headers),
-      delivers: (at) => this.#delivers(at),
+    this.#facts = facts;
+    this.#body = body;
+    this.#cache = cache;
+    this.#target = targets[0];
+    this.#admitted = targets[0];
+    this.#caller = new CallerStream({
+      response: exchange.response,
+      codec: codec.stream,
+      array: named?.array === true,
+      onDrain: () => this.#attempt?.resume(),
     });
-    const { catalog } = prepared.snapshot;
     this.#selector = new TargetSelector({
-      targets: prepared.targets,
-      retryPolicy: prepared.plan.options,
+      targets,
+      retryPolicy: plan.options,
       accounts: context.accounts,
       contextOf: ({ model, provider }) => catalog.describe(provider, model)?.contextWindow ?? null,
       now: context.now,
@@ -88,27 +143,27 @@ class Run implements OpenCall {
   }
 
   describe(): RunningCall {
-    const { attempts, codec, exchange, firstByteAt, keyId, requestedModel, target } = this.#call;
+    const { codec, exchange, principal, requestedModel } = this.#facts;
     return {
       id: exchange.id,
       startedAt: exchange.startedAt,
-      keyId,
+      keyId: principal.keyId,
       format: codec.format,
       requestedModel: requestedModel.slice(0, 256),
-      connection: target.connection.name,
-      model: target.model.slice(0, 256),
-      attempts,
-      state: this.waits ? 'waiting' : firstByteAt === null ? 'asked' : 'answering',
+      connection: this.#target.connection.name,
+      model: this.#target.model.slice(0, 256),
+      attempts: this.#attempts,
+      state: this.waits ? 'waiting' : this.#firstByteAt === null ? 'asked' : 'answering',
       userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
     };
   }
 
   start(): void {
-    const { response } = this.#call.exchange;
+    const { response } = this.#facts.exchange;
     response.on('close', () => this.#onCallerGone());
     if (response.destroyed) {
       // It left while the request was being made ready.
-      this.#call.end(callerGone(false));
+      this.#end(callerGone(false));
       return;
     }
     this.#context.watch.add(this);
@@ -116,7 +171,7 @@ class Run implements OpenCall {
   }
 
   tick(elapsed: number): void {
-    if (this.#pause === null) this.#call.attempt?.tick(elapsed);
+    if (this.#pause === null) this.#attempt?.tick(elapsed);
     else {
       this.#pause -= elapsed;
       if (this.#pause <= 0) {
@@ -124,21 +179,22 @@ class Run implements OpenCall {
         this.#nextTurn();
       }
     }
-    if (!this.#call.ended) this.#keepAlive(elapsed);
+    if (!this.#ended) this.#keepAlive(elapsed);
   }
 
+  /** The gateway stops. */
   interrupt(error: GatewayError): void {
-    this.#call.attempt?.abort();
+    this.#attempt?.abort();
     if (this.#reader !== null) this.#reader.interrupt(error);
-    else if (this.#call.partialAnswer !== null) this.#endUnfinished(error, errorFrame(this.#call, error));
-    else answerFailure(this.#call, { error, safeToRetry: false }, null);
+    else if (this.#partial !== null) this.#breakOff(error, errorFrame(this.#telling, error));
+    else this.#answer({ error, safeToRetry: false });
   }
 
   #onCallerGone(): void {
-    if (this.#call.ended) return;
-    if (this.#reader === null) this.#call.end(callerGone(this.#hasStream));
+    if (this.#ended) return;
+    if (this.#reader === null) this.#end(callerGone(this.#hasStream));
     else this.#reader.onCallerGone();
-    this.#call.attempt?.abort();
+    this.#attempt?.abort();
   }
 
   #nextTurn(): void {
@@ -158,231 +214,337 @@ class Run implements OpenCall {
 
   /** A stream that has been silent for too long carries a keep-alive, whoever is asked or waited for meanwhile. */
   #keepAlive(elapsed: number): void {
-    const call = this.#call;
-    const { caller } = call;
+    const caller = this.#caller;
     this.#silence = caller.wrote() ? 0 : this.#silence + elapsed;
     if (this.#silence < this.#context.config.keepAliveMs) return;
     this.#silence = 0;
     if (!caller.takesKeepAlive || this.#reader?.takesKeepAlive() === false) return;
     if (caller.state === 'unopened') {
-      this.#streams ??= wantsStream(call);
+      this.#streams ??= this.#wantsStream();
       if (!this.#streams) return;
     }
-    caller.keepAlive(() => openingHeaders(call));
+    caller.keepAlive(() => openingHeaders(this.#facts));
+  }
+
+  /** Whether the caller is to get a stream, whatever the target is asked for. */
+  #wantsStream(): boolean {
+    const { codec, named, turn } = this.#facts;
+    const translation = this.#request?.translation ?? null;
+    if (translation !== null) return translation.stream;
+    return turn?.compacts !== true && streamFlag({ body: this.#body.pieces, codec, named });
   }
 
   get #hasStream(): boolean {
-    return this.#call.caller.state !== 'unopened';
+    return this.#caller.state !== 'unopened';
   }
 
   /** A target takes what it may use out of the budgets first. One that has no room there is passed over. */
   #move(target: Target): void {
-    const { admission } = this.#prepared;
-    if (admission === null || target === this.#admitted) {
-      this.#begin(target);
+    const { reservation } = this.#facts;
+    if (reservation === null || target === this.#admitted) {
+      this.#ask(target);
       return;
     }
-    const refused = admission.moveTo(target);
+    const refused = reservation.moveTo(target);
     if (refused instanceof Promise) void refused.then((error) => this.#moved(target, error));
     else this.#moved(target, refused);
   }
 
   #moved(target: Target, refused: GatewayError | null): void {
-    if (this.#call.ended) return;
+    if (this.#ended) return;
     if (refused === null) {
       this.#admitted = target;
-      this.#begin(target);
+      this.#ask(target);
       return;
     }
     this.#noRoom ??= refused;
-    this.#prepared.plan.trace.skipped.push(withoutRoom(target, refused));
+    this.#facts.trace.skipped.push(withoutRoom(target, refused));
     this.#nextTurn();
   }
 
-  #begin(target: Target): void {
-    const { partialAnswer } = this.#call;
-    this.#call.target = (partialAnswer && toGoOn(target, partialAnswer.begun)) ?? target;
+  #ask(chosen: Target): void {
+    const { exchange, trace } = this.#facts;
+    const partial = this.#partial;
+    const target = (partial && toGoOn(chosen, partial.begun)) ?? chosen;
+    this.#target = target;
     this.#again = false;
-    this.#unsealing = false;
-    this.#running = this.#context.accounts.begin(target);
-    this.#try();
+    const running = this.#context.accounts.begin(chosen);
+    this.#asked = new AskedTarget({ target, running, trace, clock: exchange.clock });
+    this.#body = namingModel(this.#facts, this.#body, { target, partial });
+    this.#try((attempt) =>
+      outgoingRequest(this.#context, this.#facts, {
+        target,
+        attempt,
+        asked: this.#body.pieces,
+        partial,
+        priorUsage: this.#priorUsage,
+        most: this.#told?.target === target ? this.#told.most : null,
+      }),
+    );
   }
 
-  #try(): void {
-    const call = this.#call;
-    const context = this.#context;
-    call.attempts += 1;
-    call.upstreamStatus = null;
-    this.#attempt = {
-      ...nameOf(call.target),
-      startedMs: this.#sinceStart(),
-      durationMs: 0,
-      status: null,
-      outcome: 'aborted',
-      error: null,
-      effect: null,
-      ...(call.partialAnswer === null ? {} : { begunWith: call.partialAnswer.begun.text.length }),
-    };
-    this.#prepared.plan.trace.attempts.push(this.#attempt);
+  /** One attempt. @param make the request that it sends; counted from 1 */
+  #try(make: (attempt: number) => OutgoingRequest): void {
+    this.#attempts += 1;
+    this.#answers = false;
+    this.#asked?.begin({ target: this.#target, partial: this.#partial });
     try {
-      this.#reader = answerReader(context, call, this.#prepared.facts.format, this.#unsealing);
-      const request = upstreamRequest(context, call, this.#again);
-      call.attempt = new Attempt(request.host, this.#reader, context.config.timeouts);
-      call.attempt.start(request);
+      const made = make(this.#attempts);
+      const { request, upstream } = readyRequest(this.#context, this.#facts, made, this.#again);
+      this.#request = request;
+      this.#reader = answerReader({
+        facts: this.#facts,
+        request,
+        caller: this.#caller,
+        sink: this,
+        redact: redacting(this.#context, request.target),
+      });
+      this.#attempt = new Attempt(upstream.host, this.#reader, this.#context.config.timeouts);
+      this.#attempt.start(upstream);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      call.failed({ error, safeToRetry: false });
+      this.settled({ kind: 'failed', failure: { error, safeToRetry: false } });
     }
   }
 
-  #triedAgain(error: GatewayError): boolean {
-    const call = this.#call;
-    const { outputCaps, refused } = this.#context;
-    if (learnedRefusal(refused, call, error) || learnedCap(outputCaps, call, error)) this.#unsealing = false;
-    else if (!this.#unsealing && leaveOutSeals(call, error)) this.#unsealing = true;
-    else return false;
-    this.#close({ outcome: 'failed', error: tracedError({ error, safeToRetry: false }) });
-    this.#try();
-    return true;
+  head(status: number, headers: IncomingHttpHeaders): void {
+    const id = headers['request-id'] ?? headers['x-request-id'];
+    if (typeof id === 'string') this.#upstreamRequestId = id;
+    this.#servedTier = headerTier(headers);
+    this.#asked?.heard(status, headers);
   }
 
-  #onFailure(failure: Failure): void {
-    const call = this.#call;
-    if (call.ended) return;
+  committed(began: Buffer | null, isFinal: boolean): void {
+    const request = this.#request;
+    if (request === null) return;
+    if (began !== null) notePlace(this.#context.places, this.#facts, request, began);
+    if (!this.#answers) {
+      this.#answers = true;
+      if (this.#partial !== null) this.#continued += 1;
+      const at = performance.now();
+      this.#firstByteAt ??= at;
+      this.#asked?.answers(at);
+    }
+    if (!isFinal) return;
+    this.#request = withoutBytes(request);
+    this.#body = { ...this.#body, pieces: [] };
+  }
+
+  settled(found: AttemptOutcome): void {
+    if (this.#ended) return;
+    const outcome = this.#withVariant(found);
     // One that has reported its failure inside a stream may go on for ever, and nobody watches it any more.
-    call.attempt?.abort();
-    if (call.exchange.response.destroyed) {
-      call.end(callerGone(this.#hasStream));
-      return;
+    if (outcome.kind !== 'completed') this.#attempt?.abort();
+    const { exchange, upload } = this.#facts;
+    const failsAnywhere =
+      outcome.kind === 'failed' &&
+      faults[kindOf(failedAttempt(outcome.failure), this.#target.provider)].next === 'stop';
+    const standing = {
+      again: this.#again,
+      goesOn: this.#partial !== null,
+      once: upload?.begun === true,
+      left: exchange.response.destroyed,
+    };
+    this.#do(step(standing, outcome, failsAnywhere), outcome);
+  }
+
+  /** A failure without secrets; one that names what the target does not take, as the request without that. */
+  #withVariant(outcome: AttemptOutcome): AttemptOutcome {
+    if (outcome.kind !== 'failed' && outcome.kind !== 'interrupted') return outcome;
+    const { answer, error } = outcome.failure;
+    const request = this.#request;
+    const failure = redactedFailure(outcome.failure, redacting(this.#context, this.#target));
+    const plain = { ...outcome, failure };
+    if (answer === undefined || request === null) return plain;
+    try {
+      const variant = variantOf(this.#context, this.#facts, request, error);
+      return variant === null ? plain : { kind: 'retry-variant', error: failure.error, variant };
+    } catch (thrown) {
+      if (!(thrown instanceof GatewayError)) throw thrown;
+      return { kind: 'failed', failure: { error: thrown, safeToRetry: false } };
     }
-    // A form comes only once.
-    const once = call.upload?.begun === true;
-    if (failure.safeToRetry && !this.#again && !once) {
-      this.#close({ outcome: 'failed', error: tracedError(failure) });
-      this.#again = true;
-      this.#try();
-      return;
+  }
+
+  #do(next: Step, outcome: AttemptOutcome): void {
+    switch (next.do) {
+      case 'finish':
+        this.#finish(outcome);
+        return;
+      case 'leave':
+        if (outcome.kind === 'interrupted') this.#countPart(outcome.used);
+        this.#end(callerGone(this.#hasStream));
+        return;
+      case 'send-again':
+        this.#again = true;
+        this.#sendNext(outcome, this.#request);
+        return;
+      case 'send':
+        this.#sendNext(outcome, next.request);
+        return;
+      case 'ask-another':
+      case 'give-up':
+        this.#passOver(outcome, next.do === 'give-up');
+        return;
     }
+  }
+
+  /** The same target is asked once more. */
+  #sendNext(outcome: AttemptOutcome, request: OutgoingRequest | null): void {
+    const error = errorOf(outcome);
+    if (error === null || request === null) return;
+    this.#asked?.failedOnce({ error, safeToRetry: false });
+    if (request.most !== null) this.#told = { target: request.target, most: request.most };
+    this.#try((attempt) => ({ ...request, attempt }));
+  }
+
+  /** The target has failed: its account is told, and others are asked unless none would do better. */
+  #passOver(outcome: AttemptOutcome, isLast: boolean): void {
+    if (outcome.kind !== 'failed' && outcome.kind !== 'interrupted') return;
+    const { failure } = outcome;
+    const target = this.#target;
+    const judgement = this.#asked?.failed(failure) ?? unknown;
+    this.#asked = null;
     this.#reader = null;
-    const judgement = this.#judge(failure);
-    this.#failed.push({ target: call.target, failure, judgement });
-    // What is wrong with a request to go on may be right with another's, or with none.
-    if (once || (faults[judgement.kind].next === 'stop' && call.partialAnswer === null)) {
+    this.#request = this.#request && withoutBytes(this.#request);
+    this.#failed.push({ target, failure, judgement });
+    if (isLast) {
       this.#giveUp();
       return;
     }
-    this.#selector.failed(call.target, judgement.kind);
+    if (outcome.kind === 'interrupted' && outcome.partial !== null) {
+      this.#countPart(outcome.used);
+      this.#partial = outcome.partial;
+      this.#keepThoseThatGoOn(outcome.partial, judgement.kind);
+    } else this.#selector.failed(target, judgement.kind);
     this.#nextTurn();
   }
 
   /** The caller has the beginning of an answer: whoever can goes on with it. */
-  #onBrokeOff(
-    failure: Failure,
-    partialAnswer: PartialAnswer,
-    used: Pick<CallEnd, 'usage' | 'estimated'>,
-  ): void {
-    const call = this.#call;
-    if (call.ended) return;
-    call.attempt?.abort();
-    call.priorUsage = totalUsage(call, used);
-    call.partialAnswer = partialAnswer;
-    if (call.exchange.response.destroyed) {
-      call.end(callerGone(true));
-      return;
-    }
-    this.#reader = null;
-    const judgement = this.#judge(failure);
-    this.#failed.push({ target: call.target, failure, judgement });
-    const fits = (other: Target) => toGoOn(other, partialAnswer.begun) !== null;
-    const unfit = this.#selector.interrupted(call.target, judgement.kind, fits);
+  #keepThoseThatGoOn({ begun }: PartialAnswer, kind: FaultKind): void {
+    const unfit = this.#selector.interrupted(this.#target, kind, (other) => toGoOn(other, begun) !== null);
     const detail = 'Its format or its server has no way to go on with an answer that another began';
-    const { skipped } = this.#prepared.plan.trace;
+    const { skipped } = this.#facts.trace;
     skipped.push(...unfit.map((target) => ({ ...nameOf(target), reason: 'begun' as const, detail })));
-    this.#nextTurn();
   }
 
-  #endUnfinished(error: GatewayError, ending: Buffer | null): void {
-    this.#call.caller.breakOff(ending);
-    this.#call.end({ ...endOfError(error, true), status: 200 });
-  }
-
-  /** Tells the account, and the trace, of a turn that failed. */
-  #judge(failure: Failure): Judgement {
-    const { answer, error } = failure;
-    const judgement = this.#running?.failed({
-      code: error.code,
-      status: error.code === 'upstream_error' ? error.status : null,
-      said: answer?.said ?? error.message,
-      message: error.message,
-      headers: answer?.headers ?? {},
-      retryAfter: error.retryAfter,
-    });
-    this.#running?.closed();
-    this.#running = null;
-    const { effect = null } = judgement ?? {};
-    this.#close({ outcome: 'failed', error: tracedError(failure), effect });
-    return judgement ?? { kind: 'request', effect: null, told: null };
+  #countPart(used: Used): void {
+    this.#priorUsage = totalUsage(this.#facts.price, this.#target, used, this.#priorUsage);
   }
 
   #giveUp(): void {
-    const call = this.#call;
-    if (call.partialAnswer !== null) {
-      this.#endUnfinished(call.partialAnswer.error, call.partialAnswer.ending);
+    if (this.#partial !== null) {
+      this.#breakOff(this.#partial.error, this.#partial.ending);
       return;
     }
     const found = mostUseful(this.#failed);
     if (found === null) {
       const error = this.#noRoom ?? this.#selector.refusal();
-      answerFailure(call, { error, safeToRetry: false }, null);
+      this.#answer({ error, safeToRetry: false });
       return;
     }
-    call.target = found.target;
+    this.#target = found.target;
     // What one of several said of its own limit is no measure for all of them.
     const exhausted = found.judgement.told !== null && this.#selector.exhausted;
     const failure = exhausted ? { error: this.#selector.refusal(), safeToRetry: false } : found.failure;
-    answerFailure(call, failure, shortOf(this.#failed));
+    this.#answer(failure, shortOf(this.#failed));
   }
 
-  #delivers(at: number): void {
-    this.#running?.succeeded(at - this.#call.exchange.clock - (this.#attempt?.startedMs ?? 0));
+  /** The caller gets the failure as its answer. */
+  #answer(failure: Failure, tried: string | null = null): void {
+    const by = { ...(this.#request ?? notSent), target: this.#target, attempt: this.#attempts };
+    this.#end(answerFailure({ ...this.#telling, caller: this.#caller, by }, failure, tried));
   }
 
-  /** The trace of the attempt under way is complete. */
-  #close(how: Pick<TracedAttempt, 'outcome' | 'error'> & Partial<Pick<TracedAttempt, 'effect'>>): void {
-    if (this.#attempt === null) return;
-    const { startedMs } = this.#attempt;
-    const durationMs = this.#sinceStart() - startedMs;
-    Object.assign(this.#attempt, { ...how, durationMs, status: this.#call.upstreamStatus });
-    this.#attempt = null;
+  /** An answer that broke off ends there. */
+  #breakOff(error: GatewayError, ending: Buffer | null): void {
+    this.#caller.breakOff(ending);
+    this.#end({ ...endOfError(error, true), status: 200 });
   }
 
-  #ended(end: CallEnd): void {
+  get #telling(): Pick<FailedRequest, 'facts' | 'redact'> {
+    return { facts: this.#facts, redact: redacting(this.#context, this.#target) };
+  }
+
+  #finish(outcome: AttemptOutcome): void {
+    switch (outcome.kind) {
+      case 'completed': {
+        const { error, response, status, streamed, used } = outcome;
+        this.#servedTier = used.tier;
+        const how = error === null ? ('ok' as const) : ('failed' as const);
+        const { estimated, usage } = used;
+        this.#end({ status, outcome: how, error, streamed, usage, estimated }, response);
+        this.#attempt?.closeSoon();
+        return;
+      }
+      case 'interrupted': {
+        const { ending, failure, status, streamed, used } = outcome;
+        const { estimated, usage } = used;
+        this.#servedTier = used.tier;
+        this.#caller.breakOff(ending);
+        this.#end({ ...endOfError(failure.error, streamed), status, usage, estimated });
+        return;
+      }
+      case 'client-gone': {
+        const { estimated, tier, usage } = outcome.used;
+        this.#servedTier = tier ?? this.#servedTier;
+        this.#end({ ...callerGone(outcome.streamed), usage, estimated });
+        return;
+      }
+    }
+  }
+
+  /** The only end of a request. Later calls do nothing. */
+  #end(end: RequestEnd, response: GivenResponse | null = null): void {
+    if (this.#ended) return;
+    this.#ended = true;
     this.#context.watch.remove(this);
-    const running = this.#running;
-    this.#running = null;
-    const { error, outcome } = end;
     // An upstream that has failed in the middle may go on for ever, and nobody watches it any more.
-    if (outcome === 'failed') this.#call.attempt?.abort();
-    if (outcome === 'ok') {
-      running?.succeeded(null);
-      this.#close({ outcome: 'answered', error: null });
-    } else if (outcome === 'failed' && error !== null && running !== null) {
-      const effect = brokenOff(running, error);
-      this.#close({ outcome: 'failed', error: { ...error, message: error.message.slice(0, 300) }, effect });
-    } else this.#close({ outcome: 'aborted', error: null });
-    running?.closed();
-    const { trace } = this.#prepared.plan;
-    trace.skipped.push(...this.#selector.skipped());
+    if (end.outcome === 'failed') this.#attempt?.abort();
+    finish(this.#context, {
+      facts: this.#facts,
+      end: this.#withoutSecrets(end),
+      run: {
+        attempted: this.#attempted(),
+        asked: this.#asked,
+        response,
+        skipped: this.#selector.skipped(),
+        cache: this.#cache,
+      },
+    });
   }
 
-  #sinceStart(): number {
-    return Math.round(performance.now() - this.#call.exchange.clock);
+  #withoutSecrets(end: RequestEnd): RequestEnd {
+    if (end.error === null) return end;
+    const { code, message } = end.error;
+    const { redact } = this.#telling;
+    return { ...end, error: { code, message: redact(message) } };
+  }
+
+  #attempted(): Attempted {
+    return {
+      facts: this.#facts,
+      target: this.#target,
+      attempts: this.#attempts,
+      dropped: this.#request?.dropped ?? [],
+      continued: this.#continued,
+      servedTier: this.#servedTier,
+      priorUsage: this.#priorUsage,
+      firstByteAt: this.#firstByteAt,
+      upstreamRequestId: this.#upstreamRequestId,
+    };
   }
 }
 
-/** An answer that failed after it had begun counts against its account as any other. */
-function brokenOff(running: Running, { code, message }: NonNullable<CallEnd['error']>): string | null {
-  if (!isErrorCode(code)) return null;
-  const status = code === 'upstream_error' ? 502 : null;
-  return running.failed({ code, status, said: message, message, headers: {}, retryAfter: null }).effect;
+/** A request before anything was sent. */
+const notSent = { dropped: [], translation: null };
+
+const unknown: Judgement = { kind: 'request', effect: null, told: null };
+
+function errorOf(outcome: AttemptOutcome): GatewayError | null {
+  if (outcome.kind === 'retry-variant') return outcome.error;
+  return outcome.kind === 'failed' ? outcome.failure.error : null;
+}
+
+function redacting(context: Pick<RunContext, 'tokens'>, { connection }: Target): (text: string) => string {
+  return (text) => redactSecrets(context, connection, text);
 }

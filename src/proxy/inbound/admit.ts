@@ -1,3 +1,4 @@
+import type { Limits } from '../../budgets/limits.ts';
 import { rateHeaders } from '../../budgets/rate-headers.ts';
 import { type Refusal, refusalError } from '../../budgets/refusal.ts';
 import type { BudgetReservation, ChargeScope } from '../../budgets/reservation.ts';
@@ -6,15 +7,15 @@ import type { ModelPrice } from '../../catalog/price.ts';
 import { noUsage, type Usage, type WireFormat } from '../../codecs/wire-format.ts';
 import { nameOf, type Target } from '../../combos/target.ts';
 import type { Skip, Trace } from '../../combos/trace.ts';
+import { pairs } from '../../http/flat-headers.ts';
 import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import type { Snapshot } from '../../snapshot.ts';
-import type { ProxyContext } from '../context.ts';
 import { estimateInput } from '../metering/meter.ts';
-import { pairs } from '../upstream/headers.ts';
+import type { LedgerFacts, RequestReservation } from '../request/facts.ts';
+import type { Served } from '../request/use.ts';
 import { askedAnswers } from './asked-answers.ts';
 import { askedOutput } from './asked-output.ts';
-import type { LedgerFacts, Served } from '../metering/entry.ts';
 
 /** Output that is expected of a request that sets no bound to it. */
 const USUAL_OUTPUT = 4_096;
@@ -31,45 +32,42 @@ const usualUse: Partial<Record<WireFormat, Partial<Usage>>> = {
   'openai-translations': { audioInput: 2_000, output: 500, audioSeconds: 60 },
 };
 
+/** Who says whether there is room. */
+export interface AdmitContext {
+  limits: Pick<Limits, 'hold'>;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
 export interface Asking {
   facts: LedgerFacts;
   body: readonly Buffer[];
   targets: readonly [Target, ...Target[]];
   /** Is told of the targets that there was no room for. */
-  trace: Trace;
+  trace: Pick<Trace, 'skipped'>;
   snapshot: Snapshot;
 }
 
 /** A request that the budgets let in: what it holds of them, and the targets that are left. */
 export interface Admitted {
-  admission: RequestReservation | null;
+  reservation: RequestReservation | null;
   targets: readonly [Target, ...Target[]];
-}
-
-/** What a call does with its hold on the budgets. */
-export interface RequestReservation {
-  /** Sets aside what an attempt at a target may use, instead of that at an earlier one. Null: it may be made. */
-  moveTo(target: Target): GatewayError | null | Promise<GatewayError | null>;
-  /** Counts what was used; null gives everything back. */
-  settle(used: { usage: Usage | null; costUsd: number | null } | null): void;
-  /** What is left of the limits, in the caller's convention, flat. */
-  headers(): string[];
 }
 
 /**
  * Sets aside what a request may use at its first target that the budgets have room for.
  * @throws GatewayError `budget_exceeded`, `rate_limit_exceeded`, `unpriced_model`
  */
-export async function admit(context: ProxyContext, asking: Asking): Promise<Admitted> {
+export async function admit(context: AdmitContext, asking: Asking): Promise<Admitted> {
   const { facts, targets, trace } = asking;
   const { comboId, principal, tags } = facts;
   const reservation = context.limits.hold({ keyId: principal.keyId, comboId, tags });
-  if (reservation === null) return { admission: null, targets };
-  const admission = admissionOf(context, reservation, asking);
+  if (reservation === null) return { reservation: null, targets };
+  const held = heldFor(context, reservation, asking);
   let refused: GatewayError | null = null;
   for (const [index, target] of targets.entries()) {
-    const error = await admission.moveTo(target);
-    if (error === null) return { admission, targets: [target, ...targets.slice(index + 1)] };
+    const error = await held.moveTo(target);
+    if (error === null) return { reservation: held, targets: [target, ...targets.slice(index + 1)] };
     trace.skipped.push(withoutRoom(target, error));
     refused ??= error;
   }
@@ -81,11 +79,7 @@ export function withoutRoom(target: Target, { kind, message }: GatewayError): Sk
   return { ...nameOf(target), reason: kind === 'billing' ? 'budget' : 'limit', detail: message };
 }
 
-function admissionOf(
-  { now }: ProxyContext,
-  reservation: BudgetReservation,
-  asking: Asking,
-): RequestReservation {
+function heldFor({ now }: AdmitContext, reservation: BudgetReservation, asking: Asking): RequestReservation {
   const { facts, snapshot } = asking;
   const dialect = facts.format === 'anthropic-messages' ? 'anthropic' : 'openai';
   // At once: what is made later keeps the request's bytes as long as the answer takes.

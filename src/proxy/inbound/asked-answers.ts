@@ -2,7 +2,7 @@ import { OPEN_LIST, QUOTE } from '../../codecs/json/bytes.ts';
 import { JsonCursor } from '../../codecs/json/cursor.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import { joined } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
 import { largestNumber } from './asked-output.ts';
 
 /** The members of the request in which each format says how many answers it wants; of several the largest counts. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import { joined } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
 
 /** The members of a request in which each format names a service tier; of several the first that names one counts. */
 const members: Partial<Record<WireFormat, readonly string[]>> = {

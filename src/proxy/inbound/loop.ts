@@ -1,6 +1,8 @@
 import type { AnyExchange } from '../../http/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { viaHeader } from '../upstream/headers.ts';
+
+/** Lists the gateways that a request has passed, so that one pointed at itself is noticed. */
+export const viaHeader = 'x-gateway-via';
 
 /** @throws GatewayError `loop_detected` for a request that has passed this gateway before */
 export function refuseLoop(exchange: Pick<AnyExchange, 'request'>, instance: string): void {

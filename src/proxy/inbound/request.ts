@@ -1,6 +1,6 @@
 import { GatewayError } from '../../lib/error.ts';
+import { joined } from '../json/joined.ts';
 import { findModel } from '../json/splice.ts';
-import { joined } from '../metering/meter.ts';
 
 export interface RequestedModel {
   value: string;

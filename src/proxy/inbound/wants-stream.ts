@@ -1,29 +1,29 @@
-import type { Call } from '../dispatch/call.ts';
+import type { Codec } from '../../codecs/codec.ts';
+import { joined } from '../json/joined.ts';
 import { topLevel } from '../json/splice.ts';
-import { joined } from '../metering/meter.ts';
+import type { NamedInPath } from '../request/facts.ts';
 
 const HEAD_WINDOW = 1024;
 const TAIL_WINDOW = 2048;
 const key = Buffer.from('"stream"');
 
-type Asked = Pick<Call, 'body' | 'codec' | 'named'>;
+/** A request and how its format asks for a stream. */
+export interface StreamQuestion {
+  readonly body: readonly Buffer[];
+  readonly codec: Pick<Codec, 'stream'>;
+  readonly named: NamedInPath | null;
+}
 
 /** Whether the request asks for a stream, by its path or by a strict scan of the whole body. */
-export function streamFlag({ body, codec, named }: Asked): boolean {
+export function streamFlag({ body, codec, named }: StreamQuestion): boolean {
   if (named !== null) return named.stream;
   const scan = topLevel(joined(body));
   if (codec.stream?.byDefault === true) return scan.ok && scan.stream?.text !== 'false';
   return scan.ok && scan.stream?.text === 'true';
 }
 
-/** Whether the caller is to get a stream, whatever the target is asked for. */
-export function wantsStream(call: Call): boolean {
-  if (call.translated !== null) return call.translated.stream;
-  return call.turn?.compacts !== true && streamFlag(call);
-}
-
 /** The same for an upstream that did stream: a `"stream": true` near either end is believed without the scan. */
-export function asksForStream(asked: Asked): boolean {
+export function asksForStream(asked: StreamQuestion): boolean {
   return nearEnds(asked.body) || streamFlag(asked);
 }
 
@@ -31,10 +31,11 @@ export function asksForStream(asked: Asked): boolean {
  * The same for an upstream that did not stream. Only a flag near either end, where every known client writes
  * it, is worth the scan; one in the middle of a long body is not seen.
  */
-export function askedForStream(asked: Asked): boolean {
+export function askedForStream(asked: StreamQuestion): boolean {
   const told = asked.named !== null || asked.codec.stream?.byDefault === true;
   return (told || nearEnds(asked.body)) && streamFlag(asked);
 }
+
 function nearEnds(body: readonly Buffer[]): boolean {
   const first = body[0];
   const last = body.at(-1);

@@ -3,7 +3,7 @@ import { OPEN_LIST, OPEN_OBJECT } from '../../codecs/json/bytes.ts';
 import { JsonCursor } from '../../codecs/json/cursor.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { joined } from '../metering/meter.ts';
+import { joined } from './joined.ts';
 
 /**
  * Fields beside `model` by which an upstream may run another model, in lower case; beside these, all that speak of

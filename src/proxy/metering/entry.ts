@@ -1,33 +1,14 @@
-import type { Principal } from '../../access/authenticate.ts';
-import type { Catalog } from '../../catalog/catalog.ts';
-import { cacheSavings, costOf } from '../../catalog/cost.ts';
-import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
-import type { Target } from '../../combos/resolve.ts';
 import { sessionNameOf } from '../../combos/session.ts';
-import type { Trace } from '../../combos/trace.ts';
+import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
-import type { RequestOrigin } from '../context.ts';
-import type { Call, CallEnd, Priced } from '../dispatch/call.ts';
+import type { RequestEnd } from '../request/end.ts';
+import type { LedgerFacts, RequestFacts } from '../request/facts.ts';
+import type { PriorUsage } from '../request/use.ts';
+import { unpriced } from './price.ts';
 import { totalUsage } from './prior-usage.ts';
 
-/** What is known of a call before it has a target. */
-export interface LedgerFacts {
-  exchange: AnyExchange;
-  format: WireFormat;
-  principal: Principal;
-  requestedModel: string | null;
-  /** The combo through which it was resolved. */
-  comboId: string | null;
-  /** Why it goes where it goes; null before that is decided. */
-  trace: Trace | null;
-  /** What it is counted under, beside its key; those of the key alone before the request was read. */
-  tags: readonly string[];
-  /** The service tier that was asked for, as `tierWord` has it; null where none was named, or the request is not read yet. */
-  askedTier: string | null;
-}
-
-/** What is known of a call before anything of it was read. */
+/** What is known of a request before anything of it was read. */
 export function newFacts({
   exchange,
   format,
@@ -46,37 +27,61 @@ export function newFacts({
   };
 }
 
-const unpriced: Priced = { usd: null, saved: null, source: null };
-
-/** What an answer used, and the tier that it was served in; null where it did not say. */
-export interface Served {
-  usage: Usage | null;
-  tier: string | null;
+/** How a request went that had targets. */
+export interface Attempted {
+  readonly facts: RequestFacts;
+  /** Who answered, or whose failure was answered. */
+  readonly target: Target;
+  readonly attempts: number;
+  /** What the last one was not told. */
+  readonly dropped: readonly string[];
+  /** How many targets have gone on with an answer that another began. */
+  readonly continued: number;
+  readonly servedTier: string | null;
+  /** What earlier targets used for the beginning of the answer. */
+  readonly priorUsage: PriorUsage | null;
+  /** performance.now() of the first byte that went to the caller. */
+  readonly firstByteAt: number | null;
+  readonly upstreamRequestId: string | null;
 }
 
-/** What was used costs at the price of the request's own time; null where usage or price is unknown. */
-export function priceOf(
-  catalog: Catalog,
-  target: Pick<Target, 'provider' | 'model'>,
-  { tier, usage }: Served,
-  at: number,
-): Priced {
-  const price = usage === null ? null : catalog.priceOf(target.provider, target.model, at, tier);
-  if (usage === null || price === null) return unpriced;
-  return { usd: costOf(price, usage), saved: cacheSavings(price, usage), source: price.source };
-}
+type Used = Pick<LedgerEntry, 'usage' | 'estimated' | 'costUsd' | 'cacheSavingsUsd' | 'priceSource'>;
 
 /** What all targets used that wrote a part of the answer. */
-function usedBy(call: Call | null, end: CallEnd): Pick<CallEnd, 'usage' | 'estimated'> & Priced {
-  if (call === null) return { ...end, ...unpriced };
-  return call.priorUsage === null ? { ...end, ...call.price(end.usage) } : totalUsage(call, end);
+function usedBy(attempted: Attempted | null, { estimated, usage }: RequestEnd): Used {
+  if (attempted === null) return costing({ usage, estimated, ...unpriced });
+  const { facts, priorUsage, servedTier: tier, target } = attempted;
+  if (priorUsage === null) return costing({ usage, estimated, ...facts.price(target, { usage, tier }) });
+  return costing(totalUsage(facts.price, target, { usage, estimated, tier }, priorUsage));
 }
 
-/** The ledger entry of a call that ended; `call` is null when it never had a target. */
-export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null, now: number): LedgerEntry {
+function costing({
+  estimated,
+  saved,
+  source,
+  usage,
+  usd,
+}: Omit<PriorUsage, 'usage'> & Pick<RequestEnd, 'usage'>): Used {
+  return { usage, estimated, costUsd: usd, cacheSavingsUsd: saved, priceSource: source };
+}
+
+/** USD that the combo saved with what a request used and cost, against its first model; null where that is not known. */
+function savedByRouting({ facts: { plan, price } }: Attempted, { costUsd, usage }: Used): number | null {
+  if (plan.first === null || costUsd === null) return null;
+  const { usd } = price(plan.first, { usage, tier: null });
+  return usd === null ? null : usd - costUsd;
+}
+
+/** The ledger entry of a request that ended; `attempted` is null when it never had a target. */
+export function ledgerEntry(
+  facts: LedgerFacts,
+  end: RequestEnd,
+  attempted: Attempted | null,
+  now: number,
+): LedgerEntry {
   const { exchange, format, principal } = facts;
-  const used = usedBy(call, end);
-  const target = call?.target ?? null;
+  const used = usedBy(attempted, end);
+  const target = attempted?.target ?? null;
   return {
     id: exchange.id,
     startedAt: exchange.startedAt,
@@ -89,27 +94,26 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
     comboId: facts.comboId,
     innerComboIds: target?.innerCombos ?? [],
     model: target?.model.slice(0, 256) ?? null,
-    dropped: call === null ? [] : keptWords(call.dropped),
+    dropped: keptWords(attempted?.dropped ?? []),
     status: end.status,
     outcome: end.outcome,
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message.slice(0, 1000) ?? null,
     streamed: end.streamed,
-    usage: used.usage,
-    estimated: used.estimated,
+    ...used,
     cached: false,
-    continued: call?.failovers ?? 0,
+    continued: attempted?.continued ?? 0,
     askedTier: facts.askedTier,
-    servedTier: call?.servedTier ?? null,
-    costUsd: used.usd,
-    priceSource: used.source,
-    cacheSavingsUsd: used.saved,
+    servedTier: attempted?.servedTier ?? null,
     billing: target?.connection.billing ?? 'metered',
-    routingSavingsUsd: call === null ? null : call.savedByRouting(used.usage, used.usd),
-    ttftMs: call === null || call.firstByteAt === null ? null : Math.round(call.firstByteAt - exchange.clock),
+    routingSavingsUsd: attempted === null ? null : savedByRouting(attempted, used),
+    ttftMs:
+      attempted === null || attempted.firstByteAt === null
+        ? null
+        : Math.round(attempted.firstByteAt - exchange.clock),
     durationMs: Math.max(0, now - exchange.startedAt),
-    attempts: call?.attempts ?? 0,
-    upstreamRequestId: call?.upstreamRequestId ?? null,
+    attempts: attempted?.attempts ?? 0,
+    upstreamRequestId: attempted?.upstreamRequestId ?? null,
     userAgent: exchange.request.headers['user-agent']?.slice(0, 256) ?? null,
     session: sessionNameOf(exchange.request.headers),
     tags: facts.tags,
@@ -117,7 +121,7 @@ export function ledgerEntry(facts: LedgerFacts, end: CallEnd, call: Call | null,
 }
 
 /** What the client sent to tie its traces to the gateway's (W3C Trace Context), as it came. */
-export function traceparentOf({ exchange }: Pick<RequestOrigin, 'exchange'>): string | null {
+export function traceparentOf({ exchange }: { exchange: Pick<AnyExchange, 'request'> }): string | null {
   const { traceparent } = exchange.request.headers;
   return typeof traceparent === 'string' ? traceparent : null;
 }

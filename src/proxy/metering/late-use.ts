@@ -1,8 +1,20 @@
+import type { Limits } from '../../budgets/limits.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
-import type { ProxyContext } from '../context.ts';
-import { priceOf, type Served } from './entry.ts';
+import type { LateUse } from '../../ledger/late-use.ts';
+import type { LedgerEntry } from '../../ledger/schema.ts';
+import type { Snapshot } from '../../snapshot.ts';
+import type { Served } from '../request/use.ts';
+import { priceOf } from './price.ts';
+
+/** Where late use is counted. */
+export interface LateUseContext {
+  readonly limits: Pick<Limits, 'countMore'>;
+  snapshot(): Pick<Snapshot, 'catalog'>;
+  /** Puts what a recorded request really used in the place of an estimate, once; null where none waits for that. */
+  replaceEstimate(id: string, useOf: (entry: LedgerEntry) => LateUse): Promise<LedgerEntry | null>;
+}
 
 /**
  * Counts what a response used that was made in the background, which its provider tells only to those who read it: in the
@@ -10,7 +22,7 @@ import { priceOf, type Served } from './entry.ts';
  * @param route where the response is kept
  */
 export async function countLateUse(
-  { limits, replaceEstimate, snapshot }: Pick<ProxyContext, 'limits' | 'replaceEstimate' | 'snapshot'>,
+  { limits, replaceEstimate, snapshot }: LateUseContext,
   requestId: string,
   route: Target,
   { tier, usage }: Served & { usage: Usage },

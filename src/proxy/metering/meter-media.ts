@@ -1,5 +1,6 @@
 import type { MediaAnswer } from '../../codecs/passthrough/media.ts';
-import { joined, Tap } from './meter.ts';
+import { joined } from '../json/joined.ts';
+import { Tap } from './meter.ts';
 
 const HEAD_BYTES = 1_024;
 const TAIL_BYTES = 65_536;

@@ -1,5 +1,6 @@
 import type { Codec, StreamCodec, StreamFacts } from '../../codecs/codec.ts';
 import { noUsage, type Usage } from '../../codecs/wire-format.ts';
+import { joined } from '../json/joined.ts';
 
 const HEAD_BYTES = 4096;
 /** What must follow a record before it is let go of: room for the frames that come after the usage. */
@@ -123,13 +124,6 @@ function recordStart(chunk: Buffer, before: number | undefined): number {
 function lineStart(chunk: Buffer): number {
   const at = chunk.lastIndexOf(LF);
   return at === -1 ? -1 : at + 1;
-}
-
-/** One buffer of the pieces, without a copy when there is only one. */
-export function joined(pieces: readonly Buffer[]): Buffer {
-  const only = pieces[0];
-  if (only === undefined) return Buffer.alloc(0);
-  return pieces.length === 1 ? only : Buffer.concat(pieces);
 }
 
 /**

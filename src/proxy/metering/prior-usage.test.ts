@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noUsage } from '../../codecs/wire-format.ts';
+import { openai } from '../../providers/openai.ts';
+import { usedNothing } from '../request/use.ts';
 import { totalUsage } from './prior-usage.ts';
 
 const priced = (usd: number | null) => () => ({
@@ -9,12 +11,15 @@ const priced = (usd: number | null) => () => ({
   source: usd === null ? null : 'table',
 });
 const usage = { ...noUsage, input: 10, output: 5 };
+const target = { provider: openai, model: 'm' };
+const told = { usage, estimated: true, tier: null };
+const reported = { usage, estimated: false, tier: null };
 
 describe('what several targets used for one answer', () => {
   it('is the sum, each at its own price', () => {
-    const first = totalUsage({ priorUsage: null, price: priced(0.25) }, { usage, estimated: true });
+    const first = totalUsage(priced(0.25), target, told, null);
     assert.deepEqual(first, { usage, estimated: true, usd: 0.25, saved: 0.0625, source: 'table' });
-    const both = totalUsage({ priorUsage: first, price: priced(0.5) }, { usage, estimated: false });
+    const both = totalUsage(priced(0.5), target, reported, first);
     assert.deepEqual(both, {
       usage: { ...noUsage, input: 20, output: 10 },
       estimated: true,
@@ -25,12 +30,8 @@ describe('what several targets used for one answer', () => {
   });
 
   it('has no known cost where one of them has none, and nothing for one that wrote nothing', () => {
-    const first = totalUsage({ priorUsage: null, price: priced(0.25) }, { usage, estimated: true });
-    assert.equal(
-      totalUsage({ priorUsage: first, price: priced(null) }, { usage, estimated: false }).usd,
-      null,
-    );
-    const none = totalUsage({ priorUsage: first, price: priced(null) }, { usage: null, estimated: false });
-    assert.deepEqual(none, first);
+    const first = totalUsage(priced(0.25), target, told, null);
+    assert.equal(totalUsage(priced(null), target, reported, first).usd, null);
+    assert.deepEqual(totalUsage(priced(null), target, usedNothing, first), first);
   });
 });

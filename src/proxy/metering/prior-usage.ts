@@ -1,20 +1,28 @@
 import { addUsage, noUsage } from '../../codecs/wire-format.ts';
-import type { Call, CallEnd, Priced, PriorUsage } from '../dispatch/call.ts';
+import type { Target } from '../../combos/target.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { Priced, PriorUsage, Used } from '../request/use.ts';
 
-/** What a call has used when the target under way has used this, at that target's price. */
+/** What a request has used when a target has used this, at that target's price, and others `prior` before. */
 export function totalUsage(
-  call: Pick<Call, 'price' | 'priorUsage'>,
-  used: Pick<CallEnd, 'usage' | 'estimated'>,
+  price: RequestFacts['price'],
+  target: Pick<Target, 'provider' | 'model'>,
+  used: Used,
+  prior: PriorUsage | null,
 ): PriorUsage {
-  const { price, priorUsage } = call;
   const usage = used.usage ?? noUsage;
-  const own: Priced = used.usage === null ? { usd: 0, saved: 0, source: null } : price(usage);
-  if (priorUsage === null) return { ...own, usage, estimated: used.estimated };
+  const own: Priced =
+    used.usage === null ? { usd: 0, saved: 0, source: null } : price(target, { usage, tier: used.tier });
+  if (prior === null) return { ...priced(own), usage, estimated: used.estimated };
   return {
-    usage: addUsage(priorUsage.usage, usage),
-    estimated: priorUsage.estimated || used.estimated,
-    usd: own.usd === null || priorUsage.usd === null ? null : own.usd + priorUsage.usd,
-    saved: own.saved === null || priorUsage.saved === null ? null : own.saved + priorUsage.saved,
-    source: own.source ?? priorUsage.source,
+    usage: addUsage(prior.usage, usage),
+    estimated: prior.estimated || used.estimated,
+    usd: own.usd === null || prior.usd === null ? null : own.usd + prior.usd,
+    saved: own.saved === null || prior.saved === null ? null : own.saved + prior.saved,
+    source: own.source ?? prior.source,
   };
+}
+
+function priced({ saved, source, usd }: Priced): Priced {
+  return { usd, saved, source };
 }

@@ -1,10 +1,18 @@
-import type { ProxyContext } from '../context.ts';
+import type { FitSchema } from '../../codecs/schema/fit.ts';
 import { createFittedSchemas } from '../translate/fitted-schemas.ts';
-import { createOutputCaps } from './output-caps.ts';
-import { createRefusedMembers } from './refused-members.ts';
+import { createOutputCaps, type OutputCaps } from './output-caps.ts';
+import { createRefusedMembers, type RefusedMembers } from './refused-members.ts';
 
-/** What requests teach for those after them, of which nothing outlives the process. */
-export function createLearned(): Pick<ProxyContext, 'fitSchema' | 'outputCaps' | 'refused'> {
+/** What requests teach for those after them. */
+export interface Learned {
+  refused: RefusedMembers;
+  outputCaps: OutputCaps;
+  /** Fits the schemas of tools, and remembers what it fitted. */
+  fitSchema: FitSchema;
+}
+
+/** Nothing of it outlives the process. */
+export function createLearned(): Learned {
   return {
     fitSchema: createFittedSchemas(),
     outputCaps: createOutputCaps(),

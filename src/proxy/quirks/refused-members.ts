@@ -2,8 +2,8 @@ import { isOfMessages, refusedMember } from '../../codecs/adapt/optional-members
 import { parseObject } from '../../codecs/json/values.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { GatewayError } from '../../lib/error.ts';
-import type { Call } from '../dispatch/call.ts';
-import { joined } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
+import type { OutgoingRequest } from '../request/outgoing.ts';
 
 /** Members of requests that targets have refused, so that the next request is right at once. In memory alone. */
 export interface RefusedMembers {
@@ -31,17 +31,18 @@ export function createRefusedMembers(): RefusedMembers {
 const none: readonly string[] = [];
 
 /**
- * Notes what the call's target says it does not take. True when the call may be tried without it: of what the caller wrote
- * for this very format itself, only what earlier messages bear since another server answered.
+ * Notes what the target of a request says it does not take. True when the request may be made without it: of what the caller
+ * wrote for this very format itself, only what earlier messages bear since another server answered.
  */
-export function learnedRefusal(refused: RefusedMembers, call: Call, error: GatewayError): boolean {
-  if (error.status !== 400 && error.status !== 422) return false;
-  const { target, translated, upload } = call;
-  if (upload !== null) return false;
-  const request = parseObject((translated?.body ?? joined(call.body)).toString('utf8'));
-  const among = translated === null ? isOfMessages : undefined;
+export function learnedRefusal(
+  refused: RefusedMembers,
+  { asked, body, target, translation }: OutgoingRequest,
+  error: GatewayError,
+): boolean {
+  const request = parseObject(joined(translation === null ? asked : body).toString('utf8'));
+  const among = translation === null ? isOfMessages : undefined;
   const member = request === null ? null : refusedMember(target.format, request, error.message, among);
-  if (member === null || refused.of(call.target).includes(member)) return false;
-  refused.add(call.target, member);
+  if (member === null || refused.of(target).includes(member)) return false;
+  refused.add(target, member);
   return true;
 }

@@ -3,19 +3,22 @@ import { isObject, parseObject } from '../../codecs/json/values.ts';
 import { readVendorError } from '../../codecs/openai-shared/error.ts';
 import type { MediaAnswer, MediaCodec } from '../../codecs/passthrough/media.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
-import { resetConnection } from '../../http/server/reset.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
-import { joined, type Measured } from '../metering/meter.ts';
+import { addGatewayHeaders } from '../answer/headers.ts';
+import { type Answering, type AnswerReader, released } from '../answer/reader.ts';
+import { formatUsd } from '../answer/usd.ts';
+import { joined } from '../json/joined.ts';
+import type { Measured } from '../metering/meter.ts';
 import { MediaMeter } from '../metering/meter-media.ts';
-import type { AnswerReader } from '../upstream/attempt.ts';
+import { headerTier } from '../metering/served-tier.ts';
+import type { Failure } from '../request/failure.ts';
+import { type Used, usedNothing } from '../request/use.ts';
+import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import type { Failure } from '../upstream/failure.ts';
 import { callerHeaders } from '../upstream/headers.ts';
 import { jsonAnswer, notJson } from './json-answer.ts';
 import { Relay } from './relay.ts';
-import { formatUsd } from './whole.ts';
 
 /** JSON up to here is held until it is whole, so that a cut is an error and the cost can stand in a header. */
 const HELD_BYTES = 8 * 1024 * 1024;
@@ -25,10 +28,12 @@ const HELD_BYTES = 8 * 1024 * 1024;
  * held whole. An answer that is an error goes the way of all others.
  */
 export class MediaRelay implements AnswerReader {
-  readonly #call: Call;
+  #answering: Answering;
+  #attempt: AttemptControl | null = null;
   readonly #media: MediaCodec;
   readonly #response: ResponseSink;
-  readonly #errors: Relay;
+  /** Carries the answer where that is an error. */
+  #errors: Relay | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #kind: MediaAnswer['kind'] = 'other';
@@ -40,19 +45,23 @@ export class MediaRelay implements AnswerReader {
   /** What the request alone tells of its use. */
   #asked: Measured | null = null;
 
-  constructor(call: Call, media: MediaCodec) {
-    this.#call = call;
+  constructor(answering: Answering, media: MediaCodec) {
+    this.#answering = answering;
     this.#media = media;
-    this.#response = call.exchange.response;
-    this.#errors = new Relay(call);
+    this.#response = answering.facts.exchange.response;
     this.#meter = new MediaMeter('other', []);
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: IncomingHttpHeaders, attempt: AttemptControl): void {
     this.#status = status;
     this.#headers = headers;
-    this.#errors.onHead(status, headers);
-    if (status >= 300) return;
+    this.#attempt = attempt;
+    if (status >= 300) {
+      this.#errors = new Relay(this.#answering);
+      this.#errors.onHead(status, headers, attempt);
+      return;
+    }
+    this.#answering.sink.head(status, headers);
     const type = headers['content-type']?.toLowerCase() ?? '';
     if (type.startsWith('text/html')) {
       throw new GatewayError(
@@ -66,7 +75,7 @@ export class MediaRelay implements AnswerReader {
   }
 
   onData(chunk: Buffer): boolean {
-    if (this.#status >= 300) return this.#errors.onData(chunk);
+    if (this.#errors !== null) return this.#errors.onData(chunk);
     this.#meter.push(chunk);
     if (this.#passing) return this.#response.write(chunk);
     this.#held.push(chunk);
@@ -76,7 +85,7 @@ export class MediaRelay implements AnswerReader {
   }
 
   onEnd(): void {
-    if (this.#status >= 300) {
+    if (this.#errors !== null) {
       this.#errors.onEnd();
       return;
     }
@@ -86,25 +95,26 @@ export class MediaRelay implements AnswerReader {
     }
     this.#response.end();
     const error = this.#kind === 'events' ? lastError(this.#meter.answer().tail) : null;
-    this.#end(error === null ? 'ok' : 'failed', error, this.#measured());
+    this.#complete(error, this.#used());
   }
 
   onFailure({ error, safeToRetry }: Failure): void {
     // A form comes only once.
-    const failure = { error, safeToRetry: safeToRetry && this.#call.upload?.begun !== true };
-    if (this.#status >= 300) this.#errors.onFailure(failure);
+    const once = this.#answering.facts.upload?.begun === true;
+    const failure = { error, safeToRetry: safeToRetry && !once };
+    if (this.#errors !== null) this.#errors.onFailure(failure);
     else if (this.#passing) this.#breakOff(error);
-    else this.#call.failed(failure);
+    else this.#fail(failure);
   }
 
   onCallerGone(): void {
-    const gone = callerGone(this.#kind === 'events');
-    this.#call.end(this.#passing ? { ...gone, ...this.#measured() } : gone);
+    const used = this.#passing ? this.#used() : usedNothing;
+    this.#answering.sink.settled({ kind: 'client-gone', streamed: this.#kind === 'events', used });
   }
 
   interrupt(error: GatewayError): void {
     if (this.#passing) this.#breakOff(error);
-    else this.#call.failed({ error, safeToRetry: false });
+    else this.#fail({ error, safeToRetry: false });
   }
 
   /** Between bytes of a kind that is not known nothing can be put. */
@@ -120,7 +130,7 @@ export class MediaRelay implements AnswerReader {
     const known = Number.isInteger(length) && this.#headers['content-encoding'] === undefined;
     // The use of events and long answers is known at their end; that of sound is in the request.
     this.#writeHead(known ? length : null, this.#kind === 'other' ? this.#asked : null);
-    this.#response.on('drain', () => this.#call.attempt?.resume());
+    this.#response.on('drain', () => this.#attempt?.resume());
     const held = joined(this.#held);
     this.#held = [];
     return this.#response.write(held);
@@ -135,7 +145,7 @@ export class MediaRelay implements AnswerReader {
     }
     if (body.length === 0 || (this.#kind === 'json' && answer === null)) {
       const error = notJson(this.#status, this.#headers['content-type'], body);
-      this.#call.failed({ error, safeToRetry: false });
+      this.#fail({ error, safeToRetry: false });
       return;
     }
     this.#letGoOfRequest();
@@ -144,53 +154,72 @@ export class MediaRelay implements AnswerReader {
     const measured = found ?? this.#asked ?? unknown;
     this.#writeHead(body.length, measured);
     this.#response.end(body);
-    this.#end('ok', null, measured);
+    this.#complete(null, this.#inTier(measured));
   }
 
   /** An error that came with HTTP 200. */
   #failWith(status: number, body: Buffer): void {
     const headers = this.#headers;
-    const { codec, redact, target } = this.#call;
-    const read = readUpstreamError({ format: codec.format, status, headers, body, target, redact });
+    const { facts, redact, request } = this.#answering;
+    const { format } = facts.codec;
+    const read = readUpstreamError({ format, status, headers, body, target: request.target, redact });
     const answer = { status, headers, said: read.said, body: read.body };
-    this.#call.failed({ error: read.error, safeToRetry: false, answer });
+    this.#fail({ error: read.error, safeToRetry: false, answer });
   }
 
   #letGoOfRequest(): void {
-    const { body } = this.#call;
+    const { request, sink } = this.#answering;
+    const { body } = request;
     this.#asked = body.length === 0 ? null : this.#media.usageOfRequest(joined(body));
-    this.#call.body = [];
+    this.#answering = released(this.#answering);
+    sink.committed(null, true);
   }
 
-  #measured(): Measured {
-    return this.#media.usageOfAnswer(this.#meter.answer()) ?? this.#asked ?? unknown;
+  #used(): Used {
+    return this.#inTier(this.#media.usageOfAnswer(this.#meter.answer()) ?? this.#asked ?? unknown);
+  }
+
+  #inTier(measured: Measured): Used {
+    return { ...measured, tier: headerTier(this.#headers) };
+  }
+
+  #fail(failure: Failure): void {
+    this.#answering.sink.settled({ kind: 'failed', failure });
   }
 
   #writeHead(length: number | null, measured: Measured | null): void {
     const headers = callerHeaders(this.#status, this.#headers);
     if (length !== null) headers.push('content-length', String(length));
     if (this.#kind === 'events') headers.push('x-accel-buffering', 'no');
-    addGatewayHeaders(headers, this.#call);
-    const usd = measured === null ? null : this.#call.price(measured.usage).usd;
+    const { facts, request } = this.#answering;
+    addGatewayHeaders(headers, facts, request);
+    const usd = measured === null ? null : facts.price(request.target, this.#inTier(measured)).usd;
     if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
-    this.#call.delivers();
     this.#response.writeHead(this.#status, headers);
   }
 
   /** The caller must not take half of an answer for all of it. */
   #breakOff(error: GatewayError): void {
-    resetConnection(this.#response);
-    this.#end('failed', error, this.#measured());
+    this.#answering.sink.settled({
+      kind: 'interrupted',
+      failure: { error, safeToRetry: false },
+      status: this.#status,
+      streamed: this.#kind === 'events',
+      used: this.#used(),
+      partial: null,
+      ending: null,
+    });
   }
 
-  #end(outcome: CallEnd['outcome'], error: GatewayError | null, measured: Measured): void {
-    const end = error === null ? { error: null } : endOfError(error, false);
-    this.#call.end({
-      ...end,
+  /** @param error what the answer says that it ended with */
+  #complete(error: GatewayError | null, used: Used): void {
+    this.#answering.sink.settled({
+      kind: 'completed',
       status: this.#status,
-      outcome,
       streamed: this.#kind === 'events',
-      ...measured,
+      used,
+      error,
+      response: null,
     });
   }
 }

@@ -2,22 +2,13 @@ import { BegunAnswer, isContinuable } from '../../codecs/adapt/continuation.ts';
 import { wholeCharacters } from '../../codecs/adapt/join-surrogates.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
-import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
+import type { StreamPart } from '../../codecs/model/stream-part.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { joined } from '../metering/meter.ts';
+import type { Answering } from '../answer/reader.ts';
+import { joined } from '../json/joined.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
 import { conversationCodec, requestIn } from '../translate/request.ts';
-import type { Call } from '../dispatch/call.ts';
-
-/** A streamed answer that broke off after its first words, while it is open for another target to go on with. */
-export interface PartialAnswer {
-  /** Has written all that the caller has. */
-  writer: PartWriter;
-  begun: BegunAnswer;
-  /** Why it broke off. */
-  error: GatewayError;
-  /** What the caller is sent before the reset when nobody goes on with it; null for nothing. */
-  ending: Buffer | null;
-}
 
 /**
  * A relayed answer as if the gateway had written it: nobody read it while it passed.
@@ -25,23 +16,23 @@ export interface PartialAnswer {
  * @returns null where nobody can go on with it
  */
 export function partialRelay(
-  call: Call,
+  { facts, request: sent }: Pick<Answering, 'facts' | 'request'>,
   frames: Buffer,
   broken: Pick<PartialAnswer, 'error' | 'ending'>,
 ): PartialAnswer | null {
-  const read = askedOf(call);
+  const read = askedOf(facts, sent);
   if (read === null || !isContinuable(read.asked)) return null;
   const { asked, request } = read;
-  const { conversation, stream } = conversationCodec(call.codec.format);
+  const { conversation, stream } = conversationCodec(facts.codec.format);
   // What failed behind an end is no answer any more.
   if (stream.readStream(frames, frames).end !== 'cut') return null;
   const reader = wholeCharacters(conversation.reader());
   const parts = stream.split(frames).frames.flatMap((frame) => reader.push(frame));
   const started = parts.find((part) => part.type === 'message-start');
   const writer = conversation.writer({
-    id: call.exchange.id,
-    model: call.requestedModel,
-    startedAt: call.exchange.startedAt,
+    id: facts.exchange.id,
+    model: facts.requestedModel,
+    startedAt: facts.exchange.startedAt,
     includeUsage: asked.includeUsage,
     request,
     ...(started === undefined || started.id === '' ? {} : { answerId: started.id }),
@@ -64,10 +55,13 @@ function openedBy({ block, type }: StreamPart & { block?: number }): StreamPart 
 }
 
 /** What was asked for; null where that cannot be read although the upstream answered it. */
-function askedOf(call: Call): { request: JsonObject; asked: Conversation } | null {
+function askedOf(
+  { codec, named }: RequestFacts,
+  sent: OutgoingRequest,
+): { request: JsonObject; asked: Conversation } | null {
   try {
-    const request = requestIn(joined(call.body).toString('utf8'), call);
-    return { request, asked: conversationCodec(call.codec.format).conversation.decodeRequest(request) };
+    const request = requestIn(joined(sent.asked).toString('utf8'), { named });
+    return { request, asked: conversationCodec(codec.format).conversation.decodeRequest(request) };
   } catch (error) {
     // JSON can be read to any depth and looked through only as deep as the stack goes.
     if (!(error instanceof GatewayError) && !(error instanceof RangeError)) throw error;

@@ -6,14 +6,16 @@ import { resetConnection } from '../../http/server/reset.ts';
 import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { type AnswerModel, modelInStream, modelInWhole } from '../answer/model.ts';
-import type { OpenCall, ProxyContext } from '../context.ts';
-import type { Served } from '../metering/entry.ts';
 import { Tap } from '../metering/meter.ts';
+import type { Failure } from '../request/failure.ts';
+import type { OpenCall } from '../request/open-call.ts';
+import type { Served } from '../request/use.ts';
+import type { AskContext } from '../upstream/ask.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import type { Failure } from '../upstream/failure.ts';
 import { callerHeaders } from '../upstream/headers.ts';
 import { redactSecrets } from '../upstream/redaction.ts';
+import type { UpstreamContext } from '../upstream/request.ts';
 import { jsonAnswer, notJson } from './json-answer.ts';
 
 /** Of an answer that is no stream. */
@@ -35,7 +37,10 @@ export interface PassedOn {
  * @returns the status that was answered
  * @throws GatewayError when no answer came, or one that is no proper error of the target's format
  */
-export function passOn(context: ProxyContext, passed: PassedOn): Promise<number> {
+export function passOn(
+  context: AskContext & Pick<UpstreamContext, 'tokens'>,
+  passed: PassedOn,
+): Promise<number> {
   const { exchange, model, request, target, used = null } = passed;
   const { promise, reject, resolve } = Promise.withResolvers<number>();
   const redact = (text: string) => redactSecrets(context, target.connection, text);

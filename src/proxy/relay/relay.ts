@@ -1,10 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '../../lib/error.ts';
+import { type Answering, type AnswerReader, released } from '../answer/reader.ts';
 import { firstCharacter } from '../answer/shape.ts';
-import { type Call, callerGone } from '../dispatch/call.ts';
-import { asksForStream, streamFlag } from '../inbound/wants-stream.ts';
-import type { AnswerReader } from '../upstream/attempt.ts';
-import type { Failure } from '../upstream/failure.ts';
+import { asksForStream, type StreamQuestion, streamFlag } from '../inbound/wants-stream.ts';
+import type { Failure } from '../request/failure.ts';
+import { usedNothing } from '../request/use.ts';
+import type { AttemptControl } from '../upstream/attempt.ts';
 import { StreamRelay } from './stream.ts';
 import { WholeRelay } from './whole.ts';
 
@@ -16,7 +17,8 @@ const MAX_PREFIX_BYTES = 65_536;
  * whole body, is decided by its first byte, because upstreams mislabel both.
  */
 export class Relay implements AnswerReader {
-  readonly #call: Call;
+  #answering: Answering;
+  #attempt: AttemptControl | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #stream: StreamRelay | null = null;
@@ -25,14 +27,15 @@ export class Relay implements AnswerReader {
   readonly #prefix: Buffer[] = [];
   #prefixBytes = 0;
 
-  constructor(call: Call) {
-    this.#call = call;
+  constructor(answering: Answering) {
+    this.#answering = answering;
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: IncomingHttpHeaders, attempt: AttemptControl): void {
+    this.#attempt = attempt;
     this.#status = status;
     this.#headers = headers;
-    this.#call.heard(status, headers);
+    this.#answering.sink.head(status, headers);
     if (status >= 300 && status < 400) {
       throw new GatewayError(
         'upstream_redirect',
@@ -53,13 +56,14 @@ export class Relay implements AnswerReader {
   onFailure(failure: Failure): void {
     if (this.#stream !== null) this.#stream.onFailure(failure);
     else if (this.#whole !== null) this.#whole.onFailure(failure);
-    else this.#call.failed(failure);
+    else this.#answering.sink.settled({ kind: 'failed', failure });
   }
 
   /** The caller left: what was used up to now is what counts. */
   onCallerGone(): void {
+    const { caller, sink } = this.#answering;
     if (this.#stream !== null) this.#stream.onCallerGone();
-    else this.#call.end(callerGone(this.#call.caller.state !== 'unopened'));
+    else sink.settled({ kind: 'client-gone', streamed: caller.state !== 'unopened', used: usedNothing });
   }
 
   /** Ends an open stream with the dialect's error event because the gateway stops. */
@@ -71,7 +75,7 @@ export class Relay implements AnswerReader {
 
   takesKeepAlive(): boolean {
     if (this.#stream !== null) return this.#stream.endsFrame;
-    if (this.#call.caller.state === 'opened') return true;
+    if (this.#answering.caller.state === 'opened') return true;
     return this.#whole === null && (this.#status === 0 || isEventStream(this.#headers));
   }
 
@@ -84,23 +88,34 @@ export class Relay implements AnswerReader {
     }
     const bytes = this.#prefix.length === 0 ? chunk : Buffer.concat([...this.#prefix, chunk]);
     if (this.#status >= 300 || !this.#isStream(first)) return this.#openWhole('as-is').onData(bytes);
-    if (this.#call.caller.state === 'unopened' && !asksForStream(this.#call))
+    if (this.#answering.caller.state === 'unopened' && !asksForStream(this.#asked))
       return this.#openWhole('assembled').onData(bytes);
-    this.#stream = new StreamRelay(this.#call, this.#headers);
+    this.#stream = new StreamRelay(this.#answering, this.#headers);
+    this.#answering = released(this.#answering);
     return this.#stream.onData(bytes);
   }
 
   #isStream(first: string): boolean {
-    const { stream } = this.#call.codec;
+    const { stream } = this.#answering.facts.codec;
     if (stream === null) return false;
-    if (stream.framing === 'lines') return streamFlag(this.#call);
+    if (stream.framing === 'lines') return streamFlag(this.#asked);
     const json = first === '{' || first === '[' || first === '<';
     return !json && (/[deri:]/.test(first) || isEventStream(this.#headers));
   }
 
   #openWhole(shape: 'as-is' | 'assembled'): WholeRelay {
-    this.#whole ??= new WholeRelay(this.#call, { status: this.#status, headers: this.#headers, shape });
+    this.#whole ??= new WholeRelay(this.#answering, {
+      status: this.#status,
+      headers: this.#headers,
+      shape,
+      attempt: this.#attempt,
+    });
     return this.#whole;
+  }
+
+  get #asked(): StreamQuestion {
+    const { facts, request } = this.#answering;
+    return { body: request.asked, codec: facts.codec, named: facts.named };
   }
 }
 

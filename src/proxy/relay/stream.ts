@@ -2,15 +2,21 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { CallerStream } from '../answer/caller-stream.ts';
+import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInStream } from '../answer/model.ts';
+import { type Answering, released } from '../answer/reader.ts';
 import { cutEnding, errorFrame } from '../answer/stream-ending.ts';
-import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
-import { partialRelay } from './partial-relay.ts';
-import { estimateInput, joined, type Measured, measureStream, Tap } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
+import { estimateInput, measureStream, Tap } from '../metering/meter.ts';
+import { headerTier } from '../metering/served-tier.ts';
+import type { Failure } from '../request/failure.ts';
+import type { AttemptOutcome } from '../request/outcome.ts';
+import type { PartialAnswer } from '../request/outgoing.ts';
+import type { Used } from '../request/use.ts';
 import { finalResponse, isKept } from '../responses-state/keep.ts';
-import type { Failure } from '../upstream/failure.ts';
 import { callerHeaders } from '../upstream/headers.ts';
 import { isJsonDocument } from './json-answer.ts';
+import { partialRelay } from './partial-relay.ts';
 import { WholeFrames } from './whole-frames.ts';
 
 /** Preamble that is held back at most; a stream with more of it is committed. */
@@ -21,7 +27,7 @@ const HELD_BYTES = 262_144;
  * a failure inside HTTP 200 can still become an HTTP error or another attempt; afterwards chunks pass unread.
  */
 export class StreamRelay {
-  readonly #call: Call;
+  #answering: Answering;
   readonly #codec: StreamCodec;
   readonly #caller: CallerStream;
   readonly #headers: IncomingHttpHeaders;
@@ -39,17 +45,18 @@ export class StreamRelay {
   #heldBytes = 0;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(call: Call, headers: IncomingHttpHeaders) {
-    if (call.codec.stream === null)
-      throw new GatewayError('internal_error', `${call.codec.format} has no streams`);
-    this.#call = call;
-    this.#codec = call.codec.stream;
-    this.#caller = call.caller;
-    this.#tap = new Tap(call.codec.stream.framing);
-    this.#model = modelInStream(call.codec.stream, call.requestedModel);
+  constructor(answering: Answering, headers: IncomingHttpHeaders) {
+    const { caller, facts } = answering;
+    const { codec, plan, requestedModel, turn } = facts;
+    if (codec.stream === null) throw new GatewayError('internal_error', `${codec.format} has no streams`);
+    this.#answering = answering;
+    this.#codec = codec.stream;
+    this.#caller = caller;
+    this.#tap = new Tap(codec.stream.framing);
+    this.#model = modelInStream(codec.stream, requestedModel);
     this.#headers = headers;
     // A response that its provider keeps has ids that nobody else can go on with.
-    const goesOn = call.midStreamFailover && call.turn === null && call.codec.conversation !== null;
+    const goesOn = plan.options.continueStream && turn === null && codec.conversation !== null;
     this.#whole = goesOn ? new WholeFrames(this.#codec) : null;
   }
 
@@ -81,7 +88,7 @@ export class StreamRelay {
     } else if (this.#whole.tooLong) {
       const rest = this.#whole.rest();
       this.#whole = null;
-      this.#call.body = [];
+      this.#release(null);
       if (rest.length > 0) return this.#caller.write(this.#model.push(rest));
     }
     return wantsMore;
@@ -95,7 +102,7 @@ export class StreamRelay {
         facts,
         'The upstream ended its stream before any content and without its final event',
       );
-      this.#call.failed({ error, safeToRetry: false });
+      this.#fail({ error, safeToRetry: false });
       return;
     }
     if (!this.#committed) this.#commit();
@@ -111,7 +118,7 @@ export class StreamRelay {
 
   onFailure(failure: Failure): void {
     if (!this.#committed) {
-      this.#call.failed(failure);
+      this.#fail(failure);
       return;
     }
     this.#breakOff((facts) => this.#cut(facts.end === 'error' ? endError(facts, '') : failure.error, facts));
@@ -119,20 +126,19 @@ export class StreamRelay {
 
   onCallerGone(): void {
     const facts = this.#facts();
-    if (this.#committed && facts.end === 'complete') this.#finish('ok', null, facts);
-    else this.#endWith(callerGone(true), facts);
+    if (this.#committed && facts.end === 'complete') this.#finish(null, facts);
+    else this.#settle({ kind: 'client-gone', streamed: true, used: this.#used(facts) });
   }
 
   /** Ends the stream because the gateway stops: with the dialect's error event wherever one can stand, never as if complete. */
   interrupt({ error }: Failure): void {
     if (!this.#committed) {
-      this.#call.failed({ error, safeToRetry: false });
+      this.#fail({ error, safeToRetry: false });
       return;
     }
-    this.#breakOff((facts) => {
-      this.#caller.breakOff(this.endsFrame ? errorFrame(this.#call, error) : null);
-      this.#finish('failed', error, facts);
-    });
+    this.#breakOff((facts) =>
+      this.#interrupt(error, facts, this.endsFrame ? errorFrame(this.#answering, error) : null),
+    );
   }
 
   /** Reads the frames that `chunk` completes, as far as the first one that decides. */
@@ -147,10 +153,7 @@ export class StreamRelay {
       if (meaning === 'end' || (meaning === 'content' && isJsonDocument(frame.data))) return 'commit';
       if (meaning === 'error') {
         const { message, status } = this.#codec.readError(frame);
-        this.#call.failed({
-          error: new GatewayError('upstream_error', message, { status }),
-          safeToRetry: false,
-        });
+        this.#fail({ error: new GatewayError('upstream_error', message, { status }), safeToRetry: false });
         return 'failed';
       }
     }
@@ -159,13 +162,11 @@ export class StreamRelay {
 
   #commit(): boolean {
     this.#committed = true;
-    this.#inputTokens = estimateInput(this.#call.body);
-    this.#call.begun(this.#tap.head());
-    if (this.#whole === null && !isKept(this.#call)) this.#call.body = [];
-    this.#call.delivers();
+    this.#inputTokens = estimateInput(this.#answering.request.body);
+    this.#release(this.#tap.head());
     const headers = () => {
       const own = callerHeaders(200, this.#headers);
-      addGatewayHeaders(own, this.#call, this.#headers);
+      addGatewayHeaders(own, this.#answering.facts, this.#answering.request, this.#headers);
       return own;
     };
     const held = joined(this.#held);
@@ -176,11 +177,26 @@ export class StreamRelay {
     return this.#pass(held);
   }
 
+  /** The request's bytes are let go of, unless they are needed to keep the answer or to have another target go on with it. */
+  #release(began: Buffer | null): void {
+    const { facts, request, sink } = this.#answering;
+    if (this.#whole === null && !isKept(facts, request)) this.#answering = released(this.#answering);
+    sink.committed(began, this.#whole === null);
+  }
+
+  #fail(failure: Failure): void {
+    this.#settle({ kind: 'failed', failure });
+  }
+
+  #settle(outcome: AttemptOutcome): void {
+    this.#answering.sink.settled(outcome);
+  }
+
   /** The stream goes no further. One whose last event was seen has lost nothing and says itself how it ended. */
-  #breakOff(partialAnswer: (facts: StreamFacts) => void): void {
+  #breakOff(onCut: (facts: StreamFacts) => void): void {
     const facts = this.#facts();
     if (this.#isCut(facts)) {
-      partialAnswer(facts);
+      onCut(facts);
       return;
     }
     if (facts.end === 'complete') this.#end();
@@ -199,10 +215,10 @@ export class StreamRelay {
   }
 
   #finishAsSaid(facts: StreamFacts): void {
-    if (facts.end === 'complete') this.#finish('ok', null, facts);
+    if (facts.end === 'complete') this.#finish(null, facts);
     else {
       const message = facts.error?.message ?? 'The stream reported an error';
-      this.#finish('failed', { code: 'upstream_error', message }, facts);
+      this.#finish({ code: 'upstream_error', message }, facts);
     }
   }
 
@@ -212,8 +228,7 @@ export class StreamRelay {
       this.#goOn(this.#whole, error, facts);
       return;
     }
-    this.#caller.breakOff(this.endsFrame ? cutEnding(this.#call, error) : null);
-    this.#finish('failed', error, facts);
+    this.#interrupt(error, facts, this.endsFrame ? cutEnding(this.#answering, error) : null);
   }
 
   /** Another target goes on with what the caller has, if that can be. */
@@ -221,50 +236,47 @@ export class StreamRelay {
     this.#over = true;
     const frames = whole.passed();
     // An error that was reported would have passed, had it not been held back.
-    const ending = facts.end === 'error' ? errorFrame(this.#call, error) : cutEnding(this.#call, error);
-    const partialAnswer = frames && partialRelay(this.#call, frames, { error, ending });
-    const used = this.#measured(facts);
-    if (partialAnswer !== null) {
-      this.#call.interrupted({ error, safeToRetry: false }, partialAnswer, used);
-      return;
-    }
-    this.#caller.breakOff(ending);
-    this.#call.end({ ...endOfError(error, true), status: 200, ...used });
+    const answering = this.#answering;
+    const ending = facts.end === 'error' ? errorFrame(answering, error) : cutEnding(answering, error);
+    const partial = frames && partialRelay(answering, frames, { error, ending });
+    this.#interrupt(error, facts, ending, partial);
+  }
+
+  /** The answer ends here, or whoever can goes on with what the caller has. */
+  #interrupt(
+    error: GatewayError,
+    facts: StreamFacts,
+    ending: Buffer | null,
+    partial: PartialAnswer | null = null,
+  ): void {
+    const failure = { error, safeToRetry: false };
+    const used = this.#used(facts);
+    this.#settle({ kind: 'interrupted', failure, status: 200, streamed: true, used, partial, ending });
   }
 
   #facts(): StreamFacts {
     return this.#codec.readStream(this.#tap.head(), this.#tap.tail());
   }
 
-  #finish(
-    outcome: 'ok' | 'failed',
-    error: { code: string; message: string } | null,
-    facts: StreamFacts,
-  ): void {
-    if (outcome === 'ok') this.#call.answered(() => finalResponse(this.#tap.tail().toString()));
-    this.#endWith(
-      {
-        status: 200,
-        outcome,
-        error: error && { code: error.code, message: error.message },
-        streamed: true,
-        usage: null,
-        estimated: false,
-      },
-      facts,
-    );
+  #finish(error: { code: string; message: string } | null, facts: StreamFacts): void {
+    const { request } = this.#answering;
+    const read = () => finalResponse(this.#tap.tail().toString());
+    this.#settle({
+      kind: 'completed',
+      status: 200,
+      streamed: true,
+      used: this.#used(facts),
+      error,
+      response: error === null ? { request, read } : null,
+    });
   }
 
-  #endWith(end: CallEnd, facts: StreamFacts): void {
-    this.#call.end({ ...end, ...this.#measured(facts) });
-  }
-
-  #measured(facts: StreamFacts): Measured {
-    const input = this.#committed ? this.#inputTokens : estimateInput(this.#call.body);
-    const { codec } = this.#call;
-    const tier = codec.readTier?.(this.#tap.head(), this.#tap.tail(), 'stream') ?? null;
-    this.#call.servedTier = tier ?? this.#call.servedTier;
-    return measureStream(codec, this.#tap, facts, input);
+  #used(facts: StreamFacts): Used {
+    const { codec } = this.#answering.facts;
+    const input = this.#committed ? this.#inputTokens : estimateInput(this.#answering.request.body);
+    const told = codec.readTier?.(this.#tap.head(), this.#tap.tail(), 'stream') ?? null;
+    const tier = told ?? headerTier(this.#headers);
+    return { ...measureStream(codec, this.#tap, facts, input), tier };
   }
 }
 

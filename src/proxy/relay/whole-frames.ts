@@ -1,5 +1,5 @@
 import type { ReportedError, StreamCodec } from '../../codecs/codec.ts';
-import { joined } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
 
 /** What of a chunk may go to the caller. */
 export interface Passed {

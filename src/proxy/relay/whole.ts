@@ -1,16 +1,21 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Codec } from '../../codecs/codec.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
-import { resetConnection } from '../../http/server/reset.ts';
 import { GatewayError } from '../../lib/error.ts';
-import { plainDecimal } from '../../lib/trailing.ts';
+import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInWhole, namedAnswer } from '../answer/model.ts';
+import { type Answering, released } from '../answer/reader.ts';
 import { firstCharacter } from '../answer/shape.ts';
-import { addGatewayHeaders, type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
+import { formatUsd } from '../answer/usd.ts';
 import { askedForStream } from '../inbound/wants-stream.ts';
-import { joined, type Measured, measureBody } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
+import { measureBody } from '../metering/meter.ts';
+import { headerTier } from '../metering/served-tier.ts';
+import type { Failure } from '../request/failure.ts';
+import type { CompletedAnswer, GivenResponse } from '../request/outcome.ts';
+import { type Used, usedNothing } from '../request/use.ts';
+import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import type { Failure } from '../upstream/failure.ts';
 import { callerHeaders } from '../upstream/headers.ts';
 import { type JsonAnswer, jsonAnswer, notJson } from './json-answer.ts';
 
@@ -22,6 +27,8 @@ export interface WholeInput {
   headers: IncomingHttpHeaders;
   /** `assembled`: the upstream streamed although it was not asked to. */
   shape: 'as-is' | 'assembled';
+  /** Null for one that never had a head. */
+  attempt: AttemptControl | null;
 }
 
 /**
@@ -29,7 +36,7 @@ export interface WholeInput {
  * half an answer, and so that its cost can stand in a header.
  */
 export class WholeRelay {
-  readonly #call: Call;
+  #answering: Answering;
   readonly #input: WholeInput;
   readonly #response: ResponseSink;
   readonly #model: AnswerModel | null;
@@ -38,11 +45,12 @@ export class WholeRelay {
   /** True once the answer has outgrown its bound and passes straight through. */
   #passing = false;
 
-  constructor(call: Call, input: WholeInput) {
-    this.#call = call;
+  constructor(answering: Answering, input: WholeInput) {
+    const { codec, exchange, requestedModel } = answering.facts;
+    this.#answering = answering;
     this.#input = input;
-    this.#response = call.exchange.response;
-    this.#model = input.status < 300 ? modelInWhole(call.codec, call.requestedModel) : null;
+    this.#response = exchange.response;
+    this.#model = input.status < 300 ? modelInWhole(codec, requestedModel) : null;
   }
 
   onData(chunk: Buffer): boolean {
@@ -56,11 +64,12 @@ export class WholeRelay {
   onEnd(): void {
     if (this.#passing) {
       this.#response.end();
-      this.#call.end({ ...this.#okEnd(), usage: null, estimated: false });
+      this.#complete(usedNothing);
       return;
     }
     const body = joined(this.#pieces);
-    const failed = this.#input.status >= 400 ? this.#input.status : statusInside(this.#call.codec, body);
+    const failed =
+      this.#input.status >= 400 ? this.#input.status : statusInside(this.#answering.facts.codec, body);
     if (failed !== null) this.#sendError(failed, body);
     else if (this.#input.shape === 'assembled') this.#sendAssembled(body);
     else this.#sendAnswer(body);
@@ -69,47 +78,53 @@ export class WholeRelay {
   onFailure(failure: Failure): void {
     if (!this.#passing) {
       const body = joined(this.#pieces);
-      const streamed = this.#input.shape === 'assembled' ? this.#call.codec.stream : null;
+      const streamed = this.#input.shape === 'assembled' ? this.#answering.facts.codec.stream : null;
       // A stream whose last event came has said all, an error of its own included.
       if (streamed !== null && streamed.readStream(body, body).end !== 'cut') this.#sendAssembled(body);
-      else this.#call.failed(failure);
+      else this.#fail(failure);
       return;
     }
-    resetConnection(this.#response);
-    this.#call.end(endOfError(failure.error, false));
-  }
-
-  onCallerGone(): void {
-    this.#call.end(callerGone(false));
+    this.#answering.sink.settled({
+      kind: 'interrupted',
+      failure,
+      status: failure.error.status,
+      streamed: false,
+      used: usedNothing,
+      partial: null,
+      ending: null,
+    });
   }
 
   #sendAnswer(body: Buffer): void {
-    const { stream } = this.#call.codec;
+    const { facts, request } = this.#answering;
+    const { stream } = facts.codec;
     const answer = jsonAnswer(body);
     if (answer !== null && answer.errorStatus !== null) {
       this.#sendError(answer.errorStatus, body);
       return;
     }
-    const framed = stream !== null && (this.#opened || askedForStream(this.#call));
+    const framed =
+      stream !== null &&
+      (this.#opened || askedForStream({ body: request.asked, codec: facts.codec, named: facts.named }));
     const whole = framed ? answer?.read() : answer;
     // A list of results is an answer where no stream can be asked for (TEI's rerank).
     if (answer === null || !whole || (answer.list && stream !== null)) {
       // Lines of JSON begin as one object does.
       if (answer === null && stream?.framing === 'lines' && stream.readStream(body, body).end !== 'cut')
         this.#sendAssembled(body);
-      else this.#call.failed({ error: this.#notJson(body), safeToRetry: false });
+      else this.#fail({ error: this.#notJson(body), safeToRetry: false });
       return;
     }
-    const measured = this.#measured(body);
-    this.#call.begun(body);
-    this.#call.answered(() => fieldsOf(answer));
+    const used = this.#used(body);
+    const response = { request, read: () => fieldsOf(answer) };
+    this.#answering.sink.committed(body, true);
     if (!framed) {
-      this.#send(this.#model?.whole(body) ?? body, 'application/json', measured);
+      this.#send(this.#model?.whole(body) ?? body, 'application/json', used, response);
       return;
     }
     const frames = Buffer.from(stream.encodeFramesOf(this.#namedIn(fieldsOf(answer) ?? {})));
-    if (this.#opened) this.#sendFrames(frames, measured);
-    else this.#send(frames, stream.contentType, measured);
+    if (this.#opened) this.#sendFrames(frames, used, response);
+    else this.#send(frames, stream.contentType, used, response);
   }
 
   #notJson(body: Buffer): GatewayError {
@@ -117,52 +132,50 @@ export class WholeRelay {
   }
 
   #sendAssembled(body: Buffer): void {
-    const stream = this.#call.codec.stream;
+    const { request } = this.#answering;
+    const { stream } = this.#answering.facts.codec;
     const frames = stream?.split(Buffer.concat([body, Buffer.from('\n\n')])).frames ?? [];
     const facts = stream?.readStream(body, body);
     if (facts?.end === 'error' && facts.error !== null) {
       const { message, status } = facts.error;
-      this.#call.failed({
-        error: new GatewayError('upstream_error', message, { status }),
-        safeToRetry: false,
-      });
+      this.#fail({ error: new GatewayError('upstream_error', message, { status }), safeToRetry: false });
       return;
     }
     const answer = facts?.end === 'complete' ? (stream?.assemble(frames) ?? null) : null;
     if (answer === null) {
       const message =
         'The upstream streamed an answer that was not asked for as a stream, and it was not complete';
-      this.#call.failed({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
+      this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
       return;
     }
-    this.#call.answered(() => answer);
+    this.#answering.sink.committed(null, true);
     const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
-    this.#send(json, 'application/json', this.#measured(json));
+    this.#send(json, 'application/json', this.#used(json), { request, read: () => answer });
   }
 
   #sendError(status: number, body: Buffer): void {
     const { headers } = this.#input;
-    const read = readUpstreamError({
-      format: this.#call.codec.format,
-      status,
-      headers,
-      body,
-      target: this.#call.target,
-      redact: this.#call.redact,
-    });
-    if (this.#call.triedAgain(read.error)) return;
+    const { facts, redact, request } = this.#answering;
+    const { format } = facts.codec;
+    const read = readUpstreamError({ format, status, headers, body, target: request.target, redact });
     const answer = { status, headers, said: read.said, body: read.body };
-    this.#call.failed({ error: read.error, safeToRetry: false, answer });
+    this.#fail({ error: read.error, safeToRetry: false, answer });
   }
 
-  #measured(body: Buffer): Measured {
-    const { codec } = this.#call;
-    this.#call.servedTier = codec.readTier?.(body, body, 'body') ?? this.#call.servedTier;
-    return measureBody(codec, body, this.#call.body);
+  #fail(failure: Failure): void {
+    this.#answering.sink.settled({ kind: 'failed', failure });
   }
 
-  #send(bytes: Buffer, contentType: string, measured: Pick<CallEnd, 'usage' | 'estimated'>): void {
-    const { usd } = this.#call.price(measured.usage);
+  #used(body: Buffer): Used {
+    const { facts, request } = this.#answering;
+    const told = facts.codec.readTier?.(body, body, 'body') ?? null;
+    const tier = told ?? headerTier(this.#input.headers);
+    return { ...measureBody(facts.codec, body, request.body), tier };
+  }
+
+  #send(bytes: Buffer, contentType: string, used: Used, response: GivenResponse): void {
+    const { facts, request } = this.#answering;
+    const { usd } = facts.price(request.target, used);
     this.#writeHead(
       this.#input.status,
       bytes.length,
@@ -170,7 +183,7 @@ export class WholeRelay {
       usd === null ? [] : ['x-gateway-cost-usd', formatUsd(usd)],
     );
     endWith(this.#response, bytes);
-    this.#call.end({ ...this.#okEnd(), ...measured });
+    this.#complete(used, { response });
   }
 
   /** The next bytes of the answer, which name the model as the caller did. */
@@ -179,22 +192,25 @@ export class WholeRelay {
   }
 
   #namedIn(answer: Record<string, unknown>): Record<string, unknown> {
-    return namedAnswer(this.#call.codec, answer, this.#call.requestedModel);
+    const { codec, requestedModel } = this.#answering.facts;
+    return namedAnswer(codec, answer, requestedModel);
   }
 
-  #okEnd(): Omit<CallEnd, 'usage' | 'estimated'> {
-    return { status: this.#input.status, outcome: 'ok', error: null, streamed: false };
+  #complete(used: Used, more: Partial<Pick<CompletedAnswer, 'streamed' | 'response'>> = {}): void {
+    const { status } = this.#input;
+    const said = { status, streamed: false, used, error: null, response: null };
+    this.#answering.sink.settled({ kind: 'completed', ...said, ...more });
   }
 
   #outgrown(): boolean {
     if (this.#input.status >= 400 || this.#input.shape === 'assembled' || this.#opened) {
       const message = `The upstream's answer is larger than ${WHOLE_BYTES / 1_048_576} MiB and cannot be rewritten`;
-      this.#call.failed({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
+      this.#fail({ error: new GatewayError('upstream_protocol', message), safeToRetry: false });
       return true;
     }
     const held = joined(this.#pieces);
     if (!/[{[]/.test(firstCharacter(held))) {
-      this.#call.failed({ error: this.#notJson(held), safeToRetry: false });
+      this.#fail({ error: this.#notJson(held), safeToRetry: false });
       return true;
     }
     this.#passing = true;
@@ -204,8 +220,10 @@ export class WholeRelay {
     // A name that is still to come changes the length.
     const sure = this.#model?.done !== false && this.#input.headers['content-encoding'] === undefined;
     const known = sure && Number.isInteger(length) ? length + named.length - held.length : null;
+    this.#answering.sink.committed(null, true);
+    this.#answering = released(this.#answering);
     this.#writeHead(this.#input.status, known, null, []);
-    this.#response.on('drain', () => this.#call.attempt?.resume());
+    this.#response.on('drain', () => this.#input.attempt?.resume());
     return this.#response.write(named);
   }
 
@@ -222,24 +240,22 @@ export class WholeRelay {
       else headers[at + 1] = contentType;
     }
     if (length !== null) headers.push('content-length', String(length));
-    addGatewayHeaders(headers, this.#call, this.#input.headers);
+    addGatewayHeaders(headers, this.#answering.facts, this.#answering.request, this.#input.headers);
     headers.push(...extra);
-    this.#call.delivers();
     this.#response.writeHead(status, headers);
   }
 
   /** Whether a stream was begun to keep the caller waiting. */
   get #opened(): boolean {
-    return this.#call.caller.state === 'opened';
+    return this.#answering.caller.state === 'opened';
   }
 
   /** Into a stream that keep-alives have opened. */
-  #sendFrames(frames: Buffer, measured: Pick<CallEnd, 'usage' | 'estimated'>): void {
-    const { caller } = this.#call;
-    this.#call.delivers();
+  #sendFrames(frames: Buffer, used: Used, response: GivenResponse): void {
+    const { caller } = this.#answering;
     caller.commit(() => [], frames);
     caller.end();
-    this.#call.end({ ...this.#okEnd(), streamed: true, ...measured });
+    this.#complete(used, { streamed: true, response });
   }
 }
 
@@ -264,9 +280,4 @@ function statusInside({ stream }: Codec, body: Buffer): number | null {
 function fieldsOf(answer: JsonAnswer): Record<string, unknown> | null {
   const value = answer.read();
   return value && { ...value };
-}
-
-/** Plain decimal USD, never in exponent form. */
-export function formatUsd(usd: number): string {
-  return plainDecimal(usd, 10);
 }

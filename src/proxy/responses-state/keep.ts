@@ -4,19 +4,22 @@ import { splitFrames } from '../../lib/sse.ts';
 import { inputItems, withIds } from '../../responses/continued.ts';
 import type { ResponseMemory } from '../../responses/stored.ts';
 import { namedAnswer } from '../answer/model.ts';
-import type { Call } from '../dispatch/call.ts';
-import { joined } from '../metering/meter.ts';
-
-type Asked = Pick<Call, 'body' | 'target' | 'translated' | 'turn'>;
+import { joined } from '../json/joined.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { GivenResponse } from '../request/outcome.ts';
+import type { OutgoingRequest } from '../request/outgoing.ts';
 
 /**
- * Whether the gateway is to keep the answer of a call, and so needs its request until the end: those of the responses
+ * Whether the gateway is to keep the answer to a request, and so needs its request until the end: those of the responses
  * format, unless the provider keeps it or the caller does not want it kept.
  */
-export function isKept({ body, target, translated, turn }: Asked): boolean {
+export function isKept(
+  { turn }: Pick<RequestFacts, 'turn'>,
+  { asked, target, translation }: Pick<OutgoingRequest, 'asked' | 'target' | 'translation'>,
+): boolean {
   if (turn === null || turn.compaction === 'endpoint') return false;
-  if (translated !== null) return translated.request['store'] !== false;
-  return target.provider.keepsResponses !== true && wantsItKept(body);
+  if (translation !== null) return translation.request['store'] !== false;
+  return target.provider.keepsResponses !== true && wantsItKept(asked);
 }
 
 /** Whether a request that is not read leaves it to others to keep its answer. */
@@ -30,18 +33,18 @@ export function wantsItKept(body: readonly Buffer[]): boolean {
  */
 const refusals = ['"store":false', '"store": false'].map((text) => Buffer.from(text));
 
-/** Keeps what a call of the responses format was answered, where that is the gateway's to do. */
+/** Keeps what a request of the responses format was answered, where that is the gateway's to do. */
 export function keepAnswer(
   memory: Pick<ResponseMemory, 'put'>,
-  call: Call,
-  read: () => JsonObject | null,
+  facts: RequestFacts,
+  { read, request: sent }: GivenResponse,
 ): void {
-  if (!isKept(call)) return;
-  const request = call.translated?.request ?? parseObject(joined(call.body).toString('utf8'));
+  if (!isKept(facts, sent)) return;
+  const request = sent.translation?.request ?? parseObject(joined(sent.asked).toString('utf8'));
   const response = request === null || request['store'] === false ? null : read();
   if (request === null || response === null) return;
   try {
-    keep(memory, call, request, response);
+    keep(memory, facts, { connectionId: sent.target.connection.id, request, response });
   } catch (error) {
     // An upstream may take an input that is no list of items; JSON may be too deep to be written once more.
     if (!(error instanceof GatewayError) && !(error instanceof RangeError)) throw error;
@@ -50,9 +53,8 @@ export function keepAnswer(
 
 function keep(
   memory: Pick<ResponseMemory, 'put'>,
-  { codec, exchange, requestedModel, target, turn }: Call,
-  request: JsonObject,
-  response: JsonObject,
+  { codec, exchange, requestedModel, turn }: RequestFacts,
+  { connectionId, request, response }: { connectionId: string; request: JsonObject; response: JsonObject },
 ): void {
   const id = textOf(response['id']);
   const done = response['status'] === 'completed' || response['status'] === 'incomplete';
@@ -63,7 +65,7 @@ function keep(
     id,
     createdAt: exchange.startedAt,
     keyId: turn.keyId,
-    connectionId: target.connection.id,
+    connectionId,
     model: requestedModel,
     previousId: turn.previousId,
     input: withIds(turn.input ?? inputItems(request['input']), id),

@@ -1,5 +1,6 @@
 import type { ResponsePlaces } from '../../responses/places.ts';
-import type { Call } from '../dispatch/call.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { OutgoingRequest } from '../request/outgoing.ts';
 import { wantsItKept } from './keep.ts';
 
 /** As far as the id of a response may stand behind its beginning. */
@@ -14,11 +15,12 @@ const prefixed = /"id"\s*:\s*"(resp_[^"\\]{1,200})"/;
  */
 export function notePlace(
   places: Pick<ResponsePlaces, 'note'>,
-  { body, codec, exchange, requestedModel: model, target, translated, turn }: Call,
+  { codec, exchange, requestedModel: model, turn }: RequestFacts,
+  { asked, target, translation }: OutgoingRequest,
   head: Buffer,
 ): void {
   if (codec.format !== 'openai-responses' || target.provider.keepsResponses !== true) return;
-  if (turn === null || translated !== null || turn.compaction === 'endpoint' || !wantsItKept(body)) return;
+  if (turn === null || translation !== null || turn.compaction === 'endpoint' || !wantsItKept(asked)) return;
   const text = head.toString('latin1', 0, LOOKED_AT);
   const id = (first.exec(text) ?? prefixed.exec(text))?.[1];
   if (id === undefined) return;

@@ -5,6 +5,7 @@ import type { Conversation } from '../../codecs/model/conversation.ts';
 import { SUMMARY_PREFIX } from '../../codecs/openai-responses/compaction.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
+import type { Config } from '../../config.ts';
 import { GatewayError } from '../../lib/error.ts';
 import {
   chainOf,
@@ -19,25 +20,10 @@ import {
 import { asksForSummary, isTrigger } from '../../responses/compact.ts';
 import { continued, inputItems } from '../../responses/continued.ts';
 import type { ResponsePlaces } from '../../responses/places.ts';
-import type { FoundResponse } from '../../responses/stored.ts';
-import type { ProxyContext } from '../context.ts';
+import type { FoundResponse, ResponseMemory } from '../../responses/stored.ts';
 import { type RequestedModel, requestedModel } from '../inbound/request.ts';
-import { joined } from '../metering/meter.ts';
-
-/** What the gateway does itself about the state of one request of the responses format. */
-export interface Turn {
-  keyId: string;
-  /** The response that it continues; null for a first one. */
-  previousId: string | null;
-  /** The items that it brought; null where its body still has these alone. */
-  input: readonly unknown[] | null;
-  /** What it asks to be compacted by: its path, or an item of its input. */
-  compaction: 'endpoint' | 'item' | null;
-  /** The gateway makes the compaction, not the provider. */
-  compacts: boolean;
-  /** For that: every item that it stands for. */
-  shown: readonly unknown[];
-}
+import { joined } from '../json/joined.ts';
+import type { Turn } from '../request/turn.ts';
 
 type Targets = readonly [Target, ...Target[]];
 
@@ -58,17 +44,29 @@ export interface TakenTurn {
   targets: Targets;
 }
 
+/** A request with its turn, if it has one. */
+export interface TurnedRequest extends Pick<TakenTurn, 'model' | 'targets'> {
+  turn: Turn | null;
+}
+
 interface Asked extends Pick<TurnInput, 'model' | 'targets'> {
   format: WireFormat;
   endpoint?: boolean;
 }
 
+/** What the gateway remembers of responses. */
+export interface ResponseStateContext {
+  readonly config: Pick<Config, 'limits'>;
+  readonly places: ResponsePlaces;
+  readonly responses: ResponseMemory;
+}
+
 /** The turn that a request is, with the gateway's memory and limits; those of other formats are none and stay as they are. */
 export async function turnOf(
-  { config, places, responses }: Pick<ProxyContext, 'config' | 'places' | 'responses'>,
+  { config, places, responses }: ResponseStateContext,
   { keyId }: Pick<Principal, 'keyId'>,
   { endpoint = false, format, model, targets }: Asked,
-): Promise<Pick<TakenTurn, 'model' | 'targets'> & { turn: Turn | null }> {
+): Promise<TurnedRequest> {
   if (format !== 'openai-responses') return { turn: null, model, targets };
   const limitBytes = config.limits.bodyBytes;
   return takeTurn({ endpoint, keyId, limitBytes, memory: responses, model, places, targets });

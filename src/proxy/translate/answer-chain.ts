@@ -5,15 +5,16 @@ import { clientParts } from '../../codecs/translate/answer.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { compacting } from '../../responses/compact.ts';
+import type { RequestInFormat } from '../request/outgoing.ts';
 import { prefillOf } from './prefill.ts';
-import { conversationCodec, ownerOf, type TranslatedRequest } from './request.ts';
+import { conversationCodec, ownerOf } from './request.ts';
 
 /** The answer that is read. */
 export interface AnswerSource {
   /** Who answers. */
   target: Target;
   /** What it was asked. */
-  request: Pick<TranslatedRequest, 'tools' | 'oneCall' | 'allowedTools'>;
+  request: Pick<RequestInFormat, 'tools' | 'oneCall' | 'allowedTools'>;
   /** The id of the request, where the answer is to become a compaction; null where it stays what it is. */
   compactionOf: string | null;
   /** The answer that this one continues; null where it begins one. */
@@ -30,7 +31,7 @@ export function answerParts({ begun, compactionOf, request, target }: AnswerSour
 /** Writes those parts as frames of the client's format. */
 export function answerFrames(
   format: WireFormat,
-  { includeUsage, request }: Pick<TranslatedRequest, 'includeUsage' | 'request'>,
+  { includeUsage, request }: Pick<RequestInFormat, 'includeUsage' | 'request'>,
   answer: Omit<AnswerContext, 'includeUsage' | 'request'>,
 ): PartWriter {
   return conversationCodec(format).conversation.writer({ ...answer, includeUsage, request });

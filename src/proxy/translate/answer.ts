@@ -9,17 +9,19 @@ import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { compactedResponse } from '../../responses/compact.ts';
 import type { CallerStream } from '../answer/caller-stream.ts';
+import { translatedHeaders } from '../answer/headers.ts';
+import { type Answering, released } from '../answer/reader.ts';
 import { cutEnding, errorFrame, reportedEnding } from '../answer/stream-ending.ts';
-import { type Call, type CallEnd, callerGone, endOfError } from '../dispatch/call.ts';
+import { formatUsd } from '../answer/usd.ts';
 import { estimateInput, textTokens, withWritten } from '../metering/meter.ts';
-import { formatUsd } from '../relay/whole.ts';
+import { headerTier } from '../metering/served-tier.ts';
+import type { Failure, UpstreamRefusal } from '../request/failure.ts';
+import type { GivenResponse } from '../request/outcome.ts';
+import type { PartialAnswer, RequestInFormat } from '../request/outgoing.ts';
+import type { Used } from '../request/use.ts';
 import { finalResponse } from '../responses-state/keep.ts';
-import type { Failure, UpstreamRefusal } from '../upstream/failure.ts';
 import { answerFrames } from './answer-chain.ts';
-import { translatedHeaders } from './head.ts';
-import { conversationCodec, type TranslatedRequest } from './request.ts';
-
-const NOTHING = Buffer.alloc(0);
+import { conversationCodec } from './request.ts';
 
 /** Parts that commit the gateway to nothing. */
 const preamble: ReadonlySet<StreamPart['type']> = new Set(['message-start', 'text-start', 'reasoning-start']);
@@ -28,16 +30,14 @@ const preamble: ReadonlySet<StreamPart['type']> = new Set(['message-start', 'tex
 export class TranslatedAnswer {
   /** The upstream's, once they came. */
   headers: IncomingHttpHeaders = {};
-  readonly #call: Call;
-  readonly #request: TranslatedRequest;
+  #answering: Answering;
+  readonly #translation: RequestInFormat;
   readonly #own: StreamCodec;
   readonly #response: ResponseSink;
   readonly #caller: CallerStream;
   readonly #writer: PartWriter;
   /** What the caller has of it, where another target could go on with that. */
   readonly #begun: BegunAnswer | null;
-  /** Another target began it. */
-  readonly #goesOn: boolean;
   /** The caller was told that an answer begins. */
   readonly #started: boolean;
   #delivers = false;
@@ -49,27 +49,32 @@ export class TranslatedAnswer {
   /** Of the parts that came: none, some, or all as far as the one that has the final usage. */
   #came: 'nothing' | 'some' | 'all' = 'nothing';
   #usage: Usage | null = null;
+  /** The service tier that the answer names; null where it names none. */
+  #tier: string | null = null;
   /** Estimated tokens of the request, once somebody wanted to know: at the latest when that is let go of. */
   #inputTokens: number | null = null;
 
-  constructor(call: Call, request: TranslatedRequest) {
-    this.#call = call;
-    this.#request = request;
-    this.#response = call.exchange.response;
-    const { partialAnswer } = call;
-    this.#own = conversationCodec(call.codec.format).stream;
-    this.#goesOn = partialAnswer !== null;
-    this.#started = partialAnswer?.begun.started === true;
-    this.#caller = call.caller;
-    this.#begun =
-      partialAnswer?.begun ?? (request.continuable && call.midStreamFailover ? new BegunAnswer() : null);
+  constructor(answering: Answering, translation: RequestInFormat) {
+    const { caller, facts, request } = answering;
+    const { codec, exchange, plan, requestedModel } = facts;
+    const { partial } = request;
+    this.#answering = answering;
+    this.#translation = translation;
+    this.#response = exchange.response;
+    this.#own = conversationCodec(codec.format).stream;
+    this.#started = partial?.begun.started === true;
+    this.#caller = caller;
+    const isOpen = translation.continuable && plan.options.continueStream;
+    this.#begun = partial?.begun ?? (isOpen ? new BegunAnswer() : null);
     this.#writer =
-      partialAnswer?.writer ??
-      answerFrames(call.codec.format, request, {
-        id: call.exchange.id,
-        model: call.requestedModel,
-        startedAt: call.exchange.startedAt,
-        ...(request.stream ? { inputTokens: () => this.#estimatedInput() } : { encode: this.#kept.encode }),
+      partial?.writer ??
+      answerFrames(codec.format, translation, {
+        id: exchange.id,
+        model: requestedModel,
+        startedAt: exchange.startedAt,
+        ...(translation.stream
+          ? { inputTokens: () => this.#estimatedInput() }
+          : { encode: this.#kept.encode }),
       });
   }
 
@@ -87,14 +92,11 @@ export class TranslatedAnswer {
     return this.#caller.full;
   }
 
-  /** The call goes on without this answer, or the caller is gone. */
-  abandon(): void {
-    this.#ended = true;
-  }
-
+  /** The caller is gone. */
   gone(): void {
     this.#ended = true;
-    this.#call.end({ ...callerGone(this.#request.stream), ...this.#measured() });
+    const { sink } = this.#answering;
+    sink.settled({ kind: 'client-gone', streamed: this.#translation.stream, used: this.#used() });
   }
 
   /** Writes parts for the caller. */
@@ -110,15 +112,14 @@ export class TranslatedAnswer {
       }
       this.#note(part);
       text += this.#write(part);
-      if (this.#request.stream && !this.#delivers && !preamble.has(part.type)) {
+      if (this.#translation.stream && !this.#delivers && !preamble.has(part.type)) {
         this.#delivers = true;
+        this.#letGo();
         if (!this.committed) {
           this.#held += text;
           text = '';
           this.#commit();
         }
-        if (this.#goesOn) this.#call.failovers += 1;
-        this.#call.delivers();
       }
       if (part.type === 'message-end') {
         const all = text;
@@ -132,7 +133,7 @@ export class TranslatedAnswer {
   #write(part: StreamPart): string {
     if (part.type === 'message-start' && this.#started) return '';
     if (part.type !== 'message-end') return this.#writer.push(part);
-    const { priorUsage: spent } = this.#call;
+    const { priorUsage: spent } = this.#answering.request;
     const own = this.#reported();
     return this.#writer.push({ ...part, usage: spent === null ? own : addUsage(spent.usage, own) });
   }
@@ -144,7 +145,7 @@ export class TranslatedAnswer {
     if ((part.type === 'message-start' || part.type === 'message-end') && part.usage !== null)
       this.#usage = part.usage;
     if ((part.type === 'message-start' || part.type === 'message-end') && part.tier !== undefined)
-      this.#call.servedTier = part.tier;
+      this.#tier = part.tier;
   }
 
   #send(text: string): void {
@@ -154,35 +155,32 @@ export class TranslatedAnswer {
   }
 
   #commit(): void {
-    this.#letGo();
     this.#caller.commit(() => this.#answerHeaders(200), this.#held);
     this.#held = '';
   }
 
   /** Of the request, unless another target may have to go on with its answer. */
   #letGo(): void {
-    if (this.#call.midStreamFailover) return;
-    this.#estimatedInput();
-    this.#request.body = NOTHING;
-    this.#call.body = [];
+    const { facts, sink } = this.#answering;
+    const isFinal = !facts.plan.options.continueStream;
+    if (isFinal) {
+      this.#estimatedInput();
+      this.#answering = released(this.#answering);
+    }
+    sink.committed(null, isFinal);
   }
 
   #finish(last: string): void {
-    const measured = this.#measured();
-    const { stream: streamed } = this.#request;
-    const end: CallEnd = { status: 200, outcome: 'ok', error: null, streamed, ...measured };
-    if (!streamed) {
-      this.#finishWhole(last, end);
+    if (!this.#translation.stream) {
+      this.#finishWhole(last);
       return;
     }
     this.#ended = true;
-    this.#call.answered(() => finalResponse(last));
     this.#caller.end(last);
-    this.#call.end(end);
-    this.#call.attempt?.closeSoon();
+    this.#complete(this.#used(), () => finalResponse(last));
   }
 
-  #finishWhole(last: string, end: CallEnd): void {
+  #finishWhole(last: string): void {
     const answer = this.#own.assemble(this.#kept.namedIn(this.#held + last));
     if (answer === null) {
       this.fail(
@@ -190,20 +188,33 @@ export class TranslatedAnswer {
       );
       return;
     }
-    const { turn } = this.#call;
+    const used = this.#used();
+    const { facts, request, sink } = this.#answering;
+    const { turn } = facts;
     const endpoint = turn?.compacts && turn.compaction === 'endpoint';
     // Node joins a string with the headers; a buffer would be a piece of its own.
     const text = JSON.stringify(endpoint ? compactedResponse(turn.shown, answer) : answer);
     this.#ended = true;
-    this.#call.answered(() => answer);
-    const { usd } = this.#call.price(end.usage);
+    const { usd } = facts.price(request.target, used);
     const headers = this.#answerHeaders(200);
     headers.push('content-type', 'application/json', 'content-length', String(Buffer.byteLength(text)));
     if (usd !== null) headers.push('x-gateway-cost-usd', formatUsd(usd));
-    this.#call.delivers();
+    sink.committed(null, true);
     this.#response.writeHead(200, headers);
     this.#response.end(text);
-    this.#call.end(end);
+    this.#complete(used, () => answer);
+  }
+
+  #complete(used: Used, read: GivenResponse['read']): void {
+    const { request, sink } = this.#answering;
+    sink.settled({
+      kind: 'completed',
+      status: 200,
+      streamed: this.#translation.stream,
+      used,
+      error: null,
+      response: { request, read },
+    });
   }
 
   /**
@@ -215,20 +226,20 @@ export class TranslatedAnswer {
     this.#ended = true;
     const { answer } = how;
     const failure: Failure = { error, safeToRetry: false, ...(answer === undefined ? {} : { answer }) };
+    const answering = this.#answering;
     if (!this.committed) {
-      this.#call.failed(failure);
+      answering.sink.settled({ kind: 'failed', failure });
       return;
     }
-    const ending = how.reported === true ? reportedEnding(this.#call, error) : cutEnding(this.#call, error);
+    const ending = how.reported === true ? reportedEnding(answering, error) : cutEnding(answering, error);
     if (!this.#begun?.continuable) {
-      this.#breakOff(error, ending);
+      this.#breakOff(failure, ending);
       return;
     }
     // Where nothing was added, the answer broke off for the reason that it had broken off for before.
-    const before = this.#delivers ? null : this.#call.partialAnswer;
+    const before = this.#delivers ? null : answering.request.partial;
     const broken = { error: before?.error ?? error, ending: before === null ? ending : before.ending };
-    const partialAnswer = { writer: this.#writer, begun: this.#begun, ...broken };
-    this.#call.interrupted(failure, partialAnswer, this.#measured());
+    this.#breakOff(failure, ending, { writer: this.#writer, begun: this.#begun, ...broken });
   }
 
   /** Ends the answer where it is, because the gateway stops. */
@@ -238,16 +249,19 @@ export class TranslatedAnswer {
       return;
     }
     this.#ended = true;
-    this.#breakOff(error, errorFrame(this.#call, error));
+    this.#breakOff({ error, safeToRetry: false }, errorFrame(this.#answering, error));
   }
 
-  #breakOff(error: GatewayError, ending: Buffer | null): void {
-    this.#caller.breakOff(ending);
-    this.#call.end({ ...endOfError(error, true), status: 200, ...this.#measured() });
+  /** The answer ends here, or whoever can goes on with it. */
+  #breakOff(failure: Failure, ending: Buffer | null, partial: PartialAnswer | null = null): void {
+    const used = this.#used();
+    const { sink } = this.#answering;
+    sink.settled({ kind: 'interrupted', failure, status: 200, streamed: true, used, partial, ending });
   }
 
   #answerHeaders(status: number): string[] {
-    return translatedHeaders(this.#call, status, this.headers);
+    const { facts, request } = this.#answering;
+    return translatedHeaders(facts, request, status, this.headers);
   }
 
   /** Usage as the upstream told it, else an estimate from the text that passed (U-12). */
@@ -257,15 +271,16 @@ export class TranslatedAnswer {
   }
 
   #estimatedInput(): number {
-    this.#inputTokens ??= estimateInput([this.#request.body]);
+    this.#inputTokens ??= estimateInput(this.#answering.request.body);
     return this.#inputTokens;
   }
 
-  #measured(): Pick<CallEnd, 'usage' | 'estimated'> {
-    if (this.#came === 'nothing') return { usage: null, estimated: false };
+  #used(): Used {
+    const tier = this.#tier ?? headerTier(this.headers);
+    if (this.#came === 'nothing') return { usage: null, estimated: false, tier };
     const usage = this.#reported();
-    if (this.#came === 'all') return { usage, estimated: this.#usage === null };
+    if (this.#came === 'all') return { usage, estimated: this.#usage === null, tier };
     // What was reported at the beginning is true of the input alone.
-    return { usage: withWritten(usage, textTokens(this.#textBytes)), estimated: true };
+    return { usage: withWritten(usage, textTokens(this.#textBytes)), estimated: true, tier };
   }
 }

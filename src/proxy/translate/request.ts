@@ -5,29 +5,22 @@ import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
 import { dialectOf } from '../../codecs/model/dialect.ts';
 import { type FitSchema, fitSchema } from '../../codecs/schema/fit.ts';
-import {
-  type RequestTranslation,
-  translateConversation,
-  withoutTurns,
-} from '../../codecs/translate/request.ts';
+import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
-import type { Call } from '../dispatch/call.ts';
-import { prefillOf } from './prefill.ts';
-import { joined, textTokens } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
+import { textTokens } from '../metering/meter.ts';
+import type { NamedInPath } from '../request/facts.ts';
+import type { RequestInFormat } from '../request/outgoing.ts';
+import type { Turn } from '../request/turn.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
+import { prefillOf } from './prefill.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
-export interface TranslatedRequest extends Omit<RequestTranslation, 'body' | 'conversation'> {
+export interface TranslatedRequest extends RequestInFormat {
   body: Buffer;
-  /** The caller's request; of formats whose answers do not repeat it without its turns and tools. */
-  request: JsonObject;
-  stream: boolean;
-  includeUsage: boolean;
-  /** Whether another target could go on with its answer. */
-  continuable: boolean;
 }
 
 /** What is known of a target beside its format. */
@@ -46,8 +39,13 @@ export interface Known {
 
 const nothing: Known = { refused: [], most: null, begun: '', fit: fitSchema, cacheMarks: true };
 
-/** The parts of a call that its translation is made from. */
-type Asked = Pick<Call, 'body' | 'named' | 'target'> & { turn?: Call['turn'] };
+/** The parts of a request that its translation is made from. */
+export interface Asked {
+  readonly body: readonly Buffer[];
+  readonly named: NamedInPath | null;
+  readonly target: Target;
+  readonly turn?: Turn | null;
+}
 
 /**
  * Translates a request from the caller's format to the target's.
@@ -90,7 +88,7 @@ function carrying(asked: Asked, format: WireFormat, known: Known, body: string):
 }
 
 /** The request as its format's decoder takes it. @throws GatewayError `invalid_json` */
-export function requestIn(body: string, { named }: Pick<Call, 'named'>): JsonObject {
+export function requestIn(body: string, { named }: Pick<Asked, 'named'>): JsonObject {
   const sent = parseObject(body);
   if (sent === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   return named === null ? sent : { ...sent, model: named.model, stream: named.stream };

@@ -3,24 +3,34 @@ import type { Codec, StreamCodec } from '../../codecs/codec.ts';
 import { parseObject } from '../../codecs/json/values.ts';
 import type { PartReader, StreamPart } from '../../codecs/model/stream-part.ts';
 import { reportsError } from '../../codecs/translate/answer.ts';
+import type { Target } from '../../combos/target.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
+import type { CallerStream } from '../answer/caller-stream.ts';
+import type { Answering, AnswerReader } from '../answer/reader.ts';
 import { firstCharacter, shapeOf } from '../answer/shape.ts';
-import type { Call } from '../dispatch/call.ts';
-import { joined } from '../metering/meter.ts';
-import type { AnswerReader } from '../upstream/attempt.ts';
+import { joined } from '../json/joined.ts';
+import type { Failure } from '../request/failure.ts';
+import type { AnswerSink } from '../request/outcome.ts';
+import type { RequestInFormat } from '../request/outgoing.ts';
+import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
-import type { Failure } from '../upstream/failure.ts';
 import { TranslatedAnswer } from './answer.ts';
 import { answerParts } from './answer-chain.ts';
-import { conversationCodec, type TranslatedRequest } from './request.ts';
+import { conversationCodec } from './request.ts';
 
 /** Most bytes of one whole answer, or of one frame of a stream. */
 const HELD_BYTES = 16 * 1024 * 1024;
 
 /** Carries one upstream answer of another format to the caller, part by part. */
 export class Translation implements AnswerReader {
-  readonly #call: Call;
+  readonly #sink: AnswerSink;
+  readonly #caller: CallerStream;
+  readonly #redact: Answering['redact'];
+  readonly #target: Target;
+  /** Another target began the answer. */
+  readonly #goesOn: boolean;
+  #attempt: AttemptControl | null = null;
   readonly #upstream: Codec & { stream: StreamCodec };
   readonly #reader: PartReader;
   readonly #answer: TranslatedAnswer;
@@ -32,22 +42,29 @@ export class Translation implements AnswerReader {
   /** Whether pieces wait for the end of this turn of the event loop. */
   #waiting = false;
 
-  constructor(call: Call, request: TranslatedRequest) {
-    this.#call = call;
-    this.#answer = new TranslatedAnswer(call, request);
-    this.#upstream = conversationCodec(call.target.format);
+  constructor(answering: Answering, translation: RequestInFormat) {
+    const { partial, target } = answering.request;
+    const { exchange, turn } = answering.facts;
+    this.#sink = answering.sink;
+    this.#caller = answering.caller;
+    this.#redact = answering.redact;
+    this.#target = target;
+    this.#goesOn = partial !== null;
+    this.#answer = new TranslatedAnswer(answering, translation);
+    this.#upstream = conversationCodec(target.format);
     this.#reader = answerParts({
-      target: call.target,
-      request,
-      compactionOf: call.turn?.compacts === true ? call.exchange.id : null,
-      begun: call.partialAnswer?.begun ?? null,
+      target,
+      request: translation,
+      compactionOf: turn?.compacts === true ? exchange.id : null,
+      begun: partial?.begun ?? null,
     });
   }
 
-  onHead(status: number, headers: IncomingHttpHeaders): void {
+  onHead(status: number, headers: IncomingHttpHeaders, attempt: AttemptControl): void {
     this.#status = status;
+    this.#attempt = attempt;
     this.#answer.headers = headers;
-    this.#call.heard(status, headers);
+    this.#sink.head(status, headers);
     if (status < 300) return;
     this.#shape = 'whole';
     if (status < 400)
@@ -64,7 +81,6 @@ export class Translation implements AnswerReader {
     this.#pieces.push(chunk);
     this.#pieceBytes += chunk.length;
     if (this.#pieceBytes > HELD_BYTES) {
-      this.#call.attempt?.abort();
       const what = this.#shape === 'whole' ? 'answer' : 'stream has a record that';
       this.#answer.fail(
         new GatewayError('upstream_protocol', `The upstream's ${what} is larger than ${HELD_BYTES} bytes`),
@@ -85,7 +101,7 @@ export class Translation implements AnswerReader {
     try {
       this.#read();
     } catch (error) {
-      this.#call.attempt?.fail(error);
+      this.#attempt?.fail(error);
     }
   }
 
@@ -136,9 +152,9 @@ export class Translation implements AnswerReader {
     this.#readBeforeEnd();
     if (this.#answer.ended) return;
     // Who was to go on has not heard of it yet: its old connection was closed.
-    const unheard = failure.safeToRetry && this.#call.partialAnswer !== null;
+    const unheard = failure.safeToRetry && this.#goesOn;
     if (this.#answer.committed && !unheard) this.#answer.fail(failure.error);
-    else this.#call.failed(failure);
+    else this.#sink.settled({ kind: 'failed', failure });
   }
 
   onCallerGone(): void {
@@ -153,7 +169,7 @@ export class Translation implements AnswerReader {
 
   /** What is written are whole frames. */
   takesKeepAlive(): boolean {
-    return this.#status < 300 || this.#call.caller.state !== 'unopened';
+    return this.#status < 300 || this.#caller.state !== 'unopened';
   }
 
   #onWhole(body: Buffer): void {
@@ -192,11 +208,10 @@ export class Translation implements AnswerReader {
       status,
       headers,
       body,
-      target: this.#call.target,
-      redact: this.#call.redact,
+      target: this.#target,
+      redact: this.#redact,
     });
-    if (this.#call.triedAgain(read.error)) this.#answer.abandon();
-    else this.#answer.fail(read.error, { answer: { status, headers, said: read.said, body: null } });
+    this.#answer.fail(read.error, { answer: { status, headers, said: read.said, body: null } });
   }
 }
 

@@ -3,20 +3,9 @@ import { refuseDeclaredLength, tooLarge } from '../../http/body/body.ts';
 import { discardRest } from '../../http/server/discard.ts';
 import type { Exchange } from '../../http/server/server.ts';
 import { GatewayError } from '../../lib/error.ts';
+import type { Upload } from '../request/upload.ts';
 import { type FormContent, FormContents } from './form-content.ts';
 import { Spool } from './spool.ts';
-
-/** A form on its way from a caller: its model is known, the rest is passed on as it comes. */
-export interface Upload {
-  /** The model as the caller named it. */
-  model: string;
-  /** True once bytes of it were asked for: they come only once, so nothing can be tried again. */
-  readonly begun: boolean;
-  /** Bytes of the whole form with another model in the place of its own; null when the caller did not say. */
-  length(model: string): number | null;
-  /** The form with `model` in the place of its own, at the reader's pace. */
-  body(model: string): AsyncIterable<Buffer>;
-}
 
 export interface UploadInput {
   boundary: string;

@@ -2,9 +2,9 @@ import { outputCapOf } from '../../codecs/adapt/output-cap.ts';
 import { clientWord } from '../../codecs/model/client-words.ts';
 import type { Concept } from '../../codecs/model/concept.ts';
 import { sessionOf } from '../../combos/session.ts';
-import type { ProxyContext } from '../context.ts';
-import type { Call } from '../dispatch/call.ts';
-import { joined } from '../metering/meter.ts';
+import { joined } from '../json/joined.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { OutgoingRequest } from '../request/outgoing.ts';
 import type { Upstream, UpstreamRequest } from './attempt.ts';
 
 /** A request for an agent on the gateway's own machine. */
@@ -27,25 +27,31 @@ export interface AskedAgent extends Upstream {
   bound: string | null;
 }
 
+/** Asks an agent on this machine. @throws GatewayError */
+export type AskAgent = (request: AgentRequest) => AskedAgent;
+
 /**
- * The request to an agent, in the chat format. What it cannot be told is noted in the call, in the client's words.
+ * The request to an agent, in the chat format, and what the agent cannot be told of it, in the client's words.
  * @throws GatewayError
  */
-export function agentRequest(context: ProxyContext, call: Call, body: readonly Buffer[]): UpstreamRequest {
-  const { codec, exchange, keyId, target, translated } = call;
-  const session = sessionOf(exchange.request.headers, codec.format, call.body);
-  const asked = context.askAgent({
+export function agentRequest(
+  askAgent: AskAgent,
+  { codec, exchange, principal }: RequestFacts,
+  { asked: own, body, target, translation }: OutgoingRequest,
+): { upstream: UpstreamRequest; dropped: string[] } {
+  const session = sessionOf(exchange.request.headers, codec.format, own);
+  const asked = askAgent({
     model: target.model,
-    owner: keyId,
+    owner: principal.keyId,
     session: session === null || session.key.startsWith('words:') ? null : session.key,
     body: joined(body),
   });
-  const request = translated?.request ?? {};
+  const request = translation?.request ?? {};
   const { conversation } = codec;
   const words = asked.dropped.map((concept) =>
     conversation === null ? concept : clientWord(conversation, concept, request),
   );
   const bound = asked.bound === null ? null : (outputCapOf(codec.format, request)?.name ?? asked.bound);
-  call.dropped = [...new Set([...call.dropped, ...words, ...(bound === null ? [] : [bound])])].sort();
-  return { upstream: asked, origin: 'http://acp.invalid', host: 'acp', path: '/', headers: [], body: [] };
+  const upstream = { upstream: asked, origin: 'http://acp.invalid', host: 'acp', path: '/', headers: [] };
+  return { upstream: { ...upstream, body: [] }, dropped: [...words, ...(bound === null ? [] : [bound])] };
 }

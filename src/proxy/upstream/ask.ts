@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Config } from '../../config.ts';
 import { GatewayError } from '../../lib/error.ts';
-import type { OpenCall, ProxyContext } from '../context.ts';
+import type { OpenCall } from '../request/open-call.ts';
+import type { Watch } from '../request/watch.ts';
 import { Attempt, type UpstreamRequest } from './attempt.ts';
 
 /** A whole answer of an upstream to a question of the gateway's own. */
@@ -8,6 +10,12 @@ export interface UpstreamAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;
+}
+
+/** Whose deadlines are kept, and by whom. */
+export interface AskContext {
+  readonly config: Pick<Config, 'timeouts'>;
+  readonly watch: Watch<OpenCall>;
 }
 
 /** Answers to questions are short. */
@@ -19,7 +27,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * @throws GatewayError when no answer came
  */
 export function askUpstream(
-  { config, watch }: ProxyContext,
+  { config, watch }: AskContext,
   request: UpstreamRequest,
   onAbort: (abort: () => void) => void = () => {},
 ): Promise<UpstreamAnswer> {

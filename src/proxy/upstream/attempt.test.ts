@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import type { Failure } from '../request/failure.ts';
 import { Attempt, type AttemptReader, type Upstream } from './attempt.ts';
-import type { Failure } from './failure.ts';
 
 /** An upstream that answers at once, in plain bytes or compressed. */
 const upstream = (encoding: 'identity' | 'gzip'): Upstream => ({

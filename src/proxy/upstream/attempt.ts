@@ -3,10 +3,11 @@ import type { Transform } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../../config.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { joined } from '../json/joined.ts';
+import type { Failure } from '../request/failure.ts';
 import { createDecoder, type Decoder, type DecoderEvents } from './decode.ts';
-import { joined } from '../metering/meter.ts';
 import { createUnframer, unframedHeaders } from './event-stream.ts';
-import { type Failure, failureOf } from './failure.ts';
+import { failureOf } from './failure.ts';
 
 /** The part of undici's Dispatcher that an attempt needs; the built-in demo implements it in-process. */
 export interface Upstream {
@@ -31,26 +32,21 @@ export interface UpstreamRequest {
 /** A body up to this size is sent in one write; a larger one piece by piece, without a copy. */
 const ONE_WRITE_BYTES = 65_536;
 
+/** What a reader may ask of the attempt whose answer it reads. */
+export interface AttemptControl {
+  /** Goes on after `onData` said that no more is wanted. */
+  resume(): void;
+  /** Ends the attempt because of what its reader met after it had returned. */
+  fail(error: unknown): void;
+}
+
 /** What an attempt tells its reader. After `onEnd` or `onFailure` nothing more comes. */
 export interface AttemptReader {
-  onHead(status: number, headers: IncomingHttpHeaders): void;
+  onHead(status: number, headers: IncomingHttpHeaders, attempt: AttemptControl): void;
   /** False: no more until `resume()` is called. */
   onData(chunk: Buffer): boolean;
   onEnd(): void;
   onFailure(failure: Failure): void;
-}
-
-/** Carries an upstream's answer to the caller; beside the upstream, the caller has its say. */
-export interface AnswerReader extends AttemptReader {
-  /** The caller left: what was used up to now is what counts. */
-  onCallerGone(): void;
-  /** Ends an open stream with the dialect's error because the gateway stops. */
-  interrupt(error: GatewayError): void;
-  /**
-   * Whether a keep-alive may go to the caller now: it has no half of a frame, and the answer is not one that goes out in
-   * one piece, with a status of its own.
-   */
-  takesKeepAlive(): boolean;
 }
 
 type Phase = 'connecting' | 'waiting' | 'head' | 'body' | 'done';
@@ -59,7 +55,7 @@ type Phase = 'connecting' | 'waiting' | 'head' | 'body' | 'done';
  * One request to one upstream: sends it, watches its deadlines, undoes content encodings, and hands the
  * answer to its reader. A class, because at a thousand open streams its methods must not be closures.
  */
-export class Attempt implements Dispatcher.DispatchHandler {
+export class Attempt implements AttemptControl, Dispatcher.DispatchHandler {
   readonly #host: string;
   readonly #reader: AttemptReader;
   readonly #timeouts: Config['timeouts'];
@@ -118,7 +114,6 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#closing.unref();
   }
 
-  /** Ends the attempt because of what its reader met after it had returned. */
   fail(error: unknown): void {
     this.#fail(bug(error));
   }
@@ -172,7 +167,7 @@ export class Attempt implements Dispatcher.DispatchHandler {
     try {
       if (encoding !== undefined || unframed !== null)
         this.#decoder = this.#decode(encoding ?? '', unframed === null ? null : createUnframer());
-      this.#reader.onHead(status, unframed ?? headers);
+      this.#reader.onHead(status, unframed ?? headers, this);
     } catch (error) {
       this.#fail(bug(error));
     }

@@ -1,25 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { type TransportFault, transportFault } from '../../http/outbound/transport-fault.ts';
 import { type ErrorCode, GatewayError } from '../../lib/error.ts';
-
-/** Why an attempt gave no usable answer. */
-export interface Failure {
-  error: GatewayError;
-  /** A new socket may cure it and nothing of an answer was received: one more try is safe. */
-  safeToRetry: boolean;
-  /** What the upstream answered instead of what was asked for. */
-  answer?: UpstreamRefusal;
-}
-
-/** An HTTP error of an upstream. */
-export interface UpstreamRefusal {
-  status: number;
-  headers: IncomingHttpHeaders;
-  /** The error's type, code and message together. */
-  said: string;
-  /** Its body, where that is a proper error of the caller's dialect; null when it must be rendered anew. */
-  body: Buffer | null;
-}
+import type { Failure } from '../request/failure.ts';
 
 interface Row {
   code: ErrorCode;

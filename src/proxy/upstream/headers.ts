@@ -2,9 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { keyHeaders } from '../../connections/credentials/authorise.ts';
-
-/** Lists the gateways that a request has passed, so that one pointed at itself is noticed. */
-export const viaHeader = 'x-gateway-via';
+import { viaHeader } from '../inbound/loop.ts';
 
 /**
  * Never forwarded upstream: hop-by-hop fields (RFC 9110, 7.6.1), what this hop sets itself, every place a
@@ -207,9 +205,4 @@ function isOwn(name: string): boolean {
 function defaultRetryAfter(upstream: IncomingHttpHeaders): string {
   const milliseconds = Number(upstream['retry-after-ms']);
   return milliseconds > 0 ? String(Math.ceil(milliseconds / 1000)) : '5';
-}
-
-/** Flat headers (name, value, name, value …) as names and values. */
-export function* pairs(flat: readonly string[]): Iterable<[string, string]> {
-  for (let index = 0; index + 1 < flat.length; index += 2) yield [flat[index] ?? '', flat[index + 1] ?? ''];
 }

@@ -1,9 +1,8 @@
+import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import type { ModelInPath } from '../../providers/provider.ts';
-import type { Call } from '../dispatch/call.ts';
+import { joined } from '../json/joined.ts';
 import { withFields } from '../json/with-fields.ts';
-import { joined } from '../metering/meter.ts';
-import { streamFlag } from '../inbound/wants-stream.ts';
 
 /** A request whose model stands in its path although its format has it in the body. */
 export interface InPath {
@@ -14,15 +13,22 @@ export interface InPath {
   dropped: string[];
 }
 
-/**
- * @param sent the body as it is sent otherwise
- * @throws GatewayError `invalid_json`
- */
-export function modelInPath(call: Call, rule: ModelInPath, sent: readonly Buffer[]): InPath {
-  const { target, translated } = call;
-  const stream = translated?.stream ?? streamFlag(call);
+/** A request as it would be sent otherwise. */
+export interface InBody {
+  exchange: Pick<AnyExchange, 'request'>;
+  target: Pick<Target, 'model'>;
+  body: readonly Buffer[];
+  stream: boolean;
+  isTranslated: boolean;
+}
+
+/** @throws GatewayError `invalid_json` */
+export function modelInPath(
+  { body, exchange, isTranslated, stream, target }: InBody,
+  rule: ModelInPath,
+): InPath {
   const { betas, members, without } = rule;
-  const asked = translated === null && betas !== undefined ? betasOf(call.exchange) : [];
+  const asked = !isTranslated && betas !== undefined ? betasOf(exchange) : [];
   const known = asked.filter((beta) => betas?.known.includes(beta));
   const added = {
     ...members,
@@ -31,8 +37,8 @@ export function modelInPath(call: Call, rule: ModelInPath, sent: readonly Buffer
   return {
     // A name of the provider's own may have slashes and colons (an ARN), which are part of it.
     end: (stream ? rule.stream : rule.whole).replace('{model}', () => encodeURIComponent(target.model)),
-    body: withFields(joined(sent), without, added),
-    dropped: translated === null ? unknownBetas(call.exchange, rule) : [],
+    body: withFields(joined(body), without, added),
+    dropped: isTranslated ? [] : unknownBetas(exchange, rule),
   };
 }
 

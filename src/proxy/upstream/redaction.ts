@@ -1,13 +1,13 @@
 import { secretsOf } from '../../connections/accounts/account.ts';
+import type { AccessTokens } from '../../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../../connections/schema.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { withoutSecrets } from '../../lib/secrets.ts';
-import type { ProxyContext } from '../context.ts';
-import type { Failure } from './failure.ts';
+import type { Failure } from '../request/failure.ts';
 
 /** Takes out of a text what a connection proves itself with to its upstream: servers quote it in their errors. */
 export function redactSecrets(
-  { tokens }: Pick<ProxyContext, 'tokens'>,
+  { tokens }: { tokens: Pick<AccessTokens, 'issued'> },
   connection: OpenConnection,
   text: string,
 ): string {

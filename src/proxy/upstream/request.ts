@@ -1,71 +1,73 @@
-import { relayedHistory } from '../../codecs/history/relayed.ts';
-import { codecOf } from '../../codecs/index.ts';
-import { dialectOf } from '../../codecs/model/dialect.ts';
 import type { Target } from '../../combos/resolve.ts';
+import type { AccessTokens } from '../../connections/credentials/access-tokens.ts';
 import { notLoggedIn } from '../../connections/oauth/refresh.ts';
 import type { OpenConnection } from '../../connections/schema.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Provider } from '../../providers/provider.ts';
-import type { ProxyContext } from '../context.ts';
-import type { Call } from '../dispatch/call.ts';
-import { authorised } from './authorised.ts';
-import { modelInPath } from './model-in-path.ts';
+import { viaHeader } from '../inbound/loop.ts';
 import { withQuery } from '../inbound/query.ts';
-import { spliceModel } from '../json/splice.ts';
-import type { Upload } from '../upload/upload.ts';
-import { agentRequest } from './agent.ts';
+import type { RequestFacts } from '../request/facts.ts';
+import type { OutgoingRequest } from '../request/outgoing.ts';
+import type { Upload } from '../request/upload.ts';
+import { type AskAgent, agentRequest } from './agent.ts';
 import type { UpstreamRequest } from './attempt.ts';
+import { authorised } from './authorised.ts';
 import { builtinUpstream } from './builtin.ts';
-import { upstreamHeaders, viaHeader } from './headers.ts';
+import { upstreamHeaders } from './headers.ts';
+import type { Pools } from './pools.ts';
+
+/** What sending a request needs of the gateway. */
+export interface UpstreamContext {
+  pools: Pools;
+  tokens: Pick<AccessTokens, 'current' | 'fresh' | 'issued'>;
+  askAgent: AskAgent;
+  /** The `traceparent` that an attempt of a request sends upstream, counted from 1; null where the client's is passed on. */
+  traceparent: ((exchange: AnyExchange, attempt: number) => string) | null;
+  /** Names this process in `x-gateway-via`. */
+  instance: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** A request that is ready to be sent, as undici takes it and as the gateway knows it. */
+export interface ReadyRequest {
+  readonly upstream: UpstreamRequest;
+  /** Now also with what an agent said that it is not told. */
+  readonly request: OutgoingRequest;
+}
 
 /**
- * The request to the call's current target: its bytes with only the model's name exchanged, its headers with
- * the connection's credential.
+ * The request of an attempt with its headers, which have the connection's credential.
  * @param again true for the second try at the same target, which gets a socket of its own
  * @throws GatewayError `connection_unusable`
  */
-export function upstreamRequest(context: ProxyContext, call: Call, again: boolean): UpstreamRequest {
-  const translated = call.translated !== null;
-  const compacts = call.turn?.compaction === 'endpoint' && !translated;
-  const { exchange, target, upload } = call;
-  const rule = upload === null ? target.provider.modelInPath?.[target.format] : undefined;
-  if (!translated && call.named === null && upload === null && rule === undefined)
-    nameModel(call, target.model);
-  const sent = bodyFor(context, call);
-  if (target.provider.category === 'agent') return agentRequest(context, call, sent);
-  if (rule !== undefined) {
-    const { body, dropped, end } = modelInPath(call, rule, sent);
-    call.dropped = [...new Set([...call.dropped, ...dropped])];
-    const pathOf = (path: string) => extendPath(path, end);
-    return requestTo(context, { exchange, target, body, pathOf, translated, again, attempt: call.attempts });
+export function readyRequest(
+  context: UpstreamContext,
+  facts: RequestFacts,
+  request: OutgoingRequest,
+  again: boolean,
+): ReadyRequest {
+  const { attempt, body, pathEnd, target, translation } = request;
+  const { exchange, upload } = facts;
+  if (target.provider.category === 'agent') {
+    const { dropped, upstream } = agentRequest(context.askAgent, facts, request);
+    return {
+      upstream,
+      request: { ...request, dropped: [...new Set([...request.dropped, ...dropped])].sort() },
+    };
   }
-  const request = requestTo(context, {
+  const upstream = requestTo(context, {
     exchange,
     target,
-    body: sent,
-    pathOf: (path) => (compacts ? extendPath(path, '/compact') : withModel(path, call)),
-    translated,
+    body,
+    pathOf: (path) => extendPath(path, pathEnd),
+    translated: translation !== null,
     again,
-    attempt: call.attempts,
+    attempt,
     ...(upload === null ? {} : { contentType: String(exchange.request.headers['content-type']) }),
   });
-  return upload === null ? request : withUpload(request, upload, target.model);
-}
-
-/** The bytes for the call's target: those of its translation, or the caller's own with a history that the target takes. */
-function bodyFor({ refused }: ProxyContext, call: Call): readonly Buffer[] {
-  const { target, translated, upload } = call;
-  if (translated !== null) return [translated.body];
-  if (upload !== null) return call.body;
-  const { body, left } = relayedHistory(call.body, {
-    format: target.format,
-    model: target.model,
-    dialect: dialectOf(target.provider.dialect),
-    refused: refused.of(target),
-  });
-  if (left.length > 0) call.dropped = [...new Set([...call.dropped, ...left])];
-  return body;
+  return { upstream: upload === null ? upstream : withUpload(upstream, upload, target.model), request };
 }
 
 /** The request with the caller's form as its body; of known length where the caller's is. */
@@ -91,7 +93,7 @@ export interface RequestInput {
 }
 
 /** A request to a target on behalf of a caller. @throws GatewayError `connection_unusable` */
-export function requestTo(context: ProxyContext, input: RequestInput): UpstreamRequest {
+export function requestTo(context: UpstreamContext, input: RequestInput): UpstreamRequest {
   const { again, body, exchange, target, translated } = input;
   const { connection, format, provider } = target;
   if (provider.category === 'demo') {
@@ -153,14 +155,6 @@ function withOwnQuery(path: string, { query }: Provider): string {
   return query === undefined || path.includes('?') ? path : `${path}?${query}`;
 }
 
-/** The path with the model and the wish for a stream, where the target's format has them there. */
-function withModel(path: string, { named, target, translated }: Call): string {
-  const { pathOf } = codecOf(target.format);
-  if (pathOf === null) return path;
-  const stream = translated?.stream ?? named?.stream ?? false;
-  return extendPath(path, pathOf(modelSegments(target.model), stream));
-}
-
 /** `end` behind a path that may have a query, as `end` may have one. */
 export function extendPath(path: string, end: string): string {
   const [before = '', query] = path.split('?', 2);
@@ -176,13 +170,4 @@ export function modelSegments(model: string): string {
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw new GatewayError('invalid_request', 'The model is no name of one', { param: 'model' });
   return segments.map(encodeURIComponent).join('/');
-}
-
-/** Writes the target's model into the call's body, unless it stands there already. */
-function nameModel(call: Call, model: string): void {
-  if (model === call.bodyModel) return;
-  const { pieces, span } = spliceModel({ pieces: call.body, span: call.span }, model);
-  call.body = pieces;
-  call.span = span;
-  call.bodyModel = model;
 }

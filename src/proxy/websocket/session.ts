@@ -12,11 +12,11 @@ import { inputItems, withIds } from '../../responses/continued.ts';
 import { createRecent, type Recent } from '../../responses/recent.ts';
 import { renderError } from '../answer/error.ts';
 import type { Match } from '../inbound/routes.ts';
-import { principalOf, type SurfaceContext } from '../surface.ts';
 import { proxyBody } from '../proxy.ts';
-import { warmUp } from './warm-up.ts';
+import { principalOf, type SurfaceContext } from '../surface.ts';
 import { type Created, readMessage } from './message.ts';
 import { SocketOutlet } from './response-sink.ts';
+import { warmUp } from './warm-up.ts';
 
 /** As many answers as OpenAI gives at a time on one connection (WebSocket mode). */
 const MAX_RUNNING = 16;

@@ -3,8 +3,8 @@ import { textAt } from '../../codecs/json/wire-check.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import { chainOf, previousNotFound } from '../../responses/chain.ts';
 import type { ProxyContext } from '../context.ts';
-import { requestedModel } from '../inbound/request.ts';
-import { refuseOtherModels } from '../json/model-fields.ts';
+import { newFacts } from '../metering/entry.ts';
+import { type Asked, routed, unrecorded } from '../prologue.ts';
 import { conversationCodec } from '../translate/request.ts';
 import type { Created } from './message.ts';
 
@@ -19,15 +19,15 @@ export async function warmUp(
   { body, request }: Pick<Created, 'body' | 'request'>,
   principal: Principal,
 ): Promise<void> {
-  const { value: model } = requestedModel([body]);
-  context.routing.plan(context.snapshot().routes, {
-    requested: model,
-    format: 'openai-responses',
+  const asked: Asked = {
+    exchange,
     principal,
-    headers: exchange.request.headers,
-    body: [body],
-  });
-  if (principal.models !== null) refuseOtherModels({ body: [body], inPath: null, keyName: principal.name });
+    format: 'openai-responses',
+    isFree: true,
+    read: async () => ({ kind: 'body', pieces: [body] }),
+  };
+  const { facts } = await routed(context, unrecorded(newFacts(asked)), asked);
+  const model = facts.requestedModel;
   const previousId = textAt(request, 'previous_response_id');
   const reader = { memory: context.responses, keyId: principal.keyId };
   if (previousId !== null && (await chainOf(reader, previousId, context.config.limits.bodyBytes)) === null)

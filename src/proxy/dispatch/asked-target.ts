@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { nameOf, type Target } from '../../combos/target.ts';
+import type { Trace, TracedAttempt } from '../../combos/trace.ts';
+import type { Failed, Judgement, Running } from '../../health/running.ts';
+import { isErrorCode } from '../../lib/error.ts';
+import type { RequestEnd } from '../request/end.ts';
+import type { Failure } from '../request/failure.ts';
+import type { OutgoingRequest } from '../request/outgoing.ts';
+import { tracedError } from './attempt-failures.ts';
+
+export interface AskedTargetInput {
+  readonly target: Target;
+  /** The account's view of it. */
+  readonly running: Running;
+  readonly trace: Pick<Trace, 'attempts'>;
+  /** performance.now() of the request's arrival. */
+  readonly clock: number;
+}
+
+/** A target while it is asked, once or more often: what its account and the trace are told of it. */
+export class AskedTarget {
+  readonly target: Target;
+  readonly #running: Running;
+  readonly #trace: AskedTargetInput['trace'];
+  readonly #clock: number;
+  /** Null between two attempts. */
+  #attempt: TracedAttempt | null = null;
+  #status: number | null = null;
+
+  constructor({ clock, running, target, trace }: AskedTargetInput) {
+    this.target = target;
+    this.#running = running;
+    this.#trace = trace;
+    this.#clock = clock;
+  }
+
+  /** An attempt begins. */
+  begin({ partial, target }: Pick<OutgoingRequest, 'partial' | 'target'>): void {
+    this.#status = null;
+    this.#attempt = {
+      ...nameOf(target),
+      startedMs: this.#sinceStart(),
+      durationMs: 0,
+      status: null,
+      outcome: 'aborted',
+      error: null,
+      effect: null,
+      ...(partial === null ? {} : { begunWith: partial.begun.text.length }),
+    };
+    this.#trace.attempts.push(this.#attempt);
+  }
+
+  /** The head of an answer came. */
+  heard(status: number, headers: IncomingHttpHeaders): void {
+    this.#status = status;
+    this.#running.heard(headers);
+  }
+
+  /** Content goes to the caller. @param at of the monotonic clock */
+  answers(at: number): void {
+    this.#running.succeeded(at - this.#clock - (this.#attempt?.startedMs ?? 0));
+  }
+
+  /** The attempt failed in a way that tells nothing of the account, which is asked once more. */
+  failedOnce(failure: Failure): void {
+    this.#close({ outcome: 'failed', error: tracedError(failure) });
+  }
+
+  /** It failed, and is asked no more. */
+  failed(failure: Failure): Judgement {
+    const judgement = this.#running.failed(failedAttempt(failure));
+    this.#running.closed();
+    this.#close({ outcome: 'failed', error: tracedError(failure), effect: judgement.effect });
+    return judgement;
+  }
+
+  /** The request ends with its answer, or in the middle of that. An answer that failed after it had begun counts as any other. */
+  ended({ error, outcome }: Pick<RequestEnd, 'error' | 'outcome'>): void {
+    if (outcome === 'ok') {
+      this.#running.succeeded(null);
+      this.#close({ outcome: 'answered', error: null });
+    } else if (outcome === 'failed' && error !== null) {
+      const effect = isErrorCode(error.code)
+        ? this.#running.failed({ ...brokenOff(error), code: error.code }).effect
+        : null;
+      this.#close({ outcome: 'failed', error: { ...error, message: error.message.slice(0, 300) }, effect });
+    } else this.#close({ outcome: 'aborted', error: null });
+    this.#running.closed();
+  }
+
+  #close(how: Pick<TracedAttempt, 'outcome' | 'error'> & Partial<Pick<TracedAttempt, 'effect'>>): void {
+    if (this.#attempt === null) return;
+    const durationMs = this.#sinceStart() - this.#attempt.startedMs;
+    Object.assign(this.#attempt, { ...how, durationMs, status: this.#status });
+    this.#attempt = null;
+  }
+
+  #sinceStart(): number {
+    return Math.round(performance.now() - this.#clock);
+  }
+}
+
+/** A failure as the account is told of it. */
+export function failedAttempt({ answer, error }: Failure): Failed {
+  return {
+    code: error.code,
+    status: error.code === 'upstream_error' ? error.status : null,
+    said: answer?.said ?? error.message,
+    message: error.message,
+    headers: answer?.headers ?? {},
+    retryAfter: error.retryAfter,
+  };
+}
+
+function brokenOff({ code, message }: NonNullable<RequestEnd['error']>): Omit<Failed, 'code'> {
+  const status = code === 'upstream_error' ? 502 : null;
+  return { status, said: message, message, headers: {}, retryAfter: null };
+}

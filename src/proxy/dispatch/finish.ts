@@ -1,0 +1,67 @@
+import type { Trace } from '../../combos/trace.ts';
+import type { LedgerEntry } from '../../ledger/schema.ts';
+import type { ResponseMemory } from '../../responses/stored.ts';
+import { type Attempted, ledgerEntry } from '../metering/entry.ts';
+import type { RequestEnd } from '../request/end.ts';
+import type { LedgerFacts } from '../request/facts.ts';
+import type { GivenResponse } from '../request/outcome.ts';
+import { keepAnswer } from '../responses-state/keep.ts';
+import type { AskedTarget } from './asked-target.ts';
+
+/** Who is told that a request is over. */
+export interface FinishContext {
+  /**
+   * @param trace why the request went where it went; null where it had no target
+   * @param origin the request, and who sent it
+   */
+  record(entry: LedgerEntry, trace: Trace | null, origin: Pick<LedgerFacts, 'exchange' | 'principal'>): void;
+  responses: Pick<ResponseMemory, 'put'>;
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** A request that is over. */
+export interface Finished {
+  readonly facts: LedgerFacts;
+  readonly end: RequestEnd;
+  /** How its attempts went; null for one that never had a target. */
+  readonly run: FinishedRun | null;
+  /** For one that was answered from the cache: who had made the answer, which costs nothing now. */
+  readonly cached?: Pick<LedgerEntry, 'connection' | 'connectionId' | 'provider' | 'model'>;
+}
+
+export interface FinishedRun {
+  readonly attempted: Attempted;
+  /** The target that was asked last; null where it was told already that it failed. */
+  readonly asked: AskedTarget | null;
+  /** The answer, where it is one to keep. */
+  readonly response: GivenResponse | null;
+  /** Targets that were passed over to the end. */
+  readonly skipped: Trace['skipped'];
+  /** Told how it ended, where its answer may be given to others. */
+  cache(this: void, end: RequestEnd, attempted: Attempted): void;
+}
+
+/** The end of every request: its account, its budgets, its kept response, the ledger with the trace, and the cache hear of it. */
+export function finish(
+  { now, record, responses }: FinishContext,
+  { cached, end, facts, run }: Finished,
+): void {
+  if (run === null) {
+    const entry = ledgerEntry(facts, end, null, now());
+    record(cached === undefined ? entry : { ...entry, ...cached, ...free }, facts.trace, facts);
+    return;
+  }
+  const { asked, attempted, cache, response, skipped } = run;
+  asked?.ended(end);
+  const { plan, reservation, trace } = attempted.facts;
+  trace.skipped.push(...skipped);
+  if (response !== null) keepAnswer(responses, attempted.facts, response);
+  if (end.outcome === 'ok') plan.remember(attempted.target);
+  const entry = ledgerEntry(facts, end, attempted, now());
+  reservation?.settle(attempted.attempts > 0 ? entry : null);
+  record(entry, trace, facts);
+  cache(end, attempted);
+}
+
+const free = { costUsd: 0, cacheSavingsUsd: 0, priceSource: 'cache', cached: true } as const;

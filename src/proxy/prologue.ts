@@ -1,0 +1,114 @@
+import type { Principal } from '../access/authenticate.ts';
+import type { WireFormat } from '../codecs/wire-format.ts';
+import type { Plan } from '../combos/routing.ts';
+import type { AnyExchange } from '../http/exchange.ts';
+import type { Snapshot } from '../snapshot.ts';
+import type { ProxyContext } from './context.ts';
+import { askedTier } from './inbound/asked-tier.ts';
+import { refuseLoop } from './inbound/loop.ts';
+import { type RequestedModel, requestedModel } from './inbound/request.ts';
+import { requestTags } from './inbound/tags.ts';
+import { refuseOtherModels } from './json/model-fields.ts';
+import type { LedgerFacts, NamedInPath } from './request/facts.ts';
+import type { Upload } from './request/upload.ts';
+import { type TurnedRequest, turnOf } from './responses-state/response-state.ts';
+
+/** What the beginning of every model request does: read it, find its model, see who may ask for it, and plan where it goes. */
+
+/** A body, or a form as far as its model. */
+export type ReadRequest = { kind: 'body'; pieces: readonly Buffer[] } | { kind: 'form'; upload: Upload };
+
+/** A model request, whatever brought it. */
+export interface Asked {
+  readonly exchange: AnyExchange;
+  readonly principal: Principal;
+  readonly format: WireFormat;
+  /** What its path says of it, where the model stands there. */
+  readonly named?: { model: string; stream: boolean };
+  /** The request came to `/v1/responses/compact`. */
+  readonly compacts?: boolean;
+  /** It is not carried out, and nothing is charged for it. */
+  readonly isFree?: boolean;
+  read(): Promise<ReadRequest>;
+}
+
+/** Adds to what the ledger is told of a request, also where that is refused then. */
+export type Note = (more: Partial<LedgerFacts>) => LedgerFacts;
+
+/** A request that was read, and where it would go. */
+export interface RoutedRequest {
+  /** All that is known of it. */
+  readonly facts: LedgerFacts & { requestedModel: string };
+  readonly model: RequestedModel;
+  readonly upload: Upload | null;
+  readonly plan: Plan;
+  readonly snapshot: Snapshot;
+}
+
+/** The same with what it refers to put in, and the targets that can serve it so. */
+export interface PlannedRequest extends RoutedRequest {
+  readonly named: NamedInPath | null;
+  readonly turned: TurnedRequest;
+}
+
+/**
+ * Reads a request and finds its targets.
+ * @throws GatewayError `loop_detected`, `invalid_json`, `missing_model`, and those of `Routing.plan` and `refuseOtherModels`
+ */
+export async function routed(context: ProxyContext, note: Note, asked: Asked): Promise<RoutedRequest> {
+  const { exchange, format, isFree = false, named, principal } = asked;
+  const { headers } = exchange.request;
+  refuseLoop(exchange, context.instance);
+  const read = await asked.read();
+  const body = read.kind === 'body' ? read.pieces : [];
+  const upload = read.kind === 'form' ? read.upload : null;
+  const inPath = named?.model ?? upload?.model ?? null;
+  const model = inPath === null ? requestedModel(body) : { value: inPath, start: 0, end: 0, pieces: body };
+  const requested = model.value;
+  note({ requestedModel: requested, askedTier: askedTier(format, body, headers) });
+  const tagged = { exchange, principal, requestedModel: requested };
+  const tags = isFree ? [] : requestTags(context.config, tagged);
+  note({ tags });
+  const snapshot = context.snapshot();
+  const { pieces } = model;
+  const question = { requested, format, principal, headers, body: pieces };
+  const plan = context.routing.plan(snapshot.routes, question);
+  const { comboId, trace } = plan;
+  const { keyId, models, name } = principal;
+  // It matters which model runs where the key may use some only, or a budget is charged for it.
+  const isCharged = !isFree && context.limits.isPriced({ keyId, comboId, tags });
+  if (upload === null && (models !== null || isCharged))
+    refuseOtherModels({ body: pieces, inPath: named?.model ?? null, keyName: name });
+  const facts = { ...note({ comboId, trace }), requestedModel: requested };
+  return { facts, model, upload, plan, snapshot };
+}
+
+/** The same for a request that may refer to earlier ones. @throws GatewayError as `routed` and `turnOf` do */
+export async function planned(context: ProxyContext, note: Note, asked: Asked): Promise<PlannedRequest> {
+  const request = await routed(context, note, asked);
+  const { compacts = false, exchange, format, named, principal } = asked;
+  const { model, plan } = request;
+  const turned = await turnOf(context, principal, {
+    endpoint: compacts,
+    format,
+    model,
+    targets: plan.targets,
+  });
+  const inPath =
+    named === undefined ? null : { ...named, array: named.stream && !asksForEvents(exchange.query) };
+  return { ...request, named: inPath, turned };
+}
+
+/** Where nobody but the request itself is told of what is known. */
+export function unrecorded(first: LedgerFacts): Note {
+  let facts = first;
+  return (more) => {
+    facts = { ...facts, ...more };
+    return facts;
+  };
+}
+
+/** Google streams one JSON array unless events are asked for. */
+function asksForEvents(query: string): boolean {
+  return new URLSearchParams(query).get('alt') === 'sse';
+}

@@ -1,0 +1,73 @@
+import type { Principal } from '../../access/authenticate.ts';
+import type { Catalog } from '../../catalog/catalog.ts';
+import type { Codec } from '../../codecs/codec.ts';
+import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
+import type { Plan } from '../../combos/routing.ts';
+import type { Target } from '../../combos/target.ts';
+import type { Trace } from '../../combos/trace.ts';
+import type { AnyExchange } from '../../http/exchange.ts';
+import type { GatewayError } from '../../lib/error.ts';
+import type { Turn } from './turn.ts';
+import type { Upload } from './upload.ts';
+import type { Priced, Served } from './use.ts';
+
+/** What the ledger is told of a request, as far as it is known: all of it once the request was read. */
+export interface LedgerFacts {
+  readonly exchange: AnyExchange;
+  readonly format: WireFormat;
+  readonly principal: Principal;
+  /** The model as the caller named it. */
+  readonly requestedModel: string | null;
+  /** The combo through which it was resolved. */
+  readonly comboId: string | null;
+  /** Why it goes where it goes; null before that is decided. */
+  readonly trace: Trace | null;
+  /** What it is counted under, beside its key; those of the key alone before the request was read. */
+  readonly tags: readonly string[];
+  /** The service tier that was asked for, as `tierWord` has it; null where none was named, or the request is not read yet. */
+  readonly askedTier: string | null;
+}
+
+/** A request that names its model in its path, and says there how it wants the answer. */
+export interface NamedInPath {
+  readonly model: string;
+  readonly stream: boolean;
+  /** A stream as one JSON array instead of events. */
+  readonly array: boolean;
+}
+
+/** What a request does with its hold on the budgets. */
+export interface RequestReservation {
+  /** Sets aside what an attempt at a target may use, instead of that at an earlier one. Null: it may be made. */
+  moveTo(target: Target): GatewayError | null | Promise<GatewayError | null>;
+  /** Counts what was used; null gives everything back. */
+  settle(used: { usage: Usage | null; costUsd: number | null } | null): void;
+  /** What is left of the limits, in the caller's convention, flat. */
+  headers(): string[];
+}
+
+/**
+ * A model request as it was read, once and for all. Nothing of it changes on the way; its bytes are not among it, for they
+ * are let go of before it ends.
+ */
+export interface RequestFacts extends LedgerFacts {
+  readonly requestedModel: string;
+  readonly trace: Trace;
+  readonly codec: Codec;
+  /** What the path said of the request; null where the body says it. */
+  readonly named: NamedInPath | null;
+  /** For requests of the responses format: what the gateway does about their state. */
+  readonly turn: Turn | null;
+  /** The request, where it is a form that passes through; its body is empty then. */
+  readonly upload: Upload | null;
+  /** Best first. */
+  readonly targets: readonly [Target, ...Target[]];
+  /** What the combo wants, and who is to be told of the target that answered. */
+  readonly plan: Pick<Plan, 'options' | 'first' | 'remember'>;
+  /** What it holds of the budgets, for the first target; null where none concerns it. */
+  readonly reservation: RequestReservation | null;
+  /** The models as they were when it was planned. */
+  readonly catalog: Pick<Catalog, 'describe'>;
+  /** What it costs at a target, at the price of the request's own time. */
+  price(this: void, target: Pick<Target, 'provider' | 'model'>, served: Served): Priced;
+}

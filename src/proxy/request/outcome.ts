@@ -1,0 +1,62 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../../codecs/json/values.ts';
+import type { GatewayError } from '../../lib/error.ts';
+import type { Failure } from './failure.ts';
+import type { OutgoingRequest, PartialAnswer } from './outgoing.ts';
+import type { Used } from './use.ts';
+
+/** What came of an attempt. The one who reads its answer says it once, and `dispatch/step.ts` decides what comes of that. */
+export type AttemptOutcome =
+  | CompletedAnswer
+  /** Nothing of an answer went to the caller. */
+  | { readonly kind: 'failed'; readonly failure: Failure }
+  /** As `failed` or `interrupted`, but the target would take the request without something that its error names. */
+  | { readonly kind: 'retry-variant'; readonly error: GatewayError; readonly variant: OutgoingRequest }
+  | InterruptedAnswer
+  | { readonly kind: 'client-gone'; readonly streamed: boolean; readonly used: Used };
+
+/** The caller has all of the answer, as it came. */
+export interface CompletedAnswer {
+  readonly kind: 'completed';
+  readonly status: number;
+  readonly streamed: boolean;
+  readonly used: Used;
+  /** What the answer itself said that it ended with; null where it ended well. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** A response of the responses format, and what it answers; null where there is none to keep. */
+  readonly response: GivenResponse | null;
+}
+
+export interface GivenResponse {
+  readonly request: OutgoingRequest;
+  /** Null where it cannot be read in full. */
+  read(this: void): JsonObject | null;
+}
+
+/** A failure after content went to the caller. */
+export interface InterruptedAnswer {
+  readonly kind: 'interrupted';
+  readonly failure: Failure;
+  readonly status: number;
+  readonly streamed: boolean;
+  readonly used: Used;
+  /** What another target can go on with; null where the answer ends here. */
+  readonly partial: PartialAnswer | null;
+  /** What the caller is sent before the reset where it does. */
+  readonly ending: Buffer | null;
+}
+
+/** Where the reader of an upstream's answer tells what it sees. */
+export interface AnswerSink {
+  /** The head of the answer. */
+  head(status: number, headers: IncomingHttpHeaders): void;
+  /**
+   * Content goes to the caller from now on.
+   * @param began the first bytes of a relayed answer; null where nobody looks at them
+   * @param isFinal nobody else goes on with it, and the request's bytes are not needed any more. Told again when it
+   *   becomes so
+   */
+  committed(began: Buffer | null, isFinal: boolean): void;
+  /** The attempt is over. Once. */
+  settled(outcome: AttemptOutcome): void;
+}
