@@ -46,6 +46,35 @@ const rows: Readonly<Record<string, number>> = {
   'config.ts': -1,
   lib: -2,
 };
+/**
+ * The same inside src/proxy, whose rooms are too many to be one thing: a room, or a file beside the rooms, imports those below
+ * it, also where it is only a type.
+ */
+const proxyRows: Readonly<Record<string, number>> = {
+  websocket: 15,
+  'surface.ts': 14,
+  'proxy.ts': 13,
+  'dry-run.ts': 12,
+  'count.ts': 12,
+  'answer-cache': 11,
+  'prologue.ts': 11,
+  'own-usage.ts': 11,
+  'stored-responses.ts': 11,
+  'model-list': 11,
+  'context.ts': 10,
+  dispatch: 9,
+  relay: 8,
+  quirks: 8,
+  translate: 7,
+  'responses-state': 6,
+  answer: 5,
+  upstream: 4,
+  upload: 4,
+  inbound: 3,
+  metering: 2,
+  request: 1,
+  json: 0,
+};
 const memberFolders = [
   'codecs',
   'providers',
@@ -137,6 +166,58 @@ function importsOf(text: string): string[] {
   return [...withoutComments(text).matchAll(pattern)].map((found) => found[1] ?? found[2] ?? found[3] ?? '');
 }
 
+const inProxy = 'proxy/';
+
+function rowInProxy(path: string): number | undefined {
+  return proxyRows[unitOf(path.slice(inProxy.length))];
+}
+
+/** An import inside src/proxy that goes up, or from a room to another of its row. */
+function proxyViolation(path: string, target: string): string | null {
+  const [from, to] = [path, target].map((one) => unitOf(one.slice(inProxy.length)));
+  const [fromRow, toRow] = [rowInProxy(path), rowInProxy(target)];
+  if (fromRow === undefined || toRow === undefined)
+    return `${path}: ${from} or ${to} has no row inside proxy/ in this test`;
+  if (from === to || fromRow > toRow) return null;
+  return `${path} (row ${fromRow} of proxy/) imports ${target} (row ${toRow})`;
+}
+
+/** Files that import each other by any way around, also types alone: each group once, its files in order. */
+function cycles(files: Sources): string[][] {
+  const imports = new Map<string, string[]>();
+  for (const [path, text] of files) {
+    const targets = importsOf(text)
+      .filter((specifier) => specifier.startsWith('.'))
+      .map((specifier) => posix.normalize(posix.join(dirname(path), specifier)));
+    imports.set(
+      path,
+      targets.filter((target) => files.has(target)),
+    );
+  }
+  // Tarjan's: a group is complete when its first file has nothing above it left to reach.
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const open: string[] = [];
+  const visit = (path: string): number => {
+    const mine = order.size;
+    order.set(path, mine);
+    open.push(path);
+    let low = mine;
+    for (const target of imports.get(path) ?? []) {
+      if (!order.has(target)) low = Math.min(low, visit(target));
+      else if (open.includes(target)) low = Math.min(low, lowest.get(target) ?? order.get(target) ?? low);
+    }
+    lowest.set(path, low);
+    if (low < mine) return low;
+    const group = open.splice(open.indexOf(path));
+    if (group.length > 1) found.push(group.sort());
+    return low;
+  };
+  for (const path of files.keys()) if (!order.has(path)) visit(path);
+  return found;
+}
+
 function importViolation(path: string, specifier: string): string | null {
   const from = unitOf(path);
   const schema = path.endsWith('schema.ts');
@@ -156,7 +237,7 @@ function importViolation(path: string, specifier: string): string | null {
   const to = unitOf(target);
   if (schema && !target.endsWith('schema.ts'))
     return `${path}: a schema imports only zod and schemas, not ${target}`;
-  if (from === to) return null;
+  if (from === to) return from === 'proxy' ? proxyViolation(path, target) : null;
   const fromRow = rows[from];
   const toRow = rows[to];
   if (fromRow === undefined || toRow === undefined)
@@ -208,6 +289,20 @@ describe('the architecture', () => {
     assert.deepEqual(violations(sources), []);
   });
 
+  it('has no files that import each other, not even for their types', () => {
+    assert.deepEqual(cycles(sources), []);
+  });
+
+  it('finds files that import each other, by whatever way', () => {
+    const files: Sources = new Map([
+      ['lib/a.ts', "import type { B } from './b.ts';\n"],
+      ['lib/b.ts', "import { c } from './c.ts';\n"],
+      ['lib/c.ts', "export type { A } from './a.ts';\nimport { d } from './d.ts';\n"],
+      ['lib/d.ts', 'export const d = 1;\n'],
+    ]);
+    assert.deepEqual(cycles(files), [['lib/a.ts', 'lib/b.ts', 'lib/c.ts']]);
+  });
+
   it('takes from the codecs what is listed, and lists no more', () => {
     const used = [...sources].flatMap(([path, text]) =>
       path.startsWith('codecs/')
@@ -250,6 +345,24 @@ describe('the architecture', () => {
       'store/migrate.ts',
       "const a = await import('../cli/main.ts');\n",
       /row 0.*row 8/,
+    ],
+    [
+      'an import upwards inside the data plane',
+      'proxy/upstream/attempt.ts',
+      "import type { RunContext } from '../dispatch/run.ts';\n",
+      /row 4 of proxy.*row 9/,
+    ],
+    [
+      'an import sideways inside the data plane',
+      'proxy/relay/whole.ts',
+      "import { learnedCap } from '../quirks/output-caps.ts';\n",
+      /row 8 of proxy.*row 8/,
+    ],
+    [
+      'a room of the data plane without a row',
+      'proxy/novelty/a.ts',
+      "import { joined } from '../json/joined.ts';\n",
+      /no row inside proxy/,
     ],
     ['a re-export upwards', 'lib/id.ts', "export { a } from '../config.ts';\n", /row -2.*row -1/],
     ['a folder without a row', 'novelty/a.ts', "import { a } from '../lib/error.ts';\n", /no row/],

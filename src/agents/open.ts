@@ -6,6 +6,9 @@ import { readQuestion } from './answer/question.ts';
 import type { AgentProcesses } from './pool/pool.ts';
 import type { RunningAgents, RunningInput } from './running.ts';
 import type { AgentSetup } from './setup.ts';
+import type { AgentTest } from './test-agent.ts';
+
+export type { AgentTest } from './test-agent.ts';
 
 export interface AgentsInput extends RunningInput {
   /** Every agent that there is, enabled or not, as it is set up at this moment. */
@@ -32,17 +35,6 @@ export interface AskedAgent {
   bound: string | null;
   /** Asks it, through the calls of an undici handler. */
   dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean;
-}
-
-/** What a test of an agent came to. */
-export interface AgentTest {
-  /** What it answered, cut to a few hundred characters. */
-  answer: string;
-  /** The agent's name and version, as it says itself. */
-  agent: string | null;
-  /** Milliseconds until the session was open, and until the answer was complete. */
-  startedMs: number;
-  answeredMs: number;
 }
 
 /** The ACP agents of a gateway. */

@@ -1,7 +1,18 @@
 import { GatewayError } from '../lib/error.ts';
-import type { AgentsInput, AgentTest } from './open.ts';
 import type { Pool } from './pool/pool.ts';
+import type { RunningInput } from './running.ts';
 import type { AgentSetup } from './setup.ts';
+
+/** What a test of an agent came to. */
+export interface AgentTest {
+  /** What it answered, cut to a few hundred characters. */
+  answer: string;
+  /** The agent's name and version, as it says itself. */
+  agent: string | null;
+  /** Milliseconds until the session was open, and until the answer was complete. */
+  startedMs: number;
+  answeredMs: number;
+}
 
 const QUESTION = 'Answer with the single word "ready". Use no tools.';
 /** How long the whole test may take beside the start of the agent, in milliseconds. */
@@ -12,7 +23,7 @@ const MAX_ANSWER = 300;
 export async function testAgent(
   pool: Pool,
   setup: AgentSetup,
-  { after, now }: Pick<AgentsInput, 'now' | 'after'>,
+  { after, now }: Pick<RunningInput, 'now' | 'after'>,
 ): Promise<AgentTest> {
   const begun = now();
   const aborter = new AbortController();

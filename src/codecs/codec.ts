@@ -5,9 +5,11 @@ import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
 import type { Conversation } from './model/conversation.ts';
 import type { Dialect } from './model/dialect.ts';
-import type { AnswerContext, PartReader, PartWriter } from './model/stream-part.ts';
+import type { AnswerContext, PartReader, PartWriter, ReportedError } from './model/stream-part.ts';
 import type { MediaCodec } from './passthrough/media.ts';
 import type { Usage, WireFormat } from './wire-format.ts';
+
+export type { ReportedError } from './model/stream-part.ts';
 
 /**
  * What one frame of a healthy or failing stream means.
@@ -16,13 +18,6 @@ import type { Usage, WireFormat } from './wire-format.ts';
  * `end` is the frame that the format requires of a finished stream.
  */
 export type FrameMeaning = 'preamble' | 'content' | 'error' | 'end';
-
-/** A failure that an upstream reported inside a stream or body. */
-export interface ReportedError {
-  /** The HTTP status that this failure deserves, e.g. 529 for Anthropic's `overloaded_error`. */
-  status: number;
-  message: string;
-}
 
 /** What the first and last bytes of a stream say about it. */
 export interface StreamFacts {

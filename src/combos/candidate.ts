@@ -1,6 +1,6 @@
 import type { Abilities } from '../catalog/abilities.ts';
+import type { Connected, Route } from './connected.ts';
 import type { Candidate } from './pool.ts';
-import type { Route, Routes } from './resolve.ts';
 import { nameOf } from './target.ts';
 
 /** Prices change with the time of the day at some providers, and no quicker than this. */
@@ -10,7 +10,7 @@ const PRICE_MS = 60_000;
 export function candidateOf(
   { connection, provider }: Route,
   model: string,
-  { catalog, factsOf }: Pick<Routes, 'catalog' | 'factsOf'>,
+  { catalog, factsOf }: Pick<Connected, 'catalog' | 'factsOf'>,
 ): Candidate {
   let abilities: Abilities | null = null;
   let facts: Candidate['facts'] | undefined;

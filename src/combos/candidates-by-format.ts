@@ -1,32 +1,11 @@
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Provider } from '../providers/provider.ts';
-import type { Candidate, Pool } from './pool.ts';
-import type { Choice } from './strategies/strategy.ts';
+import type { Branch, Candidate, CandidatesByFormat, Place, Pool } from './pool.ts';
 import { spokenFormat, type Target } from './target.ts';
+
+export type { CandidatesByFormat, Place } from './pool.ts';
+
 import type { Skip } from './trace.ts';
-
-/** A candidate in the format in which it would be asked. */
-export interface Place extends Choice {
-  candidate: Candidate;
-  target: Target;
-}
-
-export type Branch =
-  | { place: Place; inner: null }
-  | { place: null; inner: CandidatesByFormat; weight: number };
-
-/** A pool for requests of one format. */
-export interface CandidatesByFormat {
-  pool: Pool;
-  /** Every candidate once that can be asked, those of inner combos in their places. */
-  places: readonly Place[];
-  /** The members of the pool; null when all are single models, and `places` has them. */
-  branches: readonly Branch[] | null;
-  /** The place that a candidate of an inner combo has in this one; null where there are no inner combos. */
-  placeOf: ((candidate: Candidate) => Place | null) | null;
-  /** Candidates that nothing leads to from this format. */
-  skipped: readonly Skip[];
-}
 
 /** What a pool is for requests of `format`: worked out once for a combo, since it is the same for all of them. */
 export function candidatesByFormat(pool: Pool, format: WireFormat): CandidatesByFormat {

@@ -1,6 +1,6 @@
 import { candidateOf } from './candidate.ts';
+import type { Connected, Route } from './connected.ts';
 import { type Candidate, candidatesOf, type Member, type Pool } from './pool.ts';
-import type { Route, Routes } from './resolve.ts';
 import type { ComboRecord, ComboTarget } from './schema.ts';
 import type { Skip } from './trace.ts';
 
@@ -15,8 +15,6 @@ export interface Combos {
   /** As they are stored, in the order of their names. */
   records: readonly ComboRecord[];
 }
-
-type Connected = Pick<Routes, 'byName' | 'byProvider' | 'isProvider' | 'factsOf' | 'catalog'>;
 
 /**
  * Turns stored combos into pools, so that a request finds connections instead of names. What leads nowhere, or back to
@@ -109,7 +107,7 @@ function finished(record: ComboRecord, members: readonly Member[], missing: read
 /** The connections that a target without a combo's name means; a sentence when there are none. */
 function routesOf(
   { target }: Pick<ComboTarget, 'target'>,
-  { byName, byProvider, isProvider }: Pick<Routes, 'byName' | 'byProvider' | 'isProvider'>,
+  { byName, byProvider, isProvider }: Pick<Connected, 'byName' | 'byProvider' | 'isProvider'>,
 ): readonly Route[] | string {
   const slash = target.indexOf('/');
   if (slash <= 0 || slash === target.length - 1) return `There is no combo "${target}"`;

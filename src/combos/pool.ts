@@ -2,8 +2,8 @@ import type { Abilities } from '../catalog/abilities.ts';
 import type { ModelInfo } from '../catalog/model-info.ts';
 import type { ModelPrice } from '../catalog/price.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
-import type { CandidatesByFormat } from './candidates-by-format.ts';
 import type { ComboOptions, StrategyName } from './schema.ts';
+import type { Choice } from './strategies/strategy.ts';
 import type { Target } from './target.ts';
 import type { Skip, TargetName } from './trace.ts';
 
@@ -41,6 +41,29 @@ export interface Pool {
   spoken: Map<WireFormat, CandidatesByFormat> | null;
   /** 1 for models alone, one more for each combo in another. */
   depth: number;
+}
+
+/** A candidate in the format in which it would be asked. */
+export interface Place extends Choice {
+  candidate: Candidate;
+  target: Target;
+}
+
+export type Branch =
+  | { place: Place; inner: null }
+  | { place: null; inner: CandidatesByFormat; weight: number };
+
+/** A pool for requests of one format. */
+export interface CandidatesByFormat {
+  pool: Pool;
+  /** Every candidate once that can be asked, those of inner combos in their places. */
+  places: readonly Place[];
+  /** The members of the pool; null when all are single models, and `places` has them. */
+  branches: readonly Branch[] | null;
+  /** The place that a candidate of an inner combo has in this one; null where there are no inner combos. */
+  placeOf: ((candidate: Candidate) => Place | null) | null;
+  /** Candidates that nothing leads to from this format. */
+  skipped: readonly Skip[];
 }
 
 /** Every candidate below `members` once, in their order. */

@@ -1,31 +1,20 @@
-import type { Catalog } from '../catalog/catalog.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { Provider } from '../providers/provider.ts';
 import type { Aliases, Meant } from './aliases.ts';
 import { candidateOf } from './candidate.ts';
 import type { Combos } from './compile.ts';
-import { type ModelFacts, narrowed, type Pool } from './pool.ts';
+import type { Connected, Route } from './connected.ts';
+import { narrowed, type Pool } from './pool.ts';
 import { defaultOptions } from './schema.ts';
-import type { Target } from './target.ts';
 import type { ResolvedBy } from './trace.ts';
 
+export type { Route } from './connected.ts';
 export type { Target } from './target.ts';
 
-/** An active connection with its provider's data, in the order in which it is preferred. */
-export type Route = Pick<Target, 'connection' | 'provider'>;
-
-export interface Routes {
+export interface Routes extends Connected {
   /** Highest priority first. */
   ordered: readonly Route[];
-  byName: ReadonlyMap<string, Route>;
-  byProvider: ReadonlyMap<string, readonly Route[]>;
-  /** What is known of a model of this provider; null when the provider's catalogue has none of that id. */
-  factsOf: (provider: Provider, model: string) => ModelFacts | null;
-  /** True for the id of any provider of the catalogue, connected or not. */
-  isProvider: (id: string) => boolean;
   combos: Combos;
   aliases: Aliases;
-  catalog: Pick<Catalog, 'priceOf' | 'abilities' | 'offers'>;
 }
 
 /** What a requested id was found to mean. */

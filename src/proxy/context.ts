@@ -11,7 +11,6 @@ import type { ResponseMemory } from '../responses/stored.ts';
 import type { Snapshot } from '../snapshot.ts';
 import type { RunContext } from './dispatch/run.ts';
 import type { LateUseContext } from './metering/late-use.ts';
-import type { LedgerFacts } from './request/facts.ts';
 
 /** What the data plane is given: what each of its rooms needs, together. */
 export interface ProxyContext extends LateUseContext, RunContext {
@@ -33,6 +32,3 @@ export interface ProxyContext extends LateUseContext, RunContext {
   responses: ResponseMemory;
   places: ResponsePlaces;
 }
-
-/** Where a recorded request came from. */
-export type RequestOrigin = Pick<LedgerFacts, 'exchange' | 'principal'>;

@@ -2,7 +2,12 @@ import type { TranslationCodec } from '../codec.ts';
 import type { JsonObject } from '../json/values.ts';
 import type { RequestTranslation } from '../translate/request.ts';
 import { TranslationError } from './error.ts';
-import type { AnswerContext } from './request.ts';
+
+/** What an answer needs of the request that it answers. Opaque: it goes to the functions that translate answers. */
+export interface AnswerContext {
+  /** Whether the client wants a stream. */
+  readonly stream: boolean;
+}
 
 /** What is kept of a request for its answer. */
 export interface KeptRequest extends Pick<RequestTranslation, 'tools' | 'oneCall' | 'allowedTools'> {

@@ -6,7 +6,9 @@ import { translateConversation, withoutTurns } from '../translate/request.ts';
 import { codecOf } from './codec-of.ts';
 import { TranslationError, withTranslationErrors } from './error.ts';
 import type { Format } from './format.ts';
-import { keep } from './kept-request.ts';
+import { type AnswerContext, keep } from './kept-request.ts';
+
+export type { AnswerContext } from './kept-request.ts';
 
 /** A request to be translated. */
 export interface RequestOptions {
@@ -36,12 +38,6 @@ export interface RequestOptions {
    * left out, which its vendor would refuse; where absent, all of the format's is sent.
    */
   account?: string;
-}
-
-/** What an answer needs of the request that it answers. Opaque: it goes to the functions that translate answers. */
-export interface AnswerContext {
-  /** Whether the client wants a stream. */
-  readonly stream: boolean;
 }
 
 /** A request in the upstream's format. */

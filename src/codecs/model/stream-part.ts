@@ -1,7 +1,13 @@
-import type { ReportedError } from '../codec.ts';
 import type { JsonObject } from '../json/values.ts';
 import type { Usage, WireFormat } from '../wire-format.ts';
 import type { Sealed, Search, Source } from './conversation.ts';
+
+/** A failure that an upstream reported inside a stream or body. */
+export interface ReportedError {
+  /** The HTTP status that this failure deserves, e.g. 529 for Anthropic's `overloaded_error`. */
+  status: number;
+  message: string;
+}
 
 /**
  * An answer as it comes, in no vendor's words. `block` numbers the pieces of the answer from 0 in order of their

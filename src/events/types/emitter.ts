@@ -1,18 +1,8 @@
 import type { CloudEvent } from '../cloudevents/event.ts';
-import { type EventData, type EventName, eventTypes } from './catalogue.ts';
-import { buildEvent } from './own-event.ts';
+import { type EventName, eventTypes } from './catalogue.ts';
+import { buildEvent, type Occurrence } from './own-event.ts';
 
-/** What happened, as whoever knows of it tells it. */
-export interface Occurrence<Name extends EventName> {
-  readonly subject: string | null;
-  /** The subject when absent. */
-  readonly partitionKey?: string | null;
-  /** Of the request that it came of, as its client sent it. */
-  readonly traceparent?: string | null;
-  /** Attributes to filter by, beside those that every event has. */
-  readonly extensions?: Readonly<Record<string, string | number>>;
-  readonly data: EventData<Name>;
-}
+export type { Occurrence } from './own-event.ts';
 
 /** Where the gateway's own events come from. */
 export interface Emitter {

@@ -1,7 +1,18 @@
 import { newUuid } from '../../lib/id.ts';
 import type { CloudEvent } from '../cloudevents/event.ts';
-import { type EventName, schemaId, typeOf } from './catalogue.ts';
-import type { Occurrence } from './emitter.ts';
+import { type EventData, type EventName, schemaId, typeOf } from './catalogue.ts';
+
+/** What happened, as whoever knows of it tells it. */
+export interface Occurrence<Name extends EventName> {
+  readonly subject: string | null;
+  /** The subject when absent. */
+  readonly partitionKey?: string | null;
+  /** Of the request that it came of, as its client sent it. */
+  readonly traceparent?: string | null;
+  /** Attributes to filter by, beside those that every event has. */
+  readonly extensions?: Readonly<Record<string, string | number>>;
+  readonly data: EventData<Name>;
+}
 
 /** Longer texts are cut: names come from clients, and an event is small. */
 const LONGEST_TEXT = 512;
