@@ -92,10 +92,16 @@ async function serve(context: ProxyContext, request: Asked): Promise<void> {
     });
     runRequest(context, {
       facts: {
-        ...facts,
-        ...admitted,
         exchange: cached?.exchange ?? facts.exchange,
+        format: facts.format,
+        principal: facts.principal,
+        requestedModel: facts.requestedModel,
+        comboId: facts.comboId,
         trace: plan.trace,
+        tags: facts.tags,
+        askedTier: facts.askedTier,
+        targets: admitted.targets,
+        reservation: admitted.reservation,
         codec: codecOf(facts.format),
         named,
         turn: turned.turn,

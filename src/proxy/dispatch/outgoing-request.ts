@@ -54,10 +54,22 @@ export function outgoingRequest(
   facts: RequestFacts,
   attempting: Attempting,
 ): OutgoingRequest {
-  const made = isRelayed(facts, attempting)
-    ? relayed(learned, facts, attempting)
-    : translated(learned, facts, attempting);
-  return inPath(facts, { ...attempting, ...made, pathEnd: '', unsealed: false });
+  const { asked, attempt, most, partial, priorUsage, target } = attempting;
+  const make = isRelayed(facts, attempting) ? relayed : translated;
+  const { body, dropped, translation } = make(learned, facts, attempting);
+  return inPath(facts, {
+    target,
+    attempt,
+    asked,
+    body,
+    pathEnd: '',
+    dropped,
+    translation,
+    partial,
+    priorUsage,
+    most,
+    unsealed: false,
+  });
 }
 
 type Made = Pick<OutgoingRequest, 'body' | 'dropped' | 'translation'>;

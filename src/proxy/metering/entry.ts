@@ -4,8 +4,7 @@ import type { AnyExchange } from '../../http/exchange.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { RequestEnd } from '../request/end.ts';
 import type { LedgerFacts, RequestFacts } from '../request/facts.ts';
-import type { PriorUsage } from '../request/use.ts';
-import { unpriced } from './price.ts';
+import type { Priced, PriorUsage } from '../request/use.ts';
 import { totalUsage } from './prior-usage.ts';
 
 /** What is known of a request before anything of it was read. */
@@ -45,31 +44,23 @@ export interface Attempted {
   readonly upstreamRequestId: string | null;
 }
 
-type Used = Pick<LedgerEntry, 'usage' | 'estimated' | 'costUsd' | 'cacheSavingsUsd' | 'priceSource'>;
+type Used = Pick<RequestEnd, 'usage' | 'estimated'> & Priced;
 
 /** What all targets used that wrote a part of the answer. */
 function usedBy(attempted: Attempted | null, { estimated, usage }: RequestEnd): Used {
-  if (attempted === null) return costing({ usage, estimated, ...unpriced });
+  if (attempted === null) return { usage, estimated, usd: null, saved: null, source: null };
   const { facts, priorUsage, servedTier: tier, target } = attempted;
-  if (priorUsage === null) return costing({ usage, estimated, ...facts.price(target, { usage, tier }) });
-  return costing(totalUsage(facts.price, target, { usage, estimated, tier }, priorUsage));
-}
-
-function costing({
-  estimated,
-  saved,
-  source,
-  usage,
-  usd,
-}: Omit<PriorUsage, 'usage'> & Pick<RequestEnd, 'usage'>): Used {
-  return { usage, estimated, costUsd: usd, cacheSavingsUsd: saved, priceSource: source };
+  if (priorUsage !== null)
+    return totalUsage(facts.price, target, { usage, estimated, tier }, priorUsage);
+  const { saved, source, usd } = facts.price(target, { usage, tier });
+  return { usage, estimated, usd, saved, source };
 }
 
 /** USD that the combo saved with what a request used and cost, against its first model; null where that is not known. */
-function savedByRouting({ facts: { plan, price } }: Attempted, { costUsd, usage }: Used): number | null {
-  if (plan.first === null || costUsd === null) return null;
+function savedByRouting({ facts: { plan, price } }: Attempted, { usage, usd: cost }: Used): number | null {
+  if (plan.first === null || cost === null) return null;
   const { usd } = price(plan.first, { usage, tier: null });
-  return usd === null ? null : usd - costUsd;
+  return usd === null ? null : usd - cost;
 }
 
 /** The ledger entry of a request that ended; `attempted` is null when it never had a target. */
@@ -100,11 +91,15 @@ export function ledgerEntry(
     errorCode: end.error?.code ?? null,
     errorMessage: end.error?.message.slice(0, 1000) ?? null,
     streamed: end.streamed,
-    ...used,
+    usage: used.usage,
+    estimated: used.estimated,
     cached: false,
     continued: attempted?.continued ?? 0,
     askedTier: facts.askedTier,
     servedTier: attempted?.servedTier ?? null,
+    costUsd: used.usd,
+    priceSource: used.source,
+    cacheSavingsUsd: used.saved,
     billing: target?.connection.billing ?? 'metered',
     routingSavingsUsd: attempted === null ? null : savedByRouting(attempted, used),
     ttftMs:

@@ -5,7 +5,7 @@ import type { Target } from '../../combos/target.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { Priced, Served } from '../request/use.ts';
 
-export const unpriced: Priced = { usd: null, saved: null, source: null };
+const unpriced: Priced = { usd: null, saved: null, source: null };
 
 /** What was used costs at the price of the request's own time; null where usage or price is unknown. */
 export function priceOf(

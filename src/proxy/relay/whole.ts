@@ -12,7 +12,7 @@ import { joined } from '../json/joined.ts';
 import { measureBody } from '../metering/meter.ts';
 import { headerTier } from '../metering/served-tier.ts';
 import type { Failure } from '../request/failure.ts';
-import type { CompletedAnswer, GivenResponse } from '../request/outcome.ts';
+import type { GivenResponse } from '../request/outcome.ts';
 import { type Used, usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
@@ -64,7 +64,7 @@ export class WholeRelay {
   onEnd(): void {
     if (this.#passing) {
       this.#response.end();
-      this.#complete(usedNothing);
+      this.#complete(usedNothing, false, null);
       return;
     }
     const body = joined(this.#pieces);
@@ -183,7 +183,7 @@ export class WholeRelay {
       usd === null ? [] : ['x-gateway-cost-usd', formatUsd(usd)],
     );
     endWith(this.#response, bytes);
-    this.#complete(used, { response });
+    this.#complete(used, false, response);
   }
 
   /** The next bytes of the answer, which name the model as the caller did. */
@@ -196,10 +196,9 @@ export class WholeRelay {
     return namedAnswer(codec, answer, requestedModel);
   }
 
-  #complete(used: Used, more: Partial<Pick<CompletedAnswer, 'streamed' | 'response'>> = {}): void {
+  #complete(used: Used, streamed: boolean, response: GivenResponse | null): void {
     const { status } = this.#input;
-    const said = { status, streamed: false, used, error: null, response: null };
-    this.#answering.sink.settled({ kind: 'completed', ...said, ...more });
+    this.#answering.sink.settled({ kind: 'completed', status, streamed, used, error: null, response });
   }
 
   #outgrown(): boolean {
@@ -255,7 +254,7 @@ export class WholeRelay {
     const { caller } = this.#answering;
     caller.commit(() => [], frames);
     caller.end();
-    this.#complete(used, { streamed: true, response });
+    this.#complete(used, true, response);
   }
 }
 

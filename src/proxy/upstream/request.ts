@@ -61,7 +61,7 @@ export function readyRequest(
     exchange,
     target,
     body,
-    pathOf: (path) => extendPath(path, pathEnd),
+    pathOf: (path) => (pathEnd === '' ? path : extendPath(path, pathEnd)),
     translated: translation !== null,
     again,
     attempt,
