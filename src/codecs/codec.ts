@@ -1,5 +1,6 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/sse.ts';
+import type { HistoryCodec } from './history/history.ts';
 import type { Readable } from './json/read-members.ts';
 import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
@@ -7,6 +8,8 @@ import type { Conversation } from './model/conversation.ts';
 import type { Dialect } from './model/dialect.ts';
 import type { AnswerContext, PartReader, PartWriter, ReportedError } from './model/stream-part.ts';
 import type { MediaCodec } from './passthrough/media.ts';
+import type { RequestFields } from './request-fields.ts';
+import type { Counting } from './usage/counting.ts';
 import type { Usage, WireFormat } from './wire-format.ts';
 
 export type { ReportedError } from './model/stream-part.ts';
@@ -118,6 +121,8 @@ export interface ConversationCodec {
   answerImages: boolean;
   /** Whether a message of the assistant that stands last is gone on with. `dialect`: that differs between servers. */
   prefill: boolean | 'dialect';
+  /** The encoded request with what else has to fit below its bound, which was lowered to `most`; absent where nothing has to. */
+  fitOutputCap?(request: JsonObject, most: number): JsonObject;
   /** Which half passes texts on without looking into them; absent where neither does. */
   opaqueText?: 'read' | 'written';
   /** Whether tools with free text and groups of tools can be said; else they are carried as plain functions. */
@@ -133,13 +138,21 @@ export interface TranslationCodec {
    */
   pathOf: ((model: string, stream: boolean) => string) | null;
   conversation: ConversationCodec;
+  requestFields: RequestFields;
   stream: AnswerFraming;
 }
 
 /** One wire format. Pure: no I/O, no clock, no state. */
 export interface Codec {
   format: WireFormat;
+  /** Where clients send its requests, below `/v1`; null for a format whose paths are of another kind (`routes.ts`). */
+  path: string | null;
   pathOf: TranslationCodec['pathOf'];
+  requestFields: RequestFields;
+  /** What of earlier turns other vendors made; absent where nothing of them is encrypted. */
+  history?: HistoryCodec;
+  /** How its API counts the tokens of a request ahead; absent where it does not. */
+  counting?: Counting;
   stream: StreamCodec | null;
   /** Null until the format takes part in translation. */
   conversation: ConversationCodec | null;
@@ -156,6 +169,11 @@ export interface Codec {
   readTier?(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null;
   /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */
   responseTextBytes(body: Uint8Array): number;
+  /**
+   * The body of an HTTP error of an upstream as the format's clients read it: the same object where nothing has to change,
+   * null where it is none of the format.
+   */
+  errorBody(json: JsonObject): JsonObject | null;
   /** The body of an HTTP error in this dialect. */
   encodeError(error: GatewayError, requestId: string): Record<string, unknown>;
 }

@@ -12,24 +12,6 @@ import { openaiResponses } from './openai-responses/codec.ts';
 import { rerank } from './rerank/codec.ts';
 import type { WireFormat } from './wire-format.ts';
 
-/** Every wire format the gateway speaks. */
-export const codecs: readonly Codec[] = [
-  openaiChat,
-  openaiResponses,
-  openaiCompletions,
-  openaiEmbeddings,
-  anthropicMessages,
-  gemini,
-  ollama,
-  openaiImages,
-  openaiImageEdits,
-  openaiSpeech,
-  openaiTranscriptions,
-  openaiTranslations,
-  openaiModerations,
-  rerank,
-];
-
 const byFormat = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -46,6 +28,9 @@ const byFormat = {
   'openai-moderations': openaiModerations,
   rerank,
 } as const satisfies Record<WireFormat, Codec>;
+
+/** Every wire format the gateway speaks. */
+export const codecs: readonly Codec[] = Object.values(byFormat);
 
 export function codecOf(format: WireFormat): Codec {
   return byFormat[format];

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { codecOf } from '../codecs/index.ts';
 import { CLOSE_OBJECT, OPEN_LIST, OPEN_OBJECT, QUOTE, stringEnd, valueStart } from '../codecs/json/bytes.ts';
 import { JsonCursor } from '../codecs/json/cursor.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
@@ -89,15 +90,6 @@ function memberText(piece: Buffer, key: Buffer, end: number): string | null {
   return told ? piece.toString('utf8', open + 1, close - 1) : null;
 }
 
-/** Where the turns of a conversation stand. */
-const turnLists: Readonly<Partial<Record<WireFormat, Buffer>>> = {
-  'openai-chat': Buffer.from('"messages"'),
-  'anthropic-messages': Buffer.from('"messages"'),
-  ollama: Buffer.from('"messages"'),
-  'openai-responses': Buffer.from('"input"'),
-  gemini: Buffer.from('"contents"'),
-};
-
 /** What only a turn of the model has: from there on a conversation has begun. */
 const answers = ['"assistant"', '"model"', '"function_call"', '"custom_tool_call"', '"reasoning"'].map(
   (text) => Buffer.from(text),
@@ -111,8 +103,9 @@ const TAIL_BYTES = 256;
 
 /** The session that a conversation is by its turns before the first answer. */
 function beginningOf(body: Buffer, format: WireFormat): Session | null {
-  const key = turnLists[format];
-  if (key === undefined) return null;
+  const turns = codecOf(format).requestFields.turns;
+  if (turns === undefined) return null;
+  const key = `"${turns}"`;
   const at = body.indexOf(key);
   if (at === -1) return null;
   const open = valueStart(body, at + key.length);

@@ -1,7 +1,8 @@
 import type { Principal } from '../access/authenticate.ts';
+import { codecOf } from '../codecs/index.ts';
 import { type JsonObject, parseObject } from '../codecs/json/values.ts';
 import type { Conversation } from '../codecs/model/conversation.ts';
-import { type Counting, countedRequest, countings } from '../codecs/usage/counting.ts';
+import { type Counting, countedRequest } from '../codecs/usage/counting.ts';
 import { conversationTokens } from '../codecs/usage/token-estimate.ts';
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Target } from '../combos/resolve.ts';
@@ -62,7 +63,7 @@ export async function countTokens(
   };
   const { facts, turned } = await planned(context, unrecorded(newFacts(asked)), asked);
   const sent = parseObject(joined(turned.model.pieces).toString('utf8'));
-  const counting = countings[format];
+  const counting = codecOf(format).counting;
   if (sent === null || counting === undefined)
     throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   const request: JsonObject = { ...countedRequest(sent), model: facts.requestedModel };
@@ -87,7 +88,7 @@ function conversationOf({ format, request }: Question): Conversation {
 /** The count of the provider itself; null when it does not count. @throws GatewayError for what the provider refuses */
 async function ownCount(question: Question): Promise<number | null> {
   const { context, exchange, target } = question;
-  const counting = countings[target.format];
+  const counting = codecOf(target.format).counting;
   if (counting === undefined || !target.provider.counts?.includes(target.format)) return null;
   const body = JSON.stringify(counting.ask(requestFor(question), target.model));
   const inPath = conversationCodec(target.format).pathOf !== null;

@@ -55,5 +55,5 @@ export function readQuestion(body: Buffer): AgentQuestion {
     }
     dropped.push(concept);
   }
-  return { conversation, dropped, bound: outputCapOf('openai-chat', request)?.name ?? null };
+  return { conversation, dropped, bound: outputCapOf(codecOf('openai-chat'), request)?.name ?? null };
 }

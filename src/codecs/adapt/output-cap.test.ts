@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { translation as anthropicMessages } from '../anthropic-messages/translation.ts';
+import { translation as gemini } from '../gemini/translation.ts';
+import { translation as ollama } from '../ollama/translation.ts';
+import { translation as openaiChat } from '../openai-chat/translation.ts';
+import { translation as openaiResponses } from '../openai-responses/translation.ts';
 import { outputCapOf, toldCap, withOutputCap } from './output-cap.ts';
 
 /** What vendors say of a bound of 32000, from their issues and documents. */
@@ -82,16 +87,16 @@ describe('the most that a model writes', () => {
 
   it('is put where each format has it, and nothing else is changed', () => {
     const cases = [
-      ['openai-chat', { a: 1, max_tokens: 9, z: 2 }, { a: 1, max_tokens: 5, z: 2 }, 'max_tokens'],
-      ['openai-chat', { max_completion_tokens: 9 }, { max_completion_tokens: 5 }, 'max_completion_tokens'],
-      ['openai-responses', { max_output_tokens: 9 }, { max_output_tokens: 5 }, 'max_output_tokens'],
+      [openaiChat, { a: 1, max_tokens: 9, z: 2 }, { a: 1, max_tokens: 5, z: 2 }, 'max_tokens'],
+      [openaiChat, { max_completion_tokens: 9 }, { max_completion_tokens: 5 }, 'max_completion_tokens'],
+      [openaiResponses, { max_output_tokens: 9 }, { max_output_tokens: 5 }, 'max_output_tokens'],
       [
-        'gemini',
+        gemini,
         { generationConfig: { topK: 1, maxOutputTokens: 9 } },
         { generationConfig: { topK: 1, maxOutputTokens: 5 } },
         'maxOutputTokens',
       ],
-      ['ollama', { options: { num_predict: 9 } }, { options: { num_predict: 5 } }, 'num_predict'],
+      [ollama, { options: { num_predict: 9 } }, { options: { num_predict: 5 } }, 'num_predict'],
     ] as const;
     for (const [format, request, lowered, name] of cases) {
       assert.deepEqual(withOutputCap(format, request, 5), lowered);
@@ -107,7 +112,7 @@ describe('the most that a model writes', () => {
       max_tokens: 50_000,
       thinking: { type: 'enabled', budget_tokens, display: 'omitted' },
     });
-    const lowered = (budget: number, most: number) => withOutputCap('anthropic-messages', ask(budget), most);
+    const lowered = (budget: number, most: number) => withOutputCap(anthropicMessages, ask(budget), most);
     assert.deepEqual(lowered(31_999, 32_000), { ...ask(31_999), max_tokens: 32_000 });
     assert.deepEqual(lowered(40_000, 32_000), { ...ask(30_976), max_tokens: 32_000 });
     assert.deepEqual(lowered(40_000, 1500), { ...ask(1024), max_tokens: 1500 });

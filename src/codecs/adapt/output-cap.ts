@@ -1,20 +1,13 @@
-import { countIn, isObject, type JsonObject, objectOf } from '../json/values.ts';
-import type { WireFormat } from '../wire-format.ts';
+import type { Codec, TranslationCodec } from '../codec.ts';
+import { countIn, type JsonObject, objectOf } from '../json/values.ts';
 import { hasMember } from './optional-members.ts';
 
-/** Where each format bounds the tokens of an answer. Paths go at most one level down. */
-const members: Readonly<Partial<Record<WireFormat, readonly string[]>>> = {
-  'openai-chat': ['max_completion_tokens', 'max_tokens'],
-  'openai-responses': ['max_output_tokens'],
-  'openai-completions': ['max_tokens'],
-  'anthropic-messages': ['max_tokens'],
-  gemini: ['generationConfig.maxOutputTokens'],
-  ollama: ['options.num_predict'],
-};
-
 /** The bound that a request sets, and what it is called there; null where it sets none. */
-export function outputCapOf(format: WireFormat, request: JsonObject): { name: string; cap: number } | null {
-  for (const path of members[format] ?? []) {
+export function outputCapOf(
+  { requestFields }: Pick<Codec, 'requestFields'>,
+  request: JsonObject,
+): { name: string; cap: number } | null {
+  for (const path of requestFields.outputCap ?? []) {
     const [first = '', second] = path.split('.');
     const value = second === undefined ? request[first] : objectOf(request[first])[second];
     const cap = countIn(value);
@@ -24,10 +17,14 @@ export function outputCapOf(format: WireFormat, request: JsonObject): { name: st
 }
 
 /** The request with no higher bound than `most`. */
-export function withOutputCap(format: WireFormat, request: JsonObject, most: number): JsonObject {
+export function withOutputCap(
+  { conversation, requestFields }: Pick<TranslationCodec, 'conversation' | 'requestFields'>,
+  request: JsonObject,
+  most: number,
+): JsonObject {
   const lowered = (value: unknown) => ((countIn(value) ?? 0) > most ? most : value);
   let result = request;
-  for (const path of members[format] ?? []) {
+  for (const path of requestFields.outputCap ?? []) {
     if (!hasMember(result, path)) continue;
     const [first = '', second] = path.split('.');
     const value = result[first];
@@ -39,21 +36,7 @@ export function withOutputCap(format: WireFormat, request: JsonObject, most: num
           : { ...objectOf(value), [second]: lowered(objectOf(value)[second]) },
     };
   }
-  return format === 'anthropic-messages' ? withRoom(result, most) : result;
-}
-
-/** The least budget for thinking that Anthropic takes, and what it must leave for the answer. */
-const LEAST_BUDGET = 1024;
-
-/** Thinking to a budget counts towards the bound and must stay below it. */
-function withRoom(request: JsonObject, most: number): JsonObject {
-  const { thinking } = request;
-  const asked = isObject(thinking) ? countIn(thinking['budget_tokens']) : null;
-  if (!isObject(thinking) || asked === null || asked < most) return request;
-  const budget = Math.max(LEAST_BUDGET, most - LEAST_BUDGET);
-  if (budget < most) return { ...request, thinking: { ...thinking, budget_tokens: budget } };
-  const { thinking: _, ...rest } = request;
-  return rest;
+  return conversation.fitOutputCap?.(result, most) ?? result;
 }
 
 export interface ToldCap {

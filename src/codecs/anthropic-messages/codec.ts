@@ -1,5 +1,7 @@
 import type { Codec } from '../codec.ts';
-import { encodeError } from './error.ts';
+import { counting } from './counting.ts';
+import { encodeError, errorBody } from './error.ts';
+import { history } from './history.ts';
 import { stream } from './stream.ts';
 import { translation } from './translation.ts';
 import { readTier, readUsage, responseTextBytes } from './usage.ts';
@@ -7,10 +9,14 @@ import { readTier, readUsage, responseTextBytes } from './usage.ts';
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
 export const anthropicMessages: Codec = {
   ...translation,
+  path: '/messages',
+  counting,
+  history,
   stream,
   answerModel: 'model',
   readUsage,
   readTier,
   responseTextBytes,
+  errorBody,
   encodeError,
 };

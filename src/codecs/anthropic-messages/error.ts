@@ -2,7 +2,7 @@ import type { ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { ReportedError } from '../codec.ts';
 import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { promptIsTooLong } from '../failures/overflow.ts';
-import type { JsonObject } from '../json/values.ts';
+import { isObject, type JsonObject, textOf } from '../json/values.ts';
 import { readVendorError } from '../openai-shared/error.ts';
 import { encodeFrame } from '../stream/frames.ts';
 
@@ -27,6 +27,13 @@ export function encodeError(error: GatewayError, requestId: string): Record<stri
     error: { type: typeOfKind[error.kind], message },
     request_id: requestId,
   };
+}
+
+/** An error of its shape: the SDKs tell one by its type. */
+export function errorBody(json: JsonObject): JsonObject | null {
+  const { error, type } = json;
+  const isOwn = type === 'error' && isObject(error) && textOf(error['message']) !== '';
+  return isOwn && typeof error['type'] === 'string' ? json : null;
 }
 
 export function encodeErrorFrame(error: GatewayError, requestId: string): string {

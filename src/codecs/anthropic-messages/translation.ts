@@ -7,6 +7,8 @@ import { unsupportedBy } from './models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names, vendorOnly } from './request-encode.ts';
+import { requestFields } from './request-fields.ts';
+import { fitOutputCap } from './thinking-budget.ts';
 import { addsTurn } from './turns.ts';
 import { writer } from './writer.ts';
 
@@ -14,9 +16,11 @@ import { writer } from './writer.ts';
 export const translation: TranslationCodec = {
   format: 'anthropic-messages',
   pathOf: null,
+  requestFields,
   stream: framing,
   conversation: {
     decodeRequest,
+    fitOutputCap,
     encodeRequest,
     markCache,
     mostCacheMarks: MAX_MARKS,

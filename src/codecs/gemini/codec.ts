@@ -1,5 +1,7 @@
 import type { Codec } from '../codec.ts';
-import { encodeError } from './error.ts';
+import { counting } from './counting.ts';
+import { encodeError, errorBody } from './error.ts';
+import { history } from './history.ts';
 import { stream } from './stream.ts';
 import { translation } from './translation.ts';
 import { readTier, readUsage, responseTextBytes } from './usage.ts';
@@ -7,10 +9,14 @@ import { readTier, readUsage, responseTextBytes } from './usage.ts';
 /** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`), which Gemini CLI speaks. */
 export const gemini: Codec = {
   ...translation,
+  path: null,
+  counting,
+  history,
   stream,
   answerModel: 'modelVersion',
   readUsage,
   readTier,
   responseTextBytes,
+  errorBody,
   encodeError,
 };

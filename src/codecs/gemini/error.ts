@@ -2,7 +2,7 @@ import type { ErrorKind, GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { ReportedError } from '../codec.ts';
 import { numberOf } from '../json/lossless.ts';
-import { type JsonObject, listOf, objectOf, table, textOf } from '../json/values.ts';
+import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../json/values.ts';
 import { readVendorError } from '../openai-shared/error.ts';
 import { encodeFrame } from '../stream/frames.ts';
 import { chunksIn, errorIn } from './chunk.ts';
@@ -31,6 +31,13 @@ export function encodeError(error: GatewayError): Record<string, unknown> {
   return {
     error: { code: error.status, message: error.message, status: statusOfKind[error.kind], ...details },
   };
+}
+
+/** An error of its shape: Google's own clients want the number, and the name of the status beside it. */
+export function errorBody(json: JsonObject): JsonObject | null {
+  const { error } = json;
+  if (!isObject(error) || textOf(error['message']) === '') return null;
+  return numberOf(error['code']) !== null && typeof error['status'] === 'string' ? json : null;
 }
 
 /** An error as the last chunk of a stream, without a `finishReason` (R-14). */

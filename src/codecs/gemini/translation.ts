@@ -5,6 +5,7 @@ import { unsupportedBy } from './models.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names, toolRules, vendorOnly } from './request-encode.ts';
+import { requestFields } from './request-fields.ts';
 import { addsTurn } from './turns.ts';
 import { camelName } from './wire-names.ts';
 import { writer } from './writer.ts';
@@ -13,6 +14,7 @@ import { writer } from './writer.ts';
 export const translation: TranslationCodec = {
   format: 'gemini',
   pathOf: (model, stream) => `/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+  requestFields,
   stream: framing,
   conversation: {
     decodeRequest,

@@ -4,12 +4,14 @@ import { readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names } from './request-encode.ts';
+import { requestFields } from './request-fields.ts';
 import { writer } from './writer.ts';
 
 /** Ollama's own chat (`/api/chat`). */
 export const translation: TranslationCodec = {
   format: 'ollama',
   pathOf: null,
+  requestFields,
   stream: framing,
   conversation: {
     decodeRequest,

@@ -6,12 +6,14 @@ import { otherWords, readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names, onTrial, vendorOnly } from './request-encode.ts';
+import { requestFields } from './request-fields.ts';
 import { writer } from './writer.ts';
 
 /** OpenAI chat completions (`/v1/chat/completions`), the format most providers speak. */
 export const translation: TranslationCodec = {
   format: 'openai-chat',
   pathOf: null,
+  requestFields,
   stream: framing,
   conversation: {
     decodeRequest,

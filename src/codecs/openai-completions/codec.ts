@@ -1,6 +1,6 @@
 import type { Codec } from '../codec.ts';
 import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
-import { openAiError } from '../openai-shared/error.ts';
+import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import { stream } from './stream.ts';
 import { responseTextBytes } from './text.ts';
 import { translation } from './translation.ts';
@@ -8,10 +8,12 @@ import { translation } from './translation.ts';
 /** OpenAI's older text completions (`/v1/completions`), which editors use to fill in code. */
 export const openaiCompletions: Codec = {
   ...translation,
+  path: '/completions',
   stream,
   answerModel: 'model',
   readUsage: readChoiceUsage,
   readTier: readChoiceTier,
   responseTextBytes,
+  errorBody: openAiErrorBody,
   encodeError: openAiError,
 };

@@ -4,12 +4,14 @@ import { readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, names, vendorOnly } from './request-encode.ts';
+import { requestFields } from './request-fields.ts';
 import { writer } from './writer.ts';
 
 /** OpenAI's older text completions (`/v1/completions`), which editors use to fill in code. */
 export const translation: TranslationCodec = {
   format: 'openai-completions',
   pathOf: null,
+  requestFields,
   stream: framing,
   conversation: {
     decodeRequest,

@@ -1,19 +1,22 @@
 import type { Codec } from '../codec.ts';
-import { openAiError } from '../openai-shared/error.ts';
+import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage } from '../usage/usage-bytes.ts';
 
 /** OpenAI's embeddings: one request, one answer, no stream and no generated text. */
 export const openaiEmbeddings: Codec = {
   format: 'openai-embeddings',
+  path: '/embeddings',
   pathOf: null,
   stream: null,
   conversation: null,
+  requestFields: {},
   answerModel: 'model',
   readUsage(body) {
     const found = lastUsage(body, { kind: 'body', maxDepth: 1, accepts: hasPromptCounts });
     return found === null ? null : promptUsage(found.counts);
   },
   responseTextBytes: () => 0,
+  errorBody: openAiErrorBody,
   encodeError: openAiError,
 };

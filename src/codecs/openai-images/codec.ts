@@ -1,3 +1,4 @@
+import type { Codec } from '../codec.ts';
 import { countOf, isCount, type JsonObject, objectOf } from '../json/values.ts';
 import { passed } from '../passthrough/codec.ts';
 import type { MediaAnswer, MediaCodec, MediaUsage } from '../passthrough/media.ts';
@@ -17,10 +18,13 @@ const images = (bodies: MediaCodec['bodies']): MediaCodec => ({
 });
 
 /** `/v1/images/generations` (OpenAI API reference, `ImagesResponse`). */
-export const openaiImages = passed('openai-images', images(['json']));
+export const openaiImages: Codec = {
+  ...passed('openai-images', '/images/generations', images(['json'])),
+  requestFields: { answers: ['n'] },
+};
 
 /** `/v1/images/edits`: a form with the pictures, or JSON that names them by address or file id. */
-export const openaiImageEdits = passed('openai-image-edits', images(['form', 'json']));
+export const openaiImageEdits = passed('openai-image-edits', '/images/edits', images(['form', 'json']));
 
 /** Tokens where the model reports them (GPT Image), else the pictures themselves (DALL-E, FLUX, Grok). */
 function imagesUsage({ counted, kind, tail }: MediaAnswer): MediaUsage | null {

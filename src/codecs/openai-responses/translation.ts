@@ -5,12 +5,14 @@ import { otherWords, readable } from './members.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest, heard, names } from './request-encode.ts';
+import { requestFields } from './request-fields.ts';
 import { writer } from './writer.ts';
 
 /** OpenAI responses (`/v1/responses`), which Codex speaks. */
 export const translation: TranslationCodec = {
   format: 'openai-responses',
   pathOf: null,
+  requestFields,
   stream: framing,
   conversation: {
     decodeRequest,

@@ -40,6 +40,17 @@ export function openAiError(error: GatewayError): Record<string, unknown> {
   };
 }
 
+/**
+ * An error of OpenAI's shape. A number for a `code`, as OpenRouter and vLLM send it, becomes a word: clients that read it into a
+ * typed field fail on the whole error otherwise.
+ */
+export function openAiErrorBody(json: JsonObject): JsonObject | null {
+  const { error } = json;
+  if (!isObject(error) || textOf(error['message']) === '') return null;
+  const code = numberOf(error['code']);
+  return code === null ? json : { ...json, error: { ...error, code: String(code) } };
+}
+
 const statusOfWord: Readonly<Record<string, number>> = table({
   invalid_request_error: 400,
   invalid_prompt: 400,

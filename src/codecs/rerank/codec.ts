@@ -1,7 +1,7 @@
 import { utf8Bytes } from '../../lib/bytes.ts';
 import type { Codec } from '../codec.ts';
 import { countIn, isCount, type JsonObject, MAX_COUNT } from '../json/values.ts';
-import { openAiError } from '../openai-shared/error.ts';
+import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
 import { noUsage } from '../wire-format.ts';
@@ -25,9 +25,11 @@ const used: UsageSearch = {
  */
 export const rerank: Codec = {
   format: 'rerank',
+  path: '/rerank',
   pathOf: null,
   stream: null,
   conversation: null,
+  requestFields: {},
   answerModel: 'model',
   readUsage(body) {
     const found = lastUsage(body, billed) ?? lastUsage(body, used);
@@ -38,5 +40,6 @@ export const rerank: Codec = {
       : promptUsage(found.counts);
   },
   responseTextBytes: () => 0,
+  errorBody: openAiErrorBody,
   encodeError: openAiError,
 };

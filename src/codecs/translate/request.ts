@@ -1,5 +1,5 @@
 import { adapt } from '../adapt/adapt.ts';
-import { CACHE_CONTROL, hasMember, withoutMember } from '../adapt/optional-members.ts';
+import { hasMember, withoutMember } from '../adapt/optional-members.ts';
 import { outputCapOf, withOutputCap } from '../adapt/output-cap.ts';
 import type { ToolNames } from '../adapt/tool-names.ts';
 import type { TranslationCodec } from '../codec.ts';
@@ -10,6 +10,7 @@ import { type Concept, concepts } from '../model/concept.ts';
 import type { Conversation } from '../model/conversation.ts';
 import type { Dialect } from '../model/dialect.ts';
 import { withLatestCacheMarks } from '../prompt-cache/cache-control.ts';
+import { CACHE_CONTROL } from '../request-fields.ts';
 import type { FitSchema } from '../schema/fit.ts';
 
 /** Where a request comes from, where it goes, and what is known of both beside their formats. */
@@ -85,7 +86,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
   const unsaid: Concept[] = marked === conversation ? [] : ['cacheMarks'];
   const plain = to.conversation.encodeRequest({ ...marked, model }, dialect, unsaid);
   const addsTurn = to.conversation.addsTurn?.(plain) ?? false;
-  const capped = most === null ? plain : withOutputCap(to.format, plain, most);
+  const capped = most === null ? plain : withOutputCap(to, plain, most);
   const amended = route.amend?.(capped) ?? capped;
   const encoded = marks
     ? (to.conversation.markCache?.(amended, asked.cacheKey !== null, dialect) ?? amended)
@@ -106,7 +107,7 @@ export function translateConversation(request: JsonObject, route: RequestRoute):
         ...refusedWords,
       ]),
     ].sort(),
-    lowered: most === null ? null : loweredCap(outputCapOf(from.format, request), most),
+    lowered: most === null ? null : loweredCap(outputCapOf(from, request), most),
     addsTurn,
     tools,
     oneCall: concepts.parallelToolCalls.asked(asked),

@@ -1,5 +1,4 @@
-import { countIn, isObject, type JsonObject, objectOf } from '../json/values.ts';
-import type { WireFormat } from '../wire-format.ts';
+import { isObject, type JsonObject, objectOf } from '../json/values.ts';
 
 /** How a format's API tells the tokens of a request ahead, without answering it. */
 export interface Counting {
@@ -12,60 +11,10 @@ export interface Counting {
   write(tokens: number): JsonObject;
 }
 
-/** Anthropic API reference, "Count tokens": what shapes the answer, and not the prompt, is refused there. */
-const notCounted: ReadonlySet<string> = new Set([
-  'max_tokens',
-  'stream',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'metadata',
-  'service_tier',
-]);
-
-/** OpenAI API reference, "Get input token counts". */
-const inputMembers: ReadonlySet<string> = new Set([
-  'model',
-  'input',
-  'instructions',
-  'tools',
-  'tool_choice',
-  'reasoning',
-  'text',
-  'truncation',
-  'parallel_tool_calls',
-  'previous_response_id',
-  'conversation',
-]);
-
-const only = (request: JsonObject, keep: (name: string) => boolean): JsonObject =>
-  Object.fromEntries(Object.entries(request).filter(([name]) => keep(name)));
-
-export const countings: Readonly<Partial<Record<WireFormat, Counting>>> = {
-  'anthropic-messages': {
-    path: '/count_tokens',
-    ask: (request) => only(request, (name) => !notCounted.has(name)),
-    read: (answer) => countIn(answer['input_tokens']),
-    write: (tokens) => ({ input_tokens: tokens }),
-  },
-  'openai-responses': {
-    path: '/input_tokens',
-    ask: (request) => only(request, (name) => inputMembers.has(name)),
-    read: (answer) => countIn(answer['input_tokens']),
-    write: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
-  },
-  gemini: {
-    path: ':countTokens',
-    // Gemini API, `models.countTokens`: instructions and tools are counted in this form only.
-    ask: (request, model) => ({ generateContentRequest: { ...request, model: `models/${model}` } }),
-    read: (answer) => countIn(answer['totalTokens']),
-    write: (tokens) => ({
-      totalTokens: tokens,
-      promptTokensDetails: [{ modality: 'TEXT', tokenCount: tokens }],
-    }),
-  },
-};
+/** The request with some of its fields. */
+export function onlyFields(request: JsonObject, keep: (name: string) => boolean): JsonObject {
+  return Object.fromEntries(Object.entries(request).filter(([name]) => keep(name)));
+}
 
 /** The request that a caller wants counted: Google's clients may wrap it. */
 export function countedRequest(body: JsonObject): JsonObject {

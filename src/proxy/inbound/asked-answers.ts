@@ -1,3 +1,4 @@
+import { codecOf } from '../../codecs/index.ts';
 import { OPEN_LIST, QUOTE } from '../../codecs/json/bytes.ts';
 import { JsonCursor } from '../../codecs/json/cursor.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
@@ -5,27 +6,16 @@ import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
 import { largestNumber } from './asked-output.ts';
 
-/** The members of the request in which each format says how many answers it wants; of several the largest counts. */
-const counts: Partial<Record<WireFormat, readonly string[]>> = {
-  'openai-chat': ['n'],
-  // All of `best_of` are made, and paid for.
-  'openai-completions': ['n', 'best_of'],
-  'openai-images': ['n'],
-};
-
-const candidateCounts = ['candidateCount', 'candidate_count'].map((name) => Buffer.from(`"${name}"`));
-
 /**
  * How many answers a request asks for, each as long as it may be: 1 where it says nothing. The body is read only where it
- * has a member of such a name somewhere.
+ * has a field of such a name somewhere.
  * @throws GatewayError `invalid_json`
  */
 export function askedAnswers(format: WireFormat, body: readonly Buffer[]): number {
-  if (format === 'gemini') return Math.max(1, largestNumber(candidateCounts, body) ?? 1);
-  const names = counts[format];
-  if (names === undefined) return 1;
+  const { answers: names = [], prompts = null } = codecOf(format).requestFields;
+  if (names.length === 0) return 1;
+  if (names.some(isNested)) return Math.max(1, largestNumber(names, body) ?? 1);
   const whole = joined(body);
-  const prompts = format === 'openai-completions' ? 'prompt' : null;
   const mentioned = (name: string | null) => name !== null && whole.includes(`"${name}"`);
   if (!names.some(mentioned) && !mentioned(prompts)) return 1;
   let most = 1;
@@ -35,6 +25,10 @@ export function askedAnswers(format: WireFormat, body: readonly Buffer[]): numbe
     if (name === prompts) each = Math.max(each, promptsIn(whole, value));
   }
   return most * each;
+}
+
+function isNested(path: string): boolean {
+  return path.includes('.');
 }
 
 function numberIn(literal: string): number {

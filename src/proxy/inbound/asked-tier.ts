@@ -1,25 +1,16 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { codecOf } from '../../codecs/index.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
-
-/** The members of a request in which each format names a service tier; of several the first that names one counts. */
-const members: Partial<Record<WireFormat, readonly string[]>> = {
-  'openai-chat': ['service_tier'],
-  'openai-responses': ['service_tier'],
-  'openai-completions': ['service_tier'],
-  // `fast` is a speed there, with a price of its own.
-  'anthropic-messages': ['speed', 'service_tier'],
-  gemini: ['serviceTier', 'service_tier'],
-};
 
 /** How Google's cloud and Amazon's take it (Vertex AI, "Priority pay-as-you-go"; Amazon Bedrock, "Service tiers"). */
 const headerNames = ['x-vertex-ai-llm-shared-request-type', 'x-amzn-bedrock-service-tier'] as const;
 
 /**
  * The service tier that a request asks for, as `tierWord` has it; null where it names none. The body is read only where
- * it has a member of such a name somewhere. One that is no JSON is for others to refuse.
+ * it has a field of such a name somewhere. One that is no JSON is for others to refuse.
  */
 export function askedTier(
   format: WireFormat,
@@ -30,8 +21,7 @@ export function askedTier(
     const tier = tierWord(headers[name]);
     if (tier !== null) return tier;
   }
-  const names = members[format];
-  if (names === undefined) return null;
+  const names = codecOf(format).requestFields.tier ?? [];
   if (!names.some((name) => mentions(body, `"${name}"`))) return null;
   const tiers = tiersIn(joined(body), names);
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;

@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Codec } from '../../codecs/codec.ts';
+import { codecs } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 
 /** What a model path serves. */
@@ -27,24 +29,19 @@ export interface Match {
 }
 
 const surfaces: ReadonlyMap<string, Surface> = new Map<string, Surface>([
-  ['/chat/completions', { kind: 'relay', method: 'POST', format: 'openai-chat' }],
-  ['/responses', { kind: 'relay', method: 'POST', format: 'openai-responses' }],
-  ['/completions', { kind: 'relay', method: 'POST', format: 'openai-completions' }],
-  ['/embeddings', { kind: 'relay', method: 'POST', format: 'openai-embeddings' }],
-  ['/images/generations', { kind: 'relay', method: 'POST', format: 'openai-images' }],
-  ['/images/edits', { kind: 'relay', method: 'POST', format: 'openai-image-edits' }],
-  ['/audio/speech', { kind: 'relay', method: 'POST', format: 'openai-speech' }],
-  ['/audio/transcriptions', { kind: 'relay', method: 'POST', format: 'openai-transcriptions' }],
-  ['/audio/translations', { kind: 'relay', method: 'POST', format: 'openai-translations' }],
-  ['/moderations', { kind: 'relay', method: 'POST', format: 'openai-moderations' }],
-  ['/rerank', { kind: 'relay', method: 'POST', format: 'rerank' }],
-  ['/messages', { kind: 'relay', method: 'POST', format: 'anthropic-messages' }],
-  ['/messages/count_tokens', { kind: 'count', method: 'POST', format: 'anthropic-messages' }],
+  ...codecs.flatMap(surfacesOf),
   ['/responses/compact', { kind: 'compact', method: 'POST', format: 'openai-responses' }],
-  ['/responses/input_tokens', { kind: 'count', method: 'POST', format: 'openai-responses' }],
   ['/models', { kind: 'model-list', method: 'GET' }],
   ['/usage', { kind: 'own-usage', method: 'GET' }],
 ]);
+
+/** Where requests of a format are answered, and counted. */
+function surfacesOf({ counting, format, path }: Codec): [string, Surface][] {
+  if (path === null) return [];
+  const answered: [string, Surface] = [path, { kind: 'relay', method: 'POST', format }];
+  if (counting === undefined) return [answered];
+  return [answered, [`${path}${counting.path}`, { kind: 'count', method: 'POST', format }]];
+}
 
 /**
  * Ollama's own surface: the four paths that tools ask for, at the root as its server has them and under the editor

@@ -1,4 +1,5 @@
 import { outputCapOf, toldCap } from '../../codecs/adapt/output-cap.ts';
+import { codecOf } from '../../codecs/index.ts';
 import { parseObject } from '../../codecs/json/values.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { GatewayError } from '../../lib/error.ts';
@@ -44,7 +45,7 @@ export function learnedCap(
   error: GatewayError,
 ): number | null {
   if (translation === null || most !== null) return null;
-  const asked = outputCapOf(target.format, parseObject(joined(body).toString('utf8')) ?? {});
+  const asked = outputCapOf(codecOf(target.format), parseObject(joined(body).toString('utf8')) ?? {});
   const learned = asked === null ? null : toldCap(error.message, asked.cap);
   if (learned === null) return null;
   if (learned.lasting) caps.set(target, learned.most);

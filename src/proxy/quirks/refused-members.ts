@@ -1,4 +1,5 @@
-import { isOfMessages, refusedMember } from '../../codecs/adapt/optional-members.ts';
+import { isOfMessages } from '../../codecs/adapt/optional-members.ts';
+import { refusedMember } from '../../codecs/adapt/refused-member.ts';
 import { parseObject } from '../../codecs/json/values.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { GatewayError } from '../../lib/error.ts';

@@ -51,7 +51,7 @@ export function agentRequest(
   const words = asked.dropped.map((concept) =>
     conversation === null ? concept : clientWord(conversation, concept, request),
   );
-  const bound = asked.bound === null ? null : (outputCapOf(codec.format, request)?.name ?? asked.bound);
+  const bound = asked.bound === null ? null : (outputCapOf(codec, request)?.name ?? asked.bound);
   const upstream = { upstream: asked, origin: 'http://acp.invalid', host: 'acp', path: '/', headers: [] };
   return { upstream: { ...upstream, body: [] }, dropped: [...words, ...(bound === null ? [] : [bound])] };
 }

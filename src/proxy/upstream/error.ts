@@ -3,6 +3,7 @@ import { errorInAnswer } from '../../codecs/failures/error-in-answer.ts';
 import { saysOverflow } from '../../codecs/failures/overflow.ts';
 import { vendorCode, vendorMessage } from '../../codecs/failures/vendor-message.ts';
 import { detailsOf } from '../../codecs/gemini/error.ts';
+import { codecOf } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { toldUntil } from '../../health/wait.ts';
@@ -90,22 +91,11 @@ function googleDetails(json: unknown): ReturnType<typeof detailsOf> | null {
   return isObject(error) && Array.isArray(error['details']) ? detailsOf(error) : null;
 }
 
-/**
- * The body as the caller may have it; null when it is no error of the dialect. A number for a `code`, as OpenRouter
- * and vLLM send it, becomes a word: clients that read it into a typed field fail on the whole error otherwise.
- */
+/** The body as the client may have it; null when it is no error of the dialect. */
 function properBody(format: WireFormat, json: unknown, body: Buffer): Buffer | null {
-  if (!isObject(json)) return null;
-  const { error } = json;
-  if (!isObject(error) || typeof error['message'] !== 'string' || error['message'] === '') return null;
-  if (format === 'anthropic-messages') {
-    return json['type'] === 'error' && typeof error['type'] === 'string' ? body : null;
-  }
-  // Google's own clients want the number, and the name of the status beside it.
-  if (format === 'gemini')
-    return typeof error['code'] === 'number' && typeof error['status'] === 'string' ? body : null;
-  if (typeof error['code'] !== 'number') return body;
-  return Buffer.from(JSON.stringify({ ...json, error: { ...error, code: String(error['code']) } }));
+  const proper = isObject(json) ? codecOf(format).errorBody(json) : null;
+  if (proper === null || proper === json) return proper && body;
+  return Buffer.from(JSON.stringify(proper));
 }
 
 /** What else an error calls itself: its type, code, status and Google's ids of quotas. */

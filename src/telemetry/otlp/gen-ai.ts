@@ -1,3 +1,5 @@
+import { codecs } from '../../codecs/index.ts';
+
 /**
  * What OpenTelemetry's conventions for generative AI call things (opentelemetry.io/docs/specs/semconv/gen-ai). A value that
  * they do not list is a name of one's own, as they allow.
@@ -43,21 +45,6 @@ export function providerNameOf(provider: string): string {
 export function routeOf(format: string, streamed: boolean): string {
   if (format === 'gemini')
     return `/v1beta/models/{model}:${streamed ? 'streamGenerateContent' : 'generateContent'}`;
-  return routes[format] ?? '/v1';
+  if (format === 'ollama') return '/api/chat';
+  return `/v1${codecs.find((codec) => codec.format === format)?.path ?? ''}`;
 }
-
-const routes: Readonly<Record<string, string>> = {
-  'openai-chat': '/v1/chat/completions',
-  'openai-responses': '/v1/responses',
-  'openai-completions': '/v1/completions',
-  'openai-embeddings': '/v1/embeddings',
-  'openai-images': '/v1/images/generations',
-  'openai-image-edits': '/v1/images/edits',
-  'openai-speech': '/v1/audio/speech',
-  'openai-transcriptions': '/v1/audio/transcriptions',
-  'openai-translations': '/v1/audio/translations',
-  'openai-moderations': '/v1/moderations',
-  'anthropic-messages': '/v1/messages',
-  ollama: '/api/chat',
-  rerank: '/v1/rerank',
-};

@@ -1,14 +1,28 @@
-import { searchInWords } from '../anthropic-messages/search.ts';
-import { thinkingAfter } from '../anthropic-messages/thinking.ts';
+import type { HistoryCodec, Stripping } from '../history/history.ts';
 import { elementsOf, rewriteElements, rewriteField } from '../json/fields.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
-import type { Stripping } from './stripping.ts';
+import { searchInWords } from './search.ts';
+import { thinkingAfter } from './thinking.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['signature'], begins: ['mg1.', 'bWcxL'], strip: withoutThinking },
+  refusals: [
+    {
+      refused: /signature|thinking.{0,20} block|redacted_thinking|block_binding/i,
+      name: 'reasoning',
+      strip: withoutThinking,
+    },
+    { refused: /encrypted_(content|index)/i, name: 'web_search_tool_result', strip: withoutFoundPages },
+  ],
+  // A thought without a signature is another vendor's where the vendor signs all of them.
+  signsThoughts: ({ signedThinking }) => signedThinking,
+};
 
 /**
  * The request without thoughts that its vendor did not seal, or refuses. Where the turn that goes on has none left before
  * its calls, thinking is asked for in a way that the vendor takes there.
  */
-export function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
+function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
   let messages: Buffer | null = null;
   const stripped = rewriteField(request, 'messages', (list) => {
     messages = rewriteElements(list, (message) => withoutThoughts(message, takes));
@@ -57,7 +71,7 @@ function lastAnswer(messages: Buffer): JsonObject[] {
 }
 
 /** Searches in words, and texts without the passages that they rest on: what was found is sealed for one vendor. */
-export function withoutFoundPages(request: Buffer): Buffer {
+function withoutFoundPages(request: Buffer): Buffer {
   return rewriteField(request, 'messages', (list) =>
     rewriteElements(list, (message) => rewriteField(message, 'content', withoutPages)),
   );

@@ -1,4 +1,6 @@
+import { isOfMessages } from '../adapt/optional-members.ts';
 import { NO_SIGNATURE } from '../gemini/signature.ts';
+import type { HistoryCodec, HistoryRules, Stripping } from '../history/history.ts';
 import { OPEN_OBJECT } from '../json/bytes.ts';
 import {
   fieldOf,
@@ -9,10 +11,41 @@ import {
   withValue,
 } from '../json/fields.ts';
 import { isObject, objectOf, parseObject, textOf } from '../json/values.ts';
-import type { Stripping } from './stripping.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['signature', 'data'], begins: ['mg1.', 'bWcxL'], strip: withoutDetails },
+  refusals: [
+    {
+      refused:
+        /thought[ _]?signature|signature.{0,20}thinking|thinking.{0,20} block|reasoning_details|encrypted/i,
+      name: 'reasoning',
+      strip: withoutDetailsAndSeals,
+    },
+  ],
+  own: (rules) => {
+    const fields = messageRules(rules);
+    return { names: fields.sought, rewrite: (request) => withOwnFields(request, fields) };
+  },
+};
+
+/** What a message of the assistant bears on chat servers beside OpenAI's own fields, after an answer by another server. */
+const foreignFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'] as const;
+
+function messageRules({ dialect, refused }: HistoryRules): MessageRules & { sought: readonly string[] } {
+  const { googleSeals, noReasoning, reasoningField, strictMessages } = dialect;
+  const unknown = foreignFields.filter(
+    (name) => name !== reasoningField && !(googleSeals && name === 'extra_content'),
+  );
+  const remembered = refused.flatMap((path) => (isOfMessages(path) ? [path.slice('messages.'.length)] : []));
+  const gone = [...(strictMessages ? unknown : []), ...remembered];
+  // Elsewhere the name is a guess, or another one does no harm.
+  const own = strictMessages || noReasoning !== null ? reasoningField : null;
+  const renamed = own === null ? [] : reasoningNames.filter((name) => name !== own);
+  return { reasoning: own, refused: gone, sought: [...new Set([...gone, ...renamed])] };
+}
 
 /** The request without sealed reasoning that its server did not seal, or refuses. */
-export function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(request, (message) =>
     rewriteField(message, 'reasoning_details', (details) => {
       let left = 0;
@@ -32,7 +65,7 @@ function sealIn(detail: Buffer): string {
 }
 
 /** The same, and the calls without Google's seals. */
-export function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
+function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
   return eachMessage(withoutDetails(request, stripping), (message) =>
     rewriteField(withoutMember(message, SEAL), 'tool_calls', (calls) => rewriteElements(calls, withoutSeal)),
   );
@@ -50,7 +83,7 @@ function withoutSeal(sealed: Buffer): Buffer {
 }
 
 /** What of an earlier message a server takes beside OpenAI's own members. */
-export interface MessageRules {
+interface MessageRules {
   /** The member that takes its reasoning back; null where none is known. */
   reasoning: string | null;
   /** Members that it refuses. */
@@ -58,13 +91,13 @@ export interface MessageRules {
 }
 
 /** Names under which the reasoning of a message goes. */
-export const reasoningNames: readonly string[] = ['reasoning_content', 'reasoning'];
+const reasoningNames: readonly string[] = ['reasoning_content', 'reasoning'];
 
 /**
  * The request with the reasoning of earlier messages under the server's own name, and without members that it refuses.
  * @returns also the names of what was left out
  */
-export function withOwnMembers(request: Buffer, rules: MessageRules): { request: Buffer; left: string[] } {
+function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer; left: string[] } {
   const left = new Set<string>();
   const own = eachMessage(request, (message) => ownMessage(message, rules, left));
   return { request: own, left: [...left] };

@@ -1,13 +1,18 @@
-import { NO_SIGNATURE } from '../gemini/signature.ts';
+import type { HistoryCodec, Stripping } from '../history/history.ts';
 import { fieldOf, rewriteElements, rewriteField, rewriteFields } from '../json/fields.ts';
 import { isObject, type JsonObject, parseObject, textOf } from '../json/values.ts';
-import type { Stripping } from './stripping.ts';
+import { NO_SIGNATURE } from './signature.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['thoughtSignature', 'thought_signature'], begins: ['bWcxL'], strip: withoutSignatures },
+  refusals: [{ refused: /thought[ _]?signature/i, name: 'reasoning', strip: withoutSignatures }],
+};
 
 const unsigned = fieldOf('thoughtSignature', Buffer.from(JSON.stringify(NO_SIGNATURE)));
 const names: ReadonlySet<string> = new Set(['thoughtSignature', 'thought_signature']);
 
 /** The request without signatures that its vendor did not make, or refuses. */
-export function withoutSignatures(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+function withoutSignatures(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
   return rewriteField(request, 'contents', (contents) =>
     rewriteElements(contents, (content) => {
       let left = 0;

@@ -1,0 +1,25 @@
+/** All marks of the prompt cache, wherever they are. */
+export const CACHE_CONTROL = 'cache_control';
+
+/**
+ * The fields by which a format asks for what the gateway has to know of every request, also where nothing is translated. Paths go
+ * at most one level down; what is looked for in bytes goes by the last name of a path.
+ */
+export interface RequestFields {
+  /** How many tokens an answer may have. */
+  outputCap?: readonly string[];
+  /** How many answers are asked for, each as long as it may be; of several the largest counts. */
+  answers?: readonly string[];
+  /** A list of prompts, each of which is answered by itself. */
+  prompts?: string;
+  /** The service tier; of several the first that names one counts. */
+  tier?: readonly string[];
+  /** Where the turns of the conversation stand. */
+  turns?: string;
+  /**
+   * What only tunes an answer. Servers and models that lack one of these refuse the whole request, each in its own words, and
+   * no list of who takes what is ever complete; so a request is sent again without it. `messages.` is every message, and
+   * every call in it, and `cache_control` stands for all marks of the prompt cache, wherever they are.
+   */
+  optional?: readonly string[];
+}
