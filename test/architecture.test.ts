@@ -130,7 +130,6 @@ const codecModules: ReadonlySet<string> = new Set([
   'passthrough/media.ts',
   'schema/fit.ts',
   'schema/rules.ts',
-  'stream/kept-frames.ts',
   'translate/answer.ts',
   'translate/request.ts',
   'usage/counting.ts',

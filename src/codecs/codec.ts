@@ -41,6 +41,8 @@ export interface AnswerFraming {
   framing: 'sse' | 'lines';
   /** The complete frames in `bytes`, and what follows the last of them. A blank line completes any frame. */
   split<B extends Uint8Array>(bytes: B): FrameSplit<B>;
+  /** Frames, ready for the wire. */
+  encode(frames: readonly Frame[]): string;
   /** What a request that does not say `stream` gets. */
   byDefault: boolean;
   /** The failure in a frame that `classify` called `error`. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
 import type { StreamPart } from '../../src/codecs/model/stream-part.ts';
-import { KeptFrames } from '../../src/codecs/stream/kept-frames.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import type { Frame } from '../../src/lib/sse.ts';
@@ -75,12 +74,10 @@ export function writtenFor(
   parts: readonly StreamPart[],
 ): { text: string; whole: JsonObject | null } {
   const writer = answerFrames(client, { ...request, includeUsage: true }, answer);
-  const text = parts.map((part) => writer.push(part)).join('');
-  const kept = new KeptFrames();
-  const held = answerFrames(client, { ...request, includeUsage: true }, { ...answer, encode: kept.encode });
-  const names = parts.map((part) => held.push(part)).join('');
-  const { assemble, split } = conversationCodec(client).stream;
-  const whole = assemble(kept.namedIn(names));
+  const { assemble, encode, split } = conversationCodec(client).stream;
+  const frames = parts.flatMap((part) => writer.push(part));
+  const text = encode(frames);
+  const whole = assemble(frames);
   const streamed = assemble(split(Buffer.from(text)).frames);
   assert.equal(
     JSON.stringify(whole),

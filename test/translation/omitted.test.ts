@@ -30,7 +30,9 @@ function answered(client: WireFormat, target: Target, body: JsonObject, answer: 
   const read = answer.flatMap((data) =>
     reader.push({ event: String(data['type'] ?? ''), data: JSON.stringify(data) }),
   );
-  const text = [...read, ...reader.end()].map((part) => writer.push(part)).join('');
+  const text = conversationCodec(client).stream.encode(
+    [...read, ...reader.end()].flatMap((part) => writer.push(part)),
+  );
   const { assemble, split } = conversationCodec(client).stream;
   return objectOf(assemble(split(Buffer.from(text)).frames));
 }

@@ -66,7 +66,9 @@ function written(parts: readonly StreamPart[], request: JsonObject) {
     request,
   };
   const writer = responses.conversation.writer(context);
-  return responses.stream.split(Buffer.from(parts.map((part) => writer.push(part)).join(''))).frames;
+  return responses.stream.split(
+    Buffer.from(responses.stream.encode(parts.flatMap((part) => writer.push(part)))),
+  ).frames;
 }
 
 describe('Open Responses, of a call without arguments', () => {

@@ -73,7 +73,9 @@ function returned(client: WireFormat, target: Target, answer: JsonObject[]): Jso
   const read = answer.flatMap((data) =>
     reader.push({ event: String(data['type'] ?? ''), data: JSON.stringify(data) }),
   );
-  const text = [...read, ...reader.end()].map((part) => writer.push(part)).join('');
+  const text = conversationCodec(client).stream.encode(
+    [...read, ...reader.end()].flatMap((part) => writer.push(part)),
+  );
   const { frames } = conversationCodec(client).stream.split(Buffer.from(text));
   const { body } = translateRequest(asked(historyOf(client, frames)), client);
   return JSON.parse(body.toString());

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 import { codecOf } from '../../codecs/index.ts';
 import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
-import { KeptFrames } from '../../codecs/stream/kept-frames.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { newId } from '../../lib/id.ts';
+import type { Frame } from '../../lib/sse.ts';
 import type { Lease } from '../pool/pool.ts';
 import type { AgentSetup } from '../setup.ts';
 import { createAnswerParts } from './answer-parts.ts';
@@ -88,7 +88,7 @@ async function run(
     const blocks = promptOf(conversation, continued, images);
     const parts = createAnswerParts(setup.showTools);
     const sink = conversation.stream
-      ? streamSink(control, handler, writerFor(question, model, now()))
+      ? streamSink(control, handler, writerFor(question, model, now(), true))
       : wholeSink(control, handler, question, model, now());
     control.connection = connection;
     sink.write(parts.start(newId('acp'), model));
@@ -120,16 +120,15 @@ function writerFor(
   { conversation }: AgentQuestion,
   model: string,
   startedAt: number,
-  kept: KeptFrames | null = null,
+  isStream: boolean,
 ): PartWriter {
   if (chat.conversation === null) throw new Error('the chat format takes part in translation');
   return chat.conversation.writer({
     id: newId('acp'),
     model,
     startedAt,
-    includeUsage: kept !== null || conversation.includeUsage,
+    includeUsage: !isStream || conversation.includeUsage,
     request: {},
-    ...(kept === null ? {} : { encode: kept.encode }),
   });
 }
 
@@ -141,7 +140,7 @@ function streamSink(control: TurnControl, handler: Dispatcher.DispatchHandler, w
       const headers: IncomingHttpHeaders = { 'content-type': chat.stream?.contentType };
       handler.onResponseStart?.(control, 200, headers);
     }
-    const text = parts.map((part) => writer.push(part)).join('');
+    const text = chat.stream?.encode(parts.flatMap((part) => writer.push(part))) ?? '';
     if (text !== '' && !control.aborted) handler.onResponseData?.(control, Buffer.from(text));
   };
   return {
@@ -160,17 +159,16 @@ function wholeSink(
   model: string,
   startedAt: number,
 ): Sink {
-  const kept = new KeptFrames();
-  const writer = writerFor(question, model, startedAt, kept);
-  let names = '';
+  const writer = writerFor(question, model, startedAt, false);
+  const frames: Frame[] = [];
   const write = (parts: readonly StreamPart[]) => {
-    for (const part of parts) names += writer.push(part);
+    for (const part of parts) frames.push(...writer.push(part));
   };
   return {
     write,
     end(parts) {
       write(parts);
-      const answer = chat.stream?.assemble(kept.namedIn(names)) ?? null;
+      const answer = chat.stream?.assemble(frames) ?? null;
       if (answer === null) throw new Error('the answer of an agent cannot be put together');
       if (control.aborted) return;
       handler.onResponseStart?.(control, 200, { 'content-type': 'application/json' });

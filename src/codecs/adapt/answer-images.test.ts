@@ -22,7 +22,7 @@ function shown(format: WireFormat, source: ImageSource): { answer: JsonObject; r
     { type: 'image', block: 0, source },
     { type: 'message-end', reason: 'stop', stopSequence: null, usage: null },
   ];
-  const text = Buffer.from(parts.map((part) => writer.push(part)).join(''));
+  const text = Buffer.from(stream.encode(parts.flatMap((part) => writer.push(part))));
   const { frames } = stream.split(text);
   const reader = conversation.reader();
   return {

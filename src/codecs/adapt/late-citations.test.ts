@@ -32,9 +32,9 @@ const text: StreamPart[] = [
 
 /** The answer that a caller puts together. */
 function written(format: WireFormat, parts: readonly StreamPart[], request: JsonObject = {}): JsonObject {
-  const { assemble, writer } = halvesOf(format);
+  const { assemble, encode, writer } = halvesOf(format);
   const target = writer({ id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request });
-  const stream = [start, ...parts, end].map((part) => target.push(part)).join('');
+  const stream = encode([start, ...parts, end].flatMap((part) => target.push(part)));
   return assemble(splitFrames(Buffer.from(stream)).frames) ?? assert.fail('no answer');
 }
 

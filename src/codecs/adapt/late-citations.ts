@@ -38,9 +38,9 @@ export function withLateCitations(writer: PartWriter, places: CitationPlaces): P
         case 'citation':
           if (places.takes(part.citation) && (open.has(part.block) || !places.inOpenText)) break;
           late.push(part.citation);
-          return '';
+          return [];
         case 'message-end':
-          return [...sources(), part].map((one) => writer.push(one)).join('');
+          return [...sources(), part].flatMap((one) => writer.push(one));
       }
       return writer.push(part);
     },

@@ -1,6 +1,7 @@
 import { splitFrames } from '../../lib/sse.ts';
 import type { AnswerFraming } from '../codec.ts';
 import { parseObject } from '../json/values.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { SSE_TYPE } from '../stream/sse.ts';
 import { assemble, framesOf } from './assemble.ts';
 import { encodeErrorFrame, readEventError } from './error.ts';
@@ -10,6 +11,7 @@ export const framing: AnswerFraming = {
   contentType: SSE_TYPE,
   framing: 'sse',
   split: splitFrames,
+  encode: encodeFrames,
   byDefault: false,
   readError: (frame) => readEventError(parseObject(frame.data), frame.data),
   encodeErrorFrame,

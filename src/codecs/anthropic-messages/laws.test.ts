@@ -8,6 +8,7 @@ import { listOf, objectOf } from '../json/values.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { assemble } from './assemble.ts';
 import { anthropicMessages } from './codec.ts';
 
@@ -19,7 +20,7 @@ const encoded = (conversation: Conversation) => encodeRequest(conversation, plai
 const context = { id: 'req_0m1', model: 'a', startedAt: 1_790_000_000_000, includeUsage: true, request: {} };
 const written = (parts: readonly StreamPart[]) => {
   const target = writer(context);
-  return parts.map((part) => target.push(part)).join('');
+  return encodeFrames(parts.flatMap((part) => target.push(part)));
 };
 const readBack = (stream: string) => {
   const source = reader();

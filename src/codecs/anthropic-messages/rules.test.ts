@@ -9,7 +9,7 @@ import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { type Conversation, emptyConversation, type Message, type Part } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
-import { encodeFrame } from '../stream/frames.ts';
+import { encodeFrame, encodeFrames } from '../stream/frames.ts';
 import { noUsage } from '../wire-format.ts';
 import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
@@ -547,7 +547,7 @@ describe('a messages stream that is read', () => {
 const context = { id: 'req_7', model: 'mine', startedAt: 0, includeUsage: true, request: {} };
 const write = (parts: StreamPart[]) => {
   const target = writer(context);
-  return parts.map((part) => target.push(part)).join('');
+  return encodeFrames(parts.flatMap((part) => target.push(part)));
 };
 const whole = (...parts: StreamPart[]) =>
   assemble(
@@ -574,8 +574,8 @@ const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): St
 describe('a messages stream that is written', () => {
   it('U-13: does not begin with more thinking than it says was written', () => {
     const usage = { ...noUsage, input: 10, output: 5, reasoning: 20, webSearches: 1 };
-    const start = writer(context).push({ type: 'message-start', id: '', model: '', usage });
-    const { message } = JSON.parse(start.slice(start.indexOf('{')));
+    const [start] = writer(context).push({ type: 'message-start', id: '', model: '', usage });
+    const { message } = JSON.parse(start?.data ?? '');
     assert.equal(message.usage.output_tokens, 1);
     assert.equal('output_tokens_details' in message.usage || 'server_tool_use' in message.usage, false);
   });

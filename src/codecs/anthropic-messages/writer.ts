@@ -1,19 +1,13 @@
+import type { Frame } from '../../lib/sse.ts';
 import { isStructured, withLateCitations } from '../adapt/late-citations.ts';
 import { carryWithThought, embedEncryptedReasoning, UNSEALED } from '../encrypted-reasoning/embed.ts';
 import { isObject, type JsonObject, objectOf } from '../json/values.ts';
 import type { Sealed, Search } from '../model/conversation.ts';
 import { cutsOff } from '../model/end-reason.ts';
-import type {
-  AnswerContext,
-  Citation,
-  EndReason,
-  FrameEncoder,
-  PartWriter,
-  StreamPart,
-} from '../model/stream-part.ts';
+import type { AnswerContext, Citation, EndReason, PartWriter, StreamPart } from '../model/stream-part.ts';
 import { withTextFallback } from '../model/text-fallback.ts';
 import { anthropicTier } from '../model/tier.ts';
-import { encodeFrame } from '../stream/frames.ts';
+import { ValueFrame } from '../stream/frames.ts';
 import { noUsage, type Usage } from '../wire-format.ts';
 import { foreignSearch } from './search.ts';
 
@@ -40,7 +34,6 @@ const reasons: Readonly<Record<EndReason, string>> = {
 /** Writes an answer as a messages stream (gateways' E-01). */
 class MessagesWriter implements PartWriter {
   readonly #context: AnswerContext;
-  readonly #encode: FrameEncoder;
   /** Blocks that are not closed on the wire, in order; the first one is being written. */
   readonly #blocks = new Map<number, Block>();
   #writing: number | null = null;
@@ -53,11 +46,10 @@ class MessagesWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#encode = context.encode ?? encodeFrame;
     this.#hidden = objectOf(context.request['thinking'])['display'] === 'omitted' ? new Map() : null;
   }
 
-  push(part: StreamPart): string {
+  push(part: StreamPart): Frame[] {
     switch (part.type) {
       case 'message-start':
         return this.#begin(part.usage);
@@ -91,21 +83,21 @@ class MessagesWriter implements PartWriter {
       case 'search':
         return this.#search(part.block, part.search);
       case 'native':
-        if (part.format !== 'anthropic-messages') return '';
+        if (part.format !== 'anthropic-messages') return [];
         return this.#whole(part.block, part.value);
       case 'message-end':
         return this.#end(part);
       case 'image':
       case 'error':
-        return '';
+        return [];
     }
   }
 
-  #event(data: JsonObject & { type: string }): string {
-    return this.#encode(data.type, data);
+  #event(data: JsonObject & { type: string }): Frame[] {
+    return [new ValueFrame(data.type, data)];
   }
 
-  #begin(usage: Usage | null): string {
+  #begin(usage: Usage | null): Frame[] {
     const message = {
       id: `msg_${this.#context.id.replace(/^[a-z]+_/, '')}`,
       type: 'message',
@@ -126,46 +118,51 @@ class MessagesWriter implements PartWriter {
     return input === undefined ? null : { ...noUsage, input };
   }
 
-  #open(block: number, start: JsonObject, begun = false): string {
+  #open(block: number, start: JsonObject, begun = false): Frame[] {
     this.#blocks.set(block, { start, begun, deltas: [], ended: false });
     return this.#advance();
   }
 
-  #search(block: number, search: Search): string {
+  #search(block: number, search: Search): Frame[] {
     const own = search.native.format === 'anthropic-messages';
     const id = `srvtoolu_${this.#context.id.replace(/^[a-z]+_/, '')}_${block}`;
     const blocks = own ? search.native.values : foreignSearch(search, id);
     // All stand before the next block.
-    return blocks.map((value, index) => this.#whole(block + index / blocks.length, value)).join('');
+    return blocks.flatMap((value, index) => this.#whole(block + index / blocks.length, value));
   }
 
   /** A block that is known whole. Clients put the input of a call together from its pieces. */
-  #whole(block: number, value: JsonObject): string {
+  #whole(block: number, value: JsonObject): Frame[] {
     const { input, ...rest } = value;
-    if (!isObject(input)) return this.#open(block, value, true) + this.#close(block);
+    if (!isObject(input)) return [...this.#open(block, value, true), ...this.#close(block)];
     const delta = { type: 'input_json_delta', partial_json: JSON.stringify(input) };
-    return this.#open(block, { ...rest, input: {} }, true) + this.#grow(block, delta) + this.#close(block);
+    return [
+      ...this.#open(block, { ...rest, input: {} }, true),
+      ...this.#grow(block, delta),
+      ...this.#close(block),
+    ];
   }
 
-  #grow(block: number, delta: JsonObject): string {
+  #grow(block: number, delta: JsonObject): Frame[] {
     const open = this.#blocks.get(block);
-    if (open === undefined) return '';
+    if (open === undefined) return [];
     open.begun = true;
-    const started = this.#writing === block ? '' : this.#advance();
-    if (this.#writing === block)
-      return started + this.#event({ type: 'content_block_delta', index: this.#index, delta });
+    const event = { type: 'content_block_delta', index: this.#index, delta };
+    if (this.#writing === block) return this.#event(event);
+    const started = this.#advance();
+    if (this.#writing === block) return [...started, ...this.#event({ ...event, index: this.#index })];
     open.deltas.push(delta);
     return started;
   }
 
-  #think(block: number, text: string): string {
+  #think(block: number, text: string): Frame[] {
     if (this.#hidden === null) return this.#grow(block, { type: 'thinking_delta', thinking: text });
     this.#hidden.set(block, (this.#hidden.get(block) ?? '') + text);
-    return '';
+    return [];
   }
 
   /** Ends a block of reasoning. One that is sealed through and through shows only now what it is. */
-  #seal(block: number, own: Sealed | null): string {
+  #seal(block: number, own: Sealed | null): Frame[] {
     const open = this.#blocks.get(block);
     const thought = this.#hidden?.get(block) ?? '';
     const sealed = own ?? (thought === '' ? null : UNSEALED);
@@ -173,29 +170,29 @@ class MessagesWriter implements PartWriter {
     if (!open.begun && sealed.format === 'anthropic-messages' && sealed.kind === 'redacted') {
       open.start = { type: 'redacted_thinking', data: sealed.value };
       open.begun = true;
-      return this.#advance() + this.#close(block);
+      return [...this.#advance(), ...this.#close(block)];
     }
     const signature = signatureOf(sealed, thought);
-    return this.#grow(block, { type: 'signature_delta', signature }) + this.#close(block);
+    return [...this.#grow(block, { type: 'signature_delta', signature }), ...this.#close(block)];
   }
 
-  #close(block: number): string {
+  #close(block: number): Frame[] {
     const open = this.#blocks.get(block);
-    if (open === undefined) return '';
+    if (open === undefined) return [];
     open.ended = true;
-    if (this.#writing === block) return this.#stop(block) + this.#advance();
+    if (this.#writing === block) return [...this.#stop(block), ...this.#advance()];
     return this.#advance();
   }
 
-  #stop(block: number): string {
+  #stop(block: number): Frame[] {
     this.#blocks.delete(block);
     this.#writing = null;
     return this.#event({ type: 'content_block_stop', index: this.#index });
   }
 
   /** Writes waiting blocks, in their order, as far as they go. */
-  #advance(): string {
-    let text = '';
+  #advance(): Frame[] {
+    const frames: Frame[] = [];
     for (const [block, { begun, deltas, ended, start }] of this.#blocks) {
       if (this.#writing !== null) break;
       if (!begun && ended) {
@@ -205,26 +202,25 @@ class MessagesWriter implements PartWriter {
       if (!begun) break;
       this.#writing = block;
       this.#index += 1;
-      text += this.#event({ type: 'content_block_start', index: this.#index, content_block: start });
+      frames.push(...this.#event({ type: 'content_block_start', index: this.#index, content_block: start }));
       for (const delta of deltas)
-        text += this.#event({ type: 'content_block_delta', index: this.#index, delta });
+        frames.push(...this.#event({ type: 'content_block_delta', index: this.#index, delta }));
       deltas.length = 0;
-      if (ended) text += this.#stop(block);
+      if (ended) frames.push(...this.#stop(block));
     }
-    return text;
+    return frames;
   }
 
-  #end({ reason, stopSequence, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): string {
-    let text = '';
-    for (const block of [...this.#blocks.keys()]) text += this.#close(block);
+  #end({ reason, stopSequence, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): Frame[] {
+    const frames = [...this.#blocks.keys()].flatMap((block) => this.#close(block));
     const stop_reason = this.#stopReason(reason);
     const delta = { stop_reason, stop_sequence: stopSequence, stop_details: null };
     const used = { ...usageOf(usage), ...(tier === undefined ? {} : anthropicTier(tier)) };
-    return (
-      text +
-      this.#event({ type: 'message_delta', delta, usage: used }) +
-      this.#event({ type: 'message_stop' })
-    );
+    return [
+      ...frames,
+      ...this.#event({ type: 'message_delta', delta, usage: used }),
+      ...this.#event({ type: 'message_stop' }),
+    ];
   }
 
   /** What was written says more than the upstream's reason (S-04, S-05, S-07). */

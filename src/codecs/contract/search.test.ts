@@ -18,7 +18,7 @@ function answered(from: WireFormat, to: WireFormat, answer: JsonObject): JsonObj
   const parts: StreamPart[] = [...frames.flatMap((frame) => reader.push(frame)), ...reader.end()];
   const context = { id: 'req_1', model: 'm', startedAt: 0, includeUsage: true, request: {} };
   const writer = target.conversation.writer(context);
-  const stream = parts.map((part) => writer.push(part)).join('');
+  const stream = target.stream.encode(parts.flatMap((part) => writer.push(part)));
   return target.stream.assemble(target.stream.split(Buffer.from(stream)).frames) ?? assert.fail(stream);
 }
 

@@ -7,6 +7,7 @@ import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { listOf, objectOf } from '../json/values.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { gemini } from './codec.ts';
 import { reader } from './reader.ts';
@@ -31,7 +32,7 @@ const context = {
 };
 const written = (parts: readonly StreamPart[]) => {
   const target = writer(context);
-  return parts.map((part) => target.push(part)).join('');
+  return encodeFrames(parts.flatMap((part) => target.push(part)));
 };
 const readFrames = (frames: readonly { event: string; data: string }[]) => {
   const source = reader();

@@ -6,6 +6,7 @@ import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import type { Sealed } from '../model/conversation.ts';
 import type { EndReason, StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { noUsage, type Usage } from '../wire-format.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { gemini } from './codec.ts';
@@ -74,7 +75,7 @@ const end = (reason: EndReason, usage: Usage | null = null): StreamPart => ({
 });
 const write = (parts: readonly StreamPart[], request: JsonObject = showing) => {
   const target = writer({ ...context, request });
-  const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+  const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
   return frames.map((frame) => objectOf(JSON.parse(frame.data)));
 };
 const candidateOf = (body: JsonObject | undefined) => objectOf(listOf(body?.['candidates'])[0]);

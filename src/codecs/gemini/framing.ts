@@ -1,5 +1,6 @@
 import { splitFrames } from '../../lib/sse.ts';
 import type { AnswerFraming } from '../codec.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { SSE_TYPE } from '../stream/sse.ts';
 import { assemble, framesOf } from './assemble.ts';
 import { encodeErrorFrame, readError } from './error.ts';
@@ -9,6 +10,7 @@ export const framing: AnswerFraming = {
   contentType: SSE_TYPE,
   framing: 'sse',
   split: splitFrames,
+  encode: encodeFrames,
   byDefault: false,
   readError,
   encodeErrorFrame,

@@ -1,10 +1,11 @@
+import type { Frame } from '../../lib/sse.ts';
 import { argumentsOf } from '../adapt/call-arguments.ts';
 import { type JsonObject, objectOf } from '../json/values.ts';
 import type { Sealed, Search } from '../model/conversation.ts';
 import { cutsOff } from '../model/end-reason.ts';
-import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../model/stream-part.ts';
+import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../model/stream-part.ts';
 import { withTextFallback } from '../model/text-fallback.ts';
-import { encodeFrame } from '../stream/frames.ts';
+import { ValueFrame } from '../stream/frames.ts';
 import type { Usage } from '../wire-format.ts';
 import { mediaOf } from './content-encode.ts';
 import { finishReasonOf } from './finish.ts';
@@ -38,7 +39,6 @@ interface Block {
  */
 class GeminiWriter implements PartWriter {
   readonly #context: AnswerContext;
-  readonly #encode: FrameEncoder;
   /** Whether the caller asked to see thoughts (`includeThoughts`); who did not takes them for text. */
   readonly #showsThoughts: boolean;
   /** Blocks that are not written to their end, in order; the first one is being written. */
@@ -53,11 +53,10 @@ class GeminiWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#encode = context.encode ?? encodeFrame;
     this.#showsThoughts = asksForThoughts(context.request);
   }
 
-  push(part: StreamPart): string {
+  push(part: StreamPart): Frame[] {
     switch (part.type) {
       case 'refusal-start':
         this.#refused = true;
@@ -82,27 +81,27 @@ class GeminiWriter implements PartWriter {
         return this.#close(part.block, { complete: part.complete });
       case 'citation':
         this.#citations.push(part);
-        return '';
+        return [];
       case 'search':
         this.#searches.push(part.search);
-        return '';
+        return [];
       case 'image': {
         const native = mediaOf({ type: 'image', source: part.source });
         return this.#open(part.block, 'image', { native, ended: true });
       }
       case 'native':
-        if (part.format !== 'gemini') return '';
+        if (part.format !== 'gemini') return [];
         return this.#open(part.block, 'native', { native: part.value, ended: true });
       case 'message-end':
         return this.#end(part.reason, part.usage);
       // The format has no first chunk without content, and an error ends the stream in its own way.
       case 'message-start':
       case 'error':
-        return '';
+        return [];
     }
   }
 
-  #open(block: number, kind: Block['kind'], more: Partial<Block> = {}): string {
+  #open(block: number, kind: Block['kind'], more: Partial<Block> = {}): Frame[] {
     const start = {
       text: '',
       thought: '',
@@ -116,92 +115,93 @@ class GeminiWriter implements PartWriter {
     return this.#advance();
   }
 
-  #grow(block: number, text: string): string {
+  #grow(block: number, text: string): Frame[] {
     const open = this.#blocks.get(block);
-    if (open === undefined) return '';
+    if (open === undefined) return [];
     open.text += text;
     return this.#advance();
   }
 
-  #close(block: number, how: Partial<Block>): string {
+  #close(block: number, how: Partial<Block>): Frame[] {
     const open = this.#blocks.get(block);
-    if (open === undefined) return '';
+    if (open === undefined) return [];
     Object.assign(open, how, { ended: true });
     return this.#advance();
   }
 
   /** Writes what waits, in the order of blocks, as far as it goes. */
-  #advance(): string {
-    let frames = '';
+  #advance(): Frame[] {
+    const frames: Frame[] = [];
     for (const [block, open] of this.#blocks) {
-      frames += this.#write(block, open);
+      frames.push(...this.#write(block, open));
       if (!open.ended) break;
       this.#blocks.delete(block);
     }
     return frames;
   }
 
-  #write(block: number, open: Block): string {
+  #write(block: number, open: Block): Frame[] {
     const { kind, text } = open;
     switch (kind) {
       case 'text':
         if (this.#said.span(block) === undefined) this.#said.open(block);
         this.#said.add(block, text);
         open.text = '';
-        return text === '' ? '' : this.#part({ text });
+        return text === '' ? [] : this.#part({ text });
       case 'thought': {
         open.thought += text;
         open.text = '';
-        const frames = text === '' || !this.#showsThoughts ? '' : this.#thought(text);
-        return open.ended && open.sealed !== null ? frames + this.#seal(open.sealed, open.thought) : frames;
+        const frames = text === '' || !this.#showsThoughts ? [] : this.#thought(text);
+        if (!open.ended || open.sealed === null) return frames;
+        return [...frames, ...this.#seal(open.sealed, open.thought)];
       }
       case 'call':
-        return open.ended ? this.#call(open) : '';
+        return open.ended ? this.#call(open) : [];
       case 'image':
         return this.#part(open.native);
       case 'native':
-        return this.#signed() + this.#chunk([open.native]);
+        return [...this.#signed(), ...this.#chunk([open.native])];
     }
   }
 
   /** A part that bears the signature that waits, if any. */
-  #part(part: JsonObject): string {
+  #part(part: JsonObject): Frame[] {
     const signature = this.#signature;
     this.#signature = '';
     return this.#chunk([signature === '' ? part : { ...part, thoughtSignature: signature }]);
   }
 
   /** The signature that waits, on an empty text: a thought or a part with its own signature must not take it. */
-  #signed(): string {
-    return this.#signature === '' ? '' : this.#part({ text: '' });
+  #signed(): Frame[] {
+    return this.#signature === '' ? [] : this.#part({ text: '' });
   }
 
-  #thought(text: string): string {
-    return this.#signed() + this.#chunk([{ text, thought: true }]);
+  #thought(text: string): Frame[] {
+    return [...this.#signed(), ...this.#chunk([{ text, thought: true }])];
   }
 
-  #seal(sealed: Sealed, thought: string): string {
+  #seal(sealed: Sealed, thought: string): Frame[] {
     const frames = this.#signed();
     this.#signature = signatureOf(sealed, thought);
     return frames;
   }
 
   /** Half a call is left out, as the vendor does it: clients run what they are given, and how it ended says why. */
-  #call({ call, complete, text }: Block): string {
-    if (call === null) return '';
+  #call({ call, complete, text }: Block): Frame[] {
+    if (call === null) return [];
     this.#cut ||= !complete;
-    if (!complete) return '';
+    if (!complete) return [];
     const args = call.kind === 'custom' ? { input: text } : argumentsOf(text);
     return this.#part({ functionCall: { id: call.id, name: call.name, args } });
   }
 
-  #end(reason: EndReason, usage: Usage | null): string {
-    let frames = '';
-    for (const block of [...this.#blocks.keys()]) frames += this.#close(block, { complete: false });
+  #end(reason: EndReason, usage: Usage | null): Frame[] {
+    const waiting = [...this.#blocks.keys()];
+    const frames = waiting.flatMap((block) => this.#close(block, { complete: false }));
     const grounding = groundingOf(this.#citations, this.#searches, this.#said);
     const last = this.#signature === '' ? { text: '' } : { text: '', thoughtSignature: this.#signature };
     const more = grounding === null ? {} : { groundingMetadata: grounding };
-    return frames + this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage);
+    return [...frames, ...this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage)];
   }
 
   /** What was written says more than the upstream's reason (S-05, S-07). */
@@ -210,13 +210,14 @@ class GeminiWriter implements PartWriter {
     return finishReasonOf(this.#refused && reason === 'stop' ? 'policy' : reason);
   }
 
-  #chunk(parts: JsonObject[], end: JsonObject = {}, usage: Usage | null = null): string {
-    return this.#encode('', {
+  #chunk(parts: JsonObject[], end: JsonObject = {}, usage: Usage | null = null): Frame[] {
+    const chunk = new ValueFrame('', {
       candidates: [{ content: { parts, role: 'model' }, ...end, index: 0 }],
       ...(usage === null ? {} : { usageMetadata: usageMetadataOf(usage) }),
       modelVersion: this.#context.model,
       responseId: this.#context.answerId ?? this.#context.id.replace(/^[a-z]+_/, ''),
     });
+    return [chunk];
   }
 }
 

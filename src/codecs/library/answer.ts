@@ -1,5 +1,5 @@
 import { utf8Length } from '../../lib/bytes.ts';
-import type { FrameEncoder, PartReader, PartWriter } from '../model/stream-part.ts';
+import type { PartReader, PartWriter } from '../model/stream-part.ts';
 import { clientParts } from '../translate/answer.ts';
 import { noUsage, type Usage } from '../wire-format.ts';
 import type { AnswerOptions } from './answer-options.ts';
@@ -15,12 +15,12 @@ export function partsFor(kept: KeptRequest): PartReader {
 
 /**
  * Writes parts as frames of the client's format, with the usage that was told, at the beginning or at the end.
- * @param encode how frames are written, where not for the wire
+ * @param isStream whether the client gets them one by one
  */
 export function framesFor(
   { characters, client, includeUsage, model, request }: KeptRequest,
   { id = crypto.randomUUID?.() ?? '1', startedAt = Date.now() }: AnswerOptions,
-  encode?: FrameEncoder,
+  isStream: boolean,
 ): PartWriter & { usage(): Usage | null } {
   const inputTokens = () => Math.ceil(characters / CHARACTERS_PER_TOKEN);
   const writer = client.conversation.writer({
@@ -29,7 +29,7 @@ export function framesFor(
     startedAt,
     includeUsage,
     request,
-    ...(encode === undefined ? { inputTokens } : { encode }),
+    ...(isStream ? { inputTokens } : {}),
   });
   let usage: Usage | null = null;
   let written = 0;

@@ -1,5 +1,5 @@
+import type { Frame } from '../../lib/sse.ts';
 import { isObject, parseObject } from '../json/values.ts';
-import { KeptFrames } from '../stream/kept-frames.ts';
 import { reportsError } from '../translate/answer.ts';
 import type { Usage } from '../wire-format.ts';
 import { framesFor, partsFor } from './answer.ts';
@@ -45,15 +45,14 @@ function translated({ body, request, ...options }: ResponseOptions): TranslatedR
     throw new TranslationError('upstream_error', message, { status });
   }
   const reader = partsFor(kept);
-  const frames = new KeptFrames();
-  const writer = framesFor(kept, options, frames.encode);
-  let names = '';
+  const writer = framesFor(kept, options, false);
+  const frames: Frame[] = [];
   const read = kept.upstream.stream.framesOf(answer).flatMap((frame) => reader.push(frame));
   for (const part of [...read, ...reader.end()]) {
     if (part.type === 'error') throw new TranslationError('upstream_error', part.error.message, part.error);
-    names += writer.push(part);
+    frames.push(...writer.push(part));
   }
-  const whole = kept.client.stream.assemble(frames.namedIn(names));
+  const whole = kept.client.stream.assemble(frames);
   if (whole === null)
     throw new TranslationError('upstream_protocol', 'The answer is none of its format that is finished');
   return { body: whole, usage: writer.usage() };

@@ -119,11 +119,11 @@ function shapeOf(bytes: Uint8Array): 'unknown' | 'stream' | 'whole' {
 export function createAnswerWriter(request: AnswerContext, options: AnswerOptions = {}): AnswerWriter {
   const kept = keptRequest(request);
   const { id = '1' } = options;
-  const writer = framesFor(kept, options);
+  const writer = framesFor(kept, options, true);
   return {
     usage: () => writer.usage(),
     push(part) {
-      if (part.type !== 'error') return writer.push(part);
+      if (part.type !== 'error') return kept.client.stream.encode(writer.push(part));
       const { message, status } = part.error;
       return kept.client.stream.encodeErrorFrame(new GatewayError('upstream_error', message, { status }), id);
     },

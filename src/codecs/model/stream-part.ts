@@ -1,3 +1,4 @@
+import type { Frame } from '../../lib/sse.ts';
 import type { JsonObject } from '../json/values.ts';
 import type { Usage, WireFormat } from '../wire-format.ts';
 import type { Sealed, Search, Source } from './conversation.ts';
@@ -109,12 +110,9 @@ export interface PartReader {
 
 /** Writes one stream for a caller. Keeps state; made anew for every stream. */
 export interface PartWriter {
-  /** The frames for a part, ready for the wire; '' for none. */
-  push(part: StreamPart): string;
+  /** The frames for a part. */
+  push(part: StreamPart): Frame[];
 }
-
-/** Writes one frame; `event` is '' where it has no name. */
-export type FrameEncoder = (event: string, data: object | string) => string;
 
 /** What a writer must know of the request that it answers. */
 export interface AnswerContext {
@@ -134,6 +132,4 @@ export interface AnswerContext {
    * comes whole.
    */
   inputTokens?(): number;
-  /** How frames are written, where not for the wire. */
-  encode?: FrameEncoder;
 }

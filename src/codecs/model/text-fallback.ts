@@ -16,11 +16,11 @@ export function withTextFallback(writer: PartWriter, showing: Showing): PartWrit
       const words = part.type === 'image' ? wordsOfImage(part.source, showing) : wordsOfNative(part, showing);
       if (words === null) return writer.push(part);
       const { block } = part;
-      return (
-        writer.push({ type: 'text-start', block }) +
-        writer.push({ type: 'text-delta', block, text: `\n${words}\n` }) +
-        writer.push({ type: 'text-end', block })
-      );
+      return [
+        ...writer.push({ type: 'text-start', block }),
+        ...writer.push({ type: 'text-delta', block, text: `\n${words}\n` }),
+        ...writer.push({ type: 'text-end', block }),
+      ];
     },
   };
 }

@@ -1,13 +1,14 @@
 import type { AnswerFraming } from '../codec.ts';
 import { assemble, framesOf } from './assemble.ts';
 import { encodeErrorFrame, readError } from './error.ts';
-import { splitLines } from './json-lines.ts';
+import { encodeLines, splitLines } from './json-lines.ts';
 
 /** How answers of the format are framed. */
 export const framing: AnswerFraming = {
   contentType: 'application/x-ndjson',
   framing: 'lines',
   split: splitLines,
+  encode: encodeLines,
   byDefault: true,
   readError,
   encodeErrorFrame,

@@ -30,3 +30,10 @@ export function linesIn(bytes: Uint8Array): Frame[] {
 export function encodeLine(value: object | string): string {
   return `${JSON.stringify(value)}\n`;
 }
+
+/** Frames as lines, ready for the wire. */
+export function encodeLines(frames: readonly Frame[]): string {
+  let text = '';
+  for (const { data } of frames) text += `${data}\n`;
+  return text;
+}

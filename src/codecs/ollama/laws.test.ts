@@ -18,6 +18,7 @@ import { plainDialect } from '../model/dialect.ts';
 import { effortOfBudget } from '../model/effort.ts';
 import type { EndReason, StreamPart } from '../model/stream-part.ts';
 import { ollama } from './codec.ts';
+import { encodeLines } from './json-lines.ts';
 import { choiceWords } from './tools-encode.ts';
 
 const { conversation: codec, readUsage, responseTextBytes, stream } = ollama;
@@ -29,7 +30,7 @@ const encoded = (conversation: Conversation) => encodeRequest(conversation, plai
 const context = { id: 'req_0m1', model: 'a', startedAt: 1_790_000_000_000, includeUsage: true, request: {} };
 const written = (parts: readonly StreamPart[]) => {
   const target = writer(context);
-  return Buffer.from(parts.map((part) => target.push(part)).join(''));
+  return Buffer.from(encodeLines(parts.flatMap((part) => target.push(part))));
 };
 /** The parts of a stream that comes in `pieces`, its last line perhaps without an end. */
 const readBack = (bytes: Buffer, pieces: readonly Buffer[] = [bytes]) => {

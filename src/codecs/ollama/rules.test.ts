@@ -12,6 +12,7 @@ import {
 import type { EndReason, StreamPart } from '../model/stream-part.ts';
 import { noUsage } from '../wire-format.ts';
 import { ollama } from './codec.ts';
+import { encodeLines } from './json-lines.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
@@ -479,7 +480,7 @@ describe('an answer of a server of this format', () => {
       [{ type: 'image', block: 1, source }],
     );
     const target = writer({ id: 'r', model: 'm', startedAt: 0, includeUsage: true, request: {} });
-    const text = parts.map((part) => target.push(part)).join('');
+    const text = encodeLines(parts.flatMap((part) => target.push(part)));
     assert.deepEqual(objectOf(objectOf(stream.assemble(stream.split(Buffer.from(text)).frames))['message']), {
       role: 'assistant',
       content: 'See: ',
@@ -537,7 +538,7 @@ describe('an answer to a caller of this format', () => {
   };
   const lines = (...parts: StreamPart[]) => {
     const target = writer(context);
-    const bytes = Buffer.from(parts.map((part) => target.push(part)).join(''));
+    const bytes = Buffer.from(encodeLines(parts.flatMap((part) => target.push(part))));
     return stream.split(bytes).frames.map(({ data }) => objectOf(JSON.parse(data)));
   };
   const end = (reason: EndReason, usage = noUsage): StreamPart => ({

@@ -1,10 +1,11 @@
+import type { Frame } from '../../lib/sse.ts';
 import { argumentsOf } from '../adapt/call-arguments.ts';
 import type { JsonObject } from '../json/values.ts';
 import { cutsOff } from '../model/end-reason.ts';
-import type { AnswerContext, EndReason, FrameEncoder, PartWriter, StreamPart } from '../model/stream-part.ts';
+import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../model/stream-part.ts';
 import { withTextFallback } from '../model/text-fallback.ts';
+import { ValueFrame } from '../stream/frames.ts';
 import type { Usage } from '../wire-format.ts';
-import { encodeLine } from './json-lines.ts';
 import { counters } from './usage.ts';
 
 /** The vendor knows two; for a refusal it has none, and clients read any word. */
@@ -39,7 +40,6 @@ interface Call {
 /** Writes an answer as a chat stream. Calls are held until they are whole, for the format has no piece of one. */
 class OllamaWriter implements PartWriter {
   readonly #context: AnswerContext;
-  readonly #encode: FrameEncoder;
   readonly #calls = new Map<number, Call>();
   #written = 0;
   #reasoned: number | null = null;
@@ -48,10 +48,9 @@ class OllamaWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#encode = context.encode ?? ((_, line) => encodeLine(line));
   }
 
-  push(part: StreamPart): string {
+  push(part: StreamPart): Frame[] {
     switch (part.type) {
       case 'text-delta':
       case 'refusal-delta':
@@ -60,34 +59,34 @@ class OllamaWriter implements PartWriter {
         return this.#reason(part.block, part.text);
       case 'tool-call-start':
         this.#calls.set(part.block, { id: part.id, name: part.name, input: '' });
-        return '';
+        return [];
       case 'tool-call-delta':
         this.#grow(part.block, part.text);
-        return '';
+        return [];
       case 'tool-call-end':
         return this.#call(part.block, part.complete);
       case 'image':
-        return part.source.kind === 'data' ? this.#piece({ content: '', images: [part.source.base64] }) : '';
+        return part.source.kind === 'data' ? this.#piece({ content: '', images: [part.source.base64] }) : [];
       case 'message-end':
         return this.#end(part.reason, part.usage);
       default:
         // Sources have no place in the format, and what begins or ends a block none either.
-        return '';
+        return [];
     }
   }
 
-  #line(message: JsonObject, rest: JsonObject): string {
+  #line(message: JsonObject, rest: JsonObject): Frame[] {
     const { model, startedAt } = this.#context;
     const created_at = new Date(startedAt).toISOString();
-    return this.#encode('', { model, created_at, message: { role: 'assistant', ...message }, ...rest });
+    return [new ValueFrame('', { model, created_at, message: { role: 'assistant', ...message }, ...rest })];
   }
 
-  #piece(message: JsonObject): string {
+  #piece(message: JsonObject): Frame[] {
     return this.#line(message, { done: false });
   }
 
   /** A later reasoning is a paragraph of its own. */
-  #reason(block: number, text: string): string {
+  #reason(block: number, text: string): Frame[] {
     const joint = this.#reasoned === null || this.#reasoned === block ? '' : '\n\n';
     this.#reasoned = block;
     return this.#piece({ content: '', thinking: joint + text });
@@ -99,11 +98,11 @@ class OllamaWriter implements PartWriter {
   }
 
   /** One that was cut off is left out, as the vendor does: the reason of the end tells, and half a call cannot be made. */
-  #call(block: number, complete: boolean): string {
+  #call(block: number, complete: boolean): Frame[] {
     const call = this.#calls.get(block);
     this.#calls.delete(block);
     this.#cut ||= !complete;
-    if (call === undefined || !complete) return '';
+    if (call === undefined || !complete) return [];
     const { id, input, name } = call;
     const index = this.#written;
     this.#written += 1;
@@ -113,7 +112,7 @@ class OllamaWriter implements PartWriter {
     });
   }
 
-  #end(reason: EndReason, usage: Usage | null): string {
+  #end(reason: EndReason, usage: Usage | null): Frame[] {
     return this.#line(
       { content: '' },
       {

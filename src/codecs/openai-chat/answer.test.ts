@@ -8,6 +8,7 @@ import { fc } from '../../../test/support/properties.ts';
 import { splitFrames } from '../../lib/sse.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import type { AnswerContext, EndReason, StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { noUsage } from '../wire-format.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { carriedIn } from './carried-details.ts';
@@ -25,7 +26,7 @@ const context: AnswerContext = {
 
 function written(parts: readonly StreamPart[], asked: Partial<AnswerContext> = {}): string {
   const target = writer({ ...context, ...asked });
-  return parts.map((part) => target.push(part)).join('');
+  return encodeFrames(parts.flatMap((part) => target.push(part)));
 }
 
 function readBack(stream: Buffer | string): StreamPart[] {

@@ -22,6 +22,7 @@ import { emptyConversation } from '../model/conversation.ts';
 import { type Dialect, plainDialect } from '../model/dialect.ts';
 import { effortOfBudget } from '../model/effort.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { assemble } from './assemble.ts';
 import { decodeRequest } from './request-decode.ts';
 import { encodeRequest } from './request-encode.ts';
@@ -753,7 +754,7 @@ describe('the encoder of chat requests', () => {
       { type: 'tool-call-end', block: 1, complete: true },
       { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null },
     ];
-    const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+    const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
     const [choice] = listOf(assemble(frames)?.['choices']).map(objectOf);
     const [written] = listOf(objectOf(choice?.['message'])['tool_calls']).map(objectOf);
     assert.deepEqual(written?.['extra_content'], extra_content);

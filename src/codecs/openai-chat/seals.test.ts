@@ -7,6 +7,7 @@ import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { emptyConversation, type Message, type Part, type Sealed } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { assemble } from './assemble.ts';
 import { openaiChat } from './codec.ts';
 import { reader } from './reader.ts';
@@ -178,7 +179,7 @@ describe('M-13: reasoning that another vendor sealed', () => {
   const message = (request: JsonObject, ...all: StreamPart[][]): JsonObject => {
     const written = writer({ ...context, request });
     const start: StreamPart = { type: 'message-start', id: 'x', model: 'm', usage: null };
-    const stream = [start, ...all.flat(), end].map((part) => written.push(part)).join('');
+    const stream = encodeFrames([start, ...all.flat(), end].flatMap((part) => written.push(part)));
     const answer = assemble(splitFrames(Buffer.from(stream)).frames);
     return objectOf(objectOf(listOf(answer?.['choices'])[0])['message']);
   };

@@ -1,3 +1,4 @@
+import type { Frame } from '../../lib/sse.ts';
 import { isStructured, withLateCitations } from '../adapt/late-citations.ts';
 import { UNSEALED } from '../encrypted-reasoning/embed.ts';
 import { urlOfSource } from '../files/data-url.ts';
@@ -7,13 +8,12 @@ import type {
   AnswerContext,
   Citation,
   EndReason,
-  FrameEncoder,
   ImageSource,
   PartWriter,
   StreamPart,
 } from '../model/stream-part.ts';
 import { withTextFallback } from '../model/text-fallback.ts';
-import { DONE, encodeFrame } from '../stream/frames.ts';
+import { doneFrame, ValueFrame } from '../stream/frames.ts';
 import { promptCounts } from '../usage/token-counts.ts';
 import { CarriedDetails } from './carried-details.ts';
 import { sealMembers } from './tool-calls.ts';
@@ -39,7 +39,6 @@ interface Call {
 /** Writes an answer as a chat stream (gateways' E-02). Calls are numbered by themselves, without the texts between. */
 class ChatWriter implements PartWriter {
   readonly #context: AnswerContext;
-  readonly #encode: FrameEncoder;
   /** Whether the caller speaks of functions as chat did before it had tools. */
   readonly #legacy: boolean;
   /** Whether the caller does not want to see what was thought, in OpenRouter's words. */
@@ -60,13 +59,12 @@ class ChatWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#encode = context.encode ?? encodeFrame;
     const { include_reasoning: shown, reasoning } = context.request;
     this.#hidden = shown === false || objectOf(reasoning)['exclude'] === true;
     this.#legacy = Array.isArray(context.request['functions']) && !Array.isArray(context.request['tools']);
   }
 
-  push(part: StreamPart): string {
+  push(part: StreamPart): Frame[] {
     switch (part.type) {
       case 'message-start':
         return this.#chunk({ role: 'assistant', content: '', refusal: null });
@@ -91,7 +89,7 @@ class ChatWriter implements PartWriter {
           this.#carrySignature();
           this.#signature = part.sealed;
         } else this.#seals.seal(part.block, part.sealed ?? (this.#hidden ? UNSEALED : null));
-        return '';
+        return [];
       case 'tool-call-start':
         return this.#open(part);
       case 'tool-call-delta':
@@ -102,19 +100,19 @@ class ChatWriter implements PartWriter {
         if (part.citation.end !== null || part.citation.native.format === 'openai-chat')
           return this.#cite(part.block, part.citation);
         this.#cited.push(part.citation);
-        return '';
+        return [];
       case 'image':
         return this.#image(part.source);
       case 'message-end':
         return this.#end(part);
       default:
-        return '';
+        return [];
     }
   }
 
-  #frame(rest: JsonObject): string {
+  #frame(rest: JsonObject): Frame {
     const { answerId, id, model, startedAt } = this.#context;
-    return this.#encode('', {
+    return new ValueFrame('', {
       id: answerId ?? `chatcmpl-${id.replace(/^[a-z]+_/, '')}`,
       object: 'chat.completion.chunk',
       created: Math.floor(startedAt / 1000),
@@ -124,14 +122,14 @@ class ChatWriter implements PartWriter {
     });
   }
 
-  #chunk(delta: JsonObject, finish_reason: string | null = null): string {
-    return this.#frame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+  #chunk(delta: JsonObject, finish_reason: string | null = null): Frame[] {
+    return [this.#frame({ choices: [{ index: 0, delta, logprobs: null, finish_reason }] })];
   }
 
   /** The seals that have come, where what they sealed is over and no call follows. */
-  #sealed(): string {
+  #sealed(): Frame[] {
     const members = this.#seals.take(null);
-    return members === null ? '' : this.#chunk(members);
+    return members === null ? [] : this.#chunk(members);
   }
 
   /** One of Google's that no call bears is carried as those of others are. */
@@ -141,18 +139,20 @@ class ChatWriter implements PartWriter {
   }
 
   /** A later reasoning is a paragraph of its own. */
-  #reason(block: number, text: string): string {
-    if (this.#hidden) return '';
+  #reason(block: number, text: string): Frame[] {
+    if (this.#hidden) return [];
     const joint = this.#reasoned === null || this.#reasoned === block ? '' : '\n\n';
     this.#reasoned = block;
     return this.#chunk({ reasoning_content: joint + text });
   }
 
-  #open({ block, id, kind, name }: Extract<StreamPart, { type: 'tool-call-start' }>): string {
+  #open({ block, id, kind, name }: Extract<StreamPart, { type: 'tool-call-start' }>): Frame[] {
     const call = { index: this.#calls.size, custom: kind === 'custom', grown: false };
     this.#calls.set(block, call);
     if (this.#legacy)
-      return call.index === 0 ? this.#sealed() + this.#chunk({ function_call: { name, arguments: '' } }) : '';
+      return call.index === 0
+        ? [...this.#sealed(), ...this.#chunk({ function_call: { name, arguments: '' } })]
+        : [];
     const said = call.custom
       ? { type: 'custom', custom: { name, input: '' } }
       : { type: 'function', function: { name, arguments: '' } };
@@ -162,39 +162,39 @@ class ChatWriter implements PartWriter {
     return this.#chunk({ ...this.#seals.take(id), tool_calls });
   }
 
-  #grow(block: number, text: string): string {
+  #grow(block: number, text: string): Frame[] {
     const call = this.#calls.get(block);
-    if (call === undefined || text === '') return '';
+    if (call === undefined || text === '') return [];
     call.grown = true;
-    if (this.#legacy) return call.index === 0 ? this.#chunk({ function_call: { arguments: text } }) : '';
+    if (this.#legacy) return call.index === 0 ? this.#chunk({ function_call: { arguments: text } }) : [];
     const said = call.custom ? { custom: { input: text } } : { function: { arguments: text } };
     return this.#chunk({ tool_calls: [{ index: call.index, ...said }] });
   }
 
   /** Clients parse the arguments of a function, also of one that was called without any. */
-  #close(block: number, complete: boolean): string {
+  #close(block: number, complete: boolean): Frame[] {
     const call = this.#calls.get(block);
-    if (call === undefined || call.custom || call.grown || !complete) return '';
+    if (call === undefined || call.custom || call.grown || !complete) return [];
     return this.#grow(block, '{}');
   }
 
   /** As OpenRouter and LiteLLM have it: the vendor's own format has no place for pictures. */
-  #image(source: ImageSource): string {
+  #image(source: ImageSource): Frame[] {
     const index = this.#images;
     this.#images += 1;
     return this.#chunk({ images: [{ index, type: 'image_url', image_url: { url: urlOfSource(source) } }] });
   }
 
-  #citeWhole(block: number): string {
+  #citeWhole(block: number): Frame[] {
     const cited = this.#cited;
     this.#cited = [];
-    return cited.map((citation) => this.#cite(block, citation)).join('');
+    return cited.flatMap((citation) => this.#cite(block, citation));
   }
 
   /** The format counts in the whole content, and can name nothing but addresses. */
-  #cite(block: number, { end, native, start, title, url }: Citation): string {
+  #cite(block: number, { end, native, start, title, url }: Citation): Frame[] {
     if (native.format === 'openai-chat') return this.#chunk({ annotations: [native.value] });
-    if (url === null) return '';
+    if (url === null) return [];
     const from = this.#textStarts.get(block) ?? 0;
     const url_citation = {
       start_index: from + (start ?? 0),
@@ -205,13 +205,13 @@ class ChatWriter implements PartWriter {
     return this.#chunk({ annotations: [{ type: 'url_citation', url_citation }] });
   }
 
-  #end({ reason, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): string {
+  #end({ reason, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): Frame[] {
     if (tier !== undefined) this.#tier = { service_tier: tier };
     const shown = this.#context.includeUsage && usage !== null;
-    const report = shown ? this.#frame({ choices: [], usage: promptCounts(usage) }) : '';
+    const report = shown ? [this.#frame({ choices: [], usage: promptCounts(usage) })] : [];
     const cited = this.#citeWhole([...this.#textStarts.keys()].at(-1) ?? 0);
     this.#carrySignature();
-    return cited + this.#sealed() + this.#chunk({}, this.#told(reason)) + report + this.#encode('', DONE);
+    return [...cited, ...this.#sealed(), ...this.#chunk({}, this.#told(reason)), ...report, doneFrame()];
   }
 
   /** What was called decides (S-04). */

@@ -10,6 +10,7 @@ import type { JsonObject } from '../json/values.ts';
 import { type Conversation, emptyConversation } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { assemble, encodeFramesOf } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -21,7 +22,7 @@ const encoded = (conversation: Conversation) => encodeRequest(conversation, plai
 const context = { id: 'req_0m1', model: 'a', startedAt: 1_790_000_000_000, includeUsage: true, request: {} };
 const written = (parts: readonly StreamPart[]) => {
   const target = writer(context);
-  return parts.map((part) => target.push(part)).join('');
+  return encodeFrames(parts.flatMap((part) => target.push(part)));
 };
 const readBack = (bytes: Buffer, pieces: readonly Buffer[] = [bytes]) => {
   const source = reader();

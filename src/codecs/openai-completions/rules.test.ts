@@ -5,6 +5,7 @@ import type { JsonObject } from '../json/values.ts';
 import { type Conversation, emptyConversation } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { noUsage } from '../wire-format.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -262,7 +263,7 @@ describe('an answer to a caller of completions', () => {
   ];
   const written = (includeUsage: boolean) => {
     const target = writer({ ...context, includeUsage });
-    return parts.map((part) => target.push(part)).join('');
+    return encodeFrames(parts.flatMap((part) => target.push(part)));
   };
 
   it('has a refusal as its text, and no reasoning (M-14)', () => {

@@ -1,6 +1,7 @@
+import type { Frame } from '../../lib/sse.ts';
 import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../model/stream-part.ts';
 import { withTextFallback } from '../model/text-fallback.ts';
-import { DONE, encodeFrame } from '../stream/frames.ts';
+import { doneFrame, ValueFrame } from '../stream/frames.ts';
 import { promptCounts } from '../usage/token-counts.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
@@ -20,19 +21,19 @@ const reasons: Readonly<Record<EndReason, string>> = {
  * words: reasoning and citations have no place in it.
  */
 export function writer(context: AnswerContext): PartWriter {
-  const { answerId, encode = encodeFrame, id, includeUsage, model, startedAt } = context;
+  const { answerId, id, includeUsage, model, startedAt } = context;
   const base = {
     id: answerId ?? `cmpl-${id.replace(/^[a-z]+_/, '')}`,
     object: 'text_completion',
     created: Math.floor(startedAt / 1000),
     model,
   };
-  const chunk = (text: string, finish_reason: string | null = null) =>
-    encode('', { ...base, choices: [{ text, index: 0, logprobs: null, finish_reason }] });
-  const ending = ({ reason, usage }: Extract<StreamPart, { type: 'message-end' }>) => {
-    const report =
-      includeUsage && usage !== null ? encode('', { ...base, choices: [], usage: promptCounts(usage) }) : '';
-    return chunk('', reasons[reason]) + report + encode('', DONE);
+  const chunk = (text: string, finish_reason: string | null = null): Frame =>
+    new ValueFrame('', { ...base, choices: [{ text, index: 0, logprobs: null, finish_reason }] });
+  const ending = ({ reason, usage }: Extract<StreamPart, { type: 'message-end' }>): Frame[] => {
+    const shown = includeUsage && usage !== null;
+    const report = shown ? [new ValueFrame('', { ...base, choices: [], usage: promptCounts(usage) })] : [];
+    return [chunk('', reasons[reason]), ...report, doneFrame()];
   };
   const calls = new Map<number, { name: string; input: string }>();
   const target: PartWriter = {
@@ -40,23 +41,23 @@ export function writer(context: AnswerContext): PartWriter {
       switch (part.type) {
         case 'tool-call-start':
           calls.set(part.block, { name: part.name, input: '' });
-          return '';
+          return [];
         case 'tool-call-delta': {
           const call = calls.get(part.block);
           if (call !== undefined) call.input += part.text;
-          return '';
+          return [];
         }
         case 'tool-call-end': {
           const call = calls.get(part.block);
-          return call === undefined ? '' : chunk(wordsOf(call));
+          return call === undefined ? [] : [chunk(wordsOf(call))];
         }
         case 'text-delta':
         case 'refusal-delta':
-          return chunk(part.text);
+          return [chunk(part.text)];
         case 'message-end':
           return ending(part);
         default:
-          return '';
+          return [];
       }
     },
   };

@@ -7,6 +7,7 @@ import { splitFrames } from '../../lib/sse.ts';
 import { listOf, objectOf } from '../json/values.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { noUsage } from '../wire-format.ts';
 import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
@@ -23,7 +24,7 @@ const context = {
 };
 const written = (parts: readonly StreamPart[]) => {
   const target = writer(context);
-  return parts.map((part) => target.push(part)).join('');
+  return encodeFrames(parts.flatMap((part) => target.push(part)));
 };
 const readBack = (bytes: Buffer | string) => {
   const source = reader();

@@ -6,6 +6,7 @@ import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import { emptyConversation, type Part } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
+import { encodeFrames } from '../stream/frames.ts';
 import { assemble } from './assemble.ts';
 import { reader } from './reader.ts';
 import { decodeRequest } from './request-decode.ts';
@@ -210,7 +211,7 @@ describe('a responses request of Codex', () => {
         { type: 'tool-call-end', block: 0, complete: true },
         { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null },
       ];
-      const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+      const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
       return {
         events: frames.map(({ event }) => event),
         item: listOf(objectOf(assemble(frames))['output'])[0],
@@ -263,7 +264,7 @@ describe('a responses stream for a caller', () => {
       { type: 'text-end', block: 0 },
       { type: 'message-end', reason: 'stop', stopSequence: null, usage: null },
     ];
-    const { frames } = splitFrames(Buffer.from(parts.map((part) => target.push(part)).join('')));
+    const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
     const [message] = listOf(objectOf(assemble(frames))['output']);
     assert.deepEqual(objectOf(listOf(objectOf(message)['content'])[0])['annotations'], [
       { type: 'url_citation', start_index: 0, end_index: 6, url: 'https://example.org/', title: 'T' },

@@ -1,18 +1,12 @@
+import type { Frame } from '../../lib/sse.ts';
 import { argumentsOf } from '../adapt/call-arguments.ts';
 import { isStructured, withLateCitations } from '../adapt/late-citations.ts';
 import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import type { Sealed } from '../model/conversation.ts';
-import type {
-  AnswerContext,
-  Citation,
-  FrameEncoder,
-  ImageSource,
-  PartWriter,
-  StreamPart,
-} from '../model/stream-part.ts';
+import type { AnswerContext, Citation, ImageSource, PartWriter, StreamPart } from '../model/stream-part.ts';
 import { withTextFallback } from '../model/text-fallback.ts';
-import { DONE, encodeFrame } from '../stream/frames.ts';
+import { doneFrame, ValueFrame } from '../stream/frames.ts';
 import type { Usage } from '../wire-format.ts';
 import { IMAGE_CALL } from './image-call.ts';
 import { itemOfSearch } from './search.ts';
@@ -45,7 +39,6 @@ const textEvents = {
  */
 class ResponsesWriter implements PartWriter {
   readonly #context: AnswerContext;
-  readonly #encode: FrameEncoder;
   readonly #id: string;
   readonly #open = new Map<number, OpenItem>();
   readonly #output: JsonObject[] = [];
@@ -56,18 +49,18 @@ class ResponsesWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#encode = context.encode ?? encodeFrame;
     this.#id = context.id.replace(/^[a-z]+_/, '');
     this.#searches = searchesTools(context.request);
   }
 
-  push(part: StreamPart): string {
+  push(part: StreamPart): Frame[] {
     switch (part.type) {
       case 'message-start': {
         const response = this.#response('in_progress', null, null);
-        return (
-          this.#event('response.created', { response }) + this.#event('response.in_progress', { response })
-        );
+        return [
+          ...this.#event('response.created', { response }),
+          ...this.#event('response.in_progress', { response }),
+        ];
       }
       case 'text-start':
       case 'refusal-start':
@@ -95,22 +88,22 @@ class ResponsesWriter implements PartWriter {
       case 'image':
         return this.#image(part.source);
       case 'native':
-        return part.format === 'openai-responses' ? this.#whole(part.value) : '';
+        return part.format === 'openai-responses' ? this.#whole(part.value) : [];
       case 'message-end':
         return this.#end(part);
       case 'error':
-        return '';
+        return [];
     }
   }
 
-  #event(type: string, data: JsonObject): string {
+  #event(type: string, data: JsonObject): Frame[] {
     const sequence_number = this.#sequence;
     this.#sequence += 1;
-    return this.#encode(type, { type, sequence_number, ...data });
+    return [new ValueFrame(type, { type, sequence_number, ...data })];
   }
 
   /** Takes the next place in the output and announces the item as `added`. */
-  #add(block: number, kind: OpenItem['kind'], item: JsonObject & { id: string }): string {
+  #add(block: number, kind: OpenItem['kind'], item: JsonObject & { id: string }): Frame[] {
     const index = this.#output.length;
     this.#output.push(item);
     this.#open.set(block, { kind, index, item, text: '', annotations: [], cited: [] });
@@ -121,7 +114,7 @@ class ResponsesWriter implements PartWriter {
     return `${prefix}_${this.#id}_${this.#output.length}`;
   }
 
-  #openMessage(block: number, kind: 'text' | 'refusal'): string {
+  #openMessage(block: number, kind: 'text' | 'refusal'): Frame[] {
     const id = this.#itemId('msg');
     const added = this.#add(block, kind, {
       id,
@@ -131,17 +124,16 @@ class ResponsesWriter implements PartWriter {
       content: [],
     });
     const part = partOf(kind, '', []);
-    return (
-      added + this.#event('response.content_part.added', { ...this.#place(block), content_index: 0, part })
-    );
+    const place = { ...this.#place(block), content_index: 0 };
+    return [...added, ...this.#event('response.content_part.added', { ...place, part })];
   }
 
-  #openReasoning(block: number): string {
+  #openReasoning(block: number): Frame[] {
     const id = this.#itemId('rs');
     return this.#add(block, 'reasoning', { id, type: 'reasoning', status: 'in_progress', summary: [] });
   }
 
-  #openCall(part: Extract<StreamPart, { type: 'tool-call-start' }>): string {
+  #openCall(part: Extract<StreamPart, { type: 'tool-call-start' }>): Frame[] {
     const custom = part.kind === 'custom';
     if (this.#searches && part.name === TOOL_SEARCH && part.namespace === undefined)
       return this.#openSearch(part);
@@ -156,7 +148,7 @@ class ResponsesWriter implements PartWriter {
     });
   }
 
-  #openSearch({ block, id }: Extract<StreamPart, { type: 'tool-call-start' }>): string {
+  #openSearch({ block, id }: Extract<StreamPart, { type: 'tool-call-start' }>): Frame[] {
     return this.#add(block, 'search', {
       id: this.#itemId('tsc'),
       type: 'tool_search_call',
@@ -178,56 +170,62 @@ class ResponsesWriter implements PartWriter {
     return kind === 'text' || kind === 'refusal' ? { content_index: 0 } : {};
   }
 
-  #grow(block: number, delta: string): string {
+  #grow(block: number, delta: string): Frame[] {
     const open = this.#open.get(block);
-    if (open === undefined || delta === '') return '';
+    if (open === undefined || delta === '') return [];
     if (open.kind === 'search') {
       // Its arguments are an object, told when it is whole.
       open.text += delta;
-      return '';
+      return [];
     }
     const { extra, type } = textEvents[open.kind];
     const place = { ...this.#place(block), ...this.#within(open) };
-    const first =
-      open.kind === 'reasoning' && open.text === ''
-        ? this.#event('response.reasoning_summary_part.added', {
-            ...place,
-            part: { type: 'summary_text', text: '' },
-          })
-        : '';
+    const isFirst = open.text === '';
     open.text += delta;
-    return first + this.#event(`${type}.delta`, { ...place, delta, ...extra });
+    if (!isFirst || open.kind !== 'reasoning')
+      return this.#event(`${type}.delta`, { ...place, delta, ...extra });
+    const part = { type: 'summary_text', text: '' };
+    return [
+      ...this.#event('response.reasoning_summary_part.added', { ...place, part }),
+      ...this.#event(`${type}.delta`, { ...place, delta, ...extra }),
+    ];
   }
 
   /** The `.done` event of a block's text. */
-  #wholeText(block: number, open: OpenItem): string {
-    if (open.kind === 'search') return '';
+  #wholeText(block: number, open: OpenItem): Frame[] {
+    if (open.kind === 'search') return [];
     const { extra, member, type } = textEvents[open.kind];
     const name = open.kind === 'tool-call' ? { name: open.item['name'] } : {};
     const place = { ...this.#place(block), ...this.#within(open) };
     return this.#event(`${type}.done`, { ...place, ...name, [member]: open.text, ...extra });
   }
 
-  #closeMessage(block: number): string {
+  #closeMessage(block: number): Frame[] {
     const open = this.#open.get(block);
-    if (open === undefined) return '';
-    const cited = open.cited.map((citation) => this.#annotation(block, open, citation)).join('');
+    if (open === undefined) return [];
+    const cited = open.cited.flatMap((citation) => this.#annotation(block, open, citation));
     const part = partOf(open.kind === 'refusal' ? 'refusal' : 'text', open.text, open.annotations);
     const place = { ...this.#place(block), content_index: 0 };
-    const text = this.#wholeText(block, open) + this.#event('response.content_part.done', { ...place, part });
-    return cited + text + this.#done(block, open, { ...open.item, status: 'completed', content: [part] });
+    return [
+      ...cited,
+      ...this.#wholeText(block, open),
+      ...this.#event('response.content_part.done', { ...place, part }),
+      ...this.#done(block, open, { ...open.item, status: 'completed', content: [part] }),
+    ];
   }
 
-  #closeReasoning(block: number, sealed: Sealed | null): string {
+  #closeReasoning(block: number, sealed: Sealed | null): Frame[] {
     const open = this.#open.get(block);
-    if (open === undefined) return '';
+    if (open === undefined) return [];
     const part = { type: 'summary_text', text: open.text };
     const place = { ...this.#place(block), summary_index: 0 };
     const text =
       open.text === ''
-        ? ''
-        : this.#wholeText(block, open) +
-          this.#event('response.reasoning_summary_part.done', { ...place, part });
+        ? []
+        : [
+            ...this.#wholeText(block, open),
+            ...this.#event('response.reasoning_summary_part.done', { ...place, part }),
+          ];
     const item = {
       ...open.item,
       ...(sealed?.format === 'openai-responses' && sealed.id !== undefined ? { id: sealed.id } : {}),
@@ -235,40 +233,40 @@ class ResponsesWriter implements PartWriter {
       summary: open.text === '' ? [] : [part],
       ...(sealed === null ? {} : { encrypted_content: contentOf(sealed) }),
     };
-    return text + this.#done(block, open, item);
+    return [...text, ...this.#done(block, open, item)];
   }
 
-  #closeCall(block: number, complete: boolean): string {
+  #closeCall(block: number, complete: boolean): Frame[] {
     const open = this.#open.get(block);
-    if (open === undefined) return '';
+    if (open === undefined) return [];
     if (!complete) this.#cut = true;
     // A function without arguments has none written; clients parse what they get, and wait for a delta (OR-05).
-    const grown = open.kind === 'tool-call' && open.text === '' ? this.#grow(block, '{}') : '';
+    const grown = open.kind === 'tool-call' && open.text === '' ? this.#grow(block, '{}') : [];
     const member = open.kind === 'custom' ? 'input' : 'arguments';
     const input = open.kind === 'search' ? argumentsOf(open.text) : open.text;
     const item = { ...open.item, status: complete ? 'completed' : 'incomplete', [member]: input };
-    return grown + this.#wholeText(block, open) + this.#done(block, open, item);
+    return [...grown, ...this.#wholeText(block, open), ...this.#done(block, open, item)];
   }
 
-  #done(block: number, { index }: OpenItem, item: JsonObject): string {
+  #done(block: number, { index }: OpenItem, item: JsonObject): Frame[] {
     this.#open.delete(block);
     this.#output[index] = item;
     return this.#event('response.output_item.done', { output_index: index, item });
   }
 
-  #annotate({ block, citation }: Extract<StreamPart, { type: 'citation' }>): string {
+  #annotate({ block, citation }: Extract<StreamPart, { type: 'citation' }>): Frame[] {
     const open = this.#open.get(block);
-    if (open?.kind !== 'text') return '';
+    if (open?.kind !== 'text') return [];
     if (citation.end !== null || citation.native.format === 'openai-responses')
       return this.#annotation(block, open, citation);
     open.cited.push(citation);
-    return '';
+    return [];
   }
 
   /** The format can name addresses, and files of its own vendor. */
-  #annotation(block: number, open: OpenItem, { end, native, start, title, url }: Citation): string {
+  #annotation(block: number, open: OpenItem, { end, native, start, title, url }: Citation): Frame[] {
     const own = native.format === 'openai-responses';
-    if (!own && url === null) return '';
+    if (!own && url === null) return [];
     const place = { start_index: start ?? 0, end_index: end ?? open.text.length };
     const annotation = own ? native.value : { type: 'url_citation', ...place, url, title: title ?? '' };
     const at = { ...this.#place(block), content_index: 0, annotation_index: open.annotations.length };
@@ -276,43 +274,43 @@ class ResponsesWriter implements PartWriter {
     return this.#event('response.output_text.annotation.added', { ...at, annotation });
   }
 
-  #image(source: ImageSource): string {
-    if (source.kind !== 'data') return '';
+  #image(source: ImageSource): Frame[] {
+    if (source.kind !== 'data') return [];
     const made = { status: 'completed', result: source.base64 };
     const format = source.mediaType === '' ? {} : { output_format: source.mediaType.replace('image/', '') };
     return this.#hosted({ id: this.#itemId('ig'), type: IMAGE_CALL, ...made, ...format }, 'generating');
   }
 
   /** What a tool of the vendor's own did; `doing` is its word for the time between. */
-  #hosted(item: JsonObject & { id: string }, doing: string): string {
+  #hosted(item: JsonObject & { id: string }, doing: string): Frame[] {
     const output_index = this.#output.length;
     this.#output.push(item);
     const begun = { ...item, status: 'in_progress', ...('result' in item ? { result: null } : {}) };
     return [
-      this.#event('response.output_item.added', { output_index, item: begun }),
-      ...['in_progress', doing, 'completed'].map((state) =>
+      ...this.#event('response.output_item.added', { output_index, item: begun }),
+      ...['in_progress', doing, 'completed'].flatMap((state) =>
         this.#event(`response.${item['type']}.${state}`, { output_index, item_id: item.id }),
       ),
-      this.#event('response.output_item.done', { output_index, item }),
-    ].join('');
+      ...this.#event('response.output_item.done', { output_index, item }),
+    ];
   }
 
-  #whole(item: JsonObject): string {
+  #whole(item: JsonObject): Frame[] {
     const output_index = this.#output.length;
     this.#output.push(item);
-    return (
-      this.#event('response.output_item.added', { output_index, item }) +
-      this.#event('response.output_item.done', { output_index, item })
-    );
+    return [
+      ...this.#event('response.output_item.added', { output_index, item }),
+      ...this.#event('response.output_item.done', { output_index, item }),
+    ];
   }
 
-  #end({ reason, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): string {
+  #end({ reason, tier, usage }: Extract<StreamPart, { type: 'message-end' }>): Frame[] {
     const status = this.#cut || reason === 'length' || reason === 'context-full' || reason === 'policy';
     const event = status ? 'incomplete' : 'completed';
     const details = reason === 'policy' ? 'content_filter' : 'max_output_tokens';
     const said = this.#response(event, status ? details : null, usage);
     const response = tier === undefined ? said : { ...said, service_tier: tier };
-    return this.#event(`response.${event}`, { response }) + this.#encode('', DONE);
+    return [...this.#event(`response.${event}`, { response }), doneFrame()];
   }
 
   #response(status: string, incomplete: string | null, usage: Usage | null): JsonObject {

@@ -18,14 +18,20 @@ export class ValueFrame implements Frame {
   readonly event: string;
   readonly value: JsonObject;
 
-  constructor(event: string, value: object) {
+  /** @param value which is nobody else's to change */
+  constructor(event: string, value: JsonObject) {
     this.event = event;
-    this.value = { ...value };
+    this.value = value;
   }
 
   get data(): string {
     return JSON.stringify(this.value);
   }
+}
+
+/** The frame that ends a stream of those formats. */
+export function doneFrame(): Frame {
+  return { event: '', data: DONE };
 }
 
 /** The JSON object that a frame carries; null for any other frame. */
@@ -40,7 +46,9 @@ export function isDone(frame: Pick<Frame, 'data'>): boolean {
 
 /** Frames, ready for the wire. */
 export function encodeFrames(frames: readonly Frame[]): string {
-  return frames.map(({ data, event }) => encodeFrame(event, data)).join('');
+  let text = '';
+  for (const { data, event } of frames) text += encodeFrame(event, data);
+  return text;
 }
 
 /**

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { BegunAnswer } from '../../codecs/adapt/continuation.ts';
 import type { StreamCodec } from '../../codecs/codec.ts';
 import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
-import { KeptFrames } from '../../codecs/stream/kept-frames.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import { addUsage, noUsage } from '../../codecs/wire-format.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
+import type { Frame } from '../../lib/sse.ts';
 import { compactedResponse } from '../../responses/compact.ts';
 import type { CallerStream } from '../answer/caller-stream.ts';
 import { translatedHeaders } from '../answer/headers.ts';
@@ -41,9 +41,10 @@ export class TranslatedAnswer {
   /** The caller was told that an answer begins. */
   readonly #started: boolean;
   #delivers = false;
-  /** Frames for the caller that were not sent: before the commit, and, by their names, of a whole answer. */
+  /** Frames for the caller that were not sent before the commit. */
   #held = '';
-  readonly #kept = new KeptFrames();
+  /** Those of a whole answer. */
+  readonly #frames: Frame[] = [];
   #ended = false;
   #textBytes = 0;
   /** Of the parts that came: none, some, or all as far as the one that has the final usage. */
@@ -72,9 +73,7 @@ export class TranslatedAnswer {
         id: exchange.id,
         model: requestedModel,
         startedAt: exchange.startedAt,
-        ...(translation.stream
-          ? { inputTokens: () => this.#estimatedInput() }
-          : { encode: this.#kept.encode }),
+        ...(translation.stream ? { inputTokens: () => this.#estimatedInput() } : {}),
       });
   }
 
@@ -132,10 +131,18 @@ export class TranslatedAnswer {
 
   #write(part: StreamPart): string {
     if (part.type === 'message-start' && this.#started) return '';
-    if (part.type !== 'message-end') return this.#writer.push(part);
+    if (part.type !== 'message-end') return this.#written(this.#writer.push(part));
     const { priorUsage: spent } = this.#answering.request;
     const own = this.#reported();
-    return this.#writer.push({ ...part, usage: spent === null ? own : addUsage(spent.usage, own) });
+    const usage = spent === null ? own : addUsage(spent.usage, own);
+    return this.#written(this.#writer.push({ ...part, usage }));
+  }
+
+  /** The text of frames for a stream; a whole answer is put together from them at its end. */
+  #written(frames: readonly Frame[]): string {
+    if (this.#translation.stream) return this.#own.encode(frames);
+    this.#frames.push(...frames);
+    return '';
   }
 
   #note(part: StreamPart): void {
@@ -172,7 +179,7 @@ export class TranslatedAnswer {
 
   #finish(last: string): void {
     if (!this.#translation.stream) {
-      this.#finishWhole(last);
+      this.#finishWhole();
       return;
     }
     this.#ended = true;
@@ -180,8 +187,8 @@ export class TranslatedAnswer {
     this.#complete(this.#used(), () => finalResponse(last));
   }
 
-  #finishWhole(last: string): void {
-    const answer = this.#own.assemble(this.#kept.namedIn(this.#held + last));
+  #finishWhole(): void {
+    const answer = this.#own.assemble(this.#frames);
     if (answer === null) {
       this.fail(
         new GatewayError('upstream_protocol', 'The upstream sent an answer that cannot be translated'),

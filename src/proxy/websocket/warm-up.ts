@@ -38,5 +38,5 @@ export async function warmUp(
   const begun = writer.push({ type: 'message-start', id, model, usage: null });
   const ended = writer.push({ type: 'message-end', reason: 'stop', stopSequence: null, usage: null });
   response.writeHead(200, ['content-type', stream.contentType]);
-  response.end(begun + ended);
+  response.end(stream.encode([...begun, ...ended]));
 }
