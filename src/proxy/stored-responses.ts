@@ -1,6 +1,6 @@
 import type { Principal } from '../access/authenticate.ts';
 import { isObject, type JsonObject } from '../codecs/json/values.ts';
-import { encodeFramesOf } from '../codecs/openai-responses/encode.ts';
+import { encodeFramesOf } from '../codecs/openai-responses/answer/encode.ts';
 import { DONE_FRAME } from '../codecs/openai-shared/choice-stream.ts';
 import type { Usage } from '../codecs/wire-format.ts';
 import type { Target } from '../combos/resolve.ts';

@@ -1,6 +1,6 @@
 import { carriedSeal } from '../codecs/encrypted-reasoning/embed.ts';
 import { isObject, listOf, textOf } from '../codecs/json/values.ts';
-import { summaryIn, summaryMessage } from '../codecs/openai-responses/compaction.ts';
+import { summaryIn, summaryMessage } from '../codecs/openai-responses/request/compaction.ts';
 import { GatewayError } from '../lib/error.ts';
 import { isCompaction, itemOf, referenceOf, responseOf, shownAfter } from './continued.ts';
 import type { FoundResponse, Lookup, ResponseMemory } from './stored.ts';

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { objectOf } from '../codecs/json/values.ts';
 import { emptyConversation } from '../codecs/model/conversation.ts';
 import type { EndReason, PartReader, StreamPart } from '../codecs/model/stream-part.ts';
-import { summaryIn } from '../codecs/openai-responses/compaction.ts';
+import { summaryIn } from '../codecs/openai-responses/request/compaction.ts';
 import { asksForSummary, compactedResponse, compacting } from './compact.ts';
 import { summaryPrompt } from './summary-prompt.ts';
 

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, listOf } from '../codecs/json/values.ts';
 import type { Conversation } from '../codecs/model/conversation.ts';
 import type { EndReason, PartReader, StreamPart } from '../codecs/model/stream-part.ts';
-import { compactionItem } from '../codecs/openai-responses/compaction.ts';
+import { compactionItem } from '../codecs/openai-responses/request/compaction.ts';
 import { inputItems, isCompaction, withIds } from './continued.ts';
 import { summaryPrompt } from './summary-prompt.ts';
 

@@ -1,10 +1,10 @@
 import type { Codec } from '../codec.ts';
-import { counting } from './counting.ts';
-import { encodeError, errorBody } from './error.ts';
-import { history } from './history.ts';
-import { stream } from './stream.ts';
+import { encodeError, errorBody } from './answer/error.ts';
+import { stream } from './answer/stream.ts';
+import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
+import { counting } from './request/counting.ts';
+import { history } from './request/history.ts';
 import { translation } from './translation.ts';
-import { readTier, readUsage, responseTextBytes } from './usage.ts';
 
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
 export const anthropicMessages: Codec = {

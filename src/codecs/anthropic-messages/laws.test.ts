@@ -9,7 +9,7 @@ import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../mode
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrames } from '../stream/frames.ts';
-import { assemble } from './assemble.ts';
+import { assemble } from './answer/assemble.ts';
 import { anthropicMessages } from './codec.ts';
 
 const { conversation: codec } = anthropicMessages;

@@ -11,11 +11,11 @@ import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrame, encodeFrames } from '../stream/frames.ts';
 import { noUsage } from '../wire-format.ts';
-import { assemble } from './assemble.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
-import { writer } from './writer.ts';
+import { assemble } from './answer/assemble.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 
 const user: Message = { role: 'user', parts: [{ type: 'text', text: 'Hi' }] };
 const said = (values: Partial<Conversation>): Conversation => ({

@@ -1,16 +1,16 @@
 import type { TranslationCodec } from '../codec.ts';
 import { MAX_MARKS } from '../prompt-cache/cache-worth.ts';
-import { markCache } from './cache-marks.ts';
-import { framing } from './framing.ts';
-import { otherWords, readable } from './members.ts';
-import { unsupportedBy } from './models.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, names, vendorOnly } from './request-encode.ts';
-import { requestFields } from './request-fields.ts';
-import { fitOutputCap } from './thinking-budget.ts';
-import { addsTurn } from './turns.ts';
-import { writer } from './writer.ts';
+import { framing } from './answer/framing.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { markCache } from './request/cache-marks.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest, names, vendorOnly } from './request/encode.ts';
+import { otherWords, readable } from './request/members.ts';
+import { unsupportedBy } from './request/models.ts';
+import { requestFields } from './request/request-fields.ts';
+import { fitOutputCap } from './request/thinking-budget.ts';
+import { addsTurn } from './request/turns.ts';
 
 /** Anthropic's messages (`/v1/messages`), which Claude Code speaks. */
 export const translation: TranslationCodec = {

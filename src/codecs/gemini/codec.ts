@@ -1,10 +1,10 @@
 import type { Codec } from '../codec.ts';
-import { counting } from './counting.ts';
-import { encodeError, errorBody } from './error.ts';
-import { history } from './history.ts';
-import { stream } from './stream.ts';
+import { encodeError, errorBody } from './answer/error.ts';
+import { stream } from './answer/stream.ts';
+import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
+import { counting } from './request/counting.ts';
+import { history } from './request/history.ts';
 import { translation } from './translation.ts';
-import { readTier, readUsage, responseTextBytes } from './usage.ts';
 
 /** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`), which Gemini CLI speaks. */
 export const gemini: Codec = {

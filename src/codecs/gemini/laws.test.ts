@@ -7,8 +7,8 @@ import { filesAsResultText } from '../files/text-file.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import type { Conversation, Message, Part, Reasoning, ToolChoice } from '../model/conversation.ts';
 import { effortOfBudget } from '../model/effort.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 
 /** One model for each way of being told how much to think. */
 const LEVELS = 'gemini-3-flash-preview';

@@ -17,8 +17,8 @@ import {
 } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import { gemini } from './codec.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 import { NO_SIGNATURE, sealOf, signatureOf } from './signature.ts';
 
 const G2 = 'gemini-2.5-flash';

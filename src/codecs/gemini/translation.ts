@@ -1,14 +1,14 @@
 import type { TranslationCodec } from '../codec.ts';
-import { framing } from './framing.ts';
-import { otherWords, readable } from './members.ts';
-import { unsupportedBy } from './models.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, heard, names, toolRules, vendorOnly } from './request-encode.ts';
-import { requestFields } from './request-fields.ts';
-import { addsTurn } from './turns.ts';
+import { framing } from './answer/framing.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest, heard, names, toolRules, vendorOnly } from './request/encode.ts';
+import { otherWords, readable } from './request/members.ts';
+import { unsupportedBy } from './request/models.ts';
+import { requestFields } from './request/request-fields.ts';
+import { addsTurn } from './request/turns.ts';
 import { camelName } from './wire-names.ts';
-import { writer } from './writer.ts';
 
 /** Google's Gemini API (`models/{model}:generateContent` and `:streamGenerateContent`), which Gemini CLI speaks. */
 export const translation: TranslationCodec = {

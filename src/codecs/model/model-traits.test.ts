@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adapt } from '../adapt/adapt.ts';
 import { anthropicMessages } from '../anthropic-messages/codec.ts';
-import { traitsOf } from '../anthropic-messages/models.ts';
+import { traitsOf } from '../anthropic-messages/request/models.ts';
 import { objectOf } from '../json/values.ts';
 import { openaiChat } from '../openai-chat/codec.ts';
 import { unsupportedBy } from '../openai-shared/models.ts';

@@ -1,9 +1,9 @@
 import type { Codec } from '../codec.ts';
 import { openAiErrorBody } from '../openai-shared/error.ts';
-import { encodeError } from './error.ts';
-import { stream } from './stream.ts';
+import { encodeError } from './answer/error.ts';
+import { stream } from './answer/stream.ts';
+import { readUsage, responseTextBytes } from './answer/usage.ts';
 import { translation } from './translation.ts';
-import { readUsage, responseTextBytes } from './usage.ts';
 
 /** Ollama's own chat (`/api/chat`). */
 export const ollama: Codec = {

@@ -17,9 +17,9 @@ import {
 import { plainDialect } from '../model/dialect.ts';
 import { effortOfBudget } from '../model/effort.ts';
 import type { EndReason, StreamPart } from '../model/stream-part.ts';
+import { encodeLines } from './answer/json-lines.ts';
 import { ollama } from './codec.ts';
-import { encodeLines } from './json-lines.ts';
-import { choiceWords } from './tools-encode.ts';
+import { choiceWords } from './request/tools-encode.ts';
 
 const { conversation: codec, readUsage, responseTextBytes, stream } = ollama;
 assert.ok(codec !== null && stream !== null);

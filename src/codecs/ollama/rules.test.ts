@@ -11,13 +11,13 @@ import {
 } from '../model/conversation.ts';
 import type { EndReason, StreamPart } from '../model/stream-part.ts';
 import { noUsage } from '../wire-format.ts';
+import { encodeLines } from './answer/json-lines.ts';
+import { reader } from './answer/reader.ts';
+import { stream } from './answer/stream.ts';
+import { writer } from './answer/writer.ts';
 import { ollama } from './codec.ts';
-import { encodeLines } from './json-lines.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
-import { stream } from './stream.ts';
-import { writer } from './writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 
 const [own, chat, messages] = (['ollama', 'openai-chat', 'anthropic-messages'] as const).map(translating);
 assert.ok(own && chat && messages);

@@ -1,11 +1,11 @@
 import type { TranslationCodec } from '../codec.ts';
-import { framing } from './framing.ts';
-import { readable } from './members.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, names } from './request-encode.ts';
-import { requestFields } from './request-fields.ts';
-import { writer } from './writer.ts';
+import { framing } from './answer/framing.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest, names } from './request/encode.ts';
+import { readable } from './request/members.ts';
+import { requestFields } from './request/request-fields.ts';
 
 /** Ollama's own chat (`/api/chat`). */
 export const translation: TranslationCodec = {

@@ -1,8 +1,8 @@
 import type { Codec } from '../codec.ts';
 import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
-import { history } from './history.ts';
-import { stream } from './stream.ts';
+import { stream } from './answer/stream.ts';
+import { history } from './request/history.ts';
 import { responseTextBytes } from './text.ts';
 import { translation } from './translation.ts';
 

@@ -8,12 +8,12 @@ import { emptyConversation, type Message, type Part, type Sealed } from '../mode
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrames } from '../stream/frames.ts';
-import { assemble } from './assemble.ts';
+import { assemble } from './answer/assemble.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
 import { openaiChat } from './codec.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
-import { writer } from './writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 
 const data = (delta: object, finish: string | null = null) => ({
   event: '',

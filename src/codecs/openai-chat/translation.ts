@@ -1,13 +1,13 @@
 import type { TranslationCodec } from '../codec.ts';
 import { unsupportedBy } from '../openai-shared/models.ts';
-import { markCache } from './cache-marks.ts';
-import { framing } from './framing.ts';
-import { otherWords, readable } from './members.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest, heard, names, onTrial, vendorOnly } from './request-encode.ts';
-import { requestFields } from './request-fields.ts';
-import { writer } from './writer.ts';
+import { framing } from './answer/framing.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { markCache } from './request/cache-marks.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest, heard, names, onTrial, vendorOnly } from './request/encode.ts';
+import { otherWords, readable } from './request/members.ts';
+import { requestFields } from './request/request-fields.ts';
 
 /** OpenAI chat completions (`/v1/chat/completions`), the format most providers speak. */
 export const translation: TranslationCodec = {

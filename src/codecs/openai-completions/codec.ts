@@ -1,7 +1,7 @@
 import type { Codec } from '../codec.ts';
 import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
-import { stream } from './stream.ts';
+import { stream } from './answer/stream.ts';
 import { responseTextBytes } from './text.ts';
 import { translation } from './translation.ts';
 

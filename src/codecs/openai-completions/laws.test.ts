@@ -11,12 +11,12 @@ import { type Conversation, emptyConversation } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrames } from '../stream/frames.ts';
-import { assemble, encodeFramesOf } from './assemble.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
-import { NEXT_TURN, transcript } from './transcript.ts';
-import { writer } from './writer.ts';
+import { assemble, encodeFramesOf } from './answer/assemble.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
+import { NEXT_TURN, transcript } from './request/transcript.ts';
 
 const encoded = (conversation: Conversation) => encodeRequest(conversation, plainDialect);
 const context = { id: 'req_0m1', model: 'a', startedAt: 1_790_000_000_000, includeUsage: true, request: {} };

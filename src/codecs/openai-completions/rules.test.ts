@@ -7,10 +7,10 @@ import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrames } from '../stream/frames.ts';
 import { noUsage } from '../wire-format.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
-import { writer } from './writer.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 
 const [chat, completions, messages] = (
   ['openai-chat', 'openai-completions', 'anthropic-messages'] as const

@@ -1,10 +1,10 @@
 import type { Codec } from '../codec.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
-import { counting } from './counting.ts';
-import { history } from './history.ts';
-import { stream } from './stream.ts';
+import { stream } from './answer/stream.ts';
+import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
+import { counting } from './request/counting.ts';
+import { history } from './request/history.ts';
 import { translation } from './translation.ts';
-import { readTier, readUsage, responseTextBytes } from './usage.ts';
 
 /** OpenAI responses (`/v1/responses`), which Codex speaks. */
 export const openaiResponses: Codec = {

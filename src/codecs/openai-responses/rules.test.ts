@@ -7,11 +7,11 @@ import { emptyConversation, type Part } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrames } from '../stream/frames.ts';
-import { assemble } from './assemble.ts';
-import { reader } from './reader.ts';
-import { decodeRequest } from './request-decode.ts';
-import { encodeRequest } from './request-encode.ts';
-import { writer } from './writer.ts';
+import { assemble } from './answer/assemble.ts';
+import { reader } from './answer/reader.ts';
+import { writer } from './answer/writer.ts';
+import { decodeRequest } from './request/decode.ts';
+import { encodeRequest } from './request/encode.ts';
 
 const decoded = (...input: JsonObject[]) => decodeRequest({ model: 'm', input });
 const resent = (...input: JsonObject[]) => listOf(encodeRequest(decoded(...input), plainDialect)['input']);

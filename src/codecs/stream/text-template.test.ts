@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/support/properties.ts';
 import { parseObject } from '../json/values.ts';
-import { reader } from '../openai-chat/reader.ts';
+import { reader } from '../openai-chat/answer/reader.ts';
 import { TextTemplate } from './text-template.ts';
 
 /** The text of `{"text":…}` whatever stands beside it. */

@@ -2,7 +2,7 @@ import type { Principal } from '../../access/authenticate.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import { textAt } from '../../codecs/json/wire-check.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
-import { SUMMARY_PREFIX } from '../../codecs/openai-responses/compaction.ts';
+import { SUMMARY_PREFIX } from '../../codecs/openai-responses/request/compaction.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Config } from '../../config.ts';

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { errorInAnswer } from '../../codecs/failures/error-in-answer.ts';
 import { saysOverflow } from '../../codecs/failures/overflow.ts';
 import { vendorCode, vendorMessage } from '../../codecs/failures/vendor-message.ts';
-import { detailsOf } from '../../codecs/gemini/error.ts';
+import { detailsOf } from '../../codecs/gemini/answer/error.ts';
 import { codecOf } from '../../codecs/index.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';

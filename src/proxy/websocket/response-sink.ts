@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { StreamCodec } from '../../codecs/codec.ts';
 import { isObject, type JsonObject, listOf, parseObject, textOf } from '../../codecs/json/values.ts';
-import { stream } from '../../codecs/openai-responses/stream.ts';
+import { stream } from '../../codecs/openai-responses/answer/stream.ts';
 import { readVendorError } from '../../codecs/openai-shared/error.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import type { TextSocket } from '../../http/server/websocket.ts';

@@ -1,0 +1,136 @@
+import type { Frame } from '../../../lib/sse.ts';
+import { argumentsOf } from '../../adapt/call-arguments.ts';
+import { numberOf } from '../../json/lossless.ts';
+import { addTo, growObject, overlay, ownObject } from '../../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
+import { encodeFrames, objectIn, ValueFrame } from '../../stream/frames.ts';
+import { mergeUsage } from './usage.ts';
+
+/** Blocks whose input the vendor streams as JSON text; SDKs collect it for these two only. */
+const streamedInput: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_use']);
+
+/** Members of a message that only its end knows: null in `message_start`, told by `message_delta`. */
+const endKeys = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
+
+/** A complete message as a stream. Blocks of a type that has no deltas are carried whole in their start. */
+export function framesOf(response: Record<string, unknown>): Frame[] {
+  const { content, usage: counts, ...rest } = response;
+  const usage = { input_tokens: 0, output_tokens: 0, ...objectOf(counts) };
+  const known = endKeys.filter((key) => key in rest);
+  const message = { ...rest, content: [], ...nullsOf(known), usage: { ...usage, output_tokens: 0 } };
+  const frames = [eventFrame({ type: 'message_start', message })];
+  for (const [index, block] of listOf(content).entries()) frames.push(...blockFrames(index, objectOf(block)));
+  const delta = {
+    stop_reason: null,
+    stop_sequence: null,
+    ...Object.fromEntries(known.map((key) => [key, rest[key]])),
+  };
+  frames.push(eventFrame({ type: 'message_delta', delta, usage }), eventFrame({ type: 'message_stop' }));
+  return frames;
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): string {
+  return encodeFrames(framesOf(response));
+}
+
+function nullsOf(keys: readonly string[]): JsonObject {
+  return Object.fromEntries(['stop_reason', 'stop_sequence', ...keys].map((key) => [key, null]));
+}
+
+function eventFrame(event: JsonObject & { type: string }): Frame {
+  return new ValueFrame(event.type, event);
+}
+
+function blockFrames(index: number, block: JsonObject): Frame[] {
+  const { opening, deltas } = takeApart(block);
+  return [
+    eventFrame({ type: 'content_block_start', index, content_block: opening }),
+    ...deltas.map((delta) => eventFrame({ type: 'content_block_delta', index, delta })),
+    eventFrame({ type: 'content_block_stop', index }),
+  ];
+}
+
+function takeApart(block: JsonObject): { opening: JsonObject; deltas: JsonObject[] } {
+  if (block['type'] === 'text' && typeof block['text'] === 'string')
+    return takeTextApart(block, block['text']);
+  if (block['type'] === 'thinking' && typeof block['thinking'] === 'string') {
+    const signature = textOf(block['signature']);
+    const deltas: JsonObject[] = [{ type: 'thinking_delta', thinking: block['thinking'] }];
+    if (signature !== '') deltas.push({ type: 'signature_delta', signature });
+    return { opening: { ...block, thinking: '', ...(signature === '' ? {} : { signature: '' }) }, deltas };
+  }
+  if (streamedInput.has(block['type']) && isObject(block['input'])) {
+    const deltas = [{ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) }];
+    return { opening: { ...block, input: {} }, deltas };
+  }
+  return { opening: block, deltas: [] };
+}
+
+function takeTextApart(block: JsonObject, text: string): { opening: JsonObject; deltas: JsonObject[] } {
+  const citations = listOf(block['citations']);
+  const opening = { ...block, text: '', ...(citations.length > 0 ? { citations: [] } : {}) };
+  const deltas: JsonObject[] = text === '' ? [] : [{ type: 'text_delta', text }];
+  for (const citation of citations) deltas.push({ type: 'citations_delta', citation });
+  return { opening, deltas };
+}
+
+interface BlockSoFar {
+  block: JsonObject;
+  /** Input as JSON text, once a delta brought some. */
+  input: string | null;
+}
+
+/** Reasons of an end that may be inside the last block. */
+const cuts: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_exceeded', 'refusal']);
+
+/** A complete stream as the message it stands for. Null when the stream failed or was cut. */
+export function assemble(frames: Frame[]): Record<string, unknown> | null {
+  let message: JsonObject | null = null;
+  let usage: JsonObject = {};
+  let stopped = false;
+  const blocks = new Map<number, BlockSoFar>();
+  for (const frame of frames) {
+    if (stopped) break;
+    const event = objectIn(frame);
+    if (frame.event === 'error' || event?.['type'] === 'error') return null;
+    if (event === null) continue;
+    if (event['type'] === 'message_start') {
+      message = { ...objectOf(event['message']) };
+      usage = objectOf(message['usage']);
+    } else if (event['type'] === 'message_delta') {
+      message ??= {};
+      overlay(message, objectOf(event['delta']));
+      usage = mergeUsage(usage, objectOf(event['usage']));
+    } else if (event['type'] === 'message_stop') stopped = true;
+    else addBlockEvent(blocks, event);
+  }
+  if (message === null || !stopped) return null;
+  const ordered = [...blocks].sort(([a], [b]) => a - b).map(([, soFar]) => soFar);
+  const cutOff = cuts.has(message['stop_reason']);
+  const content = ordered.map((soFar, place) => finish(soFar, cutOff && place === ordered.length - 1));
+  return { ...message, content, usage };
+}
+
+const fixedKeys: ReadonlySet<string> = new Set(['signature']);
+
+function addBlockEvent(blocks: Map<number, BlockSoFar>, event: JsonObject): void {
+  const index = numberOf(event['index']) ?? blocks.size - 1;
+  if (event['type'] === 'content_block_start') {
+    blocks.set(index, { block: ownObject(objectOf(event['content_block'])), input: null });
+    return;
+  }
+  if (event['type'] !== 'content_block_delta') return;
+  const { type, partial_json, citation, ...grows } = objectOf(event['delta']);
+  const soFar = blocks.get(index) ?? { block: { type: textOf(type).replace(/_delta$/, '') }, input: null };
+  blocks.set(index, soFar);
+  if (typeof partial_json === 'string') soFar.input = (soFar.input ?? '') + partial_json;
+  if (citation !== undefined) addTo(soFar.block, 'citations', citation);
+  growObject(soFar.block, grows, fixedKeys);
+}
+
+/** The whole block; half of an input, where the message was cut off in it, is left out, as the vendor does. */
+function finish({ block, input }: BlockSoFar, cutOff: boolean): JsonObject {
+  if (input === null || input.trim() === '') return block;
+  if (cutOff && parseObject(input) === null) return block;
+  return { ...block, input: argumentsOf(input) };
+}

@@ -1,0 +1,81 @@
+import { isObject, type JsonObject, listOf } from '../../json/values.ts';
+import { hasCacheControl } from '../../prompt-cache/cache-control.ts';
+import { isWorthKeeping, MARK, MAX_MARKS } from '../../prompt-cache/cache-worth.ts';
+
+/** From a mark the vendor looks for what earlier requests stored at so many blocks, its own included ("Prompt caching"). */
+const LOOK_BACK = 20;
+/** Blocks that bear no mark. */
+const unmarkable: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
+const isTold = (tool: unknown) => isObject(tool) && tool['defer_loading'] !== true;
+
+/** A turn of the user: where it stands among the messages, and after how many blocks it ends. */
+interface UserTurn {
+  index: number;
+  end: number;
+}
+
+/**
+ * The request with marks of what the vendor shall keep in its prompt cache, at most four (Q-12). The vendor stores a
+ * prompt at marks alone, so they stand where the next request begins alike: at the end of the last turn of the user,
+ * which is the last but one of the next request; of the turn before it, in case what stands last changes; of the
+ * instructions and of the tools, which other conversations share.
+ *
+ * Nothing is marked where the client set marks, or where the conversation may not come again.
+ * @param shared the client says that other requests begin alike
+ */
+export function markCache(request: JsonObject, shared: boolean): JsonObject {
+  if (hasCacheControl(request) || !isWorthKeeping(request, shared)) return request;
+  const messages = listOf(request['messages']);
+  const tools = listOf(request['tools']);
+  const turns = userTurns(messages);
+  const system = listOf(request['system']);
+  const marked = new Set(placesOf(turns, system.length > 0, tools.length > 0));
+  return {
+    ...request,
+    ...(marked.has('tools') ? { tools: lastMarked(tools, isTold) } : {}),
+    ...(marked.has('system') ? { system: lastMarked(system) } : {}),
+    messages: messages.map((message, index) =>
+      marked.has(index) && isObject(message)
+        ? { ...message, content: lastMarked(listOf(message['content'])) }
+        : message,
+    ),
+  };
+}
+
+type Place = 'tools' | 'system' | UserTurn['index'];
+
+/** The places to mark, the most useful first, of turns the index of their message. */
+function placesOf(turns: readonly UserTurn[], hasSystem: boolean, hasTools: boolean): Place[] {
+  const [last, before, third] = turns.toReversed();
+  const places: Place[] = [];
+  for (const turn of [last, before]) if (turn !== undefined) places.push(turn.index);
+  if (hasSystem) places.push('system');
+  // When what stood last has changed, the turn before that is the one to find; further back it needs its own mark.
+  const far = before !== undefined && third !== undefined && before.end - third.end >= LOOK_BACK;
+  if (far) places.push(third.index);
+  if (hasTools) places.push('tools');
+  if (!far && third !== undefined) places.push(third.index);
+  return places.slice(0, MAX_MARKS);
+}
+
+function userTurns(messages: readonly unknown[]): UserTurn[] {
+  const turns: UserTurn[] = [];
+  let end = 0;
+  for (const [index, message] of messages.entries()) {
+    if (!isObject(message)) continue;
+    end += listOf(message['content']).length;
+    if (message['role'] === 'user') turns.push({ index, end });
+  }
+  return turns;
+}
+
+/** The list with a mark on its last entry, or on the last of a kind. */
+function lastMarked(
+  blocks: readonly unknown[],
+  isMeant: (block: unknown) => boolean = () => true,
+): readonly unknown[] {
+  const at = blocks.findLastIndex(isMeant);
+  const block = blocks[at];
+  if (!isObject(block) || unmarkable.has(block['type'])) return blocks;
+  return blocks.with(at, { ...block, cache_control: MARK });
+}

@@ -1,0 +1,198 @@
+import { setOff } from '../../adapt/joined-texts.ts';
+import { carriedSeal, carriedWithThought, sealCarried } from '../../encrypted-reasoning/embed.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { objectAt, textAt, wrong } from '../../json/wire-check.ts';
+import type {
+  CacheMark,
+  ImagePart,
+  Message,
+  NativePart,
+  Part,
+  ReasoningPart,
+  Sealed,
+  Source,
+  ToolResultPart,
+} from '../../model/conversation.ts';
+import { wordsOf } from '../native-words.ts';
+import { withSearches } from '../search.ts';
+
+/** The `messages` of a request. A `system` message may stand among them. */
+export function readMessages(messages: readonly unknown[]): Message[] {
+  return messages.map((message, index) => {
+    const path = `messages[${index}]`;
+    if (!isObject(message)) throw wrong(path, 'an object');
+    const { content, role } = message;
+    if (role !== 'user' && role !== 'assistant' && role !== 'system')
+      throw wrong(`${path}.role`, '"user", "assistant" or "system"');
+    const parts = readContent(content, `${path}.content`);
+    return { role, parts: role === 'assistant' ? withSearches(parts) : parts };
+  });
+}
+
+/** A text, or a list of blocks. Empty texts are nothing (M-03). */
+export function readContent(content: unknown, path: string): Part[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  if (!Array.isArray(content)) throw wrong(path, 'a string or a list of blocks');
+  return content.flatMap((block, index) => readBlock(block, `${path}[${index}]`));
+}
+
+function readBlock(block: unknown, path: string): Part | Part[] {
+  if (typeof block === 'string') return { type: 'text', text: block };
+  if (!isObject(block)) throw wrong(path, 'an object');
+  const type = textAt(block, 'type', `${path}.type`);
+  switch (type) {
+    case null:
+      throw wrong(`${path}.type`, 'a string');
+    case 'text':
+      return { type, text: textAt(block, 'text', `${path}.text`) ?? '', ...cacheOf(block) };
+    case 'image':
+      return imageBlock(block, path);
+    case 'document':
+      return documentBlock(block, path);
+    case 'tool_use':
+      return callBlock(block, path);
+    case 'tool_result':
+      return resultBlock(block, path);
+    case 'thinking':
+      return thinkingPart(block, path);
+    case 'redacted_thinking':
+      return {
+        type: 'reasoning',
+        text: '',
+        summary: false,
+        sealed: sealOf(textOf(block['data']), 'redacted'),
+      };
+    default:
+      return nativeBlock(type, block);
+  }
+}
+
+function thinkingPart(block: JsonObject, path: string): ReasoningPart {
+  const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
+  const signature = textOf(block['signature']);
+  const carried = carriedWithThought(signature);
+  const sealed = carried === null ? sealOf(signature, 'signature') : sealCarried(carried.sealed);
+  return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
+}
+
+function nativeBlock(name: string, value: JsonObject): NativePart {
+  return { type: 'native', format: 'anthropic-messages', name, value, text: wordsOf(name, value) };
+}
+
+/** The seal that stands in a block: its maker's, perhaps another format's that was carried here. */
+function sealOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
+  if (value === '') return null;
+  return carriedSeal(value) ?? { format: 'anthropic-messages', kind, value };
+}
+
+export function cacheOf(block: JsonObject): { cache?: CacheMark } {
+  const control = block['cache_control'];
+  if (!isObject(control)) return {};
+  const ttl = control['ttl'];
+  return { cache: { ttl: ttl === '1h' ? 3600 : ttl === '5m' ? 300 : null } };
+}
+
+function imageBlock(block: JsonObject, path: string): ImagePart {
+  const source = readSource(objectAt(block, 'source', `${path}.source`), path);
+  if (source.kind === 'text') throw wrong(`${path}.source.type`, '"base64", "url" or "file"');
+  return { type: 'image', source, ...cacheOf(block) };
+}
+
+/** A document. What the caller says about it is a text before it; one with images in it has no like elsewhere. */
+function documentBlock(block: JsonObject, path: string): Part[] {
+  const told = objectAt(block, 'source', `${path}.source`);
+  if (told?.['type'] === 'content' && !isAllText(told['content'])) return [nativeBlock('document', block)];
+  const source = readSource(told, path);
+  const name = textAt(block, 'title', `${path}.title`);
+  const context = textAt(block, 'context', `${path}.context`);
+  const citations = objectOf(block['citations'])['enabled'];
+  return [
+    ...(context === null ? [] : [{ type: 'text' as const, text: context }]),
+    {
+      type: 'file',
+      source,
+      ...(name === null ? {} : { name }),
+      ...(typeof citations === 'boolean' ? { citations } : {}),
+      ...cacheOf(block),
+    },
+  ];
+}
+
+/** What a document says whose pictures stand among its texts, one by one. */
+function partsOfDocument(block: JsonObject, path: string): Part[] {
+  const source = objectOf(block['source']);
+  const told = ['title', 'context'].map((name) => textOf(block[name])).filter((text) => text !== '');
+  return [
+    ...told.map((text) => ({ type: 'text' as const, text: `${text}\n\n` })),
+    ...readContent(source['content'], `${path}.content.source.content`),
+  ];
+}
+
+function isAllText(content: unknown): boolean {
+  return typeof content === 'string' || listOf(content).every((block) => objectOf(block)['type'] === 'text');
+}
+
+function readSource(source: JsonObject | null, path: string): Source | { kind: 'text'; text: string } {
+  const said = (name: string) => textAt(objectOf(source), name, `${path}.source.${name}`) ?? '';
+  switch (source?.['type']) {
+    case 'base64':
+      return { kind: 'data', mediaType: said('media_type'), base64: said('data') };
+    case 'url':
+      return { kind: 'url', url: said('url') };
+    case 'file':
+      return { kind: 'file', id: said('file_id'), format: 'anthropic-messages' };
+    case 'text':
+      return { kind: 'text', text: said('data') };
+    case 'content':
+      return { kind: 'text', text: textsIn(source['content']) };
+    default:
+      throw wrong(`${path}.source.type`, '"base64", "url", "file", "text" or "content"');
+  }
+}
+
+function textsIn(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return listOf(content)
+    .map((block) => textOf(objectOf(block)['text']))
+    .join('\n');
+}
+
+function callBlock(block: JsonObject, path: string): Part {
+  const name = textAt(block, 'name', `${path}.name`);
+  const id = textAt(block, 'id', `${path}.id`);
+  if (name === null) throw wrong(`${path}.name`, 'a string');
+  if (id === null) throw wrong(`${path}.id`, 'a string');
+  const input = block['input'];
+  return {
+    type: 'tool-call',
+    id,
+    name,
+    kind: 'function',
+    input:
+      input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    ...cacheOf(block),
+  };
+}
+
+function resultBlock(block: JsonObject, path: string): ToolResultPart {
+  const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
+  if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
+  const worded = new Set<Part>();
+  const read = readContent(block['content'], `${path}.content`).flatMap((part): Part[] => {
+    if (part.type !== 'native') return [part];
+    if (part.name === 'document') return partsOfDocument(part.value, path);
+    const words: Part = { type: 'text', text: part.text ?? `[${part.name}]` };
+    worded.add(words);
+    return [words];
+  });
+  const parts = setOff(read, (part) => worded.has(part));
+  return {
+    type: 'tool-result',
+    callId,
+    kind: 'function',
+    parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
+    isError: block['is_error'] === true,
+    ...cacheOf(block),
+  };
+}

@@ -1,0 +1,84 @@
+import { type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type OutputShape,
+  type Reasoning,
+} from '../../model/conversation.ts';
+import { readContent, readMessages } from './content-decode.ts';
+import { ownMembers, STANDARD_ONLY } from './own-members.ts';
+import { readChoice, readTools } from './tools-decode.ts';
+
+/** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
+export function decodeRequest(body: JsonObject): Conversation {
+  const { choice, parallel } = readChoice(objectAt(body, 'tool_choice'));
+  const outputConfig = objectOf(objectAt(body, 'output_config'));
+  const members = ownMembers(body);
+  const userId = objectOf(objectAt(body, 'metadata'))['user_id'];
+  const messages = readMessages(listAt(body, 'messages'));
+  const begin = messages.findIndex(({ role }) => role !== 'system');
+  const leading = begin === -1 ? messages : messages.slice(0, begin);
+  return {
+    ...emptyConversation(textOf(body['model'])),
+    system: [...readContent(body['system'], 'system'), ...leading.flatMap(({ parts }) => parts)].filter(
+      (part) => part.type === 'text',
+    ),
+    messages: messages.slice(leading.length),
+    tools: readTools(listAt(body, 'tools')),
+    toolChoice: choice,
+    parallelToolCalls: parallel,
+    maxOutputTokens: numberAt(body, 'max_tokens'),
+    temperature: numberAt(body, 'temperature'),
+    topP: numberAt(body, 'top_p'),
+    topK: numberAt(body, 'top_k'),
+    stop: stopOf(body),
+    reasoning: readReasoning(
+      objectAt(body, 'thinking'),
+      textAt(outputConfig, 'effort', 'output_config.effort'),
+    ),
+    // `output_format` is its name in the beta of structured outputs (2025-11-13).
+    output: readOutput(
+      objectAt(outputConfig, 'format', 'output_config.format') ?? objectAt(body, 'output_format'),
+    ),
+    serviceTier: body['service_tier'] === STANDARD_ONLY ? 'default' : null,
+    userId: typeof userId === 'string' ? userId : null,
+    stream: flagAt(body, 'stream') ?? false,
+    includeUsage: true,
+    extras: members === null ? null : { format: 'anthropic-messages', members },
+  };
+}
+
+function stopOf(body: JsonObject): string[] {
+  return listAt(body, 'stop_sequences').map((stop, index) => {
+    if (typeof stop !== 'string') throw wrong(`stop_sequences[${index}]`, 'a string');
+    return stop;
+  });
+}
+
+function readReasoning(thinking: JsonObject | null, effort: string | null): Reasoning | null {
+  const said = {
+    effort,
+    budgetTokens: null,
+    display: thinking === null ? null : textAt(thinking, 'display', 'thinking.display'),
+  };
+  switch (thinking?.['type']) {
+    case undefined:
+      return effort === null ? null : { mode: 'adaptive', ...said };
+    case 'enabled':
+      return { mode: 'on', ...said, budgetTokens: numberAt(objectOf(thinking), 'budget_tokens') };
+    case 'adaptive':
+      return { mode: 'adaptive', ...said };
+    case 'disabled':
+      return { mode: 'off', ...said };
+    default:
+      // A way of thinking that came later goes along with the members that only this format has.
+      return effort === null ? null : { mode: 'adaptive', ...said };
+  }
+}
+
+function readOutput(format: JsonObject | null): OutputShape {
+  if (format?.['type'] !== 'json_schema') return { kind: 'text' };
+  const schema = objectAt(format, 'schema', 'output_config.format.schema') ?? {};
+  return { kind: 'schema', name: null, description: null, schema, strict: null };
+}

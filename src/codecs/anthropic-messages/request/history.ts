@@ -1,0 +1,89 @@
+import type { HistoryCodec, Stripping } from '../../history/history.ts';
+import { elementsOf, rewriteElements, rewriteField } from '../../json/fields.ts';
+import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
+import { searchInWords } from '../search.ts';
+import { thinkingAfter } from './thinking.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['signature'], begins: ['mg1.', 'bWcxL'], strip: withoutThinking },
+  refusals: [
+    {
+      refused: /signature|thinking.{0,20} block|redacted_thinking|block_binding/i,
+      name: 'reasoning',
+      strip: withoutThinking,
+    },
+    { refused: /encrypted_(content|index)/i, name: 'web_search_tool_result', strip: withoutFoundPages },
+  ],
+  // A thought without a signature is another vendor's where the vendor signs all of them.
+  signsThoughts: ({ signedThinking }) => signedThinking,
+};
+
+/**
+ * The request without thoughts that its vendor did not seal, or refuses. Where the turn that goes on has none left before
+ * its calls, thinking is asked for in a way that the vendor takes there.
+ */
+function withoutThinking(request: Buffer, { model, takes }: Stripping): Buffer {
+  let messages: Buffer | null = null;
+  const stripped = rewriteField(request, 'messages', (list) => {
+    messages = rewriteElements(list, (message) => withoutThoughts(message, takes));
+    return messages;
+  });
+  if (stripped === request || messages === null) return request;
+  const last = lastAnswer(messages);
+  return rewriteField(stripped, 'thinking', (value) => {
+    const thinking = parseObject(value.toString('utf8'));
+    const after = thinking === null ? null : thinkingAfter(model, thinking, last);
+    return after === thinking ? value : Buffer.from(JSON.stringify(after));
+  });
+}
+
+const THINKING = 'thinking';
+
+function withoutThoughts(message: Buffer, takes: Stripping['takes']): Buffer | null {
+  if (!message.includes(THINKING)) return message;
+  let left = 0;
+  const stripped = rewriteField(message, 'content', (content) =>
+    rewriteElements(content, (block) => {
+      const goes = isTaken(block, takes);
+      if (!goes) left += 1;
+      return goes ? null : block;
+    }),
+  );
+  return stripped !== message && left === 0 ? null : stripped;
+}
+
+function isTaken(block: Buffer, takes: Stripping['takes']): boolean {
+  if (!block.includes(THINKING)) return false;
+  const { data, signature, type } = parseObject(block.toString('utf8')) ?? {};
+  if (type === 'thinking') return takes(textOf(signature));
+  return type === 'redacted_thinking' && takes(textOf(data));
+}
+
+/** The blocks of the last message of the assistant. */
+function lastAnswer(messages: Buffer): JsonObject[] {
+  let last: JsonObject = {};
+  for (const { end, start } of elementsOf(messages)) {
+    const message = messages.subarray(start, end);
+    const read = message.includes('"assistant"') ? parseObject(message.toString('utf8')) : null;
+    if (read?.['role'] === 'assistant') last = read;
+  }
+  return listOf(last['content']).map(objectOf);
+}
+
+/** Searches in words, and texts without the passages that they rest on: what was found is sealed for one vendor. */
+function withoutFoundPages(request: Buffer): Buffer {
+  return rewriteField(request, 'messages', (list) =>
+    rewriteElements(list, (message) => rewriteField(message, 'content', withoutPages)),
+  );
+}
+
+function withoutPages(content: Buffer): Buffer {
+  return rewriteElements(content, (block) => {
+    const read = parseObject(block.toString('utf8'));
+    if (!isObject(read)) return block;
+    const text = searchInWords(read);
+    if (text !== null) return Buffer.from(JSON.stringify({ type: 'text', text }));
+    if (read['type'] !== 'text' || !Array.isArray(read['citations'])) return block;
+    return rewriteField(block, 'citations', () => null);
+  });
+}

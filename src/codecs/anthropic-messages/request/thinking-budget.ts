@@ -1,0 +1,15 @@
+import { countIn, isObject, type JsonObject } from '../../json/values.ts';
+
+/** The least budget for thinking that Anthropic takes, and what it must leave for the answer. */
+const LEAST_BUDGET = 1024;
+
+/** Thinking to a budget counts towards the bound and must stay below it. */
+export function fitOutputCap(request: JsonObject, most: number): JsonObject {
+  const { thinking } = request;
+  const asked = isObject(thinking) ? countIn(thinking['budget_tokens']) : null;
+  if (!isObject(thinking) || asked === null || asked < most) return request;
+  const budget = Math.max(LEAST_BUDGET, most - LEAST_BUDGET);
+  if (budget < most) return { ...request, thinking: { ...thinking, budget_tokens: budget } };
+  const { thinking: _, ...rest } = request;
+  return rest;
+}

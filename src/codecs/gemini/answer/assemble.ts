@@ -1,0 +1,180 @@
+import type { Frame } from '../../../lib/sse.ts';
+import { numberOf } from '../../json/lossless.ts';
+import { addTo, overlay } from '../../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { encodeFrames, ValueFrame } from '../../stream/frames.ts';
+import {
+  blockReasonIn,
+  chunksOf,
+  contentName,
+  finishReasonIn,
+  isErrorFrame,
+  partsIn,
+  unwrapped,
+} from './chunk.ts';
+import { PartialArgs, willContinue } from './partial-args.ts';
+
+/**
+ * A complete answer as a stream: the one chunk that it is. One that does not say why it ended is whole all the same,
+ * and clients wait for a reason.
+ */
+export function framesOf(response: Record<string, unknown>): Frame[] {
+  const chunk = unwrapped(response);
+  const candidates = listOf(chunk['candidates']).filter(isObject);
+  if (candidates.length === 0 || candidates.some((candidate) => finishReasonIn(candidate) !== ''))
+    return [new ValueFrame('', chunk)];
+  const ended = candidates.map((candidate) => ({ ...candidate, finishReason: 'STOP' }));
+  return [new ValueFrame('', { ...chunk, candidates: ended })];
+}
+
+export function encodeFramesOf(response: Record<string, unknown>): string {
+  return encodeFrames(framesOf(response));
+}
+
+interface CandidateSoFar {
+  /** Members beside the content. */
+  members: JsonObject;
+  /** The log probabilities of the tokens so far; null while none came. */
+  logprobs: JsonObject | null;
+  /** The content without its parts; null while none came. */
+  content: JsonObject | null;
+  parts: JsonObject[];
+  /** The call that goes on in the next part. */
+  open: { call: JsonObject; args: PartialArgs } | null;
+}
+
+/**
+ * A complete stream as the answer it stands for: text of one kind in one part, and of everything that every chunk
+ * repeats the last. Null when the stream failed or was cut.
+ */
+export function assemble(frames: Frame[]): Record<string, unknown> | null {
+  const answer: JsonObject = {};
+  const candidates = new Map<number, CandidateSoFar>();
+  let finished = false;
+  for (const frame of frames) {
+    const chunks = chunksOf(frame);
+    if (isErrorFrame(frame, chunks)) {
+      if (!finished) return null;
+      continue;
+    }
+    for (const { candidates: found, ...members } of chunks ?? []) {
+      overlay(answer, members);
+      finished ||= blockReasonIn(members) !== '';
+      for (const candidate of listOf(found).filter(isObject)) {
+        finished ||= finishReasonIn(candidate) !== '';
+        addCandidate(candidates, candidate);
+      }
+    }
+  }
+  if (!finished) return null;
+  const ordered = [...candidates].sort(([a], [b]) => a - b).map(([, soFar]) => soFar);
+  if (ordered.some(({ open }) => open !== null)) return null;
+  if (ordered.length === 0) return answer;
+  return { candidates: ordered.map(finish), ...answer };
+}
+
+function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: JsonObject): void {
+  const { content, logprobsResult, ...members } = candidate;
+  const index = numberOf(candidate['index']) ?? 0;
+  const soFar = candidates.get(index) ?? {
+    members: {},
+    logprobs: null,
+    content: null,
+    parts: [],
+    open: null,
+  };
+  candidates.set(index, soFar);
+  overlay(soFar.members, members);
+  if (isObject(logprobsResult)) {
+    soFar.logprobs ??= {};
+    addLogprobs(soFar.logprobs, logprobsResult);
+  }
+  if (isObject(content)) {
+    const { parts: _, ...others } = content;
+    soFar.content ??= {};
+    overlay(soFar.content, others);
+  }
+  for (const [place, part] of partsIn(candidate).entries()) addPart(soFar, part, place === 0);
+}
+
+/** Every chunk has the log probabilities of its own tokens. */
+function addLogprobs(target: JsonObject, later: JsonObject): void {
+  for (const [name, value] of Object.entries(later)) {
+    if (name === '__proto__') continue;
+    if (!Array.isArray(value)) {
+      target[name] = value;
+      continue;
+    }
+    if (!Array.isArray(target[name])) target[name] = [];
+    for (const one of value) addTo(target, name, one);
+  }
+}
+
+/** Adds a part; the first of a chunk may go on with the last of the one before. */
+function addPart(soFar: CandidateSoFar, part: JsonObject, first: boolean): void {
+  if (contentName(part) === 'functionCall') {
+    addCall(soFar, part, objectOf(part['functionCall']));
+    return;
+  }
+  const last = soFar.parts.at(-1);
+  if (first && last !== undefined && isBareText(part)) {
+    if (part['text'] === '') return;
+    if (goesOn(last, part)) {
+      soFar.parts[soFar.parts.length - 1] = { ...last, text: textOf(last['text']) + textOf(part['text']) };
+      return;
+    }
+  }
+  soFar.parts.push(part);
+}
+
+/** A part with nothing but words. */
+function isBareText(part: JsonObject): boolean {
+  return (
+    Object.keys(part).every((name) => name === 'text' || name === 'thought') &&
+    typeof part['text'] === 'string'
+  );
+}
+
+/** Whether words belong to the part before them. A signed thought is at its end; the seal of a text stands before it. */
+function goesOn(last: JsonObject, part: JsonObject): boolean {
+  const { thoughtSignature, ...bare } = last;
+  const thought = last['thought'] === true;
+  if (!isBareText(bare) || thought !== (part['thought'] === true)) return false;
+  return thoughtSignature === undefined || (!thought && last['text'] !== '');
+}
+
+function addCall(soFar: CandidateSoFar, part: JsonObject, call: JsonObject): void {
+  const { open } = soFar;
+  if (open !== null && textOf(call['name']) === '') {
+    open.args.add(call);
+    if (!willContinue(call)) close(soFar);
+    return;
+  }
+  if (textOf(call['name']) === '' && Object.keys(call).length === 0) return;
+  close(soFar);
+  if (!willContinue(call) && !Array.isArray(call['partialArgs'])) {
+    soFar.parts.push(part);
+    return;
+  }
+  const { partialArgs: _, willContinue: __, ...whole } = call;
+  soFar.parts.push({ ...part, functionCall: whole });
+  soFar.open = { call: whole, args: new PartialArgs(call) };
+  if (!willContinue(call)) close(soFar);
+}
+
+/** Gives a call whose last piece came its arguments. */
+function close(soFar: CandidateSoFar): void {
+  const { open } = soFar;
+  if (open === null) return;
+  open.call['args'] = open.args.args;
+  soFar.open = open.args.broken ? open : null;
+}
+
+function finish({ content, logprobs, members, parts }: CandidateSoFar): JsonObject {
+  const said = parts.length > 0 ? { parts } : {};
+  return {
+    ...(content === null ? {} : { content: { ...said, ...content } }),
+    ...members,
+    ...(logprobs === null ? {} : { logprobsResult: logprobs }),
+  };
+}

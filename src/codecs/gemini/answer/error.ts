@@ -1,0 +1,107 @@
+import type { ErrorKind, GatewayError } from '../../../lib/error.ts';
+import type { Frame } from '../../../lib/sse.ts';
+import type { ReportedError } from '../../codec.ts';
+import { numberOf } from '../../json/lossless.ts';
+import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
+import { readVendorError } from '../../openai-shared/error.ts';
+import { encodeFrame } from '../../stream/frames.ts';
+import { chunksIn, errorIn } from './chunk.ts';
+
+/** Google's canonical error names (google.rpc.Code) for each kind of failure. */
+const statusOfKind: Readonly<Record<ErrorKind, string>> = {
+  invalid_request: 'INVALID_ARGUMENT',
+  authentication: 'UNAUTHENTICATED',
+  billing: 'RESOURCE_EXHAUSTED',
+  permission: 'PERMISSION_DENIED',
+  not_found: 'NOT_FOUND',
+  too_large: 'INVALID_ARGUMENT',
+  rate_limit: 'RESOURCE_EXHAUSTED',
+  overloaded: 'UNAVAILABLE',
+  timeout: 'DEADLINE_EXCEEDED',
+  server: 'INTERNAL',
+};
+
+/** `{"error":{"code","message","status"}}`, with when to try again as Google's `RetryInfo`, for its clients read no header. */
+export function encodeError(error: GatewayError): Record<string, unknown> {
+  const retry = error.retryAfter;
+  const details =
+    retry === null
+      ? {}
+      : { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: `${retry}s` }] };
+  return {
+    error: { code: error.status, message: error.message, status: statusOfKind[error.kind], ...details },
+  };
+}
+
+/** An error of its shape: Google's own clients want the number, and the name of the status beside it. */
+export function errorBody(json: JsonObject): JsonObject | null {
+  const { error } = json;
+  if (!isObject(error) || textOf(error['message']) === '') return null;
+  return numberOf(error['code']) !== null && typeof error['status'] === 'string' ? json : null;
+}
+
+/** An error as the last chunk of a stream, without a `finishReason` (R-14). */
+export function encodeErrorFrame(error: GatewayError): string {
+  return encodeFrame('', encodeError(error));
+}
+
+/** What the names of google.rpc.Code mean in HTTP (google/rpc/code.proto). */
+const statusOfName: Readonly<Record<string, number>> = table({
+  CANCELLED: 499,
+  UNKNOWN: 500,
+  INVALID_ARGUMENT: 400,
+  DEADLINE_EXCEEDED: 504,
+  NOT_FOUND: 404,
+  ALREADY_EXISTS: 409,
+  PERMISSION_DENIED: 403,
+  UNAUTHENTICATED: 401,
+  RESOURCE_EXHAUSTED: 429,
+  FAILED_PRECONDITION: 400,
+  ABORTED: 409,
+  OUT_OF_RANGE: 400,
+  UNIMPLEMENTED: 501,
+  INTERNAL: 500,
+  UNAVAILABLE: 503,
+  DATA_LOSS: 500,
+});
+
+/** The failure in a chunk or body: `{"error":{code,message,status,details}}`, or the array that a stream of it is. */
+export function readError(frame: Pick<Frame, 'data'>): ReportedError {
+  const failed = chunksIn(frame.data)
+    ?.map(errorIn)
+    .find((error) => error !== null);
+  return failed === undefined || failed === null ? readVendorError(frame.data) : readGoogleError(failed);
+}
+
+/** The failure in Google's error object. A key that is not valid is said with 400 there (R-03). */
+function readGoogleError(error: JsonObject | string): ReportedError {
+  const read = readVendorError(error);
+  if (typeof error === 'string') return read;
+  if (detailsOf(error).invalidKey) return { ...read, status: 401 };
+  const { code, status } = error;
+  const number = numberOf(code) ?? 0;
+  const isStatus = number >= 400 && number <= 599;
+  const named = statusOfName[textOf(status)];
+  return isStatus || named === undefined ? read : { ...read, status: named };
+}
+
+/** What the details of Google's error object say beside its message. */
+export interface ErrorDetails {
+  invalidKey: boolean;
+  /** Whole seconds after which to try again (`RetryInfo`), for its servers send no header; null when it says none. */
+  retryAfter: number | null;
+}
+
+export function detailsOf(error: JsonObject): ErrorDetails {
+  const details = listOf(error['details']).map(objectOf);
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(details.find(isRetryInfo)?.['retryDelay']))?.[1];
+  const seconds = Math.ceil(Number(delay ?? 0));
+  return {
+    invalidKey: details.some((detail) => detail['reason'] === 'API_KEY_INVALID'),
+    retryAfter: seconds > 0 && Number.isSafeInteger(seconds) ? seconds : null,
+  };
+}
+
+function isRetryInfo(detail: JsonObject): boolean {
+  return textOf(detail['@type']).endsWith('google.rpc.RetryInfo');
+}

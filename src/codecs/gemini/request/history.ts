@@ -1,0 +1,49 @@
+import type { HistoryCodec, Stripping } from '../../history/history.ts';
+import { fieldOf, rewriteElements, rewriteField, rewriteFields } from '../../json/fields.ts';
+import { isObject, type JsonObject, parseObject, textOf } from '../../json/values.ts';
+import { NO_SIGNATURE } from '../signature.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['thoughtSignature', 'thought_signature'], begins: ['bWcxL'], strip: withoutSignatures },
+  refusals: [{ refused: /thought[ _]?signature/i, name: 'reasoning', strip: withoutSignatures }],
+};
+
+const unsigned = fieldOf('thoughtSignature', Buffer.from(JSON.stringify(NO_SIGNATURE)));
+const names: ReadonlySet<string> = new Set(['thoughtSignature', 'thought_signature']);
+
+/** The request without signatures that its vendor did not make, or refuses. */
+function withoutSignatures(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+  return rewriteField(request, 'contents', (contents) =>
+    rewriteElements(contents, (content) => {
+      let left = 0;
+      const stripped = rewriteField(content, 'parts', (parts) =>
+        rewriteElements(parts, (part) => {
+          const written = withoutSignature(part, takes);
+          if (written !== null) left += 1;
+          return written;
+        }),
+      );
+      return stripped !== content && left === 0 ? null : stripped;
+    }),
+  );
+}
+
+function withoutSignature(part: Buffer, takes: Stripping['takes']): Buffer | null {
+  if (!part.includes('hought')) return part;
+  const read = parseObject(part.toString('utf8')) ?? {};
+  const signature = signatureOf(read);
+  if (signature === '' || signature === NO_SIGNATURE || !takes(signature)) return part;
+  // An empty text is there for its signature alone, and refused without.
+  if (read['text'] === '') return null;
+  // Newer models want one on a call; this one they take for a call of another model.
+  let placeholder = isObject(read['functionCall']) ? unsigned : null;
+  return rewriteFields(part, ({ name, whole }) => {
+    if (!names.has(name)) return whole;
+    const written = placeholder;
+    placeholder = null;
+    return written;
+  });
+}
+
+const signatureOf = (part: JsonObject): string =>
+  textOf(part['thoughtSignature']) || textOf(part['thought_signature']);

@@ -1,0 +1,68 @@
+import type { JsonObject } from '../../json/values.ts';
+import type { Conversation, FunctionTool, Tool, ToolChoice } from '../../model/conversation.ts';
+
+/** `tools`: all functions in one, then each of the vendor's own. */
+export function toolList({ tools }: Conversation): JsonObject[] {
+  const functions = tools.filter((tool) => tool.kind === 'function').map(declarationOf);
+  const hosted = tools.filter((tool) => functions.length === 0 || !isForeignSearch(tool)).flatMap(hostedOf);
+  return [...(functions.length === 0 ? [] : [{ functionDeclarations: functions }]), ...hosted];
+}
+
+/**
+ * A search that the caller asked for in another format. Next to functions it is left out: models before Gemini 3
+ * refuse the two together, and the later ones send calls of the search that such a caller could not give back.
+ */
+function isForeignSearch(tool: Tool): boolean {
+  return tool.kind === 'web-search' && tool.native.format !== 'gemini';
+}
+
+function declarationOf({ description, name, schema }: FunctionTool): JsonObject {
+  return {
+    name,
+    ...(description === null ? {} : { description }),
+    // Left out where nothing is said: the vendor takes no object without properties in its own language.
+    ...(schema === null ? {} : { parametersJsonSchema: schema }),
+  };
+}
+
+function hostedOf(tool: Tool): JsonObject[] {
+  switch (tool.kind) {
+    case 'web-search':
+      if (!isForeignSearch(tool)) return [tool.native.value];
+      return [{ googleSearch: {} }];
+    case 'native':
+      return tool.format === 'gemini' ? [tool.value] : [];
+    case 'function':
+    case 'custom':
+      return [];
+  }
+}
+
+/** `toolConfig` (T-04); undefined where nothing is said, or there is no function to choose. */
+export function toolConfigOf({ toolChoice, tools }: Conversation): JsonObject | undefined {
+  const names = new Set(tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])));
+  if (toolChoice === null || names.size === 0) return undefined;
+  return { functionCallingConfig: choiceOf(toolChoice, names) };
+}
+
+function choiceOf(choice: ToolChoice, known: ReadonlySet<string>): JsonObject {
+  switch (choice.kind) {
+    case 'auto':
+      return { mode: 'AUTO' };
+    case 'none':
+      return { mode: 'NONE' };
+    case 'required':
+      return { mode: 'ANY' };
+    case 'tool':
+      return narrowed('ANY', [choice.name], known);
+    case 'allowed':
+      // In the mode AUTO the vendor takes no names.
+      return narrowed(choice.required ? 'ANY' : 'VALIDATED', choice.names, known);
+  }
+}
+
+function narrowed(mode: string, names: readonly string[], known: ReadonlySet<string>): JsonObject {
+  const allowed = names.filter((name) => known.has(name));
+  if (allowed.length > 0) return { mode, allowedFunctionNames: allowed };
+  return { mode: mode === 'VALIDATED' ? 'AUTO' : mode };
+}

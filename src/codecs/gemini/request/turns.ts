@@ -1,0 +1,134 @@
+import { isEmpty } from '../../adapt/joined-texts.ts';
+import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../model/conversation.ts';
+import { NO_SIGNATURE } from '../signature.ts';
+import { partsOf, resultOf, wordsOfResult } from './content-encode.ts';
+import { isThirdGeneration } from './models.ts';
+
+interface Turn {
+  role: 'user' | 'model';
+  parts: JsonObject[];
+}
+
+/** What the user says where the vendor wants a turn of the user and the caller has none. */
+const OPENING: JsonObject = { text: 'Go on.' };
+
+/** Whether the contents of an encoded request hold a turn that the client did not write. */
+export function addsTurn({ contents }: JsonObject): boolean {
+  return listOf(contents).some((content) => listOf(objectOf(content)['parts']).includes(OPENING));
+}
+
+/**
+ * Messages as the vendor wants them: neighbours of one role are one turn, the first turn is the user's, and every
+ * call is answered in the turn after it, in the order of the calls (M-02, M-09, M-11).
+ */
+export function contentsOf(messages: readonly Message[], model: string): JsonObject[] {
+  const third = isThirdGeneration(model);
+  const turns: Turn[] = [];
+  for (const { calls, parts, role } of joined(messages)) {
+    const wire = role === 'model' ? partsOf(parts) : answering(parts, calls, third);
+    if (wire.length > 0) turns.push({ role, parts: wire });
+    else if (role === 'user' && turns.length > 0) turns.push({ role, parts: [OPENING] });
+  }
+  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', parts: [OPENING] });
+  return (third ? signed(turns) : turns).map((turn) => ({ ...turn }));
+}
+
+interface Spoken {
+  role: Turn['role'];
+  parts: Part[];
+  /** The calls of the turn before, which wait for their results. */
+  calls: ToolCallPart[];
+}
+
+/** Neighbours of one role as one. A turn of calls that nobody answered has an empty one after it. */
+function joined(messages: readonly Message[]): Spoken[] {
+  const result: Spoken[] = [];
+  const push = (role: Turn['role'], parts: readonly Part[]) => {
+    const last = result.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else result.push({ role, parts: [...parts], calls: last?.role === 'model' ? callsIn(last.parts) : [] });
+  };
+  for (const { parts, role } of messages) {
+    const said = role === 'system' ? remindersOf(parts) : parts;
+    // A turn of the user that says nothing is a turn all the same: without it the vendor would go on with its own.
+    if (said.some(speaks) || (role === 'user' && isEmpty({ parts })))
+      push(role === 'assistant' ? 'model' : 'user', said);
+  }
+  const last = result.at(-1);
+  if (last?.role === 'model' && callsIn(last.parts).length > 0) push('user', []);
+  return result;
+}
+
+function callsIn(parts: readonly Part[]): ToolCallPart[] {
+  return parts.filter((part) => part.type === 'tool-call');
+}
+
+/** Whether a part leaves anything on the wire. */
+function speaks(part: Part): boolean {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text !== '';
+    case 'reasoning':
+      return part.sealed?.format === 'gemini';
+    case 'native':
+      return part.format === 'gemini';
+    case 'search':
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** Instructions in the middle of a conversation as words of the user's turn (M-01). */
+function remindersOf(parts: readonly Part[]): Part[] {
+  return parts.flatMap((part) =>
+    part.type === 'text' && part.text.trim() !== ''
+      ? [{ type: 'text', text: `<system-reminder>\n${part.text}\n</system-reminder>` }]
+      : [],
+  );
+}
+
+/** A turn of the user: a result for every call, what results show besides, then what else is said. */
+function answering(parts: readonly Part[], calls: readonly ToolCallPart[], third: boolean): JsonObject[] {
+  const waiting = new Map<string, ToolResultPart[]>();
+  for (const part of parts) {
+    if (part.type !== 'tool-result') continue;
+    const others = waiting.get(part.callId);
+    if (others === undefined) waiting.set(part.callId, [part]);
+    else others.push(part);
+  }
+  const answered = new Set<Part>();
+  const wire = calls.map(({ id, name }) => {
+    const result = waiting.get(id)?.shift() ?? missing(id);
+    answered.add(result);
+    return resultOf(result, name, third);
+  });
+  const rest = parts.flatMap((part) => {
+    if (part.type !== 'tool-result') return partsOf([part]);
+    return answered.has(part) ? [] : wordsOfResult(part);
+  });
+  return [...wire.map(({ part }) => part), ...wire.flatMap(({ beside }) => beside), ...rest];
+}
+
+function missing(callId: string): ToolResultPart {
+  const parts: ToolResultPart['parts'] = [{ type: 'text', text: 'No result was given.' }];
+  return { type: 'tool-result', callId, parts, isError: true, kind: 'function' };
+}
+
+/**
+ * The turns with a placeholder where the vendor would refuse them for want of a signature: on the first call of every
+ * answer. Real signatures are left alone, and so are the calls beside the first, which need none ("Thought
+ * signatures"). Calls before the user last spoke need none either, but keep theirs: what was sent once stays as it was,
+ * so that the vendor finds it in its prompt cache.
+ */
+function signed(turns: readonly Turn[]): Turn[] {
+  return turns.map((turn) => {
+    const first = turn.parts.findIndex((part) => 'functionCall' in part);
+    const call = turn.parts[first];
+    if (turn.role !== 'model' || call === undefined || 'thoughtSignature' in call) return turn;
+    const parts = turn.parts.with(first, { ...call, thoughtSignature: NO_SIGNATURE });
+    return { ...turn, parts };
+  });
+}

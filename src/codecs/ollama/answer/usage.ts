@@ -1,0 +1,68 @@
+import { latin1Text, utf8Length, utf8Text } from '../../../lib/bytes.ts';
+import { argumentText } from '../../adapt/call-arguments.ts';
+import { OPEN_OBJECT, skipSpace } from '../../json/bytes.ts';
+import { JsonCursor } from '../../json/cursor.ts';
+import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
+import { isEmptyUsage } from '../../usage/token-counts.ts';
+import { noUsage, type Usage } from '../../wire-format.ts';
+
+/**
+ * The token counters of an answer's last line (API reference, "Generate a chat message"): the whole prompt, and all
+ * that was generated, thinking included; the format tells neither cached input nor reasoning apart. Null when
+ * nothing was counted.
+ */
+export function countersUsage(answer: JsonObject): Usage | null {
+  const usage: Usage = {
+    ...noUsage,
+    input: countOf(answer['prompt_eval_count']),
+    output: countOf(answer['eval_count']),
+  };
+  return isEmptyUsage(usage) ? null : usage;
+}
+
+/** Usage as the format reports it: two totals. */
+export function counters(usage: Usage | null): { prompt_eval_count: number; eval_count: number } {
+  const told = usage ?? noUsage;
+  const { audioInput, cacheRead, cacheWrite1h, cacheWrite5m, imageInput, input } = told;
+  return {
+    prompt_eval_count: input + cacheRead + cacheWrite5m + cacheWrite1h + audioInput + imageInput,
+    eval_count: told.output + told.reasoning + told.audioOutput + told.imageOutput,
+  };
+}
+
+const counterNames: ReadonlySet<string> = new Set(['prompt_eval_count', 'eval_count']);
+
+/** Usage of a complete answer; null when it reports none, or is no whole JSON object. */
+export function readUsage(body: Uint8Array): Usage | null {
+  const found = rootFields(body, counterNames);
+  return found === null ? null : countersUsage(found);
+}
+
+/** The fields of the object in `bytes` that have one of `names`, the others unread. Null for what is no complete object. */
+function rootFields(bytes: Uint8Array, names: ReadonlySet<string>): JsonObject | null {
+  const open = skipSpace(bytes, 0);
+  if (bytes[open] !== OPEN_OBJECT) return null;
+  const found = new Map<string, unknown>();
+  const cursor = new JsonCursor(bytes, open);
+  while (cursor.next()) {
+    if (cursor.end() === -1) return null;
+    const name = latin1Text(bytes, cursor.nameStart + 1, cursor.nameEnd - 1);
+    if (names.has(name)) found.set(name, JSON.parse(cursor.text()));
+  }
+  return cursor.close === -1 ? null : Object.fromEntries(found);
+}
+
+/** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */
+export function writtenBytes(message: JsonObject): number {
+  let sum = utf8Length(textOf(message['content']) + textOf(message['thinking']));
+  for (const call of listOf(message['tool_calls'])) {
+    const called = objectOf(objectOf(call)['function']);
+    sum += utf8Length(textOf(called['name']) + (argumentText(called['arguments']) ?? ''));
+  }
+  return sum;
+}
+
+/** UTF-8 bytes of generated text in a complete answer. */
+export function responseTextBytes(body: Uint8Array): number {
+  return writtenBytes(objectOf(parseObject(utf8Text(body))?.['message']));
+}

@@ -1,0 +1,128 @@
+import { GatewayError } from '../../../lib/error.ts';
+import { isObject, type JsonObject, textOf } from '../../json/values.ts';
+import {
+  extraMembers,
+  flagAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+  wrong,
+} from '../../json/wire-check.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type FunctionTool,
+  type OutputShape,
+  type Reasoning,
+} from '../../model/conversation.ts';
+import { readMessages } from './messages-decode.ts';
+
+/** Members that are read here, those of `options` by their path; all others are extras. */
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'tools',
+  'stream',
+  'format',
+  'think',
+  'logprobs',
+  'top_logprobs',
+  'options',
+  'options.num_predict',
+  'options.temperature',
+  'options.top_p',
+  'options.top_k',
+  'options.stop',
+  'options.seed',
+  'options.frequency_penalty',
+  'options.presence_penalty',
+]);
+
+/** A chat request (API reference, "Generate a chat message") as a conversation. */
+export function decodeRequest(request: JsonObject): Conversation {
+  const body = { ...request, ...pathsOf(objectAt(request, 'options') ?? {}) };
+  const messages = listAt(body, 'messages');
+  if (messages.length === 0) throw loadRequest();
+  const members = extraMembers(body, known);
+  return {
+    ...emptyConversation(textOf(body['model'])),
+    ...readMessages(messages),
+    tools: listAt(body, 'tools').map((tool, index) => readTool(tool, `tools[${index}]`)),
+    maxOutputTokens: positive(numberAt(body, 'options.num_predict')),
+    temperature: numberAt(body, 'options.temperature'),
+    topP: numberAt(body, 'options.top_p'),
+    topK: positive(numberAt(body, 'options.top_k')),
+    stop: textsAt(body, 'options.stop'),
+    seed: seedOf(numberAt(body, 'options.seed')),
+    frequencyPenalty: numberAt(body, 'options.frequency_penalty'),
+    presencePenalty: numberAt(body, 'options.presence_penalty'),
+    logprobs: flagAt(body, 'logprobs') === true ? (numberAt(body, 'top_logprobs') ?? 0) : null,
+    reasoning: readThink(body['think']),
+    output: readFormat(body['format']),
+    stream: flagAt(body, 'stream') ?? true,
+    includeUsage: true,
+    extras: members === null ? null : { format: 'ollama', members },
+  };
+}
+
+/** The options as members by their path, which is how errors and dropped members name them. */
+function pathsOf(options: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(options).map(([name, value]) => [`options.${name}`, value]));
+}
+
+/** Without messages the vendor loads the model, or unloads it; there is none to load here. */
+function loadRequest(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    '"messages" is empty, which asks Ollama to load a model: the model of this request is not loaded here, so send a message',
+    { param: 'messages' },
+  );
+}
+
+/** Bounds that are 0 or less say that there is no bound (Modelfile reference, `num_predict`). */
+function positive(value: number | null): number | null {
+  return value !== null && value > 0 ? value : null;
+}
+
+/** The vendor takes a negative seed for chance. */
+function seedOf(value: number | null): number | null {
+  return value !== null && value >= 0 ? value : null;
+}
+
+function readTool(tool: unknown, path: string): FunctionTool {
+  if (!isObject(tool)) throw wrong(path, 'an object');
+  if ((textAt(tool, 'type', `${path}.type`) ?? 'function') !== 'function')
+    throw wrong(`${path}.type`, '"function"');
+  const said = objectAt(tool, 'function', `${path}.function`) ?? {};
+  const name = textAt(said, 'name', `${path}.function.name`) ?? '';
+  if (name === '') throw wrong(`${path}.function.name`, 'the name of a tool');
+  return {
+    kind: 'function',
+    name,
+    description: textAt(said, 'description', `${path}.function.description`),
+    schema: objectAt(said, 'parameters', `${path}.function.parameters`),
+    strict: null,
+  };
+}
+
+const efforts: ReadonlySet<unknown> = new Set(['minimal', 'low', 'medium', 'high', 'xhigh', 'max']);
+
+/** `think`: whether to, or how much. */
+function readThink(think: unknown): Reasoning | null {
+  if (think === undefined || think === null || think === '') return null;
+  const said = { budgetTokens: null, display: null };
+  if (think === false) return { mode: 'off', effort: null, ...said };
+  if (think === true) return { mode: 'on', effort: null, ...said };
+  if (!efforts.has(think)) throw wrong('think', 'true, false, "low", "medium" or "high"');
+  return { mode: 'on', effort: textOf(think), ...said };
+}
+
+/** `format`: the word for any JSON, or a schema. */
+function readFormat(format: unknown): OutputShape {
+  if (format === undefined || format === null || format === '') return { kind: 'text' };
+  if (format === 'json') return { kind: 'json' };
+  if (!isObject(format)) throw wrong('format', '"json" or a JSON Schema');
+  return { kind: 'schema', name: null, description: null, schema: format, strict: null };
+}

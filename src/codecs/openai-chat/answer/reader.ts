@@ -1,0 +1,290 @@
+import type { ReportedError } from '../../codec.ts';
+import { sourceOfUrl } from '../../files/data-url.ts';
+import {
+  countIn,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  parseObject,
+  table,
+  textOf,
+} from '../../json/values.ts';
+import type { Sealed } from '../../model/conversation.ts';
+import { cutsOff } from '../../model/end-reason.ts';
+import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import { servedTier } from '../../model/tier.ts';
+import {
+  type ChoiceAnswer,
+  choiceReader,
+  endedWithError,
+  firstChoice,
+} from '../../openai-shared/choice-reader.ts';
+import { isErrorChunk } from '../../openai-shared/choice-stream.ts';
+import { TextTemplate } from '../../stream/text-template.ts';
+import { promptUsage } from '../../usage/token-counts.ts';
+import type { Usage } from '../../wire-format.ts';
+import { ReasoningDetails } from '../reasoning-details.ts';
+import { reasoningIn, thinkingText } from '../text.ts';
+import { callSeal } from '../tool-calls.ts';
+import { CallReader } from './call-reader.ts';
+import { deltaOf, isEmpty } from './delta.ts';
+
+/** The vendor's finish reasons, and words that others have for them. */
+const reasons = table<EndReason>({
+  stop: 'stop',
+  eos: 'stop',
+  end_turn: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'context-full',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'policy',
+});
+
+type Prose = 'text' | 'refusal' | 'reasoning';
+
+/** Reads the first choice of a chat stream (OpenAI API reference, "Chat streaming"), with the vendors' own habits. */
+class ChatAnswer implements ChoiceAnswer {
+  #begun = false;
+  answered = false;
+  #id = '';
+  #next = 0;
+  /** The block of text, refusal or reasoning that is being written. */
+  #prose: { kind: Prose; block: number } | null = null;
+  /** The last block of text, and how many characters of the content stood before it. */
+  #lastText: { block: number; from: number } | null = null;
+  #length = 0;
+  /** Annotations that came before any text. */
+  readonly #early: JsonObject[] = [];
+  readonly #calls = new CallReader({
+    nextBlock: () => this.#nextBlock(),
+    // Ids must differ between the turns of a conversation.
+    idOf: (position) => `call_${this.#id === '' ? '' : `${this.#id}_`}${position}`,
+    before: (call) => this.#sealed(callSeal(call)),
+  });
+  #hasLegacyCall = false;
+  readonly #details = new ReasoningDetails();
+  #reason: string | null = null;
+  #usage: Usage | null = null;
+  #tier: { tier?: string } = {};
+  readonly #pieces = new TextTemplate(plainText);
+
+  get finished(): boolean {
+    return this.#reason !== null;
+  }
+
+  get counted(): boolean {
+    return this.#usage !== null;
+  }
+
+  known(data: string): StreamPart[] | null {
+    const text = this.#pieces.textIn(data);
+    return text === null ? null : this.#say('text', text);
+  }
+
+  seen(data: string): void {
+    if (this.#prose?.kind === 'text') this.#pieces.learn(data);
+  }
+
+  late(chunk: JsonObject): void {
+    this.#noteUsage(chunk, firstChoice(chunk));
+  }
+
+  chunk(chunk: JsonObject): StreamPart[] {
+    const choice = firstChoice(chunk);
+    this.#noteUsage(chunk, choice);
+    this.#noteTier(chunk['service_tier']);
+    const parts = this.#begin(chunk);
+    if (choice === undefined) return parts;
+    this.answered = true;
+    parts.push(...this.#delta(deltaOf(choice)));
+    const reason = choice['finish_reason'];
+    if (typeof reason === 'string' && reason !== '') this.#reason = reason;
+    return parts;
+  }
+
+  /** The last that is said counts; a known shape of a record says the one that it came with. */
+  #noteTier(said: unknown): void {
+    const { tier } = servedTier(said);
+    if (tier === undefined || tier === this.#tier.tier) return;
+    this.#tier = { tier };
+    this.#pieces.forget();
+  }
+
+  #begin(chunk: JsonObject): StreamPart[] {
+    if (this.#begun) return [];
+    this.#begun = true;
+    this.#id = textOf(chunk['id']);
+    return [
+      { type: 'message-start', id: this.#id, model: textOf(chunk['model']), usage: null, ...this.#tier },
+    ];
+  }
+
+  /** Usage stands at the root; Groq has it in `x_groq`, Moonshot in the choice. The last report counts. */
+  #noteUsage(chunk: JsonObject, choice: JsonObject | undefined): void {
+    for (const value of [chunk['usage'], objectOf(chunk['x_groq'])['usage'], choice?.['usage']]) {
+      const usage = isObject(value) ? promptUsage(value) : null;
+      if (usage === null) continue;
+      this.#usage = usage;
+      return;
+    }
+  }
+
+  #nextBlock(): number {
+    this.#next += 1;
+    return this.#next - 1;
+  }
+
+  #delta(delta: JsonObject): StreamPart[] {
+    this.#details.add(delta['reasoning_details']);
+    const parts = this.#say('reasoning', reasoningIn(delta));
+    const { reasoning, text } = contentIn(delta['content']);
+    parts.push(...this.#say('reasoning', reasoning));
+    const seal = callSeal(delta);
+    // In a whole answer Google's seal stands beside the text that it is for, in a stream behind it.
+    const late = this.#prose?.kind === 'text';
+    if (seal !== null && !late) parts.push(...this.#sealed(seal));
+    parts.push(...this.#say('text', text));
+    if (seal !== null && late) parts.push(...this.#sealed(seal));
+    parts.push(...this.#say('refusal', textOf(delta['refusal'])));
+    for (const image of listOf(delta['images'])) parts.push(...this.#image(objectOf(image)));
+    for (const annotation of listOf(delta['annotations'])) parts.push(...this.#cite(objectOf(annotation)));
+    parts.push(...this.#calls.push(delta['tool_calls']));
+    parts.push(...this.#legacyCall(delta['function_call']));
+    return parts;
+  }
+
+  /** The one call of chat before it had tools. Some servers write it beside the same call in `tool_calls`. */
+  #legacyCall(call: unknown): StreamPart[] {
+    if (!isObject(call)) return [];
+    const name = textOf(call['name']);
+    if (!this.#hasLegacyCall && (name === '' || this.#calls.calls(name))) return [];
+    this.#hasLegacyCall = true;
+    return this.#calls.push([{ index: LEGACY_INDEX, function: call }]);
+  }
+
+  #say(kind: Prose, text: string): StreamPart[] {
+    if (text === '') return [];
+    const from = this.#length;
+    if (kind === 'text') this.#length += text.length;
+    if (this.#prose?.kind === kind) return [{ type: `${kind}-delta`, block: this.#prose.block, text }];
+    const parts = kind === 'reasoning' ? this.#closeProse() : this.#sealed();
+    const block = this.#nextBlock();
+    this.#prose = { kind, block };
+    if (kind === 'text') this.#lastText = { block, from };
+    if (kind === 'reasoning') parts.push({ type: 'reasoning-start', block, summary: false });
+    else parts.push({ type: `${kind}-start`, block });
+    parts.push({ type: `${kind}-delta`, block, text });
+    if (kind === 'text') parts.push(...this.#citeEarly(block));
+    return parts;
+  }
+
+  #closeProse(): StreamPart[] {
+    const prose = this.#prose;
+    this.#prose = null;
+    if (prose === null) return [];
+    return prose.kind === 'reasoning'
+      ? [{ type: 'reasoning-end', block: prose.block, sealed: this.#details.take() }]
+      : [{ type: `${prose.kind}-end`, block: prose.block }];
+  }
+
+  /** What ends the open prose, and the seals that came for no words or after them. */
+  #sealed(own: Sealed | null = null): StreamPart[] {
+    const parts = this.#closeProse();
+    for (const sealed of [this.#details.take(), own]) {
+      if (sealed === null) continue;
+      const block = this.#nextBlock();
+      parts.push(
+        { type: 'reasoning-start', block, summary: false },
+        { type: 'reasoning-end', block, sealed },
+      );
+    }
+    return parts;
+  }
+
+  #image({ image_url }: JsonObject): StreamPart[] {
+    const url = textOf(objectOf(image_url)['url']);
+    if (url === '') return [];
+    const before = this.#sealed();
+    return [...before, { type: 'image', block: this.#nextBlock(), source: sourceOfUrl(url) }];
+  }
+
+  #cite(annotation: JsonObject): StreamPart[] {
+    if (this.#lastText === null) {
+      this.#early.push(annotation);
+      return [];
+    }
+    const { block, from } = this.#lastText;
+    return [citationOf(annotation, block, from)];
+  }
+
+  #citeEarly(block: number): StreamPart[] {
+    return this.#early.splice(0).map((annotation) => citationOf(annotation, block, 0));
+  }
+
+  finish(): StreamPart[] | ReportedError {
+    const said = this.#reason ?? 'stop';
+    if (said === 'error') return endedWithError;
+    const told = reasons[said] ?? 'other';
+    const cut = cutsOff(told);
+    if (this.#calls.nameless && !cut)
+      return { status: 502, message: 'The upstream called a tool without naming it' };
+    const any = this.#calls.any;
+    const parts = [...this.#sealed(), ...this.#calls.end(cut)];
+    if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
+    // What was called decides, not what the reason says of it (S-04).
+    const reason = told === 'stop' || told === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : told;
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage: this.#usage, ...this.#tier }];
+  }
+}
+
+/** No call in `tool_calls` has it. */
+const LEGACY_INDEX = -1;
+
+/** A reader for one stream. */
+export function reader(): PartReader {
+  return choiceReader(new ChatAnswer());
+}
+
+function citationOf(annotation: JsonObject, block: number, from: number): StreamPart {
+  const value = objectOf(annotation['url_citation']);
+  const at = (name: string) => {
+    const index = countIn(value[name]);
+    return index === null ? null : Math.max(0, index - from);
+  };
+  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
+  const citation = {
+    url: said('url'),
+    title: said('title'),
+    text: said('content'),
+    start: at('start_index'),
+    end: at('end_index'),
+    native: { format: 'openai-chat' as const, value: annotation },
+  };
+  return { type: 'citation', block, citation };
+}
+
+/** The text of a chunk whose first choice goes on with text, and that says nothing else; null for any other. */
+function plainText(data: string): string | null {
+  const chunk = parseObject(data);
+  const choice = chunk === null ? undefined : firstChoice(chunk);
+  if (chunk === null || choice === undefined || isErrorChunk({ event: '', data }, chunk)) return null;
+  const { content, ...rest } = deltaOf(choice);
+  const others = [chunk['usage'], chunk['x_groq'], choice['usage'], choice['finish_reason']];
+  const said = [...others, ...Object.values({ ...rest, role: null })];
+  return typeof content === 'string' && said.every(isEmpty) ? content : null;
+}
+
+/** Content is text, or a list of parts; Mistral's have thinking among them. */
+function contentIn(content: unknown): { text: string; reasoning: string } {
+  if (typeof content === 'string') return { text: content, reasoning: '' };
+  let text = '';
+  let reasoning = '';
+  for (const part of listOf(content).map(objectOf)) {
+    if (part['type'] === 'thinking') reasoning += thinkingText(part['thinking']);
+    else text += textOf(part['text']);
+  }
+  return { text, reasoning };
+}

@@ -1,0 +1,24 @@
+import type { StreamCodec } from '../../codec.ts';
+import type { JsonObject } from '../../json/values.ts';
+import { classifyChoices, readChoiceStream, sumChoices } from '../../openai-shared/choice-stream.ts';
+import { commentKeepAlive } from '../../stream/keep-alive.ts';
+import { writtenBytes } from '../text.ts';
+import { encodeFramesOf } from './assemble.ts';
+import { deltaOf, isEmpty } from './delta.ts';
+import { framing } from './framing.ts';
+
+/** OpenAI chat completions, streamed. */
+export const stream: StreamCodec = {
+  ...framing,
+  classify: (frame) => classifyChoices(frame, carriesContent),
+  readStream: readChoiceStream,
+  textBytes: (bytes) => sumChoices(bytes, (choice) => writtenBytes(deltaOf(choice))),
+  keepAlive: commentKeepAlive,
+  modelAt: { path: ['model'], once: false },
+  encodeFramesOf,
+};
+
+/** True when the delta holds more than a role and empty values. */
+function carriesContent(choice: JsonObject): boolean {
+  return Object.entries(deltaOf(choice)).some(([key, value]) => key !== 'role' && !isEmpty(value));
+}

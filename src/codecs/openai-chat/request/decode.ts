@@ -1,0 +1,182 @@
+import { GatewayError } from '../../../lib/error.ts';
+import { countIn, isObject, type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import {
+  extraMembers,
+  flagAt,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+  textsAt,
+  wrong,
+} from '../../json/wire-check.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type OutputShape,
+  type Reasoning,
+} from '../../model/conversation.ts';
+import { readMessages } from './messages-decode.ts';
+import { readChoice, readTools } from './tools-decode.ts';
+
+/** Members that are read here; all others are extras. */
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_tokens',
+  'max_completion_tokens',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop',
+  'seed',
+  'frequency_penalty',
+  'presence_penalty',
+  'n',
+  'logprobs',
+  'top_logprobs',
+  'reasoning_effort',
+  'response_format',
+  'verbosity',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'metadata',
+  'store',
+  'stream',
+  'stream_options',
+  'functions',
+  'function_call',
+  'web_search_options',
+  'modalities',
+  'reasoning',
+  'thinking',
+]);
+
+/** A chat request (OpenAI API reference, "Create chat completion") as a conversation. */
+export function decodeRequest(body: JsonObject): Conversation {
+  refuseModalities(body);
+  const stream = flagAt(body, 'stream') ?? false;
+  const members = extraMembers(body, known);
+  const search = objectAt(body, 'web_search_options');
+  return {
+    ...emptyConversation(textOf(body['model'])),
+    ...readMessages(listAt(body, 'messages')),
+    tools: [
+      ...readTools(listAt(body, 'tools')),
+      ...readTools(listAt(body, 'functions').map((called) => ({ type: 'function', function: called }))),
+      ...(search === null ? [] : [searchTool(search)]),
+    ],
+    toolChoice: readChoice(body['tool_choice'] ?? legacyChoice(body['function_call'])),
+    // A function call of old has room for one.
+    parallelToolCalls:
+      flagAt(body, 'parallel_tool_calls') ?? (listAt(body, 'functions').length > 0 ? false : null),
+    maxOutputTokens: numberAt(body, 'max_completion_tokens') ?? numberAt(body, 'max_tokens'),
+    temperature: numberAt(body, 'temperature'),
+    topP: numberAt(body, 'top_p'),
+    topK: numberAt(body, 'top_k'),
+    stop: textsAt(body, 'stop'),
+    seed: numberAt(body, 'seed'),
+    frequencyPenalty: numberAt(body, 'frequency_penalty'),
+    presencePenalty: numberAt(body, 'presence_penalty'),
+    candidates: numberAt(body, 'n'),
+    logprobs: flagAt(body, 'logprobs') === true ? (numberAt(body, 'top_logprobs') ?? 0) : null,
+    reasoning: readReasoning(body),
+    output: readOutput(objectAt(body, 'response_format')),
+    verbosity: textAt(body, 'verbosity'),
+    userId: textAt(body, 'safety_identifier') ?? textAt(body, 'user'),
+    cacheKey: textAt(body, 'prompt_cache_key'),
+    serviceTier: textAt(body, 'service_tier'),
+    metadata: objectAt(body, 'metadata'),
+    store: flagAt(body, 'store'),
+    stream,
+    // A whole answer always reports it.
+    includeUsage: !stream || objectOf(objectAt(body, 'stream_options'))['include_usage'] === true,
+    extras: members === null ? null : { format: 'openai-chat', members },
+  };
+}
+
+function searchTool(options: JsonObject): Conversation['tools'][number] {
+  const location = objectOf(options['user_location']);
+  return {
+    kind: 'web-search',
+    maxUses: null,
+    allowedDomains: null,
+    blockedDomains: null,
+    location:
+      Object.keys(location).length === 0
+        ? null
+        : { type: 'approximate', ...objectOf(location['approximate']) },
+    native: { format: 'openai-chat', value: options },
+  };
+}
+
+/** Spoken answers cannot be translated (Q-20). */
+function refuseModalities(body: JsonObject): void {
+  if (listAt(body, 'modalities').every((one) => one === 'text')) return;
+  throw new GatewayError(
+    'not_translatable',
+    '"modalities" other than text are only served by a provider of this format',
+    {
+      param: 'modalities',
+    },
+  );
+}
+
+/** The vendor's `reasoning_effort`; else what OpenRouter (`reasoning`) or DeepSeek, Kimi and GLM (`thinking`) have for it. */
+function readReasoning(body: JsonObject): Reasoning | null {
+  const said = { budgetTokens: null, display: null };
+  const effort = textAt(body, 'reasoning_effort');
+  if (effort === 'none') return { mode: 'off', effort: null, ...said };
+  if (effort !== null) return { mode: 'on', effort, ...said };
+  const { reasoning, thinking } = body;
+  if (isObject(reasoning)) {
+    const word = textOf(reasoning['effort']);
+    if (reasoning['enabled'] === false || word === 'none') return { mode: 'off', effort: null, ...said };
+    const { max_tokens: budget, exclude } = reasoning;
+    return {
+      mode: 'on',
+      effort: word === '' ? null : word,
+      budgetTokens: countIn(budget),
+      display: exclude === true ? 'omitted' : null,
+    };
+  }
+  if (!isObject(thinking)) return null;
+  if (thinking['type'] === 'disabled') return { mode: 'off', effort: null, ...said };
+  const budget = thinking['budget_tokens'];
+  const mode = thinking['type'] === 'adaptive' ? 'adaptive' : 'on';
+  return { mode, effort: null, budgetTokens: countIn(budget), display: null };
+}
+
+function readOutput(format: JsonObject | null): OutputShape {
+  switch (format?.['type']) {
+    case 'json_object':
+      return { kind: 'json' };
+    case 'json_schema': {
+      const path = 'response_format.json_schema';
+      const said = objectAt(objectOf(format), 'json_schema', path) ?? {};
+      return {
+        kind: 'schema',
+        name: textAt(said, 'name', `${path}.name`),
+        description: textAt(said, 'description', `${path}.description`),
+        schema: objectAt(said, 'schema', `${path}.schema`) ?? {},
+        strict: flagAt(said, 'strict'),
+      };
+    }
+    case 'text':
+    case undefined:
+      return { kind: 'text' };
+    default:
+      throw wrong('response_format.type', '"text", "json_object" or "json_schema"');
+  }
+}
+
+/** The choice of the time before tools: a word, or `{"name"}`. */
+function legacyChoice(choice: unknown): unknown {
+  const name = textOf(objectOf(choice)['name']);
+  return name === '' ? choice : { type: 'function', function: { name } };
+}

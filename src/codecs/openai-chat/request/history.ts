@@ -1,0 +1,158 @@
+import { isOfMessages } from '../../adapt/optional-members.ts';
+import { NO_SIGNATURE } from '../../gemini/signature.ts';
+import type { HistoryCodec, HistoryRules, Stripping } from '../../history/history.ts';
+import { OPEN_OBJECT } from '../../json/bytes.ts';
+import {
+  fieldOf,
+  fieldsOf,
+  rewriteElements,
+  rewriteField,
+  rewriteFields,
+  withValue,
+} from '../../json/fields.ts';
+import { isObject, objectOf, parseObject, textOf } from '../../json/values.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['signature', 'data'], begins: ['mg1.', 'bWcxL'], strip: withoutDetails },
+  refusals: [
+    {
+      refused:
+        /thought[ _]?signature|signature.{0,20}thinking|thinking.{0,20} block|reasoning_details|encrypted/i,
+      name: 'reasoning',
+      strip: withoutDetailsAndSeals,
+    },
+  ],
+  own: (rules) => {
+    const fields = messageRules(rules);
+    return { names: fields.sought, rewrite: (request) => withOwnFields(request, fields) };
+  },
+};
+
+/** What a message of the assistant bears on chat servers beside OpenAI's own fields, after an answer by another server. */
+const foreignFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'extra_content'] as const;
+
+function messageRules({ dialect, refused }: HistoryRules): MessageRules & { sought: readonly string[] } {
+  const { googleSeals, noReasoning, reasoningField, strictMessages } = dialect;
+  const unknown = foreignFields.filter(
+    (name) => name !== reasoningField && !(googleSeals && name === 'extra_content'),
+  );
+  const remembered = refused.flatMap((path) => (isOfMessages(path) ? [path.slice('messages.'.length)] : []));
+  const gone = [...(strictMessages ? unknown : []), ...remembered];
+  // Elsewhere the name is a guess, or another one does no harm.
+  const own = strictMessages || noReasoning !== null ? reasoningField : null;
+  const renamed = own === null ? [] : reasoningNames.filter((name) => name !== own);
+  return { reasoning: own, refused: gone, sought: [...new Set([...gone, ...renamed])] };
+}
+
+/** The request without sealed reasoning that its server did not seal, or refuses. */
+function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+  return eachMessage(request, (message) =>
+    rewriteField(message, 'reasoning_details', (details) => {
+      let left = 0;
+      const kept = rewriteElements(details, (detail) => {
+        const goes = takes(sealIn(detail));
+        if (!goes) left += 1;
+        return goes ? null : detail;
+      });
+      return left === 0 ? null : kept;
+    }),
+  );
+}
+
+function sealIn(detail: Buffer): string {
+  const { data, signature } = parseObject(detail.toString('utf8')) ?? {};
+  return textOf(signature) || textOf(data);
+}
+
+/** The same, and the calls without Google's seals. */
+function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
+  return eachMessage(withoutDetails(request, stripping), (message) =>
+    rewriteField(withoutMember(message, SEAL), 'tool_calls', (calls) => rewriteElements(calls, withoutSeal)),
+  );
+}
+
+/** As for Google's own format: newer models want a word on a call that none of them made. */
+function withoutSeal(sealed: Buffer): Buffer {
+  if (!sealed.includes('extra_content')) return sealed;
+  return rewriteField(sealed, 'extra_content', (extra) => {
+    const google = objectOf(parseObject(extra.toString('utf8')))['google'];
+    if (!isObject(google)) return null;
+    if (google['thought_signature'] === NO_SIGNATURE) return extra;
+    return Buffer.from(JSON.stringify({ google: { thought_signature: NO_SIGNATURE } }));
+  });
+}
+
+/** What of an earlier message a server takes beside OpenAI's own members. */
+interface MessageRules {
+  /** The member that takes its reasoning back; null where none is known. */
+  reasoning: string | null;
+  /** Members that it refuses. */
+  refused: readonly string[];
+}
+
+/** Names under which the reasoning of a message goes. */
+const reasoningNames: readonly string[] = ['reasoning_content', 'reasoning'];
+
+/**
+ * The request with the reasoning of earlier messages under the server's own name, and without members that it refuses.
+ * @returns also the names of what was left out
+ */
+function withOwnFields(request: Buffer, rules: MessageRules): { request: Buffer; left: string[] } {
+  const left = new Set<string>();
+  const own = eachMessage(request, (message) => ownMessage(message, rules, left));
+  return { request: own, left: [...left] };
+}
+
+function ownMessage(message: Buffer, { reasoning, refused }: MessageRules, left: Set<string>): Buffer {
+  const said = [...fieldsOf(message)].filter(
+    (member) => !isEmpty(message.subarray(member.value, member.end)),
+  );
+  const has = (wanted: string) => said.some(({ name }) => name === wanted);
+  const takes = reasoning !== null && !has(reasoning) && !refused.includes(reasoning);
+  const renamed = takes ? reasoningNames.find(has) : undefined;
+  const without = (value: Buffer, name: string) => {
+    if (!isEmpty(value)) left.add(name);
+    return null;
+  };
+  return rewriteFields(message, (member) => {
+    const { name, value, whole } = member;
+    if (name === renamed) return fieldOf(reasoning ?? name, value);
+    if (name === reasoning && renamed !== undefined) return null;
+    if (refused.includes(name)) return without(value, name);
+    if (name !== 'tool_calls' || !refused.includes(SEAL)) return whole;
+    const calls = rewriteElements(value, (call) => rewriteField(call, SEAL, (seal) => without(seal, SEAL)));
+    return withValue(member, calls);
+  });
+}
+
+/** The request with a word for the reasoning before each call that has none. */
+export function withNoReasoning(request: Buffer, field: string, word: string): Buffer {
+  return eachMessage(request, (message) => {
+    const names = new Set<string>();
+    for (const { name } of fieldsOf(message)) names.add(name);
+    if (!names.has('tool_calls') || names.has(field)) return message;
+    return rewriteFields(message, ({ name, whole }) =>
+      name === 'tool_calls'
+        ? Buffer.concat([whole, Buffer.from(`,${JSON.stringify(field)}:${JSON.stringify(word)}`)])
+        : whole,
+    );
+  });
+}
+
+/** Where Google keeps what its models sealed. */
+const SEAL = 'extra_content';
+
+/** `null`, `""` or `[]`. */
+function isEmpty(value: Buffer): boolean {
+  return value.length <= 4 && ['null', '""', '[]'].includes(value.toString('latin1'));
+}
+
+function withoutMember(message: Buffer, name: string): Buffer {
+  return rewriteField(message, name, () => null);
+}
+
+function eachMessage(request: Buffer, rewrite: (message: Buffer) => Buffer): Buffer {
+  return rewriteField(request, 'messages', (messages) =>
+    rewriteElements(messages, (message) => (message[0] === OPEN_OBJECT ? rewrite(message) : message)),
+  );
+}

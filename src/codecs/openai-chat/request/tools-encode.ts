@@ -1,0 +1,73 @@
+import { knownChoice } from '../../adapt/allowed-tools.ts';
+import type { JsonObject } from '../../json/values.ts';
+import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts';
+import type { Dialect } from '../../model/dialect.ts';
+
+/**
+ * The tools and the choice among them; without tools neither may be sent (T-09). Only the vendor knows a choice of
+ * several: others are told in words (OR-08).
+ */
+export function toolMembers(conversation: Conversation, dialect: Dialect): JsonObject {
+  const { parallelToolCalls, toolChoice } = conversation;
+  const tools = conversation.tools.filter((tool) => tool.kind !== 'custom' || dialect.customTools);
+  const list = tools.flatMap(toolOf);
+  const search = tools.find((tool) => tool.kind === 'web-search' && tool.native.format === 'openai-chat');
+  const searching = search?.kind === 'web-search' ? { web_search_options: search.native.value } : {};
+  if (list.length === 0) return searching;
+  return {
+    tools: list,
+    tool_choice: choiceOf(dialect.vendorMembers ? toolChoice : knownChoice(conversation), tools),
+    parallel_tool_calls: parallelToolCalls,
+    ...searching,
+  };
+}
+
+function toolOf(tool: Tool): JsonObject[] {
+  switch (tool.kind) {
+    case 'function': {
+      const { description, name, schema, strict } = tool;
+      const said = {
+        name,
+        ...(description === null ? {} : { description }),
+        parameters: schema ?? { type: 'object', properties: {} },
+        ...(strict === null ? {} : { strict }),
+      };
+      return [{ type: 'function', function: said }];
+    }
+    case 'custom': {
+      const { description, grammar, name } = tool;
+      const said = {
+        name,
+        ...(description === null ? {} : { description }),
+        format: grammar === null ? { type: 'text' } : { type: 'grammar', grammar },
+      };
+      return [{ type: 'custom', custom: said }];
+    }
+    case 'native':
+      return tool.format === 'openai-chat' ? [tool.value] : [];
+    case 'web-search':
+      // Few models take the member for it: a search that another format asked for is left out (V-01).
+      return [];
+  }
+}
+
+function choiceOf(choice: ToolChoice | null, tools: readonly Tool[]): unknown {
+  const named = (name: string): JsonObject[] => {
+    const tool = tools.find((one) => (one.kind === 'function' || one.kind === 'custom') && one.name === name);
+    if (tool === undefined) return [];
+    const type = tool.kind === 'custom' ? 'custom' : 'function';
+    return [{ type, [type]: { name } }];
+  };
+  switch (choice?.kind) {
+    case undefined:
+      return null;
+    case 'tool':
+      return named(choice.name)[0] ?? null;
+    case 'allowed': {
+      const mode = choice.required ? 'required' : 'auto';
+      return { type: 'allowed_tools', allowed_tools: { mode, tools: choice.names.flatMap(named) } };
+    }
+    default:
+      return choice?.kind;
+  }
+}

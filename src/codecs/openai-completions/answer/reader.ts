@@ -1,0 +1,81 @@
+import type { ReportedError } from '../../codec.ts';
+import { isObject, type JsonObject, table, textOf } from '../../json/values.ts';
+import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import {
+  type ChoiceAnswer,
+  choiceReader,
+  endedWithError,
+  firstChoice,
+} from '../../openai-shared/choice-reader.ts';
+import { promptUsage } from '../../usage/token-counts.ts';
+import type { Usage } from '../../wire-format.ts';
+
+/** The vendor's finish reasons, and words that others have for them. */
+const reasons = table<EndReason>({
+  stop: 'stop',
+  eos: 'stop',
+  length: 'length',
+  max_tokens: 'length',
+  content_filter: 'policy',
+});
+
+/** Reads the first choice of a completions stream: an answer of this format is one text. */
+class CompletionAnswer implements ChoiceAnswer {
+  answered = false;
+  #begun = false;
+  #open = false;
+  #reason: string | null = null;
+  #usage: Usage | null = null;
+
+  get finished(): boolean {
+    return this.#reason !== null;
+  }
+
+  get counted(): boolean {
+    return this.#usage !== null;
+  }
+
+  late({ usage }: JsonObject): void {
+    if (isObject(usage)) this.#usage = promptUsage(usage) ?? this.#usage;
+  }
+
+  chunk(chunk: JsonObject): StreamPart[] {
+    this.late(chunk);
+    const parts: StreamPart[] = [];
+    if (!this.#begun) {
+      this.#begun = true;
+      const [id, model] = [textOf(chunk['id']), textOf(chunk['model'])];
+      parts.push({ type: 'message-start', id, model, usage: null });
+    }
+    const choice = firstChoice(chunk);
+    if (choice === undefined) return parts;
+    // Some end with a choice that says nothing more; one that never says anything is no answer of this format.
+    this.answered ||= typeof choice['text'] === 'string';
+    const text = textOf(choice['text']);
+    if (text !== '') {
+      if (!this.#open) parts.push({ type: 'text-start', block: 0 });
+      this.#open = true;
+      parts.push({ type: 'text-delta', block: 0, text });
+    }
+    const reason = textOf(choice['finish_reason']);
+    if (reason !== '') this.#reason = reason;
+    return parts;
+  }
+
+  finish(): StreamPart[] | ReportedError {
+    const said = this.#reason ?? 'stop';
+    if (said === 'error') return endedWithError;
+    const end: StreamPart = {
+      type: 'message-end',
+      reason: reasons[said] ?? 'other',
+      stopSequence: null,
+      usage: this.#usage,
+    };
+    return this.#open ? [{ type: 'text-end', block: 0 }, end] : [end];
+  }
+}
+
+/** A reader for one stream. */
+export function reader(): PartReader {
+  return choiceReader(new CompletionAnswer());
+}

@@ -1,0 +1,101 @@
+import type { Frame } from '../../../lib/sse.ts';
+import { numberOf } from '../../json/lossless.ts';
+import { addTo, ownObject } from '../../json/merge.ts';
+import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
+import { objectIn } from '../../stream/frames.ts';
+
+/**
+ * A complete stream as the response it stands for: that of the terminal event. Some upstreams leave its output
+ * empty; it is then put together from the items. Null when the stream failed or was cut.
+ */
+export function assemble(frames: Frame[]): Record<string, unknown> | null {
+  const items = new Map<number, ItemSoFar>();
+  let response: JsonObject | null = null;
+  for (const frame of frames) {
+    const event = objectIn(frame);
+    if (event === null || response !== null) continue;
+    const type = textOf(event['type']) || frame.event;
+    if (type === 'error' || type === 'response.failed') return null;
+    if (type === 'response.completed' || type === 'response.incomplete')
+      response = objectOf(event['response']);
+    else addItemEvent(items, type, event);
+  }
+  if (response === null) return null;
+  if (listOf(response['output']).length > 0 || items.size === 0) return response;
+  return { ...response, output: inOrder(items).map(finished) };
+}
+
+/** An item that still grows: its parts by the numbers that the stream gives them. */
+interface ItemSoFar {
+  members: JsonObject;
+  content: Map<number, JsonObject>;
+  summary: Map<number, JsonObject>;
+}
+
+function begun(item: JsonObject): ItemSoFar {
+  const parts = (list: unknown) =>
+    new Map(listOf(list).map((part, index) => [index, ownObject(objectOf(part))]));
+  return { members: { ...item }, content: parts(item['content']), summary: parts(item['summary']) };
+}
+
+function finished({ members, content, summary }: ItemSoFar): JsonObject {
+  const item = { ...members };
+  if (content.size > 0) item['content'] = inOrder(content);
+  if (summary.size > 0) item['summary'] = inOrder(summary);
+  return item;
+}
+
+/** By their numbers, which need not follow on one another. */
+function inOrder<T>(numbered: ReadonlyMap<number, T>): T[] {
+  return [...numbered].sort(([a], [b]) => a - b).map(([, value]) => value);
+}
+
+function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: JsonObject): void {
+  const index = numberOf(event['output_index']) ?? Math.max(0, items.size - 1);
+  if (type === 'response.output_item.added' || type === 'response.output_item.done') {
+    if (isObject(event['item'])) items.set(index, begun(event['item']));
+    return;
+  }
+  const item = items.get(index);
+  if (item === undefined) return;
+  const kind = type.replace(/^response\./, '');
+  const member = callMembers[kind];
+  if (member !== undefined) growMember(item.members, member, event);
+  else if (kind.startsWith('reasoning_summary_'))
+    growPart(item.summary, numberOf(event['summary_index']), event, 'summary_text');
+  else if (kind.startsWith('content_part.'))
+    growPart(item.content, numberOf(event['content_index']), event, 'output_text');
+  else if (/^(?:output_text|refusal|reasoning_text)\./.test(kind))
+    growPart(item.content, numberOf(event['content_index']), event, kind.split('.', 1)[0]);
+}
+
+/** Events that bring a member of an item: in pieces as `delta`, or whole under its own name. */
+const callMembers: Readonly<Record<string, string>> = table({
+  'function_call_arguments.delta': 'arguments',
+  'function_call_arguments.done': 'arguments',
+  'custom_tool_call_input.delta': 'input',
+  'custom_tool_call_input.done': 'input',
+  'mcp_call_arguments.delta': 'arguments',
+  'mcp_call_arguments.done': 'arguments',
+  'code_interpreter_call_code.delta': 'code',
+  'code_interpreter_call_code.done': 'code',
+});
+
+function growMember(target: JsonObject, member: string, event: JsonObject): void {
+  if (typeof event['delta'] === 'string') target[member] = textOf(target[member]) + event['delta'];
+  else if (event[member] !== undefined) target[member] = event[member];
+}
+
+/** Vendors leave out the event that announces a part: `type` is what its text says it is. */
+function growPart(
+  parts: Map<number, JsonObject>,
+  index: number | null,
+  event: JsonObject,
+  type: string | undefined,
+): void {
+  const part = parts.get(index ?? 0) ?? { type };
+  parts.set(index ?? 0, isObject(event['part']) ? ownObject(event['part']) : part);
+  if (isObject(event['part'])) return;
+  if ('annotation' in event) addTo(part, 'annotations', event['annotation']);
+  else growMember(part, type === 'refusal' ? 'refusal' : 'text', event);
+}

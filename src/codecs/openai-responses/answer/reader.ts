@@ -1,0 +1,385 @@
+import type { Frame } from '../../../lib/sse.ts';
+import { numberOf } from '../../json/lossless.ts';
+import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import type { Sealed } from '../../model/conversation.ts';
+import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import { servedTier } from '../../model/tier.ts';
+import { objectIn } from '../../stream/frames.ts';
+import { imageIn } from '../image-call.ts';
+import { SEARCH_CALL, searchOf } from '../search.ts';
+import { readEventError, typeOfEvent } from './error.ts';
+import { ItemPlaces } from './item-places.ts';
+import { responseUsage } from './usage.ts';
+
+/** One output item that has started. */
+interface OpenItem {
+  /** Blocks by their content index; a call and a reasoning have one, at -1. */
+  blocks: Map<number, OpenBlock>;
+}
+
+interface OpenBlock {
+  block: number;
+  kind: 'text' | 'refusal' | 'reasoning' | 'tool-call';
+  /** Whether a delta has come, so that the whole text in `.done` is not told twice. */
+  grown: boolean;
+  /** Reasoning: `summary` or `content`, of which only the first kind to come is told. */
+  source: string;
+  open: boolean;
+  /** Sources that were told of a text. */
+  cited: number;
+}
+
+/** The one place of a call or a reasoning in its item. */
+const WHOLE = -1;
+
+/** Reads a responses stream (OpenAI API reference, "Streaming events"; gateways' E-03). */
+class ResponsesReader implements PartReader {
+  readonly #items = new Map<number, OpenItem>();
+  readonly #places = new ItemPlaces();
+  #anyDone = false;
+  /** Items whose arguments came and whose call did not, yet. */
+  readonly #orphans = new Set<number>();
+  /** Why its calls cannot be told; null while they can. */
+  #fault: string | null = null;
+  #next = 0;
+  #begun = false;
+  #ended = false;
+  #calls = 0;
+
+  #begin(response: JsonObject): StreamPart[] {
+    if (this.#begun) return [];
+    this.#begun = true;
+    // The tier that it names here is the one that was asked for.
+    return [
+      { type: 'message-start', id: textOf(response['id']), model: textOf(response['model']), usage: null },
+    ];
+  }
+
+  #itemAt(index: number): OpenItem {
+    let item = this.#items.get(index);
+    if (item === undefined) {
+      item = { blocks: new Map() };
+      this.#items.set(index, item);
+    }
+    return item;
+  }
+
+  #openBlock(item: OpenItem, at: number, kind: OpenBlock['kind'], source = ''): OpenBlock {
+    const block: OpenBlock = { block: this.#next, kind, grown: false, source, open: true, cited: 0 };
+    this.#next += 1;
+    item.blocks.set(at, block);
+    return block;
+  }
+
+  #text(event: JsonObject, kind: 'text' | 'refusal', words: string, isDelta: boolean): StreamPart[] {
+    const item = this.#itemAt(indexOf(event));
+    const at = placeOf(event);
+    const existing = item.blocks.get(at);
+    if (existing !== undefined && (!existing.open || !isProse(existing))) return [];
+    const block = existing ?? this.#openBlock(item, at, kind);
+    const parts: StreamPart[] = existing === undefined ? [{ type: `${kind}-start`, block: block.block }] : [];
+    if (words !== '' && (isDelta || !block.grown))
+      parts.push({
+        type: `${block.kind === 'refusal' ? 'refusal' : 'text'}-delta`,
+        block: block.block,
+        text: words,
+      });
+    block.grown ||= words !== '';
+    return parts;
+  }
+
+  #reasoning(event: JsonObject, source: string, words: string, isDelta: boolean): StreamPart[] {
+    const item = this.#itemAt(indexOf(event));
+    const existing = item.blocks.get(WHOLE);
+    if (existing !== undefined && (!existing.open || existing.source !== source)) return [];
+    const block = existing ?? this.#openBlock(item, WHOLE, 'reasoning', source);
+    const parts: StreamPart[] =
+      existing === undefined
+        ? [{ type: 'reasoning-start', block: block.block, summary: source === 'summary' }]
+        : [];
+    if (words !== '' && (isDelta || !block.grown))
+      parts.push({ type: 'reasoning-delta', block: block.block, text: words });
+    block.grown ||= words !== '';
+    return parts;
+  }
+
+  /** A later part of a summary is a paragraph of its own. */
+  #summaryPart(event: JsonObject): StreamPart[] {
+    const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
+    if (block === undefined || !block.open || !block.grown || block.source !== 'summary') return [];
+    return [{ type: 'reasoning-delta', block: block.block, text: '\n\n' }];
+  }
+
+  #call(event: JsonObject, item: JsonObject): StreamPart[] {
+    const slot = this.#itemAt(indexOf(event));
+    if (slot.blocks.has(WHOLE)) return [];
+    const name = textOf(item['name']);
+    if (name === '') this.#fault ??= 'The upstream called a tool without naming it';
+    this.#orphans.delete(indexOf(event));
+    const { block } = this.#openBlock(slot, WHOLE, 'tool-call');
+    this.#calls += 1;
+    return [
+      {
+        type: 'tool-call-start',
+        block,
+        id: textOf(item['call_id']) || textOf(item['id']) || `call_${this.#calls}`,
+        name,
+        kind: item['type'] === 'custom_tool_call' ? 'custom' : 'function',
+        ...(typeof item['namespace'] === 'string' ? { namespace: item['namespace'] } : {}),
+      },
+    ];
+  }
+
+  #input(event: JsonObject, words: string, isDelta: boolean): StreamPart[] {
+    const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
+    if (block === undefined && words !== '') this.#orphans.add(indexOf(event));
+    if (block?.kind !== 'tool-call' || !block.open || words === '' || (!isDelta && block.grown)) return [];
+    block.grown = true;
+    return [{ type: 'tool-call-delta', block: block.block, text: words }];
+  }
+
+  #closed(block: OpenBlock, item: JsonObject): StreamPart[] {
+    if (!block.open) return [];
+    block.open = false;
+    switch (block.kind) {
+      case 'reasoning':
+        return [{ type: 'reasoning-end', block: block.block, sealed: sealOf(item) }];
+      case 'tool-call':
+        return [{ type: 'tool-call-end', block: block.block, complete: item['status'] !== 'incomplete' }];
+      default:
+        return [{ type: `${block.kind}-end`, block: block.block }];
+    }
+  }
+
+  /** @param event null where the end of the item was told before */
+  #itemDone(event: JsonObject | null, item: JsonObject): StreamPart[] {
+    if (event === null) return [];
+    this.#anyDone = true;
+    const parts = this.#wholeItem(event, item);
+    for (const block of this.#items.get(indexOf(event))?.blocks.values() ?? [])
+      parts.push(...this.#closed(block, item));
+    return parts;
+  }
+
+  /** What the finished item says and its events did not. */
+  #wholeItem(event: JsonObject, item: JsonObject): StreamPart[] {
+    switch (item['type']) {
+      case 'message':
+        return listOf(item['content']).flatMap((value, content_index) => {
+          const part = objectOf(value);
+          const refusal = part['type'] === 'refusal';
+          const words = textOf(refusal ? part['refusal'] : part['text']);
+          const at = { ...event, content_index };
+          return [
+            ...this.#text(at, refusal ? 'refusal' : 'text', words, false),
+            ...this.#untold(at, listOf(part['annotations'])),
+          ];
+        });
+      case 'reasoning':
+        return this.#wholeReasoning(event, item);
+      case 'function_call':
+      case 'custom_tool_call':
+        return [...this.#call(event, item), ...this.#input(event, inputOf(item), false)];
+      default: {
+        const block = this.#next;
+        this.#next += 1;
+        const name = textOf(item['type']);
+        if (name === SEARCH_CALL) return [{ type: 'search', block, search: searchOf(item) }];
+        const source = imageIn(item);
+        if (source !== null) return [{ type: 'image', block, source }];
+        return [{ type: 'native', block, format: 'openai-responses', name, value: item, words: null }];
+      }
+    }
+  }
+
+  #wholeReasoning(event: JsonObject, item: JsonObject): StreamPart[] {
+    const words = (list: unknown) => listOf(list).map((part) => textOf(objectOf(part)['text']));
+    const content = words(item['content']).join('');
+    const summary = words(item['summary']).join('\n\n');
+    if (content === '' && summary === '' && sealOf(item) === null) return [];
+    return content === ''
+      ? this.#reasoning(
+          event,
+          this.#items.get(indexOf(event))?.blocks.get(WHOLE)?.source ?? 'summary',
+          summary,
+          false,
+        )
+      : this.#reasoning(event, 'content', content, false);
+  }
+
+  #finish(response: JsonObject): StreamPart[] {
+    if (!Array.isArray(response['output']) && this.#items.size === 0 && !this.#anyDone) {
+      this.#ended = true;
+      return [
+        { type: 'error', error: { status: 502, message: 'The upstream sent a response without output' } },
+      ];
+    }
+    const parts = this.#begin(response);
+    for (const [output_index, item] of listOf(response['output']).entries()) {
+      const whole = objectOf(item);
+      parts.push(...this.#itemDone(this.#places.listed(output_index, whole), whole));
+    }
+    if (this.#orphans.size > 0)
+      this.#fault ??= 'The upstream sent the arguments of a tool call that it did not begin';
+    if (this.#fault !== null) {
+      this.#ended = true;
+      return [...parts, { type: 'error', error: { status: 502, message: this.#fault } }];
+    }
+    // An item whose end was not told is as whole as its response.
+    for (const item of this.#items.values())
+      for (const block of item.blocks.values())
+        parts.push(...this.#closed(block, { status: response['status'] }));
+    this.#ended = true;
+    const searches = listOf(response['output']).filter((item) => objectOf(item)['type'] === SEARCH_CALL);
+    const usage = isObject(response['usage']) ? responseUsage(response['usage'], searches.length) : null;
+    const reason = reasonOf(response, this.#calls > 0);
+    const served = servedTier(response['service_tier']);
+    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...served }];
+  }
+
+  push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
+    const event = objectIn(frame);
+    if (this.#ended) return [];
+    if (event === null && frame.event !== 'error') return [];
+    const type = typeOfEvent(event, frame.event);
+    if (type === 'error' || type === 'response.failed') {
+      this.#ended = true;
+      return [{ type: 'error', error: readEventError(event, frame.data) }];
+    }
+    const parts = event === null ? [] : this.#eventParts(type, event);
+    // Some leave the first event out.
+    return parts.length === 0 ? parts : [...this.#begin({}), ...parts];
+  }
+
+  #eventParts(type: string, event: JsonObject): StreamPart[] {
+    const item = objectOf(event['item']);
+    switch (type) {
+      case 'response.created':
+      case 'response.in_progress':
+        return this.#begin(objectOf(event['response']));
+      case 'response.completed':
+      case 'response.incomplete':
+        return this.#finish(objectOf(event['response']));
+      case 'response.output_item.added':
+        return this.#itemAdded(this.#places.announced(event, item), item);
+      case 'response.output_item.done':
+        return this.#itemDone(this.#places.finished(event, item), item);
+      default:
+        return this.#within(type, this.#places.about(event));
+    }
+  }
+
+  /** A call whose name is still missing has it at its end. */
+  #itemAdded(event: JsonObject, item: JsonObject): StreamPart[] {
+    const isCall = /^(?:function|custom_tool)_call$/.test(textOf(item['type']));
+    return isCall && textOf(item['name']) !== '' ? this.#call(event, item) : this.#begin({});
+  }
+
+  /** What an event inside an item brings. */
+  #within(type: string, event: JsonObject): StreamPart[] {
+    const delta = textOf(event['delta']);
+    switch (type) {
+      case 'response.output_text.delta':
+        return this.#text(event, 'text', delta, true);
+      case 'response.output_text.done':
+        return this.#text(event, 'text', textOf(event['text']), false);
+      case 'response.refusal.delta':
+        return this.#text(event, 'refusal', delta, true);
+      case 'response.refusal.done':
+        return this.#text(event, 'refusal', textOf(event['refusal']), false);
+      case 'response.reasoning_summary_part.added':
+        return this.#summaryPart(event);
+      case 'response.reasoning_summary_text.delta':
+        return this.#reasoning(event, 'summary', delta, true);
+      case 'response.reasoning_text.delta':
+        return this.#reasoning(event, 'content', delta, true);
+      case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
+        return this.#input(event, delta, true);
+      case 'response.function_call_arguments.done':
+      case 'response.custom_tool_call_input.done':
+        return this.#input(event, inputOf(event), false);
+      case 'response.output_text.annotation.added':
+        return this.#citation(event);
+      default:
+        return [];
+    }
+  }
+
+  #citation(event: JsonObject): StreamPart[] {
+    const at = placeOf(event);
+    const item = this.#itemAt(indexOf(event));
+    const started = item.blocks.has(at) ? [] : this.#text(event, 'text', '', true);
+    const open = item.blocks.get(at);
+    if (open === undefined) return started;
+    open.cited += 1;
+    return [...started, citationOf(open.block, objectOf(event['annotation']))];
+  }
+
+  /** The sources that no event told. */
+  #untold(event: JsonObject, annotations: readonly unknown[]): StreamPart[] {
+    const told = this.#items.get(indexOf(event))?.blocks.get(placeOf(event))?.cited ?? 0;
+    return annotations.slice(told).flatMap((annotation) => this.#citation({ ...event, annotation }));
+  }
+
+  end(): StreamPart[] {
+    if (this.#ended) return [];
+    this.#ended = true;
+    const message = 'The upstream ended its stream without its final event';
+    return [{ type: 'error', error: { status: 502, message } }];
+  }
+}
+
+/** A reader for one stream. */
+export function reader(): PartReader {
+  return new ResponsesReader();
+}
+
+function indexOf(event: JsonObject): number {
+  return numberOf(event['output_index']) ?? 0;
+}
+
+/** Where in its item a text stands. */
+function placeOf(event: JsonObject): number {
+  return numberOf(event['content_index']) ?? 0;
+}
+
+function isProse({ kind }: OpenBlock): boolean {
+  return kind === 'text' || kind === 'refusal';
+}
+
+/** Arguments of a function or the input of a custom tool; some upstreams send the former as an object. */
+function inputOf(item: JsonObject): string {
+  const value = item['arguments'] ?? item['input'];
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function citationOf(block: number, value: JsonObject): StreamPart {
+  const at = (name: string) => numberOf(value[name]);
+  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
+  const citation = {
+    url: said('url'),
+    title: said('title') ?? said('filename'),
+    text: null,
+    start: at('start_index'),
+    end: at('end_index'),
+    native: { format: 'openai-responses' as const, value },
+  };
+  return { type: 'citation', block, citation };
+}
+
+function sealOf(item: JsonObject): Sealed | null {
+  const value = textOf(item['encrypted_content']);
+  if (value === '') return null;
+  const id = typeof item['id'] === 'string' ? { id: item['id'] } : {};
+  return { format: 'openai-responses', kind: 'encrypted', value, ...id };
+}
+
+function reasonOf(response: JsonObject, called: boolean): EndReason {
+  const reason = objectOf(response['incomplete_details'])['reason'];
+  if (reason === 'max_output_tokens') return 'length';
+  if (reason === 'content_filter') return 'policy';
+  if (response['status'] === 'incomplete') return 'other';
+  return called ? 'tool-calls' : 'stop';
+}

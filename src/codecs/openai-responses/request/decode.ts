@@ -1,0 +1,148 @@
+import { GatewayError } from '../../../lib/error.ts';
+import { type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../../json/wire-check.ts';
+import {
+  type Conversation,
+  emptyConversation,
+  type OutputShape,
+  type Reasoning,
+  type Tool,
+} from '../../model/conversation.ts';
+import { readInput } from './input-decode.ts';
+import { namespacesIn, readChoice, readTools } from './tools-decode.ts';
+
+/** Members that are read here; all others are extras. */
+const known: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'max_output_tokens',
+  'temperature',
+  'top_p',
+  'top_logprobs',
+  'reasoning',
+  'text',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'service_tier',
+  'metadata',
+  'store',
+  'stream',
+  'stream_options',
+  'previous_response_id',
+  'conversation',
+  'background',
+  'prompt',
+]);
+
+/** A responses request (OpenAI API reference, "Create a model response") as a conversation. */
+export function decodeRequest(body: JsonObject): Conversation {
+  refuseState(body);
+  const input = readInput(body['input']);
+  const instructions = textAt(body, 'instructions');
+  const text = objectAt(body, 'text');
+  const asked = { ...body, ...unasked(body) };
+  const members = extraMembers(asked, known);
+  return {
+    ...emptyConversation(textOf(body['model'])),
+    system: [
+      ...(instructions === null ? [] : [{ type: 'text' as const, text: instructions }]),
+      ...input.system,
+    ],
+    messages: input.messages,
+    tools: withBrought(readTools(listAt(body, 'tools'), 'tools'), input.tools),
+    namespaces: { ...input.namespaces, ...namespacesIn(listAt(body, 'tools')) },
+    toolChoice: readChoice(body['tool_choice']),
+    parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
+    maxOutputTokens: numberAt(body, 'max_output_tokens'),
+    temperature: numberAt(body, 'temperature'),
+    topP: numberAt(body, 'top_p'),
+    logprobs: numberAt(body, 'top_logprobs') || null,
+    reasoning: readReasoning(objectAt(body, 'reasoning')),
+    output: readOutput(objectAt(objectOf(text), 'format', 'text.format')),
+    verbosity: textAt(objectOf(text), 'verbosity', 'text.verbosity'),
+    userId: textAt(body, 'safety_identifier') ?? textAt(body, 'user'),
+    cacheKey: textAt(body, 'prompt_cache_key'),
+    serviceTier: textAt(body, 'service_tier'),
+    metadata: objectAt(body, 'metadata'),
+    store: flagAt(body, 'store'),
+    stream: flagAt(body, 'stream') ?? false,
+    includeUsage: true,
+    extras: members === null ? null : { format: 'openai-responses', members },
+  };
+}
+
+/** What answers hold anyway: reasoning to be given back, and the sources of a search. */
+const included: ReadonlySet<unknown> = new Set([
+  'reasoning.encrypted_content',
+  'web_search_call.action.sources',
+]);
+
+/** Members without what every format does unasked. */
+function unasked(body: JsonObject): JsonObject {
+  const include = listAt(body, 'include').filter((name) => !included.has(name));
+  return {
+    // OR-09
+    ...(body['truncation'] === 'disabled' ? { truncation: null } : {}),
+    include: include.length === 0 ? null : include,
+  };
+}
+
+/** Tools that items brought, each once: a search finds what it found before. */
+function withBrought(tools: readonly Tool[], brought: readonly Tool[]): Tool[] {
+  const keyOf = (tool: Tool) =>
+    tool.kind === 'function' || tool.kind === 'custom' ? `${tool.namespace ?? ''}\u0000${tool.name}` : tool;
+  const known = new Set(tools.map(keyOf));
+  const fresh = brought.filter((tool) => {
+    const key = keyOf(tool);
+    return !known.has(key) && known.add(key);
+  });
+  return [...tools, ...fresh];
+}
+
+/** What needs memory of earlier answers, which a translated request does not have. */
+function refuseState(body: JsonObject): void {
+  for (const name of ['previous_response_id', 'conversation', 'prompt'] as const) {
+    const value = body[name];
+    if (value === undefined || value === null) continue;
+    throw new GatewayError(
+      'not_translatable',
+      `"${name}" refers to something that the model's provider does not keep: send the whole input instead`,
+      { param: name },
+    );
+  }
+  if (body['background'] === true)
+    throw new GatewayError('not_translatable', '"background" is only served by a provider of this format', {
+      param: 'background',
+    });
+}
+
+function readReasoning(reasoning: JsonObject | null): Reasoning | null {
+  if (reasoning === null) return null;
+  const effort = textAt(reasoning, 'effort', 'reasoning.effort');
+  const display = textAt(reasoning, 'summary', 'reasoning.summary');
+  if (effort === null && display === null) return null;
+  if (effort === 'none') return { mode: 'off', effort: null, budgetTokens: null, display };
+  return { mode: 'on', effort, budgetTokens: null, display };
+}
+
+function readOutput(format: JsonObject | null): OutputShape {
+  switch (format?.['type']) {
+    case 'json_object':
+      return { kind: 'json' };
+    case 'json_schema':
+      return {
+        kind: 'schema',
+        name: textAt(format, 'name', 'text.format.name'),
+        description: textAt(format, 'description', 'text.format.description'),
+        schema: objectAt(format, 'schema', 'text.format.schema') ?? {},
+        strict: flagAt(format, 'strict'),
+      };
+    default:
+      return { kind: 'text' };
+  }
+}

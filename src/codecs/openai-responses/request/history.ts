@@ -1,0 +1,41 @@
+import type { HistoryCodec, Stripping } from '../../history/history.ts';
+import { rewriteElements, rewriteField } from '../../json/fields.ts';
+import { parseObject, textOf } from '../../json/values.ts';
+
+export const history: HistoryCodec = {
+  carried: { names: ['encrypted_content'], begins: ['mg1.'], strip: withoutReasoning },
+  refusals: [
+    {
+      // An item of another server is not found by its id.
+      refused: /encrypted[ _]content|reasoning.{0,20} item|item with id 'rs_/i,
+      name: 'reasoning',
+      strip: withoutReasoningAndIds,
+    },
+  ],
+};
+
+/** The request without reasoning that its vendor did not seal, or refuses. */
+function withoutReasoning(request: Buffer, { takes }: Pick<Stripping, 'takes'>): Buffer {
+  return rewriteField(request, 'input', (input) =>
+    rewriteElements(input, (item) => (isTaken(item, takes) ? null : item)),
+  );
+}
+
+function isTaken(item: Buffer, takes: Stripping['takes']): boolean {
+  if (!item.includes('"reasoning"')) return false;
+  const { encrypted_content, type } = parseObject(item.toString('utf8')) ?? {};
+  return type === 'reasoning' && takes(textOf(encrypted_content));
+}
+
+/** The same, and no item by its id: one that is known by it is refused without the reasoning that it came with. */
+function withoutReasoningAndIds(request: Buffer, stripping: Pick<Stripping, 'takes'>): Buffer {
+  const stripped = withoutReasoning(request, stripping);
+  if (stripped === request) return request;
+  return rewriteField(stripped, 'input', (input) =>
+    rewriteElements(input, (item) =>
+      item.includes('"item_reference"') && parseObject(item.toString('utf8'))?.['type'] === 'item_reference'
+        ? item
+        : rewriteField(item, 'id', () => null),
+    ),
+  );
+}

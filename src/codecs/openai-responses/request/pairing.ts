@@ -1,0 +1,96 @@
+import { type JsonObject, table, textOf } from '../../json/values.ts';
+
+/** Items that call a tool, and the items of what it gave back. */
+const resultTypes: Readonly<Record<string, string>> = table({
+  function_call: 'function_call_output',
+  custom_tool_call: 'custom_tool_call_output',
+});
+
+const isResult = ({ type }: JsonObject): boolean => Object.values(resultTypes).includes(textOf(type));
+const resultTypeOf = ({ type }: JsonObject): string | undefined => resultTypes[textOf(type)];
+
+/**
+ * Items as the vendor wants them: the id of a call is used once, every call has its result somewhere behind it, and
+ * every result a call before it (M-11). A call without a result gets one that says so, and what answers no call is
+ * told by the user.
+ */
+export function paired(items: readonly JsonObject[]): JsonObject[] {
+  const ids = wireIds(items);
+  const calls = callsOfResults(items);
+  const answered = new Set(calls.values());
+  const written: JsonObject[] = [];
+  let missing: JsonObject[] = [];
+  for (const [index, item] of items.entries()) {
+    const type = resultTypeOf(item);
+    if (type === undefined && !isResult(item)) {
+      written.push(...missing);
+      missing = [];
+    }
+    const call = calls.get(index);
+    if (type !== undefined) {
+      written.push(withId(item, ids.get(index)));
+      if (!answered.has(index))
+        missing.push({ type, call_id: ids.get(index) ?? item['call_id'], output: 'No result was given.' });
+    } else if (!isResult(item)) {
+      written.push(item);
+    } else if (call === undefined) {
+      if (item['output'] !== '') written.push(toldByUser(item));
+    } else {
+      // A result of the other kind than its call is the caller's slip.
+      const kind = resultTypeOf(items[call] ?? {});
+      written.push({ ...withId(item, ids.get(call)), type: kind });
+    }
+  }
+  return [...written, ...missing];
+}
+
+const withId = (item: JsonObject, id: string | undefined): JsonObject =>
+  id === undefined ? item : { ...item, call_id: id };
+
+/** The place of the call that each result answers: the first of its id that stands before it and has no answer yet. */
+function callsOfResults(items: readonly JsonObject[]): Map<number, number> {
+  const waiting = new Map<unknown, { calls: number[]; next: number }>();
+  const found = new Map<number, number>();
+  for (const [index, item] of items.entries()) {
+    const id = item['call_id'];
+    if (resultTypeOf(item) !== undefined) {
+      const queue = waiting.get(id);
+      if (queue === undefined) waiting.set(id, { calls: [index], next: 0 });
+      else queue.calls.push(index);
+    } else if (isResult(item)) {
+      const queue = waiting.get(id);
+      const call = queue?.calls[queue.next];
+      if (queue === undefined || call === undefined) continue;
+      queue.next += 1;
+      found.set(index, call);
+    }
+  }
+  return found;
+}
+
+/** New ids for the calls whose id an earlier one had. */
+function wireIds(items: readonly JsonObject[]): Map<number, string> {
+  const taken = new Set(items.map((item) => item['call_id']));
+  const seen = new Set<unknown>();
+  const suffixes = new Map<unknown, number>();
+  const ids = new Map<number, string>();
+  for (const [index, item] of items.entries()) {
+    if (resultTypeOf(item) === undefined) continue;
+    const id = item['call_id'];
+    if (!seen.has(id)) {
+      seen.add(id);
+      continue;
+    }
+    let suffix = suffixes.get(id) ?? 2;
+    while (taken.has(`${id}_${suffix}`)) suffix += 1;
+    suffixes.set(id, suffix + 1);
+    taken.add(`${id}_${suffix}`);
+    ids.set(index, `${id}_${suffix}`);
+  }
+  return ids;
+}
+
+function toldByUser({ output }: JsonObject): JsonObject {
+  const content = typeof output === 'string' ? [{ type: 'input_text', text: output }] : output;
+  return { type: 'message', role: 'user', content };
+}
