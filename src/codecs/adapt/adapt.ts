@@ -27,7 +27,7 @@ interface Route {
   from: Pick<TranslationCodec, 'conversation' | 'format'>;
   to: Pick<TranslationCodec, 'conversation' | 'format'>;
   dialect: Dialect;
-  /** Whose seals can be read (`seal-owner.ts`); null takes those of any owner. */
+  /** Whose seals can be read (`encrypted-reasoning/owner.ts`); null takes those of any owner. */
   owner: string | null;
   /** The model's name at the target. */
   model: string;

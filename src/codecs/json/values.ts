@@ -59,7 +59,7 @@ export function countOf(...values: unknown[]): number {
   return 0;
 }
 
-/** The JSON object that `text` holds, its numbers with all their digits (`lossless-json.ts`); null for anything else. */
+/** The JSON object that `text` holds, its numbers with all their digits (`lossless.ts`); null for anything else. */
 export function parseObject(text: string): JsonObject | null {
   try {
     const value = parseJson(text);

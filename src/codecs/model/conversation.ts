@@ -156,7 +156,7 @@ export interface Sealed {
   value: string;
   /** The item's own id, where the format has one. */
   id?: string;
-  /** Who can read it (`seal-owner.ts`); absent where that is not known. */
+  /** Who can read it (`encrypted-reasoning/owner.ts`); absent where that is not known. */
   owner?: string;
 }
 
