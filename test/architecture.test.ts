@@ -91,7 +91,7 @@ const cesql = 'events/cesql/';
 const codecsMayImport = ['lib/bytes.ts', 'lib/error.ts', 'lib/frame-buffer.ts', 'lib/sse.ts'];
 /**
  * What the gateway takes from the codecs: their list and contract, the translation that `modelgate/codecs` publishes, its neutral
- * model, and what relaying reads in bytes. Further modules are theirs alone; what is used no longer leaves this list.
+ * model, what relaying reads in bytes, and what says which turns are translated alike wherever they stand. Further modules are theirs alone; what is used no longer leaves this list.
  */
 const codecModules: ReadonlySet<string> = new Set([
   'adapt/continuation.ts',
@@ -99,10 +99,13 @@ const codecModules: ReadonlySet<string> = new Set([
   'adapt/optional-members.ts',
   'adapt/output-cap.ts',
   'adapt/refused-member.ts',
+  'adapt/tool-names.ts',
   'codec.ts',
   'encrypted-reasoning/embed.ts',
   'encrypted-reasoning/owner.ts',
   'encrypted-reasoning/strip.ts',
+  'exchanges/shape.ts',
+  'exchanges/shapes.ts',
   'failures/error-in-answer.ts',
   'failures/overflow.ts',
   'failures/vendor-message.ts',
@@ -121,6 +124,7 @@ const codecModules: ReadonlySet<string> = new Set([
   'model/dialect.ts',
   'model/stream-part.ts',
   'model/tier.ts',
+  'model/tool-call-groups.ts',
   'openai-chat/request/history.ts',
   'openai-responses/request/compaction.ts',
   'openai-responses/answer/encode.ts',
@@ -128,6 +132,7 @@ const codecModules: ReadonlySet<string> = new Set([
   'openai-shared/choice-stream.ts',
   'openai-shared/error.ts',
   'passthrough/media.ts',
+  'prompt-cache/cache-worth.ts',
   'schema/fit.ts',
   'schema/rules.ts',
   'translate/answer.ts',

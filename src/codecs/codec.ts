@@ -98,6 +98,8 @@ export interface ConversationCodec {
    * @param shared the client says that other requests begin alike (`Conversation.cacheKey`)
    */
   markCache?(request: JsonObject, shared: boolean, dialect: Dialect): JsonObject;
+  /** Turns of the user at whose ends `markCache` sets marks, at most; 0 where it sets none. It sets none in a short request. */
+  markedTurns?(model: string, dialect: Dialect): number;
   reader(): PartReader;
   writer(context: AnswerContext): PartWriter;
   names: ConceptNames;

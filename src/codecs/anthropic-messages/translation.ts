@@ -3,7 +3,7 @@ import { MAX_MARKS } from '../prompt-cache/cache-worth.ts';
 import { framing } from './answer/framing.ts';
 import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
-import { markCache } from './request/cache-marks.ts';
+import { MARKED_TURNS, markCache } from './request/cache-marks.ts';
 import { decodeRequest } from './request/decode.ts';
 import { encodeRequest, names, vendorOnly } from './request/encode.ts';
 import { otherWords, readable } from './request/members.ts';
@@ -23,6 +23,7 @@ export const translation: TranslationCodec = {
     fitOutputCap,
     encodeRequest,
     markCache,
+    markedTurns: () => MARKED_TURNS,
     mostCacheMarks: MAX_MARKS,
     reader,
     writer,

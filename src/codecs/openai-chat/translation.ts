@@ -3,7 +3,7 @@ import { unsupportedBy } from '../openai-shared/models.ts';
 import { framing } from './answer/framing.ts';
 import { reader } from './answer/reader.ts';
 import { writer } from './answer/writer.ts';
-import { markCache } from './request/cache-marks.ts';
+import { markCache, markedTurns } from './request/cache-marks.ts';
 import { decodeRequest } from './request/decode.ts';
 import { encodeRequest, heard, names, onTrial, vendorOnly } from './request/encode.ts';
 import { otherWords, readable } from './request/members.ts';
@@ -19,6 +19,7 @@ export const translation: TranslationCodec = {
     decodeRequest,
     encodeRequest,
     markCache,
+    markedTurns,
     reader,
     writer,
     names,

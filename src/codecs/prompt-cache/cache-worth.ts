@@ -24,9 +24,14 @@ export function isWorthKeeping(request: JsonObject, shared: boolean): boolean {
 /** No text has more tokens than one for every two bytes; most have half as many. */
 const LEAST_BYTES_PER_TOKEN = 2;
 
+/** Bytes of a prompt below which the vendor of a model surely does not keep it. */
+export function leastKept(model: string): number {
+  return leastCached(model) * LEAST_BYTES_PER_TOKEN;
+}
+
 /** Whether the vendor would surely not keep the prompt. A mark would cost nothing then, and do nothing. */
 function isTooShort({ messages, model, system, tools }: JsonObject): boolean {
-  const enough = leastCached(typeof model === 'string' ? model : '') * LEAST_BYTES_PER_TOKEN;
+  const enough = leastKept(typeof model === 'string' ? model : '');
   return bytesOf([tools, system, messages], enough) < enough;
 }
 

@@ -75,7 +75,7 @@ export function outgoingRequest(
 type Made = Pick<OutgoingRequest, 'body' | 'dropped' | 'translation'>;
 
 function translated(
-  { fitSchema, outputCaps, refused }: Learned,
+  { fitSchema, outputCaps, refused, settled }: Learned,
   { format, named, plan, turn }: RequestFacts,
   { asked, most, partial, target }: Attempting,
 ): Made {
@@ -84,6 +84,7 @@ function translated(
     format,
     {
       fit: fitSchema,
+      settled,
       refused: refused.of(target),
       most: most ?? knownCap(outputCaps, target),
       begun: partial?.begun.text ?? '',

@@ -1,5 +1,6 @@
 import type { FitSchema } from '../../codecs/schema/fit.ts';
 import { createFittedSchemas } from '../translate/fitted-schemas.ts';
+import { createSettledTurns, type SettledTurns } from '../translate/settled.ts';
 import { createOutputCaps, type OutputCaps } from './output-caps.ts';
 import { createRefusedMembers, type RefusedMembers } from './refused-members.ts';
 
@@ -9,6 +10,8 @@ export interface Learned {
   outputCaps: OutputCaps;
   /** Fits the schemas of tools, and remembers what it fitted. */
   fitSchema: FitSchema;
+  /** What of agents' conversations was translated already. */
+  settled: SettledTurns;
 }
 
 /** Nothing of it outlives the process. */
@@ -17,5 +20,6 @@ export function createLearned(): Learned {
     fitSchema: createFittedSchemas(),
     outputCaps: createOutputCaps(),
     refused: createRefusedMembers(),
+    settled: createSettledTurns(),
   };
 }

@@ -3,6 +3,7 @@ import type { Codec, ConversationCodec, StreamCodec } from '../../codecs/codec.t
 import { sealOwner } from '../../codecs/encrypted-reasoning/owner.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
+import type { Conversation } from '../../codecs/model/conversation.ts';
 import { dialectOf } from '../../codecs/model/dialect.ts';
 import { type FitSchema, fitSchema } from '../../codecs/schema/fit.ts';
 import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
@@ -17,6 +18,8 @@ import type { Turn } from '../request/turn.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
+import type { SettledTurns, Way } from './settled.ts';
+import { wayOf } from './way.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest extends RequestInFormat {
@@ -35,9 +38,18 @@ export interface Known {
   fit: FitSchema;
   /** Whether it is told what to keep in its prompt cache, where the client does not say so. */
   cacheMarks: boolean;
+  /** What of earlier turns was translated already; null where each request is translated whole. */
+  settled: SettledTurns | null;
 }
 
-const nothing: Known = { refused: [], most: null, begun: '', fit: fitSchema, cacheMarks: true };
+const nothing: Known = {
+  refused: [],
+  most: null,
+  begun: '',
+  fit: fitSchema,
+  cacheMarks: true,
+  settled: null,
+};
 
 /** The parts of a request that its translation is made from. */
 export interface Asked {
@@ -61,11 +73,15 @@ export function translateRequest(
 
 function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRequest {
   try {
-    const body = joined(asked.body).toString('utf8');
+    const bytes = joined(asked.body);
+    const way = known.settled === null ? null : wayOf(asked, format, known);
+    const settled = way === null ? null : goingOn(bytes, asked, format, known, way);
+    if (settled !== null) return settled;
+    const body = bytes.toString('utf8');
     const carried = carrying(asked, format, known, body);
-    if (carried !== null) return carried;
-    const { json, ...rest } = translated(asked, format, known, requestIn(body, asked));
-    return { ...rest, body: Buffer.from(json) };
+    const { isAgents, ...made } = carried ?? inFull(asked, format, known, body);
+    if (way !== null && isAgents) known.settled?.note(bytes, way);
+    return made;
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
     if (!(error instanceof RangeError)) throw error;
@@ -73,8 +89,37 @@ function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRe
   }
 }
 
+type Noted = TranslatedRequest & { isAgents: boolean };
+
+function inFull(asked: Asked, format: WireFormat, known: Known, body: string): Noted {
+  const { made, ...rest } = translated(asked, format, known, requestIn(body, asked));
+  return { ...rest, body: Buffer.from(JSON.stringify(made)) };
+}
+
+/** With what was translated of it before; null where nothing was, or the whole of it may say what is wrong with it. */
+function goingOn(
+  bytes: Buffer,
+  asked: Asked,
+  format: WireFormat,
+  known: Known,
+  way: Way,
+): TranslatedRequest | null {
+  try {
+    const settled = known.settled?.translate(bytes, way, (request, see) => {
+      const { made, ...rest } = translated(asked, format, known, request, see);
+      return { body: made, rest };
+    });
+    if (!settled) return null;
+    const { isAgents: _, ...rest } = settled.rest;
+    return { ...rest, body: settled.body };
+  } catch (error) {
+    if (error instanceof GatewayError || error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /** With its long texts passing by; null where there are none, or they might be looked into. */
-function carrying(asked: Asked, format: WireFormat, known: Known, body: string): TranslatedRequest | null {
+function carrying(asked: Asked, format: WireFormat, known: Known, body: string): Noted | null {
   const [from, to] = [codecOf(format), codecOf(asked.target.format)];
   const isBlind = from.conversation?.opaqueText === 'read' && to.conversation?.opaqueText === 'written';
   const carried = isBlind && !asked.turn ? carryLongTexts(body) : null;
@@ -82,8 +127,8 @@ function carrying(asked: Asked, format: WireFormat, known: Known, body: string):
   const request = requestIn(carried.body, asked);
   const { messages: _, system: __, ...others } = request;
   if (holdsCarried(others)) return null;
-  const { json, ...rest } = translated(asked, format, known, request);
-  const whole = carried.putBack(json);
+  const { made, ...rest } = translated(asked, format, known, request);
+  const whole = carried.putBack(JSON.stringify(made));
   return whole === null ? null : { ...rest, body: Buffer.from(whole) };
 }
 
@@ -99,7 +144,8 @@ function translated(
   format: WireFormat,
   { begun, cacheMarks, fit, most, refused }: Known,
   request: JsonObject,
-): Omit<TranslatedRequest, 'body'> & { json: string } {
+  see: (read: Conversation) => void = () => {},
+): Omit<Noted, 'body'> & { made: JsonObject } {
   const { body, conversation, ...rest } = translateConversation(request, {
     from: conversationCodec(format),
     to: conversationCodec(target.format),
@@ -111,19 +157,21 @@ function translated(
     most,
     cacheMarks,
     complete(read) {
+      see(read);
       const whole = turn === null ? read : conversationOf(read, turn);
       return begun === '' ? whole : continued(whole, begun, textTokens(Buffer.byteLength(begun)));
     },
     amend: (encoded) => (begun === '' ? encoded : prefilled(encoded, target)),
   });
-  const { includeUsage, stream } = conversation;
+  const { includeUsage, messages, stream, tools } = conversation;
   return {
     ...rest,
-    json: JSON.stringify(body),
+    made: body,
     request: turn === null ? withoutTurns(request) : echoOf(request, turn),
     stream,
     includeUsage,
     continuable: stream && isContinuable(conversation),
+    isAgents: tools.length > 0 && messages.some(({ role }) => role === 'assistant'),
   };
 }
 

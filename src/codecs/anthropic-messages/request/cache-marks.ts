@@ -42,6 +42,9 @@ export function markCache(request: JsonObject, shared: boolean): JsonObject {
   };
 }
 
+/** Turns of the user that are marked at most. */
+export const MARKED_TURNS = 3;
+
 type Place = 'tools' | 'system' | UserTurn['index'];
 
 /** The places to mark, the most useful first, of turns the index of their message. */

@@ -6,6 +6,11 @@ import { isWorthKeeping, MARK, MAX_MARKS } from '../../prompt-cache/cache-worth.
 /** Models whose vendor keeps only what is marked, under the many names that they have at servers of the format. */
 const WANTS_MARKS = /claude/i;
 
+/** Turns of the user that are marked at most. */
+export function markedTurns(model: string, { cacheMembers }: Dialect): number {
+  return cacheMembers && WANTS_MARKS.test(model) ? MAX_MARKS : 0;
+}
+
 const instructing: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
 /**
@@ -13,9 +18,9 @@ const instructing: ReadonlySet<unknown> = new Set(['system', 'developer']);
  * Anthropic's (Q-12): on the instructions, which the tools stand before, and on the last turns of the user.
  * @param shared the client says that other requests begin alike
  */
-export function markCache(request: JsonObject, shared: boolean, { cacheMembers }: Dialect): JsonObject {
+export function markCache(request: JsonObject, shared: boolean, dialect: Dialect): JsonObject {
   const { model } = request;
-  if (!cacheMembers || typeof model !== 'string' || !WANTS_MARKS.test(model)) return request;
+  if (typeof model !== 'string' || markedTurns(model, dialect) === 0) return request;
   if (hasCacheControl(request) || !isWorthKeeping(request, shared)) return request;
   const messages = listOf(request['messages']);
   const ends = turnEnds(messages);

@@ -1,0 +1,44 @@
+import { isObject } from '../json/values.ts';
+import { type ExchangeShape, fits, is, isText, listOfAll, type Shape } from './shape.ts';
+
+const text: Shape = { type: is('text'), text: isText };
+const said: Readonly<Record<string, Shape>> = {
+  text,
+  thinking: { type: isText, thinking: isText, signature: isText },
+  redacted_thinking: { type: isText, data: isText },
+  tool_use: { type: isText, id: isText, name: isText, input: isObject },
+};
+const results = listOfAll((block) => fits(block, text));
+const told: Readonly<Record<string, Shape>> = {
+  text,
+  tool_result: {
+    type: isText,
+    tool_use_id: isText,
+    content: (value) => typeof value === 'string' || results(value),
+    is_error: (value) => value === undefined || typeof value === 'boolean',
+  },
+};
+
+/** Blocks of one of some kinds. */
+function blocksOf(kinds: Readonly<Record<string, Shape>>) {
+  return listOfAll((block) => {
+    const kind = isObject(block) ? block['type'] : null;
+    const shape = typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+    return shape !== undefined && fits(block, shape);
+  });
+}
+
+const saidBlocks = blocksOf(said);
+const toldBlocks = blocksOf(told);
+const answer: Shape = { role: is('assistant'), content: (value) => isText(value) || saidBlocks(value) };
+const question: Shape = { role: is('user'), content: (value) => isText(value) || toldBlocks(value) };
+
+/** Requests of Anthropic's messages. */
+export const messagesExchange: ExchangeShape = {
+  list: 'messages',
+  side: (entry) => (fits(entry, answer) ? 'answer' : fits(entry, question) ? 'question' : null),
+  exchange: (id, name, result) => [
+    { role: 'assistant', content: [{ type: 'tool_use', id, name, input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: result }] },
+  ],
+};

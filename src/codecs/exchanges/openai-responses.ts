@@ -1,0 +1,57 @@
+import { isObject } from '../json/values.ts';
+import {
+  type ExchangeShape,
+  fits,
+  is,
+  isNothing,
+  isText,
+  isTextOrNone,
+  listOfAll,
+  type Shape,
+} from './shape.ts';
+
+const ofItem: Shape = { id: isTextOrNone, status: isTextOrNone };
+const input: Shape = { type: is('input_text'), text: isText };
+const output: Shape = { type: is('output_text'), text: isText, annotations: isNothing, logprobs: isNothing };
+const summary: Shape = { type: is('summary_text'), text: isText };
+const inputs = listOfAll((part) => fits(part, input));
+const outputs = listOfAll((part) => fits(part, output));
+const summaries = listOfAll((part) => fits(part, summary));
+const words = (value: unknown) => isText(value) || inputs(value);
+
+const answers: Readonly<Record<string, Shape>> = {
+  message: {
+    ...ofItem,
+    type: is('message'),
+    role: is('assistant'),
+    content: (value) => isText(value) || outputs(value),
+  },
+  reasoning: {
+    ...ofItem,
+    type: isText,
+    summary: (value) => isNothing(value) || summaries(value),
+    content: isNothing,
+    encrypted_content: isTextOrNone,
+  },
+  function_call: { ...ofItem, type: isText, call_id: isText, name: isText, arguments: isText },
+};
+const questions: Readonly<Record<string, Shape>> = {
+  message: { ...ofItem, type: is('message'), role: is('user'), content: words },
+  function_call_output: { ...ofItem, type: isText, call_id: isText, output: words },
+};
+
+function isOneOf(kinds: Readonly<Record<string, Shape>>, entry: unknown): boolean {
+  const kind = isObject(entry) ? entry['type'] : null;
+  const shape = typeof kind === 'string' && Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
+  return shape !== undefined && fits(entry, shape);
+}
+
+/** Requests of OpenAI's responses. */
+export const responsesExchange: ExchangeShape = {
+  list: 'input',
+  side: (entry) => (isOneOf(answers, entry) ? 'answer' : isOneOf(questions, entry) ? 'question' : null),
+  exchange: (id, name, result) => [
+    { type: 'function_call', call_id: id, name, arguments: '{}' },
+    { type: 'function_call_output', call_id: id, output: result },
+  ],
+};

@@ -1,0 +1,50 @@
+import { isObject, type JsonObject } from '../json/values.ts';
+
+/** Who says an entry in the list of turns. */
+export type Side = 'answer' | 'question';
+
+/** How a format writes what the model said and what it was told: answers with their calls, and results with what the user says. */
+export interface ExchangeShape {
+  /** The member of a request that lists its turns. */
+  list: string;
+  /**
+   * Who says an entry. Null for one that has anything which is not translated alike wherever it stands, or that is named in
+   * `dropped`: only texts, thoughts, calls and results of functions, with the members that every client writes.
+   */
+  side(entry: unknown): Side | null;
+  /** A call and its result, as two entries or more. */
+  exchange(id: string, name: string, result: string): JsonObject[];
+  /**
+   * The entries with the ids that calls without one get (`adapt/call-ids.ts`), for a format in which they may have none;
+   * null where that cannot be said. `counts`: how many there were before, by the name of the tool; those of the entries are added.
+   */
+  withIds?(entries: readonly unknown[], counts: Map<string, number>): unknown[] | null;
+}
+
+/** What is tested of a member. */
+type Test = (value: unknown) => boolean;
+/** Members that an object may have; it must have those that pass no `undefined`. */
+export type Shape = Readonly<Record<string, Test>>;
+
+export const isText: Test = (value) => typeof value === 'string';
+export const isNoText: Test = (value) => value === undefined || value === null || value === '';
+export const isTextOrNone: Test = (value) => value === undefined || value === null || isText(value);
+export const isNothing: Test = (value) =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+export const is =
+  (wanted: string): Test =>
+  (value) =>
+    value === wanted;
+
+/** Whether a value is an object with members of the shape alone. */
+export function fits(value: unknown, shape: Shape): value is JsonObject {
+  if (!isObject(value)) return false;
+  for (const name in value) if (!Object.hasOwn(shape, name)) return false;
+  for (const name in shape) if (shape[name]?.(value[name]) !== true) return false;
+  return true;
+}
+
+/** A test for lists whose entries all pass. */
+export function listOfAll(test: Test): Test {
+  return (value) => Array.isArray(value) && value.every(test);
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Target } from '../../combos/resolve.ts';
+import { openaiCompatible } from '../../providers/openai-compatible.ts';
+import { listSpan } from './list-span.ts';
+import { translateRequest } from './request.ts';
+import { createSettledTurns, type SettledTurns } from './settled.ts';
+
+const target: Target = {
+  connection: { id: 'c', name: 'c' } as Target['connection'],
+  provider: openaiCompatible,
+  model: 'm',
+  format: 'openai-chat',
+};
+
+/** An agent's request of the messages format with so many calls; `name` tells one conversation from another. */
+function asked(name: string, calls: number): Buffer {
+  const exchanges = Array.from({ length: calls }, (_, index) => [
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: `${name}_${index}`, name: 'Read', input: { n: index } }],
+    },
+    {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: `${name}_${index}`, content: `${index} `.repeat(500) }],
+    },
+  ]);
+  return Buffer.from(
+    JSON.stringify({
+      messages: [{ role: 'user', content: name }, ...exchanges.flat()],
+      system: 'Be an agent. '.repeat(200),
+      tools: [{ name: 'Read', input_schema: { type: 'object', properties: { n: { type: 'integer' } } } }],
+    }),
+  );
+}
+
+function sent(body: Buffer, settled: SettledTurns | null, to = target): string {
+  return translateRequest({ body: [body], named: null, target: to }, 'anthropic-messages', {
+    settled,
+  }).body.toString();
+}
+
+describe('settled turns', () => {
+  it('are those of a conversation that comes again, without its last exchange', () => {
+    const settled = createSettledTurns();
+    sent(asked('a', 6), settled);
+    assert.equal(settled.exchanges, 0);
+    sent(asked('a', 7), settled);
+    assert.equal(settled.exchanges, 6);
+    assert.equal(sent(asked('a', 9), settled), sent(asked('a', 9), null));
+    assert.equal(settled.exchanges, 8);
+  });
+
+  it('are not looked for in another conversation, or on the way to another model', () => {
+    const settled = createSettledTurns();
+    for (const calls of [6, 7]) sent(asked('a', calls), settled);
+    const elsewhere = { ...target, model: 'other' };
+    assert.equal(sent(asked('a', 7), settled, elsewhere), sent(asked('a', 7), null, elsewhere));
+    assert.equal(sent(asked('b', 7), settled), sent(asked('b', 7), null));
+    assert.equal(settled.exchanges, 6);
+  });
+
+  it('are kept up to a bound, the last used longest', () => {
+    const settled = createSettledTurns(110_000);
+    const converse = (name: string) => {
+      for (const calls of [6, 7]) sent(asked(name, calls), settled);
+    };
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      converse(name);
+      sent(asked('a', 7), settled);
+      assert.ok(settled.bytes <= 110_000);
+    }
+    const before = settled.exchanges;
+    sent(asked('a', 9), settled);
+    assert.equal(settled.exchanges, before + 2, '"a" was used between the others');
+    // A conversation that alone is larger is not kept.
+    const small = createSettledTurns(2_000);
+    for (const calls of [6, 7]) sent(asked('a', calls), small);
+    assert.equal(small.bytes, 0);
+  });
+
+  it('are noted of agents alone: with tools, and an answer before the question', () => {
+    const settled = createSettledTurns();
+    const text = { role: 'user', content: 'x'.repeat(5_000) };
+    sent(Buffer.from(JSON.stringify({ messages: [text] })), settled);
+    sent(asked('a', 0), settled);
+    assert.equal(settled.bytes, 0);
+  });
+});
+
+describe('the place of a list in a request', () => {
+  const found = (text: string) => {
+    const span = listSpan(Buffer.from(text), 'list');
+    return span === null ? null : text.slice(span.start, span.end);
+  };
+
+  it('is between its brackets, whatever stands around it', () => {
+    assert.equal(
+      found(' { "a" : "]\\"list\\":[" , "list" : [ {"b":[1]}, 2 ] , "c":{"list":[3]} } '),
+      ' {"b":[1]}, 2 ',
+    );
+    assert.equal(found('{"é":1.5e3,"list":[]}'), '');
+  });
+
+  it('is not told where a name is ambiguous, or there is no list', () => {
+    for (const text of [
+      '{"list":[1],"list":[2]}',
+      '{"list":[1],"\\u006cist":[2]}',
+      '{"list":{}}',
+      '{"a":[]}',
+      '[]',
+      '{',
+    ])
+      assert.equal(found(text), null, text);
+  });
+});

@@ -1,0 +1,48 @@
+import { isOfMessages } from '../../codecs/adapt/optional-members.ts';
+import { exchangeShapes } from '../../codecs/exchanges/shapes.ts';
+import { codecOf } from '../../codecs/index.ts';
+import { dialectOf } from '../../codecs/model/dialect.ts';
+import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
+import type { WireFormat } from '../../codecs/wire-format.ts';
+import type { Target } from '../../combos/resolve.ts';
+import type { Asked, Known } from './request.ts';
+import type { Way } from './settled.ts';
+
+/** Targets look at no exchange before the last one. */
+const LAST = 1;
+
+/** Turns at whose ends a target is told to keep the prompt, at most: 0 where it is not, however long the request is. */
+export function markedTurns(
+  { format, model, provider }: Pick<Target, 'format' | 'model' | 'provider'>,
+  { cacheMarks }: Pick<Known, 'cacheMarks'>,
+): number {
+  if (!cacheMarks) return 0;
+  return codecOf(format).conversation?.markedTurns?.(model, dialectOf(provider.dialect)) ?? 0;
+}
+
+/**
+ * What the way of a request is known by. Null where its turns are not translated alike wherever they stand: with an answer
+ * that was begun, with earlier turns that it names, and where ids or members of messages are not written as they came.
+ */
+export function wayOf(
+  { named, target, turn }: Pick<Asked, 'named' | 'target' | 'turn'>,
+  format: WireFormat,
+  { begun, cacheMarks, most, refused }: Pick<Known, 'begun' | 'cacheMarks' | 'most' | 'refused'>,
+): Way | null {
+  const shape = exchangeShapes[format];
+  const list = exchangeShapes[target.format]?.list;
+  const { connection, model, provider } = target;
+  const { callIds } = dialectOf(provider.dialect);
+  if (shape === undefined || list === undefined || begun !== '' || turn || callIds === 'short') return null;
+  if (refused.some(isOfMessages)) return null;
+  const marked = markedTurns(target, { cacheMarks });
+  return {
+    route: JSON.stringify([format, target.format, model, connection.id, most, cacheMarks, refused, named]),
+    dialect: provider.dialect,
+    shape,
+    list,
+    last: Math.max(LAST, marked),
+    enough: marked === 0 ? 0 : leastKept(model),
+    named: named === null ? null : { model: named.model, stream: named.stream },
+  };
+}
