@@ -171,4 +171,24 @@ describe('a messages request to a chat target', () => {
       { numRuns: 500 },
     );
   });
+
+  it('is marked for the prompt cache as long as it is, also where its texts would be carried', () => {
+    const asked = {
+      messages: [
+        { role: 'user', content: 'x'.repeat(9_000) },
+        { role: 'assistant', content: 'y' },
+        { role: 'user', content: 'z' },
+      ],
+    };
+    const marking = { ...openaiCompatible, dialect: { cacheMembers: true } };
+    const { body } = translateRequest(
+      {
+        body: [Buffer.from(JSON.stringify(asked))],
+        named: null,
+        target: { ...target, model: 'anthropic/claude-sonnet-5', provider: marking },
+      },
+      'anthropic-messages',
+    );
+    assert.match(body.toString(), /"cache_control":\{"type":"ephemeral"\}/);
+  });
 });

@@ -19,7 +19,7 @@ import { conversationOf, echoOf } from '../responses-state/response-state.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
 import type { SettledTurns, Way } from './settled.ts';
-import { wayOf } from './way.ts';
+import { markedTurns, wayOf } from './way.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest extends RequestInFormat {
@@ -121,7 +121,11 @@ function goingOn(
 /** With its long texts passing by; null where there are none, or they might be looked into. */
 function carrying(asked: Asked, format: WireFormat, known: Known, body: string): Noted | null {
   const [from, to] = [codecOf(format), codecOf(asked.target.format)];
-  const isBlind = from.conversation?.opaqueText === 'read' && to.conversation?.opaqueText === 'written';
+  // Whether a request is too short for a prompt cache must not depend on what is carried.
+  const isBlind =
+    from.conversation?.opaqueText === 'read' &&
+    to.conversation?.opaqueText === 'written' &&
+    markedTurns(asked.target, known) === 0;
   const carried = isBlind && !asked.turn ? carryLongTexts(body) : null;
   if (carried === null) return null;
   const request = requestIn(carried.body, asked);
