@@ -13,12 +13,14 @@ interface Kept {
 
 /**
  * `fitSchema` for tools, which agents send again with every request: what was fitted before is not fitted once more, for
- * writing a schema as text costs a tenth of that. In memory alone, the last used up to a bound.
+ * writing a schema as text costs a tenth of that; and one that was not even read anew (`settled.ts`) is known by itself. In memory
+ * alone, the last used up to a bound.
  */
 export function createFittedSchemas(maxCharacters = MAX_CHARACTERS): FitSchema {
   const known = createRecent<Kept>(maxCharacters, ({ size }) => size);
   const names = new Map<SchemaRules, number>();
-  return (schema, rules, path) => {
+  const byObject = new WeakMap<JsonObject, Map<SchemaRules, FittedSchema>>();
+  const fitted: FitSchema = (schema, rules, path) => {
     const text = rules === full ? null : textOfSchema(schema);
     if (text === null) return fitSchema(schema, rules, path);
     const name = names.get(rules) ?? names.size;
@@ -26,9 +28,18 @@ export function createFittedSchemas(maxCharacters = MAX_CHARACTERS): FitSchema {
     const key = `${name}${text}`;
     const before = known.get(key);
     if (before !== undefined) return before.fitted;
-    const fitted = fitSchema(schema, rules, path);
-    known.set(key, { fitted, size: key.length });
-    return fitted;
+    const made = fitSchema(schema, rules, path);
+    known.set(key, { fitted: made, size: key.length });
+    return made;
+  };
+  return (schema, rules, path) => {
+    const before = byObject.get(schema)?.get(rules);
+    if (before !== undefined) return before;
+    const made = fitted(schema, rules, path);
+    const others = byObject.get(schema);
+    if (others === undefined) byObject.set(schema, new Map([[rules, made]]));
+    else others.set(rules, made);
+    return made;
   };
 }
 

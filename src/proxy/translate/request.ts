@@ -16,6 +16,7 @@ import type { NamedInPath } from '../request/facts.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
 import type { Turn } from '../request/turn.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
+import { jsonBytes } from './json-bytes.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
 import type { SettledTurns, Way } from './settled.ts';
@@ -89,11 +90,16 @@ function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRe
   }
 }
 
+/** Whether a body that was read as text has characters that are no ASCII. */
+function isWide(text: string, { body }: Pick<Asked, 'body'>): boolean {
+  return text.length < body.reduce((sum, { length }) => sum + length, 0);
+}
+
 type Noted = TranslatedRequest & { isAgents: boolean };
 
 function inFull(asked: Asked, format: WireFormat, known: Known, body: string): Noted {
   const { made, ...rest } = translated(asked, format, known, requestIn(body, asked));
-  return { ...rest, body: Buffer.from(JSON.stringify(made)) };
+  return { ...rest, body: jsonBytes(JSON.stringify(made), isWide(body, asked)) };
 }
 
 /** With what was translated of it before; null where nothing was, or the whole of it may say what is wrong with it. */
@@ -133,7 +139,7 @@ function carrying(asked: Asked, format: WireFormat, known: Known, body: string):
   if (holdsCarried(others)) return null;
   const { made, ...rest } = translated(asked, format, known, request);
   const whole = carried.putBack(JSON.stringify(made));
-  return whole === null ? null : { ...rest, body: Buffer.from(whole) };
+  return whole === null ? null : { ...rest, body: jsonBytes(whole, isWide(body, asked)) };
 }
 
 /** The request as its format's decoder takes it. @throws GatewayError `invalid_json` */

@@ -7,6 +7,7 @@ import { parseJson } from '../../codecs/json/lossless.ts';
 import { type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
 import type { Conversation, Message, Part } from '../../codecs/model/conversation.ts';
 import { runsOf } from '../../codecs/model/tool-call-groups.ts';
+import { jsonBytes } from './json-bytes.ts';
 import { entriesEnd, listSpan } from './list-span.ts';
 
 /**
@@ -232,8 +233,9 @@ function translateWith<T extends Named>(
   if (count < beginning.settled.length) forgetFrom(beginning, count);
   const first = listOf(request[shape.list]);
   const until = body.length - beginning.tail.length;
-  const entries = entriesIn(body, from, until, first.length > 0 || count > 0);
-  if (entries === null) return null;
+  const read = entriesIn(body, from, until, first.length > 0 || count > 0);
+  if (read === null) return null;
+  const { entries, isWide } = read;
   const whole = () => {
     forgetFrom(beginning, 0);
     return translateWith(beginning, body, way, translate);
@@ -260,8 +262,8 @@ function translateWith<T extends Named>(
     ...parts.last,
   ];
   const seen: Run[] = [];
-  const { body: made, rest } = translate({ ...request, [shape.list]: list, ...way.named }, (read) => {
-    const own = stands ? runIn(read, beginning.calls, settles ? way.enough : null) : null;
+  const { body: made, rest } = translate({ ...request, [shape.list]: list, ...way.named }, (conversation) => {
+    const own = stands ? runIn(conversation, beginning.calls, settles ? way.enough : null) : null;
     if (own !== null) seen.push(own);
   });
   const items = listOf(made[way.list]);
@@ -278,10 +280,15 @@ function translateWith<T extends Named>(
       beginning.counts = parts.counts.before;
     }
     const came = Buffer.from(body.subarray(run.start, run.end));
-    beginning.settled.push({ came, made: jsonOf(cut.run), calls: own.calls, counts: parts.counts.run });
+    beginning.settled.push({
+      came,
+      made: jsonOf(cut.run, isWide),
+      calls: own.calls,
+      counts: parts.counts.run,
+    });
     for (const id of own.calls) beginning.calls.add(id);
   }
-  return { body: written(beginning, made, way.list, cut), rest };
+  return { body: written(beginning, made, way.list, cut, isWide), rest };
 }
 
 /** What the head and the tail say together; null where the list between them is not the request's. */
@@ -296,14 +303,24 @@ function forgetFrom(beginning: Beginning, count: number): void {
   beginning.calls = new Set(beginning.settled.flatMap(({ calls }) => calls));
 }
 
+interface Entries {
+  entries: readonly unknown[];
+  /** Whether there are characters in them that are no ASCII. */
+  isWide: boolean;
+}
+
 /** The entries of a list from `from` to before `end`; null for what is no part of a list. */
-function entriesIn(body: Buffer, from: number, end: number, follows: boolean): unknown[] | null {
-  const start = skipSpace(body, from);
-  if (follows && start < end && body[start] !== COMMA) return null;
+function entriesIn(body: Buffer, from: number, end: number, follows: boolean): Entries | null {
+  const space = skipSpace(body, from);
+  if (follows && space < end && body[space] !== COMMA) return null;
+  const start = follows ? space + 1 : space;
   try {
-    const entries = parseJson(`[${body.toString('utf8', follows ? start + 1 : start, end)}]`);
+    const text = body.toString('utf8', start, end);
+    const entries = parseJson(`[${text}]`);
     if (!Array.isArray(entries)) return null;
-    return follows && entries.length === 0 && start < end ? null : entries;
+    return follows && entries.length === 0 && space < end
+      ? null
+      : { entries, isWide: text.length < end - start };
   } catch {
     return null;
   }
@@ -375,9 +392,6 @@ interface Run {
   tools: ReadonlySet<string>;
 }
 
-/** As long as every format takes an id, and of what all of them take. */
-const PLAIN_ID = /^[a-zA-Z0-9_-]{1,40}$/;
-
 /**
  * What was read of the run between the exchanges that stand for others; empty where nothing is settled. Null where the
  * conversation cannot be told without the settled exchanges: where an id is used twice, or what stands beside them is not alone.
@@ -434,8 +448,7 @@ function isPlain(messages: readonly Message[], offered: ReadonlySet<string>, eno
         if (part.type === 'text') speaks ||= part.text.trim() !== '';
         else if (part.type === 'tool-call') {
           const { id, kind, name: tool, namespace } = part;
-          if (kind !== 'function' || namespace !== undefined || !offered.has(tool) || !PLAIN_ID.test(id))
-            return false;
+          if (kind !== 'function' || namespace !== undefined || !offered.has(tool) || id === '') return false;
           waiting.add(id);
           speaks = true;
         } else if (part.type !== 'reasoning') return false;
@@ -467,7 +480,7 @@ function isPlain(messages: readonly Message[], offered: ReadonlySet<string>, eno
 
 function learnt(messages: readonly Message[]): Run {
   const calls = messages.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-call'));
-  return { calls: calls.map(({ id }) => id), tools: new Set(calls.map(({ name }) => name)) };
+  return { calls: calls.map(({ id }) => safeId(id)), tools: new Set(calls.map(({ name }) => name)) };
 }
 
 /** Whether the target has the same names for the tools of settled exchanges as before; those of the run are added. */
@@ -518,19 +531,25 @@ function hasMark(value: unknown): boolean {
 }
 
 /** The entries of a list as JSON, without its brackets. */
-function jsonOf(items: readonly unknown[]): Buffer {
-  return Buffer.from(JSON.stringify(items).slice(1, -1));
+function jsonOf(items: readonly unknown[], isWide: boolean): Buffer {
+  return jsonBytes(JSON.stringify(items).slice(1, -1), isWide);
 }
 
 /** The translation as JSON: what is the same as before is not written anew. */
-function written(beginning: Beginning, made: JsonObject, list: string, { first, last }: Cut): Buffer {
+function written(
+  beginning: Beginning,
+  made: JsonObject,
+  list: string,
+  { first, last }: Cut,
+  isWide: boolean,
+): Buffer {
   const value = { ...made, [list]: null };
   if (beginning.frame === null || !isSame(beginning.frame.value, value)) {
     const [before = '', after = ''] = JSON.stringify({ ...made, [list]: MARK }).split(`"${MARK}"`);
     beginning.frame = { value, before: Buffer.from(`${before}[`), after: Buffer.from(`]${after}`) };
   }
   if (first.length > 0 && (beginning.first === null || !isSame(beginning.first.value, first)))
-    beginning.first = { value: first, json: jsonOf(first) };
+    beginning.first = { value: first, json: jsonOf(first, isWide) };
   const pieces = [beginning.frame.before];
   const add = (json: Buffer) => {
     if (json.length === 0) return;
@@ -539,7 +558,7 @@ function written(beginning: Beginning, made: JsonObject, list: string, { first, 
   };
   if (first.length > 0 && beginning.first !== null) add(beginning.first.json);
   for (const { made: json } of beginning.settled) add(json);
-  if (last.length > 0) add(jsonOf(last));
+  if (last.length > 0) add(jsonOf(last, isWide));
   pieces.push(beginning.frame.after);
   return Buffer.concat(pieces);
 }
