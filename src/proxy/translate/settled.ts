@@ -153,8 +153,8 @@ export function createSettledTurns(maxBytes = MAX_BYTES): SettledTurns {
       keep({
         route: way.route,
         dialect: way.dialect,
-        head: Buffer.from(body.subarray(0, span.start)),
-        tail: Buffer.from(body.subarray(span.end)),
+        head: copyOf(body, 0, span.start),
+        tail: copyOf(body, span.end, body.length),
         request: null,
         counts: new Map(),
         settled: [],
@@ -275,14 +275,14 @@ function translateWith<T extends Named>(
   }
   if (run !== null && settles && own !== undefined) {
     if (count === 0) {
-      beginning.head = Buffer.from(body.subarray(0, run.start));
+      beginning.head = copyOf(body, 0, run.start);
       beginning.request = { ...request, [shape.list]: [...first, ...parts.before] };
       beginning.counts = parts.counts.before;
     }
-    const came = Buffer.from(body.subarray(run.start, run.end));
+    const came = copyOf(body, run.start, run.end);
     beginning.settled.push({
       came,
-      made: jsonOf(cut.run, isWide),
+      made: copyOf(jsonOf(cut.run, isWide)),
       calls: own.calls,
       counts: parts.counts.run,
     });
@@ -530,6 +530,13 @@ function hasMark(value: unknown): boolean {
   return 'cache_control' in value || Object.values(value).some(hasMark);
 }
 
+/** Memory of its own: small buffers are cut from a larger one, which they would keep. */
+function copyOf(bytes: Buffer, start = 0, end = bytes.length): Buffer {
+  const copy = Buffer.allocUnsafeSlow(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
+}
+
 /** The entries of a list as JSON, without its brackets. */
 function jsonOf(items: readonly unknown[], isWide: boolean): Buffer {
   return jsonBytes(JSON.stringify(items).slice(1, -1), isWide);
@@ -549,7 +556,7 @@ function written(
     beginning.frame = { value, before: Buffer.from(`${before}[`), after: Buffer.from(`]${after}`) };
   }
   if (first.length > 0 && (beginning.first === null || !isSame(beginning.first.value, first)))
-    beginning.first = { value: first, json: jsonOf(first, isWide) };
+    beginning.first = { value: first, json: copyOf(jsonOf(first, isWide)) };
   const pieces = [beginning.frame.before];
   const add = (json: Buffer) => {
     if (json.length === 0) return;
