@@ -19,7 +19,7 @@ import { conversationOf, echoOf } from '../responses-state/response-state.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
-import type { SettledTurns, Way } from './settled.ts';
+import { type SettledTurns, type Way, withoutStandIns } from './settled.ts';
 import { markedTurns, wayOf } from './way.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
@@ -81,7 +81,9 @@ function translate(asked: Asked, format: WireFormat, known: Known): TranslatedRe
     const body = bytes.toString('utf8');
     const carried = carrying(asked, format, known, body);
     const { isAgents, ...made } = carried ?? inFull(asked, format, known, body);
-    if (way !== null && isAgents) known.settled?.note(bytes, way);
+    // What is stored of a response has every turn in it.
+    const isStored = asked.turn && made.request['store'] !== false;
+    if (way !== null && isAgents && !isStored) known.settled?.note(bytes, way);
     return made;
   } catch (error) {
     // JSON can be read to any depth and written only as deep as the stack goes.
@@ -117,7 +119,7 @@ function goingOn(
     });
     if (!settled) return null;
     const { isAgents: _, ...rest } = settled.rest;
-    return { ...rest, body: settled.body };
+    return { ...rest, request: withoutStandIns(rest.request), body: settled.body };
   } catch (error) {
     if (error instanceof GatewayError || error instanceof RangeError) return null;
     throw error;

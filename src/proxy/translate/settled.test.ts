@@ -79,6 +79,27 @@ describe('settled turns', () => {
     assert.equal(small.bytes, 0);
   });
 
+  it('leave no trace in the request that an answer is written for, and are not those of a response that is stored', () => {
+    const turn = { keyId: 'k', previousId: null, input: null, compaction: null, compacts: false, shown: [] };
+    const input = Array.from({ length: 9 }, (_, index) => [
+      { type: 'function_call', call_id: `c_${index}`, name: 'Read', arguments: '{}' },
+      { type: 'function_call_output', call_id: `c_${index}`, output: 'x '.repeat(500) },
+    ]).flat();
+    const tools = [{ type: 'function', name: 'Read', parameters: { type: 'object', properties: {} } }];
+    for (const store of [false, true]) {
+      const settled = createSettledTurns();
+      const body = [Buffer.from(JSON.stringify({ model: 'm', input, tools, store }))];
+      const whole = translateRequest({ body, named: null, target, turn }, 'openai-responses');
+      for (const _ of [1, 2, 3]) {
+        const made = translateRequest({ body, named: null, target, turn }, 'openai-responses', { settled });
+        assert.equal(made.body.toString(), whole.body.toString());
+        assert.doesNotMatch(JSON.stringify(made.request), /exchange_/);
+        if (store) assert.deepEqual(made.request, whole.request);
+      }
+      assert.equal(settled.exchanges, store ? 0 : 8);
+    }
+  });
+
   it('are noted of agents alone: with tools, and an answer before the question', () => {
     const settled = createSettledTurns();
     const text = { role: 'user', content: 'x'.repeat(5_000) };

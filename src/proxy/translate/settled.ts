@@ -519,6 +519,13 @@ function standIn(items: readonly unknown[], id: string, from: number): [start: n
   return [start, end];
 }
 
+/** A request of the responses format, whose answers may look into its input, without what stood for others in it. */
+export function withoutStandIns(request: JsonObject): JsonObject {
+  const { input } = request;
+  if (!Array.isArray(input)) return request;
+  return { ...request, input: input.filter((item) => !ids.some((id) => mentions(item, id))) };
+}
+
 function mentions(value: unknown, text: string): boolean {
   if (typeof value !== 'object' || value === null) return value === text;
   for (const inner of Object.values(value)) if (mentions(inner, text)) return true;

@@ -33,11 +33,22 @@ export function wayOf(
   const list = exchangeShapes[target.format]?.list;
   const { connection, model, provider } = target;
   const { callIds } = dialectOf(provider.dialect);
-  if (shape === undefined || list === undefined || begun !== '' || turn || callIds === 'short') return null;
+  if (shape === undefined || list === undefined || begun !== '' || callIds === 'short') return null;
+  if (turn && !isPlain(turn)) return null;
   if (refused.some(isOfMessages)) return null;
   const marked = markedTurns(target, { cacheMarks });
   return {
-    route: JSON.stringify([format, target.format, model, connection.id, most, cacheMarks, refused, named]),
+    route: JSON.stringify([
+      format,
+      target.format,
+      model,
+      connection.id,
+      most,
+      cacheMarks,
+      refused,
+      named,
+      Boolean(turn),
+    ]),
     dialect: provider.dialect,
     shape,
     list,
@@ -45,4 +56,9 @@ export function wayOf(
     enough: marked === 0 ? 0 : leastKept(model),
     named: named === null ? null : { model: named.model, stream: named.stream },
   };
+}
+
+/** Whether a turn of the responses format is all that the gateway knows of it. */
+function isPlain({ compaction, compacts, input, previousId }: NonNullable<Asked['turn']>): boolean {
+  return previousId === null && input === null && compaction === null && !compacts;
 }
