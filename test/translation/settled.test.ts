@@ -103,6 +103,7 @@ function exchange(chance: Chance, number: number, tidy: boolean): JsonObject[] {
     { role: 'assistant', content: said, ...(odd === 11 ? { safeguards: {} } : {}) },
     ...(odd === 12 ? [{ role: 'system', content: 'Be quick.' }] : []),
     { role: 'user', content: told.length === 0 ? 'And now?' : told },
+    ...(chance(5) === 0 ? [{ role: 'system', content: text(chance, 30) }] : []),
   ];
 }
 

@@ -8,13 +8,13 @@ const said: Readonly<Record<string, Shape>> = {
   redacted_thinking: { type: isText, data: isText },
   tool_use: { type: isText, id: isText, name: isText, input: isObject },
 };
-const results = listOfAll((block) => fits(block, text));
+const texts = listOfAll((block) => fits(block, text));
 const told: Readonly<Record<string, Shape>> = {
   text,
   tool_result: {
     type: isText,
     tool_use_id: isText,
-    content: (value) => typeof value === 'string' || results(value),
+    content: (value) => typeof value === 'string' || texts(value),
     is_error: (value) => value === undefined || typeof value === 'boolean',
   },
 };
@@ -31,12 +31,19 @@ function blocksOf(kinds: Readonly<Record<string, Shape>>) {
 const saidBlocks = blocksOf(said);
 const toldBlocks = blocksOf(told);
 const answer: Shape = { role: is('assistant'), content: (value) => isText(value) || saidBlocks(value) };
-const question: Shape = { role: is('user'), content: (value) => isText(value) || toldBlocks(value) };
+const questions: readonly Shape[] = [
+  { role: is('user'), content: (value) => isText(value) || toldBlocks(value) },
+  // What Claude Code is told between the turns.
+  { role: is('system'), content: (value) => isText(value) || texts(value) },
+];
 
 /** Requests of Anthropic's messages. */
 export const messagesExchange: ExchangeShape = {
   list: 'messages',
-  side: (entry) => (fits(entry, answer) ? 'answer' : fits(entry, question) ? 'question' : null),
+  side(entry) {
+    if (fits(entry, answer)) return 'answer';
+    return questions.some((shape) => fits(entry, shape)) ? 'question' : null;
+  },
   exchange: (id, name, result) => [
     { role: 'assistant', content: [{ type: 'tool_use', id, name, input: {} }] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: result }] },

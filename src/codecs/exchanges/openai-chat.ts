@@ -33,6 +33,8 @@ const words = (value: unknown) => isText(value) || texts(value);
 const questions: readonly Shape[] = [
   { role: is('tool'), tool_call_id: isText, content: words },
   { role: is('user'), content: words },
+  { role: is('system'), content: words },
+  { role: is('developer'), content: words },
 ];
 
 /** Requests of chat completions. */

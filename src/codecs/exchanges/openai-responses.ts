@@ -36,7 +36,12 @@ const answers: Readonly<Record<string, Shape>> = {
   function_call: { ...ofItem, type: isText, call_id: isText, name: isText, arguments: isText },
 };
 const questions: Readonly<Record<string, Shape>> = {
-  message: { ...ofItem, type: is('message'), role: is('user'), content: words },
+  message: {
+    ...ofItem,
+    type: is('message'),
+    role: (value) => value === 'user' || value === 'system' || value === 'developer',
+    content: words,
+  },
   function_call_output: { ...ofItem, type: isText, call_id: isText, output: words },
 };
 

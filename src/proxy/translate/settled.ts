@@ -457,11 +457,11 @@ function isPlain(messages: readonly Message[], offered: ReadonlySet<string>, eno
     if (answers.length === 0 || !speaks) return false;
     speaks = false;
     for (const { name, parts, role } of rest) {
-      if (name !== undefined || role !== 'user') return false;
+      if (name !== undefined || role === 'assistant') return false;
       for (const part of parts) {
         if ('cache' in part) return false;
         if (part.type === 'text') {
-          speaks ||= part.text.trim() !== '';
+          speaks ||= role === 'user' && part.text.trim() !== '';
           bytes += part.text.length;
         } else if (part.type === 'tool-result') {
           if (part.kind !== 'function' || !waiting.delete(part.callId)) return false;
