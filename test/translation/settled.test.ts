@@ -65,8 +65,8 @@ const tools = ['Read', 'Bash', 'web.search'].map((name) => ({
 }));
 
 /** One answer with its calls, and what they gave back; seldom something that only some formats have. */
-function exchange(chance: Chance, number: number, tidy: boolean): JsonObject[] {
-  const odd = !tidy && chance(9) === 0 ? 1 + chance(12) : 0;
+function exchange(chance: Chance, number: number, odds: number): JsonObject[] {
+  const odd = chance(4) === 0 ? odds : 0;
   const calls = Array.from({ length: chance(4) === 0 ? chance(3) : 1 }, (_, index) => ({
     type: 'tool_use',
     id: odd === 1 ? 'toolu_again' : odd === 2 ? `toolu/${number}` : `toolu_${number}_${index}`,
@@ -177,14 +177,15 @@ function converse(from: Format, to: Format, seed: number): { turns: number; kept
   const target = targetOf(to, chance);
   const settled = createSettledTurns();
   const loose = chance(2) === 0;
-  const tidy = seed % 2 === 1;
+  // One kind of oddity a conversation; none in every other one.
+  const odds = seed % 2 === 1 ? 0 : 1 + chance(12);
   const marks = chance(3) === 0;
   const spaces = chance(4) === 0 ? 1 : undefined;
   let messages: JsonObject[] = [{ role: 'user', content: [{ type: 'text', text: 'Fix it.' }] }];
   const turns = 14;
   let kept = 0;
   for (let turn = 0; turn < turns; turn += 1) {
-    messages = [...messages, ...exchange(chance, turn, tidy)];
+    messages = [...messages, ...exchange(chance, turn, odds)];
     // What was said is said anew, or forgotten.
     if (chance(25) === 0) messages = messages.with(1 + chance(messages.length - 1), messages[0] ?? {});
     if (chance(25) === 0) messages = messages.slice(0, 1 + chance(messages.length));

@@ -60,6 +60,15 @@ describe('settled turns', () => {
     assert.equal(settled.exchanges, 6);
   });
 
+  it('are translated again where the id of one of their calls comes once more', () => {
+    const responses = { ...target, format: 'openai-responses' } as const;
+    const settled = createSettledTurns();
+    for (const calls of [6, 7]) sent(asked('a', calls), settled, responses);
+    const again = Buffer.from(asked('a', 8).toString().replaceAll('"a_7"', '"a_0"'));
+    assert.match(sent(again, null, responses), /"a_0_2"/);
+    for (const _ of [1, 2]) assert.equal(sent(again, settled, responses), sent(again, null, responses));
+  });
+
   it('are kept up to a bound, the last used longest', () => {
     const settled = createSettledTurns(110_000);
     const converse = (name: string) => {
