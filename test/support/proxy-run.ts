@@ -124,11 +124,14 @@ interface Recorded {
   trace: Trace | null;
 }
 
+type Provider = 'openai-compatible' | 'anthropic-compatible';
+
 /** What is different from a request for a chat completion that no budget counts. */
 export interface RequestOptions {
   stream?: boolean;
-  /** Of all connections. */
-  provider?: 'openai-compatible' | 'anthropic-compatible';
+  /** Of all connections, but those that are named. */
+  provider?: Provider;
+  providers?: Readonly<Record<string, Provider>>;
   /** How the client speaks, the path that it asks, and fields of its request beside the usual ones. */
   format?: 'openai-chat' | 'anthropic-messages';
   fields?: object;
@@ -140,6 +143,7 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
   const {
     stream = false,
     provider = 'openai-compatible',
+    providers = {},
     format = 'openai-chat',
     fields = {},
     limits,
@@ -160,7 +164,9 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
     },
   });
   const routes = routesOf({
-    connections: names.map((name) => connectionAt(name, provider, { baseUrl: `http://${name}.test/v1` })),
+    connections: names.map((name) =>
+      connectionAt(name, providers[name] ?? provider, { baseUrl: `http://${name}.test/v1` }),
+    ),
     combos: [
       comboOf(
         'all',

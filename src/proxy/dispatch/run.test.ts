@@ -137,6 +137,23 @@ describe('the loop of attempts', () => {
     assert.deepEqual([ended.asked.join(''), ended.sink.status, ended.entry.outcome], ['abbb', 429, 'failed']);
   });
 
+  it('says of the target that answers what that was not told, not what another was not', async () => {
+    const { entry, sent } = await outcomeOf(
+      request(
+        { a: [fails(500)], b: [whole] },
+        { providers: { a: 'anthropic-compatible' }, fields: { mood: 'calm' } },
+      ),
+    );
+    assert.deepEqual(
+      sent.map(({ body, name }) => [name, body.includes('calm')]),
+      [
+        ['a', false],
+        ['b', true],
+      ],
+    );
+    assert.deepEqual(entry.dropped, []);
+  });
+
   it('tells the account of what failed', async () => {
     const { accounts } = await outcomeOf(request({ a: [fails(429, { 'retry-after': '7' })], b: [whole] }));
     assert.equal(accounts.standingsOf('id-a').length, 1);

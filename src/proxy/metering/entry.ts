@@ -50,8 +50,7 @@ type Used = Pick<RequestEnd, 'usage' | 'estimated'> & Priced;
 function usedBy(attempted: Attempted | null, { estimated, usage }: RequestEnd): Used {
   if (attempted === null) return { usage, estimated, usd: null, saved: null, source: null };
   const { facts, priorUsage, servedTier: tier, target } = attempted;
-  if (priorUsage !== null)
-    return totalUsage(facts.price, target, { usage, estimated, tier }, priorUsage);
+  if (priorUsage !== null) return totalUsage(facts.price, target, { usage, estimated, tier }, priorUsage);
   const { saved, source, usd } = facts.price(target, { usage, tier });
   return { usage, estimated, usd, saved, source };
 }
