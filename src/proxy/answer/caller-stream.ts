@@ -1,7 +1,8 @@
 import type { StreamCodec } from '../../codecs/codec.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import { resetConnection } from '../../http/server/reset.ts';
-import { splitFrames } from '../../lib/sse.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
+import { type Frame, splitFrames } from '../../lib/sse.ts';
 
 /**
  * How far the answer of a streamed request is. `opened`: the status line and keep-alives went out, and nothing of any
@@ -143,12 +144,14 @@ function setHeader(
 
 /** The data of frames as elements of one array, each in one piece. */
 class JsonArray {
-  #rest: Buffer = Buffer.alloc(0);
+  readonly #bytes = new FrameBuffer<Buffer>(splitFrames);
   #begun = false;
 
   elements(bytes: Buffer | string): string {
-    const { frames, rest } = splitFrames(Buffer.concat([this.#rest, Buffer.from(bytes)]));
-    this.#rest = rest;
+    return this.#written(this.#bytes.push(Buffer.from(bytes)));
+  }
+
+  #written(frames: readonly Frame[]): string {
     let text = '';
     for (const { data } of frames) {
       text += `${this.#begun ? ',\r\n' : '['}${data}`;
@@ -158,7 +161,7 @@ class JsonArray {
   }
 
   end(): string {
-    const last = this.#rest.length === 0 ? '' : this.elements('\n\n');
+    const last = this.#written(this.#bytes.end());
     return `${last}${this.#begun ? ']' : '[]'}`;
   }
 }
