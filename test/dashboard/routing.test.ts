@@ -80,16 +80,24 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
     await ann.page.getByRole('menuitem', { name: 'Edit' }).click();
     await ann.page.getByLabel(/^Name of the connection/).fill('renamed');
     await ann.page.getByLabel(/^New API key/).fill('another-secret');
+    await ann.page.getByLabel(/^Billing/).selectOption('plan');
     await ann.page.getByRole('button', { name: 'Save and test' }).click();
     const renamed = ann.page.getByRole('row').filter({ hasText: 'renamed' });
     await renamed.click();
     await ann.page.getByRole('heading', { name: 'Limits and balance' }).waitFor();
     await ann.page.getByRole('heading', { name: 'Last error' }).waitFor();
     assert.deepEqual(await ann.findings(), []);
+    await ann.page.goBack();
+    await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await ann.page.goForward();
+    await ann.page.getByRole('heading', { name: 'Limits and balance' }).waitFor();
     const html = await ann.page.content();
     assert.doesNotMatch(html, /a-secret-of-an-upstream|another-secret/);
     const connection = (await at.call('GET', '/api/connections/renamed', owner())).json();
     assert.equal(connection['has_credential'], true);
+    assert.equal(connection['billing'], 'plan');
+    await ann.open('/connections?show=edit&connection=renamed');
+    await ann.page.getByRole('dialog', { name: /renamed/ }).waitFor();
     assert.deepEqual(ann.errors(), []);
   });
 

@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-router';
 import { agentsSearch } from '../features/acp-agents/search.ts';
 import { auditSearch } from '../features/audit/search.ts';
+import { connectionsSearch } from '../features/connections/search.ts';
 import { costsSearch } from '../features/costs/search.ts';
 import { eventsSearch } from '../features/events/search.ts';
 import { modelsSearch } from '../features/models/search.ts';
@@ -119,7 +120,7 @@ const acpAgent = createRoute({
 const connections = createRoute({
   getParentRoute: () => root,
   path: '/connections',
-  validateSearch: sortSearch,
+  validateSearch: connectionsSearch,
   component: lazyRouteComponent(() => import('../pages/connections.tsx'), 'ConnectionsPage'),
 });
 

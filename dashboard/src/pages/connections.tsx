@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { Cable, Plus } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Count, RelativeTime } from '../components/amounts.tsx';
 import { Button } from '../components/button.tsx';
@@ -20,13 +20,11 @@ import { ConnectionState, stateOf } from '../features/connections/connection-sta
 import { LoginDialog } from '../features/connections/login-dialog.tsx';
 import { type Connection, connectionsQuery, quotaQuery } from '../features/connections/queries.ts';
 import { QuotaCell } from '../features/connections/quota-bars.tsx';
+import type { ConnectionsSearch } from '../features/connections/search.ts';
 import { allows, useApi } from '../lib/api/client.ts';
 import { searchOfSort, sortOf } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/connections');
-
-/** The dialog that is open. */
-type Shown = { kind: 'new' } | { kind: 'details' | 'edit' | 'login'; id: string };
 
 /** The accounts at providers, each with how it is and what may be done about it. */
 export function ConnectionsPage() {
@@ -36,8 +34,19 @@ export function ConnectionsPage() {
   const navigate = route.useNavigate();
   const connections = useQuery(connectionsQuery(api));
   const quota = useQuery(quotaQuery(api)).data?.resources;
-  const [shown, setShown] = useState<Shown | null>(null);
-  const close = () => setShown(null);
+  // Dialogs stand in the address: they can be linked to, and the back button closes them.
+  const show = useCallback(
+    (kind: ConnectionsSearch['show'], id?: string) =>
+      void navigate({
+        search: ({ connection: _, show: __, ...before }) => ({
+          ...before,
+          ...(kind === undefined ? {} : { show: kind }),
+          ...(id === undefined ? {} : { connection: id }),
+        }),
+      }),
+    [navigate],
+  );
+  const close = () => show(undefined);
   const columns = useMemo<readonly Column<Connection>[]>(
     () => [
       {
@@ -91,15 +100,15 @@ export function ConnectionsPage() {
         cell: (connection) => (
           <ConnectionActions
             row={connection}
-            onEdit={(row) => setShown({ kind: 'edit', id: row.id })}
-            onLogin={(row) => setShown({ kind: 'login', id: row.id })}
+            onEdit={({ id }) => show('edit', id)}
+            onLogin={({ id }) => show('login', id)}
           />
         ),
         narrow: true,
         width: '10rem',
       },
     ],
-    [t, quota],
+    [t, quota, show],
   );
   const filter = useCallback(
     (q: string) =>
@@ -108,9 +117,9 @@ export function ConnectionsPage() {
   );
   const wanted = (search.q ?? '').toLowerCase();
   const opened =
-    shown === null || shown.kind === 'new'
+    search.connection === undefined
       ? undefined
-      : connections.data?.resources.find(({ id }) => id === shown.id);
+      : connections.data?.resources.find(({ id, name }) => [id, name].includes(search.connection ?? ''));
   return (
     <>
       <PageHeader
@@ -120,7 +129,7 @@ export function ConnectionsPage() {
           <Button
             variant="primary"
             icon={Plus}
-            onClick={() => setShown({ kind: 'new' })}
+            onClick={() => show('new')}
             disabledReason={
               connections.data === undefined || allows(connections.data, 'create')
                 ? null
@@ -150,7 +159,7 @@ export function ConnectionsPage() {
                   search: { ...(search.q === undefined ? {} : { q: search.q }), ...searchOfSort(sort) },
                 })
               }
-              onOpen={({ id }) => setShown({ kind: 'details', id })}
+              onOpen={({ id }) => show('details', id)}
               empty={
                 <EmptyState icon={Cable} title={wanted === '' ? t('empty.title') : t('empty.filtered')}>
                   {wanted === '' && t('empty.next')}
@@ -160,24 +169,24 @@ export function ConnectionsPage() {
           )}
         </QueryState>
       </Panel>
-      {shown?.kind === 'new' && (
-        <ConnectionForm onClose={close} onLogin={({ id }) => setShown({ kind: 'login', id })} />
-      )}
-      {opened !== undefined && shown?.kind === 'details' && (
+      {search.show === 'new' && <ConnectionForm onClose={close} onLogin={({ id }) => show('login', id)} />}
+      {opened !== undefined && search.show === 'details' && (
         <ConnectionDetails
           connection={opened}
           quota={quota?.find(({ id }) => id === opened.id)}
           onClose={close}
         />
       )}
-      {opened !== undefined && shown?.kind === 'edit' && (
+      {opened !== undefined && search.show === 'edit' && allows(opened, 'edit') && (
         <Reopened row={opened}>
           {(connection, reopen) => (
             <ConnectionEdit connection={connection} onClose={close} onReload={reopen} />
           )}
         </Reopened>
       )}
-      {opened !== undefined && shown?.kind === 'login' && <LoginDialog connection={opened} onClose={close} />}
+      {opened !== undefined && search.show === 'login' && allows(opened, 'login') && (
+        <LoginDialog connection={opened} onClose={close} />
+      )}
     </>
   );
 }

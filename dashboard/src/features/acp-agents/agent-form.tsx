@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { TextAreaField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { acpAgentsKey } from './queries.ts';
 
@@ -27,48 +26,36 @@ export function AgentForm({ onClose }: { onClose(): void }) {
   const missing =
     name.trim() === '' ? t('form.needsName') : command.trim() === '' ? t('form.needsCommand') : null;
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('addCustomAgent')}
       description={t('addCustomAgentDesc')}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button
-            variant="primary"
-            busy={add.isPending}
-            disabledReason={missing}
-            onClick={() => add.mutate()}
-          >
-            {t('form.submit')}
-          </Button>
-        </>
-      }
+      submit={t('form.submit')}
+      busy={add.isPending}
+      disabledReason={missing}
+      onSubmit={() => add.mutate()}
     >
-      <div className="flex flex-col gap-4 pb-3">
-        <TextField
-          label={t('form.name')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoFocus
-          required
-        />
-        <TextField
-          label={t('form.command')}
-          hint={t('form.commandHint')}
-          value={command}
-          onChange={(event) => setCommand(event.target.value)}
-          required
-        />
-        <TextAreaField
-          label={t('form.args')}
-          hint={t('form.argsHint')}
-          value={args}
-          onChange={(event) => setArgs(event.target.value)}
-        />
-        {add.isError && <ErrorNotice error={add.error} />}
-      </div>
-    </Dialog>
+      <TextField
+        label={t('form.name')}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoFocus
+        required
+      />
+      <TextField
+        label={t('form.command')}
+        hint={t('form.commandHint')}
+        value={command}
+        onChange={(event) => setCommand(event.target.value)}
+        required
+      />
+      <TextAreaField
+        label={t('form.args')}
+        hint={t('form.argsHint')}
+        value={args}
+        onChange={(event) => setArgs(event.target.value)}
+      />
+      {add.isError && <ErrorNotice error={add.error} />}
+    </FormDialog>
   );
 }

@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useApi } from '../../lib/api/client.ts';
 
 /** Makes a backup, with or without the key that decrypts the stored credentials. */
@@ -21,35 +20,27 @@ export function CreateBackup({ onClose }: { onClose(): void }) {
     },
   });
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('create')}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button variant="primary" busy={create.isPending} onClick={() => create.mutate()}>
-            {t('create')}
-          </Button>
-        </>
-      }
+      submit={t('create')}
+      busy={create.isPending}
+      onSubmit={() => create.mutate()}
     >
-      <div className="flex flex-col gap-3 pb-3">
-        <p className="text-muted">{t('createWhat')}</p>
-        <label className="flex items-start gap-2">
-          <input
-            type="checkbox"
-            className="mt-1"
-            checked={withKey}
-            onChange={(event) => setWithKey(event.target.checked)}
-          />
-          <span>
-            {t('withKey')}
-            <span className="block text-muted text-xs">{t(withKey ? 'withKeyYes' : 'withKeyNo')}</span>
-          </span>
-        </label>
-        {create.isError && <ErrorNotice error={create.error} />}
-      </div>
-    </Dialog>
+      <p className="text-muted">{t('createWhat')}</p>
+      <label className="flex items-start gap-2">
+        <input
+          type="checkbox"
+          className="mt-1"
+          checked={withKey}
+          onChange={(event) => setWithKey(event.target.checked)}
+        />
+        <span>
+          {t('withKey')}
+          <span className="block text-muted text-xs">{t(withKey ? 'withKeyYes' : 'withKeyNo')}</span>
+        </span>
+      </label>
+      {create.isError && <ErrorNotice error={create.error} />}
+    </FormDialog>
   );
 }

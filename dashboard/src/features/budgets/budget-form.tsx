@@ -4,9 +4,8 @@ import { useForm } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { z } from 'zod';
 import { budgetMetric, budgetPeriod, budgetScope } from '../../../../src/budgets/schema.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useChange } from '../../lib/api/change.ts';
@@ -85,105 +84,93 @@ export function BudgetForm({ budget, onClose, onReload }: BudgetFormProps) {
   });
   const { errors } = formState;
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={budget === null ? t('form.create') : t('form.edit', { name: scopeName(t, budget) })}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button type="submit" form="budget-form" variant="primary" busy={save.isPending}>
-            {budget === null ? t('form.submit') : t('form.save')}
-          </Button>
-        </>
-      }
+      submit={budget === null ? t('form.submit') : t('form.save')}
+      busy={save.isPending}
+      noValidate
+      onSubmit={handleSubmit((values) => save.mutate(values))}
     >
-      <form
-        id="budget-form"
-        noValidate
-        className="flex flex-col gap-4 pb-3"
-        onSubmit={handleSubmit((values) => save.mutate(values))}
-      >
-        {budget === null && (
-          <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-            <SelectField
-              label={t('form.scope')}
-              choices={budgetScope.options.map((value) => ({ value, label: t(`scope.${value}`) }))}
-              {...register('scope')}
-            />
-            {scope !== 'global' && (
-              <TextField
-                label={t('form.subject')}
-                required
-                list="budget-subjects"
-                autoComplete="off"
-                error={errors.subject && t('form.subjectMissing')}
-                {...register('subject')}
-              />
-            )}
-            <datalist id="budget-subjects">
-              {subjects.map((name) => (
-                <option key={name} value={name} />
-              ))}
-            </datalist>
-          </div>
-        )}
+      {budget === null && (
         <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-          {budget === null && (
-            <SelectField
-              label={t('form.metric')}
-              choices={budgetMetric.options.map((value) => ({ value, label: t(`metricName.${value}`) }))}
-              {...register('metric')}
-            />
-          )}
-          <TextField
-            label={t('form.limit', { unit: t(`metric.${metric}`) })}
-            inputMode="decimal"
-            required
-            error={errors.limit && t('form.limitWrong')}
-            {...register('limit')}
-          />
-          {budget === null && metric !== 'concurrency' && (
-            <SelectField
-              label={t('form.period')}
-              hint={t('form.periodHint')}
-              choices={budgetPeriod.options.map((value) => ({ value, label: t(`periodName.${value}`) }))}
-              {...register('period')}
-            />
-          )}
-          <TextField
-            label={t('form.soft')}
-            hint={t('form.softHint')}
-            inputMode="numeric"
-            error={errors.soft && t('form.softWrong')}
-            {...register('soft')}
-          />
-        </div>
-        {metric === 'usd' && (
           <SelectField
-            label={t('form.unpriced')}
-            choices={(['refuse', 'allow'] as const).map((value) => ({
-              value,
-              label: t(`unpriced.${value}`),
-            }))}
-            {...register('unpriced')}
+            label={t('form.scope')}
+            choices={budgetScope.options.map((value) => ({ value, label: t(`scope.${value}`) }))}
+            {...register('scope')}
+          />
+          {scope !== 'global' && (
+            <TextField
+              label={t('form.subject')}
+              required
+              list="budget-subjects"
+              autoComplete="off"
+              error={errors.subject && t('form.subjectMissing')}
+              {...register('subject')}
+            />
+          )}
+          <datalist id="budget-subjects">
+            {subjects.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </div>
+      )}
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
+        {budget === null && (
+          <SelectField
+            label={t('form.metric')}
+            choices={budgetMetric.options.map((value) => ({ value, label: t(`metricName.${value}`) }))}
+            {...register('metric')}
           />
         )}
-        {save.isError && (
-          <SaveProblem
-            error={save.error}
-            edit={edit}
-            labels={{
-              limit: t('form.limit', { unit: t(`metric.${metric}`) }),
-              soft_percent: t('form.soft'),
-              unpriced: t('form.unpriced'),
-            }}
-            onReload={onReload}
-            onKeep={handleSubmit((values) => save.mutate(values))}
+        <TextField
+          label={t('form.limit', { unit: t(`metric.${metric}`) })}
+          inputMode="decimal"
+          required
+          error={errors.limit && t('form.limitWrong')}
+          {...register('limit')}
+        />
+        {budget === null && metric !== 'concurrency' && (
+          <SelectField
+            label={t('form.period')}
+            hint={t('form.periodHint')}
+            choices={budgetPeriod.options.map((value) => ({ value, label: t(`periodName.${value}`) }))}
+            {...register('period')}
           />
         )}
-      </form>
-    </Dialog>
+        <TextField
+          label={t('form.soft')}
+          hint={t('form.softHint')}
+          inputMode="numeric"
+          error={errors.soft && t('form.softWrong')}
+          {...register('soft')}
+        />
+      </div>
+      {metric === 'usd' && (
+        <SelectField
+          label={t('form.unpriced')}
+          choices={(['refuse', 'allow'] as const).map((value) => ({
+            value,
+            label: t(`unpriced.${value}`),
+          }))}
+          {...register('unpriced')}
+        />
+      )}
+      {save.isError && (
+        <SaveProblem
+          error={save.error}
+          edit={edit}
+          labels={{
+            limit: t('form.limit', { unit: t(`metric.${metric}`) }),
+            soft_percent: t('form.soft'),
+            unpriced: t('form.unpriced'),
+          }}
+          onReload={onReload}
+          onKeep={handleSubmit((values) => save.mutate(values))}
+        />
+      )}
+    </FormDialog>
   );
 }
 

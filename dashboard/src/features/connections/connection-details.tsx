@@ -68,6 +68,7 @@ export function ConnectionDetails({ connection, onClose, quota }: ConnectionDeta
             <RelativeTime at={connection.last_tested_at} />
           </Fact>
           <Fact label={t('edit.priority')}>{connection.priority}</Fact>
+          <Fact label={t('billing.title')}>{t(`billing.${connection.billing}`)}</Fact>
           {connection.oauth !== null && (
             <Fact label={t('details.login')}>
               {connection.oauth.logged_in ? t('login.done') : t('login.needed')}

@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
+import { BillingField } from './billing-field.tsx';
 import type { Connection } from './queries.ts';
 
 interface ConnectionEditProps {
@@ -18,8 +18,8 @@ interface ConnectionEditProps {
 }
 
 /** What of a connection can be changed and is shown: its key is not. */
-function fieldsOf({ base_url, default_model, name, priority, prompt_cache_marks }: Connection) {
-  return { name, base_url, default_model, priority, prompt_cache_marks };
+function fieldsOf({ base_url, billing, default_model, name, priority, prompt_cache_marks }: Connection) {
+  return { name, base_url, billing, default_model, priority, prompt_cache_marks };
 }
 
 /** Renames a connection, enters its key again, and changes what it is preferred for. Only what was changed is sent. */
@@ -34,6 +34,7 @@ export function ConnectionEdit({ connection, onClose, onReload }: ConnectionEdit
   const [address, setAddress] = useState(connection.base_url ?? '');
   const [model, setModel] = useState(connection.default_model ?? '');
   const [priority, setPriority] = useState(String(connection.priority));
+  const [billing, setBilling] = useState(connection.billing);
   const [marks, setMarks] = useState(connection.prompt_cache_marks);
   const path = `connections/${encodeURIComponent(connection.id)}`;
   const orNull = (text: string) => (text.trim() === '' ? null : text.trim());
@@ -45,6 +46,7 @@ export function ConnectionEdit({ connection, onClose, onReload }: ConnectionEdit
         ...(orNull(address) === connection.base_url ? {} : { base_url: orNull(address) }),
         ...(orNull(model) === connection.default_model ? {} : { default_model: orNull(model) }),
         ...(Number(priority) === connection.priority ? {} : { priority: Number(priority) }),
+        ...(billing === connection.billing ? {} : { billing }),
         ...(marks === connection.prompt_cache_marks ? {} : { prompt_cache_marks: marks }),
       };
       await edit.send(connection, change);
@@ -61,85 +63,71 @@ export function ConnectionEdit({ connection, onClose, onReload }: ConnectionEdit
     },
   });
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('edit.title', { name: connection.name })}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button
-            variant="primary"
-            busy={save.isPending}
-            disabledReason={name.trim() === '' ? t('edit.needsName') : null}
-            onClick={() => save.mutate()}
-          >
-            {key.trim() === '' ? t('edit.save') : t('edit.saveAndTest')}
-          </Button>
-        </>
-      }
+      submit={key.trim() === '' ? t('edit.save') : t('edit.saveAndTest')}
+      busy={save.isPending}
+      disabledReason={name.trim() === '' ? t('edit.needsName') : null}
+      onSubmit={() => save.mutate()}
     >
-      <div className="flex flex-col gap-4 pb-3">
+      <TextField
+        label={t('form.name')}
+        hint={t('edit.nameHint')}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        required
+      />
+      {connection.auth_type !== 'oauth' && (
         <TextField
-          label={t('form.name')}
-          hint={t('edit.nameHint')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          required
+          label={t('edit.key')}
+          hint={t('edit.keyHint')}
+          type="password"
+          autoComplete="off"
+          value={key}
+          onChange={(event) => setKey(event.target.value)}
         />
-        {connection.auth_type !== 'oauth' && (
-          <TextField
-            label={t('edit.key')}
-            hint={t('edit.keyHint')}
-            type="password"
-            autoComplete="off"
-            value={key}
-            onChange={(event) => setKey(event.target.value)}
-          />
-        )}
+      )}
+      <TextField
+        label={t('form.address')}
+        hint={t('edit.addressHint')}
+        value={address}
+        onChange={(event) => setAddress(event.target.value)}
+      />
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField label={t('edit.model')} value={model} onChange={(event) => setModel(event.target.value)} />
         <TextField
-          label={t('form.address')}
-          hint={t('edit.addressHint')}
-          value={address}
-          onChange={(event) => setAddress(event.target.value)}
+          label={t('edit.priority')}
+          hint={t('edit.priorityHint')}
+          type="number"
+          min={-1000}
+          max={1000}
+          value={priority}
+          onChange={(event) => setPriority(event.target.value)}
         />
-        <div className="grid gap-4 sm:grid-cols-2">
-          <TextField
-            label={t('edit.model')}
-            value={model}
-            onChange={(event) => setModel(event.target.value)}
-          />
-          <TextField
-            label={t('edit.priority')}
-            hint={t('edit.priorityHint')}
-            type="number"
-            min={-1000}
-            max={1000}
-            value={priority}
-            onChange={(event) => setPriority(event.target.value)}
-          />
-        </div>
-        <CheckField
-          label={t('edit.marks')}
-          checked={marks}
-          onChange={(event) => setMarks(event.target.checked)}
-        />
-        {save.isError && (
-          <SaveProblem
-            error={save.error}
-            edit={edit}
-            labels={{
-              name: t('form.name'),
-              base_url: t('form.address'),
-              default_model: t('edit.model'),
-              priority: t('edit.priority'),
-              prompt_cache_marks: t('edit.marks'),
-            }}
-            onReload={onReload}
-            onKeep={() => save.mutate()}
-          />
-        )}
       </div>
-    </Dialog>
+      <BillingField value={billing} onChange={setBilling} />
+      <CheckField
+        label={t('edit.marks')}
+        checked={marks}
+        onChange={(event) => setMarks(event.target.checked)}
+      />
+      {save.isError && (
+        <SaveProblem
+          error={save.error}
+          edit={edit}
+          labels={{
+            name: t('form.name'),
+            base_url: t('form.address'),
+            default_model: t('edit.model'),
+            priority: t('edit.priority'),
+            billing: t('billing.title'),
+            prompt_cache_marks: t('edit.marks'),
+          }}
+          onReload={onReload}
+          onKeep={() => save.mutate()}
+        />
+      )}
+    </FormDialog>
   );
 }

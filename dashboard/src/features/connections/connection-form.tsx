@@ -2,12 +2,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
+import { BillingField } from './billing-field.tsx';
 import { ProviderPicker } from './provider-picker.tsx';
 import { type Connection, type Provider, providersQuery } from './queries.ts';
 
@@ -28,6 +28,7 @@ export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
   const providers = useQuery(providersQuery(api)).data?.resources ?? [];
   const [chosen, setChosen] = useState<Provider | undefined>();
   const [how, setHow] = useState<'key' | 'login'>('key');
+  const [billing, setBilling] = useState<Connection['billing']>('metered');
   const [fields, setFields] = useState<Readonly<Record<string, string>>>({});
   const value = (name: string) => fields[name] ?? '';
   const control = (name: string) => ({
@@ -41,6 +42,7 @@ export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
       const { results } = await api.post<{ results: Connection[] }>('connections', {
         provider: chosen?.id,
         ...given({ name: value('name'), base_url: value('base_url') }),
+        billing,
         ...(how === 'key'
           ? given({ api_key: value('api_key') })
           : {
@@ -73,91 +75,80 @@ export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
   });
   const missing = missingOf(chosen, how, value, parts);
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('add')}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button
-            variant="primary"
-            busy={add.isPending}
-            disabledReason={missing === null ? null : t(missing)}
-            onClick={() => add.mutate()}
-          >
-            {how === 'login' ? t('form.submitLogin') : t('form.submit')}
-          </Button>
-        </>
-      }
+      submit={how === 'login' ? t('form.submitLogin') : t('form.submit')}
+      busy={add.isPending}
+      disabledReason={missing === null ? null : t(missing)}
+      onSubmit={() => add.mutate()}
     >
-      <div className="flex flex-col gap-4 pb-3">
-        <ProviderPicker providers={providers} chosen={chosen} onChoose={setChosen} />
-        {chosen !== undefined && (
-          <>
-            {chosen.needs_key && (
-              <SelectField
-                label={t('form.how')}
-                value={how}
-                onChange={(event) => setHow(event.target.value === 'login' ? 'login' : 'key')}
-                choices={[
-                  { value: 'key', label: t('form.byKey') },
-                  { value: 'login', label: t('form.byLogin') },
-                ]}
-              />
-            )}
-            {how === 'key' && (
+      <ProviderPicker providers={providers} chosen={chosen} onChoose={setChosen} />
+      {chosen !== undefined && (
+        <>
+          {chosen.needs_key && (
+            <SelectField
+              label={t('form.how')}
+              value={how}
+              onChange={(event) => setHow(event.target.value === 'login' ? 'login' : 'key')}
+              choices={[
+                { value: 'key', label: t('form.byKey') },
+                { value: 'login', label: t('form.byLogin') },
+              ]}
+            />
+          )}
+          {how === 'key' && (
+            <TextField
+              label={t('form.key')}
+              hint={chosen.needs_key ? t('form.keyHint') : t('form.keyOptional')}
+              type="password"
+              required={chosen.needs_key}
+              {...control('api_key')}
+              autoFocus
+            />
+          )}
+          {how === 'key' && chosen.needs_key && (
+            <a
+              href={chosen.website}
+              target="_blank"
+              rel="noreferrer"
+              className="-mt-2 inline-flex items-center gap-1 self-start text-accent text-xs underline"
+            >
+              {t('form.website', { name: chosen.name })} <ExternalLink size={12} aria-hidden />
+            </a>
+          )}
+          {how === 'login' &&
+            loginFields.map((name) => (
               <TextField
-                label={t('form.key')}
-                hint={chosen.needs_key ? t('form.keyHint') : t('form.keyOptional')}
-                type="password"
-                required={chosen.needs_key}
-                {...control('api_key')}
-                autoFocus
-              />
-            )}
-            {how === 'key' && chosen.needs_key && (
-              <a
-                href={chosen.website}
-                target="_blank"
-                rel="noreferrer"
-                className="-mt-2 inline-flex items-center gap-1 self-start text-accent text-xs underline"
-              >
-                {t('form.website', { name: chosen.name })} <ExternalLink size={12} aria-hidden />
-              </a>
-            )}
-            {how === 'login' &&
-              loginFields.map((name) => (
-                <TextField
-                  key={name}
-                  label={t(`form.login.${name}`)}
-                  hint={t(`form.login.${name}_hint`)}
-                  type={name === 'client_secret' ? 'password' : 'text'}
-                  required={name === 'client_id' || name === 'issuer'}
-                  {...control(name)}
-                />
-              ))}
-            {parts.map((part) => (
-              <TextField
-                key={part}
-                label={part}
-                hint={t('form.partHint', { address: chosen.base_url_of ?? '' })}
-                required={value('base_url').trim() === ''}
-                {...control(`part.${part}`)}
+                key={name}
+                label={t(`form.login.${name}`)}
+                hint={t(`form.login.${name}_hint`)}
+                type={name === 'client_secret' ? 'password' : 'text'}
+                required={name === 'client_id' || name === 'issuer'}
+                {...control(name)}
               />
             ))}
+          {parts.map((part) => (
             <TextField
-              label={t('form.address')}
-              hint={chosen.base_url ?? undefined}
-              required={chosen.needs_base_url && parts.length === 0}
-              {...control('base_url')}
+              key={part}
+              label={part}
+              hint={t('form.partHint', { address: chosen.base_url_of ?? '' })}
+              required={value('base_url').trim() === ''}
+              {...control(`part.${part}`)}
             />
-            <TextField label={t('form.name')} hint={t('form.nameHint')} {...control('name')} />
-          </>
-        )}
-        {add.isError && <ErrorNotice error={add.error} />}
-      </div>
-    </Dialog>
+          ))}
+          <TextField
+            label={t('form.address')}
+            hint={chosen.base_url ?? undefined}
+            required={chosen.needs_base_url && parts.length === 0}
+            {...control('base_url')}
+          />
+          <TextField label={t('form.name')} hint={t('form.nameHint')} {...control('name')} />
+          {chosen.needs_key && <BillingField value={billing} onChange={setBilling} />}
+        </>
+      )}
+      {add.isError && <ErrorNotice error={add.error} />}
+    </FormDialog>
   );
 }
 

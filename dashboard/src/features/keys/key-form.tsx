@@ -4,9 +4,8 @@ import { useForm } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { z } from 'zod';
 import { keyName } from '../../../../src/access/schema.ts';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SaveProblem } from '../../components/save-problem.tsx';
 import { useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
@@ -77,118 +76,106 @@ export function KeyForm({ editing, onClose, onCreated, onReload }: KeyFormProps)
   });
   const { errors } = formState;
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={editing === null ? t('create.title') : t('edit.title', { name: editing.name })}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button type="submit" form="key-form" variant="primary" busy={create.isPending}>
-            {editing === null ? t('create.submit') : t('edit.submit')}
-          </Button>
-        </>
-      }
+      submit={editing === null ? t('create.submit') : t('edit.submit')}
+      busy={create.isPending}
+      noValidate
+      onSubmit={handleSubmit((values) => create.mutate(values))}
     >
-      <form
-        id="key-form"
-        noValidate
-        className="flex flex-col gap-4 pb-3"
-        onSubmit={handleSubmit((values) => create.mutate(values))}
-      >
+      <TextField
+        label={t('field.name')}
+        hint={t('field.nameHint')}
+        error={errors.name?.message}
+        autoFocus
+        required
+        {...register('name')}
+      />
+      <TextAreaField
+        label={t('field.models')}
+        hint={t('field.modelsHint')}
+        rows={2}
+        {...register('models')}
+      />
+      <div className="grid grid-cols-2 gap-4">
         <TextField
-          label={t('field.name')}
-          hint={t('field.nameHint')}
-          error={errors.name?.message}
-          autoFocus
-          required
-          {...register('name')}
+          label={t('field.budget')}
+          inputMode="decimal"
+          error={errors.budget && t('field.amountWrong')}
+          {...register('budget')}
         />
-        <TextAreaField
-          label={t('field.models')}
-          hint={t('field.modelsHint')}
-          rows={2}
-          {...register('models')}
+        <SelectField
+          label={t('field.period')}
+          choices={(['day', 'week', 'month'] as const).map((value) => ({
+            value,
+            label: t(`period.${value}`),
+          }))}
+          {...register('period')}
         />
-        <div className="grid grid-cols-2 gap-4">
+        <TextField
+          label={t('field.rpm')}
+          inputMode="numeric"
+          error={errors.rpm && t('field.countWrong')}
+          {...register('rpm')}
+        />
+        <TextField
+          label={t('field.tpm')}
+          inputMode="numeric"
+          error={errors.tpm && t('field.countWrong')}
+          {...register('tpm')}
+        />
+      </div>
+      <details className="rounded-md border border-line px-3 py-2" open={hasMore(editing)}>
+        <summary className="font-medium">{t('field.more')}</summary>
+        <div className="mt-3 grid gap-4 sm:grid-cols-2">
+          <TextField label={t('field.team')} {...register('team')} />
+          <TextField label={t('field.owner')} hint={t('field.ownerHint')} {...register('owner')} />
           <TextField
-            label={t('field.budget')}
-            inputMode="decimal"
-            error={errors.budget && t('field.amountWrong')}
-            {...register('budget')}
+            label={t('field.labels')}
+            hint={t('field.labelsHint')}
+            error={errors.labels && t('field.labelsWrong')}
+            {...register('labels')}
           />
           <SelectField
-            label={t('field.period')}
-            choices={(['day', 'week', 'month'] as const).map((value) => ({
+            label={t('field.unpriced')}
+            hint={t('field.unpricedHint')}
+            choices={(['refuse', 'allow'] as const).map((value) => ({
               value,
-              label: t(`period.${value}`),
+              label: t(`unpriced.${value}`),
             }))}
-            {...register('period')}
-          />
-          <TextField
-            label={t('field.rpm')}
-            inputMode="numeric"
-            error={errors.rpm && t('field.countWrong')}
-            {...register('rpm')}
-          />
-          <TextField
-            label={t('field.tpm')}
-            inputMode="numeric"
-            error={errors.tpm && t('field.countWrong')}
-            {...register('tpm')}
+            {...register('unpriced')}
           />
         </div>
-        <details className="rounded-md border border-line px-3 py-2" open={hasMore(editing)}>
-          <summary className="font-medium">{t('field.more')}</summary>
-          <div className="mt-3 grid gap-4 sm:grid-cols-2">
-            <TextField label={t('field.team')} {...register('team')} />
-            <TextField label={t('field.owner')} hint={t('field.ownerHint')} {...register('owner')} />
-            <TextField
-              label={t('field.labels')}
-              hint={t('field.labelsHint')}
-              error={errors.labels && t('field.labelsWrong')}
-              {...register('labels')}
-            />
-            <SelectField
-              label={t('field.unpriced')}
-              hint={t('field.unpricedHint')}
-              choices={(['refuse', 'allow'] as const).map((value) => ({
-                value,
-                label: t(`unpriced.${value}`),
-              }))}
-              {...register('unpriced')}
-            />
-          </div>
-        </details>
-        <TextField
-          label={t('field.expires')}
-          hint={t('field.expiresHint')}
-          type="date"
-          {...register('expires')}
+      </details>
+      <TextField
+        label={t('field.expires')}
+        hint={t('field.expiresHint')}
+        type="date"
+        {...register('expires')}
+      />
+      {create.isError && (
+        <SaveProblem
+          error={create.error}
+          edit={edit}
+          labels={{
+            name: t('field.name'),
+            models: t('field.models'),
+            expires_at: t('field.expires'),
+            budget_usd: t('field.budget'),
+            budget_period: t('field.period'),
+            budget_unpriced: t('field.unpriced'),
+            rpm: t('field.rpm'),
+            tpm: t('field.tpm'),
+            owner: t('field.owner'),
+            team: t('field.team'),
+            labels: t('field.labels'),
+          }}
+          onReload={onReload}
+          onKeep={handleSubmit((values) => create.mutate(values))}
         />
-        {create.isError && (
-          <SaveProblem
-            error={create.error}
-            edit={edit}
-            labels={{
-              name: t('field.name'),
-              models: t('field.models'),
-              expires_at: t('field.expires'),
-              budget_usd: t('field.budget'),
-              budget_period: t('field.period'),
-              budget_unpriced: t('field.unpriced'),
-              rpm: t('field.rpm'),
-              tpm: t('field.tpm'),
-              owner: t('field.owner'),
-              team: t('field.team'),
-              labels: t('field.labels'),
-            }}
-            onReload={onReload}
-            onKeep={handleSubmit((values) => create.mutate(values))}
-          />
-        )}
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }
 

@@ -59,7 +59,7 @@ function Mend({ row: { category, kind, name, subject } }: { row: AttentionRow })
   switch (kind) {
     case 'connection':
       return (
-        <Link to="/connections" search={name === null ? {} : { q: name }} className={look}>
+        <Link to="/connections" search={{ show: 'details', connection: name ?? subject }} className={look}>
           {t('attention.mendConnection')}
         </Link>
       );

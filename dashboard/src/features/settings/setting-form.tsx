@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useChange } from '../../lib/api/change.ts';
@@ -37,74 +36,59 @@ export function SettingForm({ setting, onClose, onReload }: SettingFormProps) {
   });
   const common = { label: setting.name, value: text };
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('edit', { name: setting.name })}
       description={t(`describe.${setting.name}`)}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button type="submit" form="setting-form" variant="primary" busy={save.isPending}>
-            {t('save')}
-          </Button>
-        </>
-      }
+      submit={t('save')}
+      busy={save.isPending}
+      onSubmit={() => save.mutate()}
     >
-      <form
-        id="setting-form"
-        className="flex flex-col gap-3 pb-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        {input.kind === 'choice' || input.kind === 'switch' ? (
-          <SelectField
-            {...common}
-            onChange={(event) => setText(event.target.value)}
-            choices={(input.kind === 'choice' ? input.choices : ['true', 'false']).map((value) => ({
-              value,
-              label: value,
-            }))}
-          />
-        ) : input.kind === 'lines' || input.kind === 'json' ? (
-          <TextAreaField
-            {...common}
-            rows={input.kind === 'json' ? 10 : 4}
-            className="font-mono text-xs"
-            spellCheck={false}
-            hint={input.kind === 'lines' ? t('onePerLine') : undefined}
-            onChange={(event) => setText(event.target.value)}
-          />
-        ) : (
-          <TextField
-            {...common}
-            inputMode={input.kind === 'number' ? 'numeric' : 'text'}
-            hint={
-              input.kind === 'number' && (
-                <>
-                  {input.min !== null && input.max !== null
-                    ? t('between', { min: input.min, max: input.max })
-                    : input.min !== null && t('atLeast', { min: input.min })}{' '}
-                  {input.mayBeNone && t('emptyIsNone')}
-                </>
-              )
-            }
-            onChange={(event) => setText(event.target.value)}
-          />
-        )}
-        <p className="text-muted text-xs">{t('fromNextStart')}</p>
-        {save.isError && (
-          <SaveProblem
-            error={save.error}
-            edit={edit}
-            labels={{ value: setting.name }}
-            onReload={onReload}
-            onKeep={() => save.mutate()}
-          />
-        )}
-      </form>
-    </Dialog>
+      {input.kind === 'choice' || input.kind === 'switch' ? (
+        <SelectField
+          {...common}
+          onChange={(event) => setText(event.target.value)}
+          choices={(input.kind === 'choice' ? input.choices : ['true', 'false']).map((value) => ({
+            value,
+            label: value,
+          }))}
+        />
+      ) : input.kind === 'lines' || input.kind === 'json' ? (
+        <TextAreaField
+          {...common}
+          rows={input.kind === 'json' ? 10 : 4}
+          className="font-mono text-xs"
+          spellCheck={false}
+          hint={input.kind === 'lines' ? t('onePerLine') : undefined}
+          onChange={(event) => setText(event.target.value)}
+        />
+      ) : (
+        <TextField
+          {...common}
+          inputMode={input.kind === 'number' ? 'numeric' : 'text'}
+          hint={
+            input.kind === 'number' && (
+              <>
+                {input.min !== null && input.max !== null
+                  ? t('between', { min: input.min, max: input.max })
+                  : input.min !== null && t('atLeast', { min: input.min })}{' '}
+                {input.mayBeNone && t('emptyIsNone')}
+              </>
+            )
+          }
+          onChange={(event) => setText(event.target.value)}
+        />
+      )}
+      <p className="text-muted text-xs">{t('fromNextStart')}</p>
+      {save.isError && (
+        <SaveProblem
+          error={save.error}
+          edit={edit}
+          labels={{ value: setting.name }}
+          onReload={onReload}
+          onKeep={() => save.mutate()}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { User } from './queries.ts';
@@ -33,51 +32,36 @@ export function PasswordForm({ user, own, onClose }: { user: User; own: boolean;
     },
   });
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('action.passwordOf', { name: user.name })}
       description={t('passwordEnds')}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button type="submit" form="password-form" variant="primary" busy={save.isPending}>
-            {t('save')}
-          </Button>
-        </>
-      }
+      submit={t('save')}
+      busy={save.isPending}
+      onSubmit={() => save.mutate()}
     >
-      <form
-        id="password-form"
-        className="flex flex-col gap-4 pb-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        {own && (
-          <TextField
-            label={t('field.currentPassword')}
-            type="password"
-            autoComplete="current-password"
-            value={current}
-            onChange={(event) => setCurrent(event.target.value)}
-            autoFocus
-            required
-          />
-        )}
+      {own && (
         <TextField
-          label={t('field.newPassword')}
-          hint={t('field.passwordHint')}
+          label={t('field.currentPassword')}
           type="password"
-          autoComplete="new-password"
-          minLength={8}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
+          autoComplete="current-password"
+          value={current}
+          onChange={(event) => setCurrent(event.target.value)}
+          autoFocus
           required
         />
-        {save.isError && <ErrorNotice error={save.error} />}
-      </form>
-    </Dialog>
+      )}
+      <TextField
+        label={t('field.newPassword')}
+        hint={t('field.passwordHint')}
+        type="password"
+        autoComplete="new-password"
+        minLength={8}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        required
+      />
+      {save.isError && <ErrorNotice error={save.error} />}
+    </FormDialog>
   );
 }

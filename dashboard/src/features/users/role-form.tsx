@@ -1,9 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { SaveProblem } from '../../components/save-problem.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useChange } from '../../lib/api/change.ts';
@@ -36,42 +35,30 @@ export function RoleForm({ user, onClose, onReload }: RoleFormProps) {
     },
   });
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('action.roleOf', { name: user.name })}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button
-            variant="primary"
-            busy={save.isPending}
-            disabledReason={role === user.role ? t('roleSame') : null}
-            onClick={() => save.mutate()}
-          >
-            {t('save')}
-          </Button>
-        </>
-      }
+      submit={t('save')}
+      busy={save.isPending}
+      disabledReason={role === user.role ? t('roleSame') : null}
+      onSubmit={() => save.mutate()}
     >
-      <div className="flex flex-col gap-4 pb-3">
-        <SelectField
-          label={t('field.role')}
-          hint={`${t(`roleWhat.${role}`)} ${t('roleEnds')}`}
-          value={role}
-          onChange={(event) => setRole(event.target.value as Role)}
-          choices={roles.map((value) => ({ value, label: t(`common:role.${value}`) }))}
+      <SelectField
+        label={t('field.role')}
+        hint={`${t(`roleWhat.${role}`)} ${t('roleEnds')}`}
+        value={role}
+        onChange={(event) => setRole(event.target.value as Role)}
+        choices={roles.map((value) => ({ value, label: t(`common:role.${value}`) }))}
+      />
+      {save.isError && (
+        <SaveProblem
+          error={save.error}
+          edit={edit}
+          labels={{ role: t('field.role') }}
+          onReload={onReload}
+          onKeep={() => save.mutate()}
         />
-        {save.isError && (
-          <SaveProblem
-            error={save.error}
-            edit={edit}
-            labels={{ role: t('field.role') }}
-            onReload={onReload}
-            onKeep={() => save.mutate()}
-          />
-        )}
-      </div>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

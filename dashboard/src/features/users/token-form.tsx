@@ -2,9 +2,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { QueryState } from '../../components/query-state.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { scopesQuery, type Token } from './queries.ts';
@@ -46,81 +46,61 @@ export function TokenForm({ onClose, onCreated }: { onClose(): void; onCreated(t
     setChosen(next);
   };
   return (
-    <Dialog
-      open
+    <FormDialog
       wide
       onClose={onClose}
       title={t('tokens.create')}
       description={t('tokens.createWhat')}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button
-            type="submit"
-            form="token-form"
-            variant="primary"
-            busy={create.isPending}
-            disabledReason={chosen.size === 0 ? t('tokens.needsScope') : null}
-          >
-            {t('tokens.create')}
-          </Button>
-        </>
-      }
+      submit={t('tokens.create')}
+      busy={create.isPending}
+      disabledReason={chosen.size === 0 ? t('tokens.needsScope') : null}
+      onSubmit={() => create.mutate()}
     >
-      <form
-        id="token-form"
-        className="flex flex-col gap-4 pb-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
+      <TextField
+        label={t('tokens.name')}
+        hint={t('tokens.nameHint')}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoFocus
+        required
+      />
+      <QueryState query={scopes} lines={6}>
+        {(all) => (
+          <fieldset>
+            <legend className="mb-1 font-medium">{t('tokens.scopes')}</legend>
+            <div className="mb-2 flex gap-2">
+              <Button onClick={() => setChosen(new Set(all.filter((scope) => scope.endsWith(':read'))))}>
+                {t('tokens.readAll')}
+              </Button>
+              <Button onClick={() => setChosen(new Set())}>{t('tokens.none')}</Button>
+            </div>
+            <div className="grid grid-cols-1 gap-x-4 gap-y-1 sm:grid-cols-3">
+              {all.map((scope) => (
+                <label key={scope} className="flex min-h-7 items-center gap-2">
+                  <input type="checkbox" checked={chosen.has(scope)} onChange={() => toggle(scope)} />
+                  <code className="text-xs">{scope}</code>
+                </label>
+              ))}
+            </div>
+          </fieldset>
+        )}
+      </QueryState>
+      <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
         <TextField
-          label={t('tokens.name')}
-          hint={t('tokens.nameHint')}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoFocus
-          required
+          label={t('tokens.expires')}
+          hint={t('tokens.expiresHint')}
+          type="date"
+          value={expires}
+          onChange={(event) => setExpires(event.target.value)}
         />
-        <QueryState query={scopes} lines={6}>
-          {(all) => (
-            <fieldset>
-              <legend className="mb-1 font-medium">{t('tokens.scopes')}</legend>
-              <div className="mb-2 flex gap-2">
-                <Button onClick={() => setChosen(new Set(all.filter((scope) => scope.endsWith(':read'))))}>
-                  {t('tokens.readAll')}
-                </Button>
-                <Button onClick={() => setChosen(new Set())}>{t('tokens.none')}</Button>
-              </div>
-              <div className="grid grid-cols-1 gap-x-4 gap-y-1 sm:grid-cols-3">
-                {all.map((scope) => (
-                  <label key={scope} className="flex min-h-7 items-center gap-2">
-                    <input type="checkbox" checked={chosen.has(scope)} onChange={() => toggle(scope)} />
-                    <code className="text-xs">{scope}</code>
-                  </label>
-                ))}
-              </div>
-            </fieldset>
-          )}
-        </QueryState>
-        <div className="grid grid-cols-1 gap-4 sm:grid-cols-2">
-          <TextField
-            label={t('tokens.expires')}
-            hint={t('tokens.expiresHint')}
-            type="date"
-            value={expires}
-            onChange={(event) => setExpires(event.target.value)}
-          />
-          <TextField
-            label={t('tokens.networks')}
-            hint={t('tokens.networksHint')}
-            value={networks}
-            onChange={(event) => setNetworks(event.target.value)}
-          />
-        </div>
-        {create.isError && <ErrorNotice error={create.error} />}
-      </form>
-    </Dialog>
+        <TextField
+          label={t('tokens.networks')}
+          hint={t('tokens.networksHint')}
+          value={networks}
+          onChange={(event) => setNetworks(event.target.value)}
+        />
+      </div>
+      {create.isError && <ErrorNotice error={create.error} />}
+    </FormDialog>
   );
 }

@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
+import { FormDialog } from '../../components/form-dialog.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { Role } from '../../lib/api/session.ts';
@@ -35,60 +34,45 @@ export function UserForm({ onClose }: { onClose(): void }) {
     },
   });
   return (
-    <Dialog
-      open
+    <FormDialog
       onClose={onClose}
       title={t('create')}
-      footer={
-        <>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button type="submit" form="user-form" variant="primary" busy={create.isPending}>
-            {t('create')}
-          </Button>
-        </>
-      }
+      submit={t('create')}
+      busy={create.isPending}
+      onSubmit={() => create.mutate()}
     >
-      <form
-        id="user-form"
-        className="flex flex-col gap-4 pb-3"
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <TextField
-          label={t('field.name')}
-          hint={t('field.nameHint')}
-          autoComplete="off"
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-          autoFocus
-          required
-        />
-        <TextField
-          label={t('field.displayName')}
-          value={displayName}
-          onChange={(event) => setDisplayName(event.target.value)}
-        />
-        <SelectField
-          label={t('field.role')}
-          hint={t(`roleWhat.${role}`)}
-          value={role}
-          onChange={(event) => setRole(event.target.value as Role)}
-          choices={roles.map((value) => ({ value, label: t(`common:role.${value}`) }))}
-        />
-        <TextField
-          label={t('field.password')}
-          hint={t('field.passwordHint')}
-          type="password"
-          autoComplete="new-password"
-          minLength={8}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-          required
-        />
-        {create.isError && <ErrorNotice error={create.error} />}
-      </form>
-    </Dialog>
+      <TextField
+        label={t('field.name')}
+        hint={t('field.nameHint')}
+        autoComplete="off"
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+        autoFocus
+        required
+      />
+      <TextField
+        label={t('field.displayName')}
+        value={displayName}
+        onChange={(event) => setDisplayName(event.target.value)}
+      />
+      <SelectField
+        label={t('field.role')}
+        hint={t(`roleWhat.${role}`)}
+        value={role}
+        onChange={(event) => setRole(event.target.value as Role)}
+        choices={roles.map((value) => ({ value, label: t(`common:role.${value}`) }))}
+      />
+      <TextField
+        label={t('field.password')}
+        hint={t('field.passwordHint')}
+        type="password"
+        autoComplete="new-password"
+        minLength={8}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+        required
+      />
+      {create.isError && <ErrorNotice error={create.error} />}
+    </FormDialog>
   );
 }
