@@ -10,6 +10,7 @@ import { createPasswords, type Passwords } from './passwords/passwords.ts';
 import { openTokens, type Tokens } from './tokens/tokens.ts';
 import { createUserIndex, type UserIndex } from './users/user-index.ts';
 import { type UserStore, userStore } from './users/users.ts';
+import { savedViewStore } from './views/store.ts';
 
 export interface GatekeeperInput {
   store: Pick<Store, 'db' | 'revision'>;
@@ -29,7 +30,7 @@ export interface GatekeeperInput {
   passwords?: Passwords;
 }
 
-/** Who lets callers in and out, and the parts that the resources `users` and `tokens` need. */
+/** Who lets callers in and out, and the parts that the resources `users`, `tokens` and `views` need. */
 export interface Gatekeeper extends LoginTokens, Pick<Bootstrap, 'checkSetUp' | 'setUp' | 'offer'> {
   authenticate(facts: AuthFacts): Promise<Caller | AuthRefusal>;
   parts: AccessParts;
@@ -43,6 +44,8 @@ export interface AccessParts {
   tokens: Tokens;
   logins: Logins;
   passwords: Passwords;
+  /** What users saved of the dashboard. */
+  views: ReturnType<typeof savedViewStore>;
   /** Milliseconds since the epoch. */
   now: () => number;
 }
@@ -67,7 +70,7 @@ export async function openGatekeeper(input: GatekeeperInput): Promise<Gatekeeper
     offer: bootstrap.offer,
     checkSetUp: bootstrap.checkSetUp,
     setUp: bootstrap.setUp,
-    parts: { users, index, tokens, logins, passwords, now },
+    parts: { users, index, tokens, logins, passwords, views: savedViewStore(store, now), now },
     async close() {
       bootstrap.close();
       await tokens.close();

@@ -1,6 +1,7 @@
 import type { Gatekeeper } from '../access/gatekeeper.ts';
 import { tokensResource } from '../access/tokens/resource.ts';
 import { usersResource } from '../access/users/resource.ts';
+import { savedViewsResource } from '../access/views/resource.ts';
 import type { Caller, Resource } from '../http/resource.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { createSteadyClock } from '../lib/clock.ts';
@@ -64,7 +65,8 @@ export interface Management {
 /** Puts the management API together. */
 export function openManagement(input: ManagementInput): Management {
   const { gatekeeper, version } = input;
-  const others = [usersResource(gatekeeper.parts), tokensResource(gatekeeper.parts), ...input.resources];
+  const { parts } = gatekeeper;
+  const others = [usersResource(parts), tokensResource(parts), savedViewsResource(parts), ...input.resources];
   const attention = attentionResource({
     resources: others,
     drifted: input.cliTools.drifted,

@@ -32,6 +32,7 @@ export interface Tables {
   event_configs: EventConfigTable;
   tunnels: TunnelTable;
   agents: AgentTable;
+  saved_views: SavedViewTable;
 }
 
 const known: Readonly<Record<keyof Tables, true>> = {
@@ -58,6 +59,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   event_configs: true,
   tunnels: true,
   agents: true,
+  saved_views: true,
   alerts: true,
   alert_digests: true,
   former_names: true,
@@ -422,6 +424,18 @@ export interface AgentTable {
   custom: string | null;
   /** 1 where it was added through the management API: then only allowed programs are run. */
   by_api: number;
+  created_at: number;
+  updated_at: number;
+}
+
+/** Filters of a page of the dashboard that a user saved. */
+export interface SavedViewTable {
+  id: string;
+  user_id: string;
+  page: string;
+  name: string;
+  /** A query string. */
+  search: string;
   created_at: number;
   updated_at: number;
 }

@@ -16,8 +16,9 @@ import { costsCsv } from '../features/costs/csv.ts';
 import { totalsOf } from '../features/costs/lines.ts';
 import { groupsQuery, seriesQuery } from '../features/costs/queries.ts';
 import { startOf } from '../features/costs/ranges.ts';
-import { type CostsSearch, costRanges, groupings } from '../features/costs/search.ts';
+import { type CostsSearch, costRanges, costsSearch, groupings } from '../features/costs/search.ts';
 import { CostsSummary } from '../features/costs/summary.tsx';
+import { SavedViews } from '../features/views/saved-views.tsx';
 import { useApi } from '../lib/api/client.ts';
 import { reaches, useRole } from '../lib/api/session.ts';
 import { download } from '../lib/download.ts';
@@ -56,6 +57,11 @@ export function CostsPage() {
         subtitle={t('subtitle')}
         actions={
           <>
+            <SavedViews
+              page="costs"
+              search={search}
+              onOpen={(view) => void navigate({ search: costsSearch(view) })}
+            />
             <Select
               label={t('choose.by')}
               value={by}

@@ -22,7 +22,8 @@ import { Histogram } from '../features/requests/histogram.tsx';
 import { countsQuery, type Request, requestsQuery } from '../features/requests/queries.ts';
 import { RunningRequests } from '../features/requests/running.tsx';
 import { RunsTable } from '../features/requests/runs-table.tsx';
-import { type RequestsSearch, views } from '../features/requests/search.ts';
+import { type RequestsSearch, requestsSearch, views } from '../features/requests/search.ts';
+import { SavedViews } from '../features/views/saved-views.tsx';
 import { useApi } from '../lib/api/client.ts';
 import { useLiveEvents } from '../lib/live.ts';
 import { searchOfSort, sortOf } from '../lib/sort-search.ts';
@@ -97,6 +98,11 @@ export function RequestsPage() {
             {t('view.runs')}
           </Chip>
         </fieldset>
+        <SavedViews
+          page="requests"
+          search={search}
+          onOpen={(view) => void navigate({ search: requestsSearch(view) })}
+        />
         <FilterBox
           label={t('filter')}
           value={search.q ?? ''}

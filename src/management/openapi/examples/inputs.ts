@@ -34,6 +34,7 @@ export const createExamples: Readonly<Record<string, Readonly<Record<string, unk
   },
   tunnels: { kind: 'cloudflared' },
   users: { name: 'bea', password: 'a long secret of bea', role: 'operator' },
+  views: { page: 'requests', name: 'Failed this week', search: 'range=7d&outcome=failed' },
 };
 
 /** What may be changed of a member, by collection. */
@@ -48,4 +49,5 @@ export const changeExamples: Readonly<Record<string, Readonly<Record<string, unk
   services: { labels: { owner: 'ops' } },
   settings: { value: 3600 },
   users: { role: 'viewer' },
+  views: { name: 'Failures of the week' },
 };

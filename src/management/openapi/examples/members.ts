@@ -556,6 +556,15 @@ export const memberExamples: Readonly<Record<string, Readonly<Record<string, unk
     mean_duration_ms: 23410,
     mean_ttft_ms: 1778,
   },
+  views: {
+    href: '/api/views/view_0mwsxmyc9qCk4TTMCS8Zn',
+    id: 'view_0mwsxmyc9qCk4TTMCS8Zn',
+    page: 'requests',
+    name: 'Failed this week',
+    search: 'range=7d&outcome=failed',
+    created_at: '2026-11-23T07:16:36.057Z',
+    updated_at: '2026-11-23T07:16:36.057Z',
+  },
   users: {
     href: '/api/users/user_0mwsxmyc9qCk4TTMCS8Zn',
     id: 'user_0mwsxmyc9qCk4TTMCS8Zn',
