@@ -51,7 +51,7 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
       const link = first.getByRole('link', { name: 'Open' });
       const id = ((await link.getAttribute('href')) ?? '').split('/').at(-1);
       const request = await api(`/api/requests/${id}`);
-      assert.deepEqual([request['format'], request['tags']], [format, ['playground']]);
+      assert.deepEqual([request['format'], request['tags']], [format, ['purpose=playground', 'playground']]);
       await ann.page.getByRole('region', { name: 'Model 2' }).getByText('Done').waitFor();
     }
     await ann.page.getByRole('button', { name: 'As code' }).click();
@@ -61,6 +61,20 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await ann.page.getByRole('button', { name: 'Send' }).click();
     await ann.page.getByRole('alert').getByText(/nope/).waitFor();
     ann.errors();
+    await ann.open('/api-manager');
+    await ann.page.getByText('1 key of the playground is not shown').waitFor();
+    assert.equal(await ann.page.getByRole('cell', { name: /^playground / }).count(), 0);
+    await ann.page.getByRole('link', { name: 'Show them' }).click();
+    await ann.page.getByRole('cell', { name: /^playground / }).waitFor();
+    await ann.open('/playground');
+    await ann.page.getByRole('button', { name: 'Revoke the key' }).click();
+    await waitFor('the key to be gone', async () => {
+      const { resources } = (await api('/api/keys?expand=resources')) as unknown as {
+        resources: { labels: Record<string, string> }[];
+      };
+      return resources.every(({ labels }) => labels['purpose'] !== 'playground');
+    });
+    assert.deepEqual(ann.errors(), []);
   });
 
   it('shows costs that add up to the ledger, whatever they are parted by', async (test) => {
@@ -199,6 +213,27 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await filters.getByRole('button', { name: /^Failed/ }).click();
     await ann.page.getByText('1 request', { exact: true }).waitFor();
     assert.match(ann.page.url(), /client=claude-cli/);
+    const menu = async (item: string) => {
+      await ann.page.locator('main [aria-haspopup=menu]').first().click();
+      await ann.page.getByRole('menu', { name: 'Saved views' }).getByText(item, { exact: true }).click();
+    };
+    for (const submit of ['Save', 'Replace']) {
+      await menu('Save this view');
+      await ann.page.getByRole('dialog').getByLabel(/^Name/).fill('Failures of Claude');
+      await ann.page.getByRole('dialog').getByRole('button', { name: submit }).click();
+      await ann.page.getByRole('button', { name: 'Failures of Claude' }).waitFor();
+      if (submit === 'Save') await ann.page.getByRole('searchbox').fill('nope');
+      await ann.page
+        .getByRole('button', { name: 'Saved views' })
+        .waitFor({ state: submit === 'Save' ? 'visible' : 'hidden' });
+    }
+    await ann.open('/requests');
+    await menu('Failures of Claude');
+    await ann.page.getByText('1 request', { exact: true }).waitFor();
+    assert.match(ann.page.url(), /client=claude-cli.*outcome=failed|outcome=failed.*client=claude-cli/);
+    assert.match(ann.page.url(), /q=nope/);
+    await menu('Remove “Failures of Claude”');
+    await waitFor('the view to be gone', async () => (await api('/api/views'))['count'] === 0);
     await ann.page.getByRole('searchbox').fill('no such text');
     await ann.page.getByText('No requests fit').waitFor();
     await ann.page.getByRole('searchbox').fill('NOPE');

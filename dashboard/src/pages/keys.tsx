@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { KeyRound, Plus } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -54,6 +54,7 @@ export function KeysPage() {
     [navigate],
   );
   const wanted = (search.q ?? '').toLowerCase();
+  const ofPlayground = keys.data?.resources.filter(isOfPlayground).length ?? 0;
   const create = (
     <Button
       variant="primary"
@@ -80,7 +81,9 @@ export function KeysPage() {
             <DataTable
               label={t('title')}
               columns={columns}
-              rows={resources.filter((key) => searchedText(key).includes(wanted))}
+              rows={resources.filter(
+                (key) => searchedText(key).includes(wanted) && (wanted !== '' || !isOfPlayground(key)),
+              )}
               rowId={({ id }) => id}
               sort={sortOf(search)}
               onSort={(sort) =>
@@ -97,6 +100,14 @@ export function KeysPage() {
           )}
         </QueryState>
       </Panel>
+      {wanted === '' && ofPlayground > 0 && (
+        <p className="mt-2 text-muted">
+          {t('playground', { count: ofPlayground })}{' '}
+          <Link to="/api-manager" search={{ q: PLAYGROUND }} className="text-accent underline">
+            {t('showPlayground')}
+          </Link>
+        </p>
+      )}
       {form !== null && (
         <Reopened row={form.editing}>
           {(editing, reopen) => (
@@ -116,6 +127,11 @@ export function KeysPage() {
     </>
   );
 }
+
+/** What keys are labeled with that were made for a window of the playground. */
+const PLAYGROUND = 'playground';
+
+const isOfPlayground = ({ labels }: Key): boolean => labels['purpose'] === PLAYGROUND;
 
 /** What the filter looks into. */
 function searchedText({ labels, name, owner, prefix, team }: Key): string {

@@ -9,6 +9,7 @@ import { Attention } from '../features/overview/attention.tsx';
 import { HoursChart } from '../features/overview/hours-chart.tsx';
 import { LatestRequests } from '../features/overview/latest-requests.tsx';
 import { attentionQuery, budgetsQuery, servicesQuery, usageQuery } from '../features/overview/queries.ts';
+import { SetupLink } from '../features/overview/setup-link.tsx';
 import { Figures } from '../features/overview/spend.tsx';
 import { useApi } from '../lib/api/client.ts';
 import { reaches, useRole } from '../lib/api/session.ts';
@@ -34,7 +35,7 @@ export function OverviewPage() {
     );
   return (
     <>
-      <PageHeader title={t('title')} subtitle={t('subtitle')} />
+      <PageHeader title={t('title')} subtitle={t('subtitle')} actions={<SetupLink />} />
       <div className="flex flex-col gap-4">
         {attention.data !== undefined && <Attention rows={attention.data.resources} />}
         <QueryState query={usage} height={104}>

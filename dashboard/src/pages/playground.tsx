@@ -11,7 +11,8 @@ import { Panel } from '../components/panel.tsx';
 import { AnswerPane } from '../features/playground/answer-pane.tsx';
 import { type Answer, ask, noAnswer } from '../features/playground/ask.ts';
 import { CodeDialog } from '../features/playground/code-dialog.tsx';
-import { keepKey, usePlaygroundKey } from '../features/playground/key.ts';
+import { ForgetKey } from '../features/playground/forget-key.tsx';
+import { usePlaygroundKey } from '../features/playground/key.ts';
 import { KeyPanel } from '../features/playground/key-panel.tsx';
 import { type Place, type PlaygroundSearch, places } from '../features/playground/search.ts';
 import { useApi } from '../lib/api/client.ts';
@@ -69,7 +70,7 @@ export function PlaygroundPage() {
       void ask({
         prompt: promptFor(place),
         format,
-        key,
+        key: key.text,
         signal: stop.signal,
         changed: (answer) => setAnswers((before) => ({ ...before, [place]: answer })),
       });
@@ -139,11 +140,7 @@ export function PlaygroundPage() {
                 </Button>
               )}
               <span className="text-muted text-xs">{whyNot ?? t('sendHint')}</span>
-              {key !== null && (
-                <Button variant="quiet" className="ms-auto" onClick={() => keepKey(null)}>
-                  {t('key.forget')}
-                </Button>
-              )}
+              {key !== null && <ForgetKey playgroundKey={key} />}
             </div>
           </div>
         </Panel>

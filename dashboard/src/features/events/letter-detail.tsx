@@ -23,7 +23,7 @@ export function LetterDetail({ letter, onGone }: { letter: DeadLetter; onGone():
     onSuccess: async () => {
       notify(t('letters.replayed', { count: 1 }));
       onGone();
-      await queries.invalidateQueries({ queryKey: ['events'] });
+      await queries.invalidateQueries({ queryKey: ['events', 'letters', 'list'] });
     },
     onError: (error) => notify(error.message),
   });
@@ -82,7 +82,7 @@ export function LetterDetail({ letter, onGone }: { letter: DeadLetter; onGone():
         onConfirm={async () => {
           await api.remove(path);
           onGone();
-          await queries.invalidateQueries({ queryKey: ['events'] });
+          await queries.invalidateQueries({ queryKey: ['events', 'letters', 'list'] });
         }}
       >
         {t('letters.purgeWhat')}

@@ -2,48 +2,41 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
-import type { z } from 'zod';
-import type { requestRow } from '../../../../src/ledger/schema.ts';
 import { Duration, Money, RelativeTime } from '../../components/amounts.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { QueryState } from '../../components/query-state.tsx';
 import { StatusBadge } from '../../components/status-badge.tsx';
-import { type ApiClient, type Page, useApi } from '../../lib/api/client.ts';
+import { type Page, useApi } from '../../lib/api/client.ts';
 import { useLiveEvents } from '../../lib/live.ts';
-
-type Request = z.infer<typeof requestRow>;
-
-const SHOWN = 8;
-const queryKey = ['requests', 'latest'];
-
-function latest(api: ApiClient, signal: AbortSignal): Promise<Page<Request>> {
-  return api.list<Request>('requests', { signal, query: { limit: SHOWN } });
-}
+import { LATEST, latestKey, latestQuery, type Request } from './queries.ts';
 
 /** The last requests as they finish; each leads to its detail. */
 export function LatestRequests() {
   const { t } = useTranslation('overview');
   const api = useApi();
   const queries = useQueryClient();
-  const query = useQuery({ queryKey, queryFn: ({ signal }) => latest(api, signal) });
+  const query = useQuery(latestQuery(api));
   useLiveEvents<Request>(
     'requests',
     useCallback(
       (request) =>
-        queries.setQueryData<Page<Request>>(queryKey, (page) =>
+        queries.setQueryData<Page<Request>>(latestKey, (page) =>
           page === undefined
             ? undefined
             : {
                 ...page,
                 count: page.count + 1,
-                resources: [request, ...page.resources.filter(({ id }) => id !== request.id)].slice(0, SHOWN),
+                resources: [request, ...page.resources.filter(({ id }) => id !== request.id)].slice(
+                  0,
+                  LATEST,
+                ),
               },
         ),
       [queries],
     ),
   );
   return (
-    <QueryState query={query} lines={SHOWN} height={SHOWN * 37}>
+    <QueryState query={query} lines={LATEST} height={LATEST * 37}>
       {({ resources }) =>
         resources.length === 0 ? (
           <EmptyState title={t('latest.none')}>{t('latest.next')}</EmptyState>

@@ -1,14 +1,17 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { budgetRow } from '../../../../src/budgets/schema.ts';
-import type { UsageRow } from '../../../../src/ledger/schema.ts';
+import type { requestRow, UsageRow } from '../../../../src/ledger/schema.ts';
 import type { AttentionRow } from '../../../../src/management/attention/schema.ts';
 import type { serviceRow } from '../../../../src/services/schema.ts';
 import type { ApiClient, Member } from '../../lib/api/client.ts';
 
 export type Budget = z.infer<typeof budgetRow> & Member;
+export type Request = z.infer<typeof requestRow>;
 export type Service = z.infer<typeof serviceRow> & Member;
 
+/** How many of the latest requests are shown. */
+export const LATEST = 8;
 const REFRESH_MS = 60_000;
 
 export interface Usage {
@@ -61,5 +64,14 @@ export function servicesQuery(api: ApiClient) {
     queryKey: ['services'],
     queryFn: ({ signal }) => api.list<Service>('services', { signal, query: { sort_by: 'name' } }),
     refetchInterval: REFRESH_MS,
+  });
+}
+
+export const latestKey = ['requests', 'latest'];
+
+export function latestQuery(api: ApiClient) {
+  return queryOptions({
+    queryKey: latestKey,
+    queryFn: ({ signal }) => api.list<Request>('requests', { signal, query: { limit: LATEST } }),
   });
 }

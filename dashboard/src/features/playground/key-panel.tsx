@@ -7,7 +7,8 @@ import { TextField } from '../../components/field.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { useRole } from '../../lib/api/session.ts';
-import { keepKey } from './key.ts';
+import { keepKey, playgroundLabel } from './key.ts';
+import { playgroundKeysQuery } from './queries.ts';
 
 const LIFE_MS = 12 * 3_600_000;
 
@@ -18,14 +19,22 @@ export function KeyPanel() {
   const queries = useQueryClient();
   const mayMake = useRole() === 'admin';
   const [text, setText] = useState('');
+  /** Those of windows that were closed. What they paid for keeps their names. */
+  const removeExpired = async () => {
+    const { resources } = await queries.fetchQuery(playgroundKeysQuery(api));
+    const expired = resources.filter(({ expires_at }) => Date.parse(expires_at ?? '') <= Date.now());
+    await Promise.allSettled(expired.map(({ id }) => api.remove(`keys/${encodeURIComponent(id)}`)));
+  };
   const make = useMutation({
     mutationFn: () =>
-      api.post<{ results: { key: string }[] }>('keys', {
+      api.post<{ results: { id: string; key: string }[] }>('keys', {
         name: `playground ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`,
         expires_at: new Date(Date.now() + LIFE_MS).toISOString(),
+        labels: playgroundLabel,
       }),
     onSuccess: async ({ results: [made] }) => {
-      keepKey(made?.key ?? null);
+      keepKey(made === undefined ? null : { text: made.key, id: made.id });
+      await removeExpired();
       await queries.invalidateQueries({ queryKey: ['keys'] });
     },
   });
@@ -46,7 +55,7 @@ export function KeyPanel() {
           className="flex min-w-64 flex-1 items-end gap-2"
           onSubmit={(event) => {
             event.preventDefault();
-            if (text.trim() !== '') keepKey(text.trim());
+            if (text.trim() !== '') keepKey({ text: text.trim(), id: null });
           }}
         >
           <div className="min-w-0 flex-1">

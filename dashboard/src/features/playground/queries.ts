@@ -1,8 +1,24 @@
 import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
+import type { keyRow } from '../../../../src/access/schema.ts';
 import type { requestRow } from '../../../../src/ledger/schema.ts';
-import type { ApiClient } from '../../lib/api/client.ts';
+import type { ApiClient, Member } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
+import { playgroundLabel } from './key.ts';
+
+/** Keys that were made for the playground; their label is `playgroundLabel`. */
+export function playgroundKeysQuery(api: ApiClient) {
+  return queryOptions({
+    queryKey: ['keys', 'playground'],
+    queryFn: async ({ signal }) => {
+      const all = await api.list<z.infer<typeof keyRow> & Member>('keys', { signal });
+      return {
+        ...all,
+        resources: all.resources.filter(({ labels }) => labels['purpose'] === playgroundLabel.purpose),
+      };
+    },
+  });
+}
 
 const TRIES = 15;
 const PAUSE_MS = 200;
