@@ -33,6 +33,8 @@ describe('the pages of tools', { skip: withoutChromium }, () => {
     await ann.page.getByRole('button', { name: 'Add the tool' }).click();
     await ann.page.getByRole('heading', { name: 'My agent', level: 1 }).waitFor();
     await ann.page.getByText('export OPENAI_BASE_URL=').waitFor();
+    await ann.page.getByLabel('Gateway key').fill('sk-of-mine');
+    await ann.page.getByText('sk-of-mine').waitFor();
     await ann.page.getByRole('button', { name: 'Remove this tool' }).click();
     await ann.page.getByRole('dialog').getByRole('button', { name: 'Remove this tool' }).click();
     await ann.page.getByRole('heading', { name: 'Coding tools', level: 1 }).waitFor();

@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { builtInAgents } from '../../src/agents/list.ts';
+import { tools } from '../../src/tools/catalogue/index.ts';
 import { bestLanguage, directionOf, languages } from '../../dashboard/src/lib/i18n/languages.ts';
 
 const folder = fileURLToPath(new URL('../../dashboard/src', import.meta.url));
@@ -81,6 +83,23 @@ describe('the translations of the dashboard', () => {
       ([key, text]) => text === english.get(key) && text.split(' ').length > 2,
     );
     assert.deepEqual(same, []);
+  });
+
+  it('say in English what the catalogue says of tools and agents', () => {
+    const expected = new Map<string, string>();
+    for (const { baseUrlSupport, category, description, id, limitation, recipe } of tools) {
+      if (baseUrlSupport === 'none') continue;
+      const start = `${category === 'code' ? 'cliCode' : 'cliAgents'}:tool.${id}.`;
+      expected.set(`${start}description`, description);
+      if (limitation !== undefined) expected.set(`${start}limitation`, limitation);
+      for (const [index, step] of (recipe.steps ?? []).entries()) expected.set(`${start}step${index + 1}`, step);
+    }
+    for (const { description, id } of builtInAgents)
+      expected.set(`acpAgents:agent.${id}.description`, description);
+    const told = [...english]
+      .filter(([key]) => /^(?:cliCode:tool|cliAgents:tool|acpAgents:agent)\./.test(key))
+      .map(([key, text]) => [key, text.replace(/\{(base_url|model)\}/g, '<$1>')] as const);
+    assert.deepEqual(new Map(told.toSorted()), new Map([...expected].toSorted()));
   });
 
   it('are in folders of known languages, with keys and values that English has', () => {

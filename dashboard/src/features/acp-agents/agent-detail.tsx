@@ -40,7 +40,7 @@ function Detail({ agent }: { agent: AcpAgent }) {
   const output = agent.output ?? [];
   return (
     <>
-      <PageHeader title={agent.name} subtitle={agent.description} actions={<AgentActions agent={agent} />} />
+      <PageHeader title={agent.name} subtitle={t(`agent.${agent.id}.description`, { defaultValue: agent.description })} actions={<AgentActions agent={agent} />} />
       <div className="grid gap-4 lg:grid-cols-2">
         <Panel title={t('status')}>
           <div className="flex flex-col gap-3">

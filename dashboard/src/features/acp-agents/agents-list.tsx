@@ -34,7 +34,7 @@ export function AgentsList({ text, onText }: AgentsListProps) {
   });
   const wanted = text.toLowerCase();
   const fits = ({ description, id, name }: AcpAgent) =>
-    `${id} ${name} ${description}`.toLowerCase().includes(wanted);
+    `${id} ${name} ${t(`agent.${id}.description`, { defaultValue: description })}`.toLowerCase().includes(wanted);
   const mayAdd = agents.data === undefined || allows(agents.data, 'create');
   return (
     <>
@@ -70,6 +70,7 @@ export function AgentsList({ text, onText }: AgentsListProps) {
 }
 
 function AgentCard({ agent }: { agent: AcpAgent }) {
+  const { t } = useTranslation('acpAgents');
   return (
     <li className="min-w-0">
       <Link
@@ -81,7 +82,7 @@ function AgentCard({ agent }: { agent: AcpAgent }) {
           <span className="truncate font-semibold">{agent.name}</span>
           <span className="ms-auto shrink-0 text-muted text-xs">{agent.version}</span>
         </span>
-        <span className="line-clamp-2 flex-1 text-muted">{agent.description}</span>
+        <span className="line-clamp-2 flex-1 text-muted">{t(`agent.${agent.id}.description`, { defaultValue: agent.description })}</span>
         <code className="truncate text-muted text-xs">{agent.model_id}</code>
         <AgentBadges agent={agent} />
       </Link>

@@ -8,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { gatewayUrl } from '../../lib/base-path.ts';
+import { useCatalogueTexts } from '../../lib/i18n/catalogue-texts.ts';
 import type { NewKey } from './key-form.tsx';
 import { keyToolsQuery } from './queries.ts';
 
@@ -29,6 +30,7 @@ export function CreatedKey({ made, onClose }: { made: NewKey; onClose(): void })
   const { t } = useTranslation('keys');
   const [shown, setShown] = useState<Convention>('openai');
   const [toolId, setToolId] = useState('');
+  const inLanguage = useCatalogueTexts();
   const tools = (useQuery(keyToolsQuery(useApi())).data?.resources ?? [])
     .filter(({ baseUrlSupport }) => baseUrlSupport !== 'none')
     .toSorted((a, b) => Number(b.installed) - Number(a.installed));
@@ -77,7 +79,7 @@ export function CreatedKey({ made, onClose }: { made: NewKey; onClose(): void })
           ]}
         />
         {tool !== undefined && (
-          <ByHand tool={tool} values={{ root: gatewayUrl(), apiKey: made.key, model: 'auto' }} />
+          <ByHand tool={inLanguage(tool)} values={{ root: gatewayUrl(), apiKey: made.key, model: 'auto' }} />
         )}
       </div>
     </Dialog>

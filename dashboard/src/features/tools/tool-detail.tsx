@@ -15,16 +15,19 @@ import { QueryState } from '../../components/query-state.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import { reaches, useRole } from '../../lib/api/session.ts';
 import { gatewayUrl } from '../../lib/base-path.ts';
+import { useCatalogueTexts } from '../../lib/i18n/catalogue-texts.ts';
 import { CustomBuilder } from './custom-builder.tsx';
 import { BUILDER, settingsQuery, statusesQuery, type Tool, toolsQuery } from './queries.ts';
 import { ToolProof } from './tool-proof.tsx';
-import { type Setup, ToolSetup } from './tool-setup.tsx';
+import { type Setup, SetupFields } from './setup-fields.tsx';
+import { ToolSetup } from './tool-setup.tsx';
 import { ToolBadges } from './tool-status.tsx';
 
 /** One tool: how it is set up, and how to point it at this gateway. */
 export function ToolDetail({ category, id }: { category: Tool['category']; id: string }) {
   const { t } = useTranslation('cliCommon');
   const tools = useQuery(toolsQuery(useApi()));
+  const inLanguage = useCatalogueTexts();
   const back = category === 'code' ? '/cli-code' : '/cli-agents';
   return (
     <QueryState query={tools} lines={8} height={420}>
@@ -38,7 +41,8 @@ export function ToolDetail({ category, id }: { category: Tool['category']; id: s
               </Link>
             </EmptyState>
           );
-        return tool.id === BUILDER ? <Builder tool={tool} /> : <Detail key={id} tool={tool} back={back} />;
+        const shown = inLanguage(tool);
+        return tool.id === BUILDER ? <Builder tool={shown} /> : <Detail key={id} tool={shown} back={back} />;
       }}
     </QueryState>
   );
@@ -133,6 +137,17 @@ function Detail({ tool, back }: { tool: Tool; back: '/cli-code' | '/cli-agents' 
         )}
         <ToolProof tool={tool} apiKey={setup.key} model={setup.model} />
         <Panel title={t('detail.manualConfig')}>
+          {tool.settings_href === null && (
+            <div className="mb-4 grid gap-4 sm:grid-cols-2">
+              <SetupFields
+                toolId={tool.id}
+                setup={setup}
+                onSetup={setSetup}
+                modelRequired={false}
+                keyHint={t('byHand.keyHint')}
+              />
+            </div>
+          )}
           <p className="mb-2 text-muted">{t(`byHand.${tool.base_url_has_version ? 'v1' : 'root'}`)}</p>
           <CodeBlock code={tool.base_url_has_version ? `${setup.address}/v1` : setup.address} />
           <div className="mt-4">

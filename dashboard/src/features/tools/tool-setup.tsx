@@ -1,24 +1,16 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ToolSettings } from '../../../../src/tools/schema.ts';
 import { Button } from '../../components/button.tsx';
+import { filled } from '../../components/by-hand.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
 import { DiffView } from '../../components/diff-view.tsx';
 import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
-import { modelIdsQuery } from '../../lib/api/model-ids.ts';
 import type { Tool, ToolChange } from './queries.ts';
-
-/** What a tool is to be set up with. */
-export interface Setup {
-  address: string;
-  model: string;
-  /** The text of a gateway key; empty keeps the one that the tool has. */
-  key: string;
-}
+import { type Setup, SetupFields } from './setup-fields.tsx';
 
 interface ToolSetupProps {
   tool: Tool;
@@ -35,7 +27,6 @@ export function ToolSetup({ onSetup, settings, setup, tool }: ToolSetupProps) {
   const notify = useNotify();
   const [restoring, setRestoring] = useState(false);
   const { address, key, model } = setup;
-  const models = useQuery(modelIdsQuery(api)).data?.resources ?? [];
   const path = tool.settings_href ?? '';
   const input = {
     base_url: address,
@@ -58,26 +49,7 @@ export function ToolSetup({ onSetup, settings, setup, tool }: ToolSetupProps) {
       notify(t('detail.applied', { name: tool.name }));
     },
   });
-  const changed =
-    (name: keyof Setup) =>
-    ({ target }: { target: { value: string } }) => {
-      onSetup({ ...setup, [name]: target.value });
-      preview.reset();
-    };
-  const makeKey = useMutation({
-    mutationFn: async () => {
-      const name = `${tool.id} ${new Date().toISOString().slice(0, 19)}`;
-      const { results } = await api.post<{ results: { key: string }[] }>('keys', { name });
-      return { name, key: results[0]?.key ?? '' };
-    },
-    onSuccess: async (made) => {
-      onSetup({ ...setup, key: made.key });
-      preview.reset();
-      await queries.invalidateQueries({ queryKey: ['keys'] });
-      notify(t('detail.keyMade', { name: made.name }));
-    },
-  });
-  const error = preview.error ?? apply.error ?? makeKey.error;
+  const error = preview.error ?? apply.error;
   return (
     <div className="flex flex-col gap-4">
       <form
@@ -87,39 +59,20 @@ export function ToolSetup({ onSetup, settings, setup, tool }: ToolSetupProps) {
           preview.mutate();
         }}
       >
-        <TextField label={t('detail.baseUrlLabel')} value={address} onChange={changed('address')} required />
-        <TextField
-          label={t('detail.modelLabel')}
-          hint={t('detail.modelHint')}
-          list="tool-models"
-          value={model}
-          onChange={changed('model')}
-          required={settings.model_required}
+        <SetupFields
+          toolId={tool.id}
+          setup={setup}
+          onSetup={(next) => {
+            onSetup(next);
+            preview.reset();
+          }}
+          modelRequired={settings.model_required}
+          keyHint={
+            settings.key_in_file
+              ? t('detail.apiKeyHint')
+              : t('detail.apiKeyVariable', { variable: settings.key_variable ?? '' })
+          }
         />
-        <datalist id="tool-models">
-          {models.map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
-        <div className="flex items-start gap-2">
-          <div className="min-w-0 flex-1">
-            <TextField
-              label={t('detail.apiKeyLabel')}
-              hint={
-                settings.key_in_file
-                  ? t('detail.apiKeyHint')
-                  : t('detail.apiKeyVariable', { variable: settings.key_variable ?? '' })
-              }
-              type="password"
-              autoComplete="off"
-              value={key}
-              onChange={changed('key')}
-            />
-          </div>
-          <Button className="mt-6" busy={makeKey.isPending} onClick={() => makeKey.mutate()}>
-            {t('detail.makeKey')}
-          </Button>
-        </div>
         <div className="flex items-end gap-2">
           <Button type="submit" busy={preview.isPending}>
             {t('detail.preview')}
@@ -146,10 +99,10 @@ export function ToolSetup({ onSetup, settings, setup, tool }: ToolSetupProps) {
         ) : (
           <p>{t('detail.nothingToWrite')}</p>
         ))}
-      {apply.data?.steps !== undefined && (
+      {apply.data?.steps !== undefined && apply.data.steps.length > 0 && (
         <ul className="list-disc ps-5">
-          {apply.data.steps.map((step) => (
-            <li key={step}>{step}</li>
+          {tool.by_hand.steps.map((step) => (
+            <li key={step}>{filled(step, tool, { root: address, apiKey: key || null, model: model || null })}</li>
           ))}
         </ul>
       )}

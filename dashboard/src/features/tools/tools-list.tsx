@@ -10,6 +10,7 @@ import { FilterBox } from '../../components/filter-box.tsx';
 import { QueryState } from '../../components/query-state.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
+import { useCatalogueTexts } from '../../lib/i18n/catalogue-texts.ts';
 import { BUILDER, statusesQuery, type Tool, toolsQuery, visible } from './queries.ts';
 import { installStates, supports, type ToolsSearch } from './search.ts';
 import { ToolBadges } from './tool-status.tsx';
@@ -28,6 +29,7 @@ export function ToolsList({ category, search, onSearch }: ToolsListProps) {
   const notify = useNotify();
   const tools = useQuery(toolsQuery(api));
   const statuses = useQuery(statusesQuery(api));
+  const inLanguage = useCatalogueTexts();
   const [refreshing, setRefreshing] = useState(false);
   const refresh = async () => {
     setRefreshing(true);
@@ -77,7 +79,7 @@ export function ToolsList({ category, search, onSearch }: ToolsListProps) {
           return (
             <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
               {shown.map((tool) => (
-                <ToolCard key={tool.id} tool={tool} version={statuses.data?.[tool.id]?.detection.version} />
+                <ToolCard key={tool.id} tool={inLanguage(tool)} version={statuses.data?.[tool.id]?.detection.version} />
               ))}
             </ul>
           );
