@@ -50,7 +50,11 @@ export function ByHand({ tool, values }: ByHandProps) {
 }
 
 /** A text of the catalogue with the placeholders filled in. */
-export function filled(text: string, { base_url_has_version }: HandMadeTool, values: ByHandProps['values']): string {
+export function filled(
+  text: string,
+  { base_url_has_version }: HandMadeTool,
+  values: ByHandProps['values'],
+): string {
   const { apiKey, model, root } = values;
   const parts: Readonly<Record<string, string>> = {
     base_url: base_url_has_version ? `${root}/v1` : root,

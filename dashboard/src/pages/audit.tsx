@@ -4,14 +4,11 @@ import { Download, FileClock } from 'lucide-react';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../components/button.tsx';
-import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { ErrorNotice } from '../components/error-notice.tsx';
+import { EndlessTable } from '../components/endless-table.tsx';
 import { Select } from '../components/field.tsx';
 import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
-import { Skeleton } from '../components/skeleton.tsx';
 import { timeRanges } from '../components/time-range.tsx';
 import { useNotify } from '../components/toasts.tsx';
 import { auditColumns } from '../features/audit/columns.tsx';
@@ -32,7 +29,6 @@ export function AuditPage() {
   const { auditId } = useParams({ strict: false });
   const now = useMemo(() => Date.now(), []);
   const list = useInfiniteQuery(auditQuery(api, search, now));
-  const rows = useMemo(() => list.data?.pages.flatMap(({ resources }) => resources) ?? [], [list.data]);
   const columns = useMemo(() => auditColumns(t), [t]);
   const first = list.data?.pages[0];
   const total = first === undefined ? null : (first.subquery_count ?? first.count);
@@ -110,33 +106,21 @@ export function AuditPage() {
         />
         <span className="ms-auto text-muted text-sm">{total !== null && t('count', { count: total })}</span>
       </div>
-      <Panel flush>
-        {list.isError && (
-          <div className="p-3">
-            <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
-          </div>
-        )}
-        {list.isPending && <Skeleton lines={10} height={420} />}
-        {list.data !== undefined && (
-          <DataTable
-            label={t('title')}
-            columns={columns}
-            rows={rows}
-            rowId={({ id }) => id}
-            sort={null}
-            sortedByServer
-            onSort={() => {}}
-            onOpen={({ id }) =>
-              void navigate({ to: '/audit/$auditId', params: { auditId: id }, search: (before) => before })
-            }
-            openId={auditId ?? null}
-            onEnd={() => {
-              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-            }}
-            empty={<EmptyState icon={FileClock} title={t('empty')} />}
-          />
-        )}
-      </Panel>
+      <EndlessTable
+        list={list}
+        lines={10}
+        height={420}
+        label={t('title')}
+        columns={columns}
+        sort={null}
+        sortedByServer
+        onSort={() => {}}
+        onOpen={({ id }) =>
+          void navigate({ to: '/audit/$auditId', params: { auditId: id }, search: (before) => before })
+        }
+        openId={auditId ?? null}
+        empty={<EmptyState icon={FileClock} title={t('empty')} />}
+      />
       <Outlet />
     </>
   );

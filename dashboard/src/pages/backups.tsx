@@ -1,22 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { Archive, Plus } from 'lucide-react';
+import { Archive } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Bytes, RelativeTime } from '../components/amounts.tsx';
-import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
-import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import type { Column } from '../components/data-table.tsx';
+import { ListPage } from '../components/list-page.tsx';
 import { QueryState } from '../components/query-state.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { BackupActions } from '../features/backups/backup-actions.tsx';
 import { CreateBackup } from '../features/backups/create-dialog.tsx';
 import { type Backup, backupsQuery, scheduleQuery } from '../features/backups/queries.ts';
 import { TaskList } from '../features/backups/task-list.tsx';
-import { allows, useApi } from '../lib/api/client.ts';
-import { searchOfSort, sortOf } from '../lib/sort-search.ts';
+import { useApi } from '../lib/api/client.ts';
 
 const route = getRouteApi('/backups');
 
@@ -85,58 +82,40 @@ export function BackupsPage() {
     ],
     [t],
   );
-  const mayCreate = backups.data === undefined || allows(backups.data, 'create');
   return (
-    <>
-      <PageHeader
-        title={t('title')}
-        subtitle={t('subtitle')}
-        actions={
-          <Button
-            variant="primary"
-            icon={Plus}
-            onClick={() => setCreating(true)}
-            disabledReason={mayCreate ? null : t('common:needsRole', { role: t('common:role.admin') })}
-          >
-            {t('create')}
-          </Button>
-        }
-      />
-      <div className="flex flex-col gap-5">
-        <QueryState query={schedule} lines={1}>
-          {({ everyHours, keep }) => (
-            <p>
-              {everyHours === null
-                ? t('schedule.none')
-                : t('schedule.every', { hours: everyHours, keep: keep ?? 0 })}{' '}
-              <Link to="/settings" search={{ q: 'backups.' }} className="text-accent underline">
-                {t('schedule.change')}
-              </Link>
-            </p>
-          )}
-        </QueryState>
-        <TaskList />
-        <Panel flush>
-          <QueryState query={backups} lines={5}>
-            {({ resources }) => (
-              <DataTable
-                label={t('title')}
-                columns={columns}
-                rows={resources}
-                rowId={({ id }) => id}
-                sort={sortOf(search)}
-                onSort={(sort) => void navigate({ search: searchOfSort(sort) })}
-                empty={
-                  <EmptyState icon={Archive} title={t('empty.title')}>
-                    {t('empty.next')}
-                  </EmptyState>
-                }
-              />
+    <ListPage
+      title={t('title')}
+      subtitle={t('subtitle')}
+      actions={
+        <CreateButton collection={backups.data} onClick={() => setCreating(true)}>
+          {t('create')}
+        </CreateButton>
+      }
+      intro={
+        <div className="mb-5 flex flex-col gap-5">
+          <QueryState query={schedule} lines={1}>
+            {({ everyHours, keep }) => (
+              <p>
+                {everyHours === null
+                  ? t('schedule.none')
+                  : t('schedule.every', { hours: everyHours, keep: keep ?? 0 })}{' '}
+                <Link to="/settings" search={{ q: 'backups.' }} className="text-accent underline">
+                  {t('schedule.change')}
+                </Link>
+              </p>
             )}
           </QueryState>
-        </Panel>
-      </div>
+          <TaskList />
+        </div>
+      }
+      query={backups}
+      lines={5}
+      columns={columns}
+      search={search}
+      onSearch={(next) => void navigate({ search: (before) => ({ ...before, ...next }) })}
+      empty={{ icon: Archive, title: t('empty.title'), next: t('empty.next') }}
+    >
       {creating && <CreateBackup onClose={() => setCreating(false)} />}
-    </>
+    </ListPage>
   );
 }

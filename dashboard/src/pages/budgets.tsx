@@ -1,22 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { PiggyBank, Plus } from 'lucide-react';
+import { PiggyBank } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
-import { FilterBox } from '../components/filter-box.tsx';
-import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
-import { QueryState } from '../components/query-state.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import type { Column } from '../components/data-table.tsx';
+import { ListPage } from '../components/list-page.tsx';
 import { Reopened } from '../components/reopened.tsx';
 import { BudgetActions } from '../features/budgets/budget-actions.tsx';
 import { BudgetForm } from '../features/budgets/budget-form.tsx';
 import { budgetColumns, scopeName } from '../features/budgets/columns.tsx';
 import { type Budget, budgetsQuery } from '../features/budgets/queries.ts';
-import { allows, useApi } from '../lib/api/client.ts';
-import { searchOfSort, sortOf } from '../lib/sort-search.ts';
+import { useApi } from '../lib/api/client.ts';
+import type { SortSearch } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/budgets');
 
@@ -42,60 +38,37 @@ export function BudgetsPage() {
     ],
     [t],
   );
-  const filter = useCallback(
-    (q: string) =>
-      void navigate({ search: (before) => ({ ...before, q: q === '' ? undefined : q }), replace: true }),
+  const change = useCallback(
+    (next: Partial<SortSearch>) =>
+      void navigate({ search: (before) => ({ ...before, ...next }), replace: true }),
     [navigate],
   );
-  const wanted = (search.q ?? '').toLowerCase();
   return (
-    <>
-      <PageHeader
-        title={t('title')}
-        subtitle={t('subtitle')}
-        actions={
-          <Button
-            variant="primary"
-            icon={Plus}
-            onClick={() => setEditing(null)}
-            disabledReason={
-              budgets.data === undefined || allows(budgets.data, 'create')
-                ? null
-                : t('common:needsRole', { role: t('common:role.admin') })
-            }
-          >
-            {t('form.create')}
-          </Button>
-        }
-      />
-      <div className="mb-3">
-        <FilterBox label={t('filter')} value={search.q ?? ''} onChange={filter} />
-      </div>
-      <Panel flush>
-        <QueryState query={budgets} lines={5} height={260}>
-          {({ resources }) => (
-            <DataTable
-              label={t('title')}
-              columns={columns}
-              rows={resources.filter((budget) =>
-                `${scopeName(t, budget)} ${t(`scope.${budget.scope}`)}`.toLowerCase().includes(wanted),
-              )}
-              rowId={({ id }) => id}
-              sort={sortOf(search)}
-              onSort={(sort) =>
-                void navigate({
-                  search: { ...(search.q === undefined ? {} : { q: search.q }), ...searchOfSort(sort) },
-                })
-              }
-              empty={
-                <EmptyState icon={PiggyBank} title={wanted === '' ? t('empty.title') : t('empty.filtered')}>
-                  {wanted === '' && t('empty.next')}
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
-      </Panel>
+    <ListPage
+      title={t('title')}
+      subtitle={t('subtitle')}
+      actions={
+        <CreateButton collection={budgets.data} onClick={() => setEditing(null)}>
+          {t('form.create')}
+        </CreateButton>
+      }
+      query={budgets}
+      lines={5}
+      height={260}
+      columns={columns}
+      search={search}
+      onSearch={change}
+      filter={{
+        label: t('filter'),
+        textOf: (budget) => `${scopeName(t, budget)} ${t(`scope.${budget.scope}`)}`,
+      }}
+      empty={{
+        icon: PiggyBank,
+        title: t('empty.title'),
+        next: t('empty.next'),
+        filtered: t('empty.filtered'),
+      }}
+    >
       {editing !== undefined && (
         <Reopened row={editing}>
           {(budget, reopen) => (
@@ -103,6 +76,6 @@ export function BudgetsPage() {
           )}
         </Reopened>
       )}
-    </>
+    </ListPage>
   );
 }

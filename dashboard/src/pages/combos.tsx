@@ -1,10 +1,11 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Plus, Shuffle } from 'lucide-react';
+import { Shuffle } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/confirm-dialog.tsx';
+import { CreateButton } from '../components/create-button.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
@@ -38,18 +39,9 @@ export function CombosPage() {
         title={t('title')}
         subtitle={t('subtitle')}
         actions={
-          <Button
-            variant="primary"
-            icon={Plus}
-            onClick={() => setForm({ combo: null })}
-            disabledReason={
-              combos.data === undefined || allows(combos.data, 'create')
-                ? null
-                : t('common:needsRole', { role: t('common:role.admin') })
-            }
-          >
+          <CreateButton collection={combos.data} onClick={() => setForm({ combo: null })}>
             {t('create')}
-          </Button>
+          </CreateButton>
         }
       />
       <QueryState query={combos} lines={6} height={300}>

@@ -1,16 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Cable, Plus } from 'lucide-react';
+import { Cable } from 'lucide-react';
 import { useCallback, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Count, RelativeTime } from '../components/amounts.tsx';
-import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
-import { FilterBox } from '../components/filter-box.tsx';
-import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
-import { QueryState } from '../components/query-state.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import type { Column } from '../components/data-table.tsx';
+import { ListPage } from '../components/list-page.tsx';
 import { Reopened } from '../components/reopened.tsx';
 import { ConnectionActions } from '../features/connections/connection-actions.tsx';
 import { ConnectionDetails } from '../features/connections/connection-details.tsx';
@@ -22,7 +18,7 @@ import { type Connection, connectionsQuery, quotaQuery } from '../features/conne
 import { QuotaCell } from '../features/connections/quota-bars.tsx';
 import type { ConnectionsSearch } from '../features/connections/search.ts';
 import { allows, useApi } from '../lib/api/client.ts';
-import { searchOfSort, sortOf } from '../lib/sort-search.ts';
+import type { SortSearch } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/connections');
 
@@ -110,65 +106,34 @@ export function ConnectionsPage() {
     ],
     [t, quota, show],
   );
-  const filter = useCallback(
-    (q: string) =>
-      void navigate({ search: (before) => ({ ...before, q: q === '' ? undefined : q }), replace: true }),
+  const change = useCallback(
+    (next: Partial<SortSearch>) =>
+      void navigate({ search: (before) => ({ ...before, ...next }), replace: true }),
     [navigate],
   );
-  const wanted = (search.q ?? '').toLowerCase();
   const opened =
     search.connection === undefined
       ? undefined
       : connections.data?.resources.find(({ id, name }) => [id, name].includes(search.connection ?? ''));
   return (
-    <>
-      <PageHeader
-        title={t('title')}
-        subtitle={t('subtitle')}
-        actions={
-          <Button
-            variant="primary"
-            icon={Plus}
-            onClick={() => show('new')}
-            disabledReason={
-              connections.data === undefined || allows(connections.data, 'create')
-                ? null
-                : t('common:needsRole', { role: t('common:role.admin') })
-            }
-          >
-            {t('add')}
-          </Button>
-        }
-      />
-      <div className="mb-3">
-        <FilterBox label={t('filter')} value={search.q ?? ''} onChange={filter} />
-      </div>
-      <Panel flush>
-        <QueryState query={connections} lines={6} height={260}>
-          {({ resources }) => (
-            <DataTable
-              label={t('title')}
-              columns={columns}
-              rows={resources.filter(({ name, provider }) =>
-                `${name} ${provider}`.toLowerCase().includes(wanted),
-              )}
-              rowId={({ id }) => id}
-              sort={sortOf(search)}
-              onSort={(sort) =>
-                void navigate({
-                  search: { ...(search.q === undefined ? {} : { q: search.q }), ...searchOfSort(sort) },
-                })
-              }
-              onOpen={({ id }) => show('details', id)}
-              empty={
-                <EmptyState icon={Cable} title={wanted === '' ? t('empty.title') : t('empty.filtered')}>
-                  {wanted === '' && t('empty.next')}
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
-      </Panel>
+    <ListPage
+      title={t('title')}
+      subtitle={t('subtitle')}
+      actions={
+        <CreateButton collection={connections.data} onClick={() => show('new')}>
+          {t('add')}
+        </CreateButton>
+      }
+      query={connections}
+      lines={6}
+      height={260}
+      columns={columns}
+      search={search}
+      onSearch={change}
+      filter={{ label: t('filter'), textOf: ({ name, provider }) => `${name} ${provider}` }}
+      onOpen={({ id }) => show('details', id)}
+      empty={{ icon: Cable, title: t('empty.title'), next: t('empty.next'), filtered: t('empty.filtered') }}
+    >
       {search.show === 'new' && <ConnectionForm onClose={close} onLogin={({ id }) => show('login', id)} />}
       {opened !== undefined && search.show === 'details' && (
         <ConnectionDetails
@@ -187,6 +152,6 @@ export function ConnectionsPage() {
       {opened !== undefined && search.show === 'login' && allows(opened, 'login') && (
         <LoginDialog connection={opened} onClose={close} />
       )}
-    </>
+    </ListPage>
   );
 }

@@ -1,24 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { KeyRound, Plus } from 'lucide-react';
+import { KeyRound } from 'lucide-react';
 import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
-import { FilterBox } from '../components/filter-box.tsx';
-import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
-import { QueryState } from '../components/query-state.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import type { Column } from '../components/data-table.tsx';
+import { ListPage } from '../components/list-page.tsx';
 import { Reopened } from '../components/reopened.tsx';
 import { keyColumns } from '../features/keys/columns.tsx';
 import { CreatedKey } from '../features/keys/created-key.tsx';
 import { KeyActions } from '../features/keys/key-actions.tsx';
 import { KeyForm, type NewKey } from '../features/keys/key-form.tsx';
 import { type Key, keyBudgetsQuery, keysQuery, keyUsageQuery } from '../features/keys/queries.ts';
-import { allows, useApi } from '../lib/api/client.ts';
+import { useApi } from '../lib/api/client.ts';
 import { useNow } from '../lib/now.ts';
-import { searchOfSort, sortOf } from '../lib/sort-search.ts';
+import type { SortSearch } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/api-manager');
 
@@ -48,59 +44,37 @@ export function KeysPage() {
     ],
     [t, budgets, usage],
   );
-  const filter = useCallback(
-    (q: string) =>
-      void navigate({ search: (before) => ({ ...before, q: q === '' ? undefined : q }), replace: true }),
+  const change = useCallback(
+    (next: Partial<SortSearch>) =>
+      void navigate({ search: (before) => ({ ...before, ...next }), replace: true }),
     [navigate],
   );
-  const wanted = (search.q ?? '').toLowerCase();
   const ofPlayground = keys.data?.resources.filter(isOfPlayground).length ?? 0;
-  const create = (
-    <Button
-      variant="primary"
-      icon={Plus}
-      onClick={() => setForm({ editing: null })}
-      disabledReason={
-        keys.data === undefined || allows(keys.data, 'create')
-          ? null
-          : t('common:needsRole', { role: t('common:role.admin') })
-      }
-    >
-      {t('create.open')}
-    </Button>
-  );
   return (
-    <>
-      <PageHeader title={t('title')} subtitle={t('subtitle')} actions={create} />
-      <div className="mb-3">
-        <FilterBox label={t('filter')} value={search.q ?? ''} onChange={filter} />
-      </div>
-      <Panel flush>
-        <QueryState query={keys} lines={6} height={260}>
-          {({ resources }) => (
-            <DataTable
-              label={t('title')}
-              columns={columns}
-              rows={resources.filter(
-                (key) => searchedText(key).includes(wanted) && (wanted !== '' || !isOfPlayground(key)),
-              )}
-              rowId={({ id }) => id}
-              sort={sortOf(search)}
-              onSort={(sort) =>
-                void navigate({
-                  search: { ...(search.q === undefined ? {} : { q: search.q }), ...searchOfSort(sort) },
-                })
-              }
-              empty={
-                <EmptyState icon={KeyRound} title={wanted === '' ? t('empty.title') : t('empty.filtered')}>
-                  {wanted === '' && t('empty.next')}
-                </EmptyState>
-              }
-            />
-          )}
-        </QueryState>
-      </Panel>
-      {wanted === '' && ofPlayground > 0 && (
+    <ListPage
+      title={t('title')}
+      subtitle={t('subtitle')}
+      actions={
+        <CreateButton collection={keys.data} onClick={() => setForm({ editing: null })}>
+          {t('create.open')}
+        </CreateButton>
+      }
+      query={keys}
+      lines={6}
+      height={260}
+      columns={columns}
+      search={search}
+      onSearch={change}
+      filter={{ label: t('filter'), textOf: searchedText }}
+      shows={(key, text) => text !== '' || !isOfPlayground(key)}
+      empty={{
+        icon: KeyRound,
+        title: t('empty.title'),
+        next: t('empty.next'),
+        filtered: t('empty.filtered'),
+      }}
+    >
+      {search.q === undefined && ofPlayground > 0 && (
         <p className="mt-2 text-muted">
           {t('playground', { count: ofPlayground })}{' '}
           <Link to="/api-manager" search={{ q: PLAYGROUND }} className="text-accent underline">
@@ -124,7 +98,7 @@ export function KeysPage() {
         </Reopened>
       )}
       {made !== null && <CreatedKey made={made} onClose={() => setMade(null)} />}
-    </>
+    </ListPage>
   );
 }
 
@@ -135,5 +109,5 @@ const isOfPlayground = ({ labels }: Key): boolean => labels['purpose'] === PLAYG
 
 /** What the filter looks into. */
 function searchedText({ labels, name, owner, prefix, team }: Key): string {
-  return [name, prefix, owner, team, ...Object.values(labels)].join(' ').toLowerCase();
+  return [name, prefix, owner, team, ...Object.values(labels)].join(' ');
 }

@@ -5,14 +5,12 @@ import { useCallback, useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../components/button.tsx';
 import { classNames } from '../components/class-names.ts';
-import { DataTable } from '../components/data-table.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
-import { ErrorNotice } from '../components/error-notice.tsx';
+import { EndlessTable } from '../components/endless-table.tsx';
 import { FilterBox } from '../components/filter-box.tsx';
 import { PageHeader } from '../components/page-header.tsx';
 import { Panel } from '../components/panel.tsx';
 import { QueryState } from '../components/query-state.tsx';
-import { Skeleton } from '../components/skeleton.tsx';
 import { TimeRangePicker } from '../components/time-range.tsx';
 import { keyNamesQuery } from '../features/keys/queries.ts';
 import { FilterChips } from '../features/requests/chips.tsx';
@@ -60,7 +58,6 @@ export function RequestsPage() {
       void navigate({ search: (before: RequestsSearch) => ({ ...before, ...next }), replace: true }),
     [navigate],
   );
-  const rows = useMemo(() => list.data?.pages.flatMap(({ resources }) => resources) ?? [], [list.data]);
   const columns = useMemo(() => requestColumns(t, names), [t, names]);
   const total = list.data?.pages[0]?.subquery_count ?? null;
   const open = (id: string) =>
@@ -150,35 +147,23 @@ export function RequestsPage() {
               onOpen={(session) => change({ session, group: undefined })}
             />
           ) : (
-            <Panel flush>
-              {list.isError && (
-                <div className="p-3">
-                  <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
-                </div>
-              )}
-              {list.isPending && <Skeleton lines={10} height={420} />}
-              {list.data !== undefined && (
-                <DataTable
-                  label={t('title')}
-                  columns={columns}
-                  rows={rows}
-                  rowId={({ id }) => id}
-                  sort={sortOf(search)}
-                  sortedByServer
-                  onSort={(sort) => change({ sort: undefined, order: undefined, ...searchOfSort(sort) })}
-                  onOpen={({ id }) => open(id)}
-                  openId={requestId ?? null}
-                  onEnd={() => {
-                    if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-                  }}
-                  empty={
-                    <EmptyState icon={ScrollText} title={t('empty.title')}>
-                      {t('empty.next')}
-                    </EmptyState>
-                  }
-                />
-              )}
-            </Panel>
+            <EndlessTable
+              list={list}
+              lines={10}
+              height={420}
+              label={t('title')}
+              columns={columns}
+              sort={sortOf(search)}
+              sortedByServer
+              onSort={(sort) => change({ sort: undefined, order: undefined, ...searchOfSort(sort) })}
+              onOpen={({ id }) => open(id)}
+              openId={requestId ?? null}
+              empty={
+                <EmptyState icon={ScrollText} title={t('empty.title')}>
+                  {t('empty.next')}
+                </EmptyState>
+              }
+            />
           )}
         </div>
       </div>

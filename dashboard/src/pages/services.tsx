@@ -3,19 +3,13 @@ import { getRouteApi, Outlet, useParams } from '@tanstack/react-router';
 import { Server } from 'lucide-react';
 import { useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { DataTable } from '../components/data-table.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
-import { FilterBox } from '../components/filter-box.tsx';
-import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
-import { QueryState } from '../components/query-state.tsx';
+import { ListPage } from '../components/list-page.tsx';
 import { ViewButtons } from '../components/view-buttons.tsx';
 import { serviceColumns } from '../features/services/columns.tsx';
 import { type Service, servicesQuery } from '../features/services/queries.ts';
 import { type ServicesSearch, type ServiceView, serviceViews } from '../features/services/search.ts';
 import { problemOf } from '../features/services/service-state.tsx';
 import { useApi } from '../lib/api/client.ts';
-import { searchOfSort, sortOf } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/services');
 
@@ -36,56 +30,39 @@ export function ServicesPage() {
   const services = useQuery(servicesQuery(api));
   const columns = useMemo(() => serviceColumns(t), [t]);
   const view = search.view ?? 'all';
-  const wanted = (search.q ?? '').toLowerCase();
   const change = (next: Partial<ServicesSearch>) =>
     void navigate({ search: (before: ServicesSearch) => ({ ...before, ...next }), replace: true });
   return (
-    <>
-      <PageHeader title={t('title')} subtitle={t('subtitle')} />
-      <div className="mb-3 flex flex-wrap items-center gap-2">
+    <ListPage
+      title={t('title')}
+      subtitle={t('subtitle')}
+      controls={
         <ViewButtons
           label={t('views')}
           value={view}
           views={serviceViews.map((name) => ({ value: name, label: t(`view.${name}`) }))}
           onChange={(name) => change({ view: name === 'all' ? undefined : name })}
         />
-        <FilterBox
-          label={t('filter')}
-          value={search.q ?? ''}
-          onChange={(q) => change({ q: q === '' ? undefined : q })}
-        />
-      </div>
-      <Panel flush>
-        <QueryState query={services} lines={8} height={340}>
-          {({ resources }) => (
-            <DataTable
-              label={t('title')}
-              columns={columns}
-              rows={resources.filter(
-                (service) => fits[view](service) && service.name.toLowerCase().includes(wanted),
-              )}
-              rowId={({ id }) => id}
-              sort={sortOf(search)}
-              onSort={(sort) => change({ sort: undefined, order: undefined, ...searchOfSort(sort) })}
-              onOpen={({ id }) =>
-                void navigate({
-                  to: '/services/$serviceId',
-                  params: { serviceId: id },
-                  search: (before) => before,
-                })
-              }
-              openId={serviceId ?? null}
-              empty={
-                <EmptyState
-                  icon={Server}
-                  title={t(view === 'failing' ? 'empty.healthy' : 'empty.filtered')}
-                />
-              }
-            />
-          )}
-        </QueryState>
-      </Panel>
+      }
+      query={services}
+      lines={8}
+      height={340}
+      columns={columns}
+      search={search}
+      onSearch={change}
+      filter={{ label: t('filter'), textOf: ({ name }) => name }}
+      shows={fits[view]}
+      onOpen={({ id }) =>
+        void navigate({
+          to: '/services/$serviceId',
+          params: { serviceId: id },
+          search: (before) => before,
+        })
+      }
+      openId={serviceId ?? null}
+      empty={{ icon: Server, title: t(view === 'failing' ? 'empty.healthy' : 'empty.filtered') }}
+    >
       <Outlet />
-    </>
+    </ListPage>
   );
 }

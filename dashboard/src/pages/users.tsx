@@ -1,22 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { Plus } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { RelativeTime } from '../components/amounts.tsx';
-import { Button } from '../components/button.tsx';
-import { type Column, DataTable } from '../components/data-table.tsx';
-import { PageHeader } from '../components/page-header.tsx';
-import { Panel } from '../components/panel.tsx';
-import { QueryState } from '../components/query-state.tsx';
+import { CreateButton } from '../components/create-button.tsx';
+import type { Column } from '../components/data-table.tsx';
+import { ListPage } from '../components/list-page.tsx';
 import { StatusBadge } from '../components/status-badge.tsx';
 import { type User, usersQuery } from '../features/users/queries.ts';
 import { TokenTable } from '../features/users/token-table.tsx';
 import { UserActions } from '../features/users/user-actions.tsx';
 import { UserForm } from '../features/users/user-form.tsx';
-import { allows, useApi } from '../lib/api/client.ts';
+import { useApi } from '../lib/api/client.ts';
 import { useSessionState } from '../lib/api/session.ts';
-import { searchOfSort, sortOf } from '../lib/sort-search.ts';
 
 const route = getRouteApi('/users');
 
@@ -83,42 +79,26 @@ export function UsersPage() {
     ],
     [self, t],
   );
-  const mayCreate = users.data === undefined || allows(users.data, 'create');
   return (
-    <>
-      <PageHeader
-        title={t('title')}
-        subtitle={t('subtitle')}
-        actions={
-          <Button
-            variant="primary"
-            icon={Plus}
-            onClick={() => setCreating(true)}
-            disabledReason={mayCreate ? null : t('common:needsRole', { role: t('common:role.admin') })}
-          >
-            {t('create')}
-          </Button>
-        }
-      />
-      <div className="flex flex-col gap-5">
-        <Panel flush>
-          <QueryState query={users} lines={4}>
-            {({ resources }) => (
-              <DataTable
-                label={t('title')}
-                columns={columns}
-                rows={resources}
-                rowId={({ id }) => id}
-                sort={sortOf(search)}
-                onSort={(sort) => void navigate({ search: searchOfSort(sort) })}
-                empty={null}
-              />
-            )}
-          </QueryState>
-        </Panel>
+    <ListPage
+      title={t('title')}
+      subtitle={t('subtitle')}
+      actions={
+        <CreateButton collection={users.data} onClick={() => setCreating(true)}>
+          {t('create')}
+        </CreateButton>
+      }
+      query={users}
+      lines={4}
+      columns={columns}
+      search={search}
+      onSearch={(next) => void navigate({ search: (before) => ({ ...before, ...next }) })}
+      empty={null}
+    >
+      <div className="mt-5">
         <TokenTable />
       </div>
       {creating && <UserForm onClose={() => setCreating(false)} />}
-    </>
+    </ListPage>
   );
 }

@@ -1,14 +1,15 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Plus, RefreshCw } from 'lucide-react';
+import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
+import { CreateButton } from '../../components/create-button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { FilterBox } from '../../components/filter-box.tsx';
 import { QueryState } from '../../components/query-state.tsx';
 import { useNotify } from '../../components/toasts.tsx';
-import { allows, useApi } from '../../lib/api/client.ts';
+import { useApi } from '../../lib/api/client.ts';
 import { AgentBadges } from './agent-badges.tsx';
 import { AgentForm } from './agent-form.tsx';
 import { type AcpAgent, acpAgentsKey, acpAgentsQuery } from './queries.ts';
@@ -35,7 +36,6 @@ export function AgentsList({ text, onText }: AgentsListProps) {
   const wanted = text.toLowerCase();
   const fits = ({ description, id, name }: AcpAgent) =>
     `${id} ${name} ${t(`agent.${id}.description`, { defaultValue: description })}`.toLowerCase().includes(wanted);
-  const mayAdd = agents.data === undefined || allows(agents.data, 'create');
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-2">
@@ -43,13 +43,9 @@ export function AgentsList({ text, onText }: AgentsListProps) {
         <Button icon={RefreshCw} busy={refresh.isPending} onClick={() => refresh.mutate()}>
           {t('refresh')}
         </Button>
-        <Button
-          icon={Plus}
-          onClick={() => setAdding(true)}
-          disabledReason={mayAdd ? null : t('common:needsRole', { role: t('common:role.admin') })}
-        >
+        <CreateButton collection={agents.data} onClick={() => setAdding(true)}>
           {t('addCustomAgent')}
-        </Button>
+        </CreateButton>
       </div>
       <QueryState query={agents} lines={10} height={420}>
         {({ resources }) => {

@@ -6,12 +6,10 @@ import { useTranslation } from 'react-i18next';
 import { RelativeTime } from '../../components/amounts.tsx';
 import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { type Column, DataTable, type Sort } from '../../components/data-table.tsx';
+import type { Column, Sort } from '../../components/data-table.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
+import { EndlessTable } from '../../components/endless-table.tsx';
 import { Select } from '../../components/field.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
 import { useNotify } from '../../components/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type DeadLetter, deadLettersQuery, eventStatusQuery } from './queries.ts';
@@ -34,7 +32,6 @@ export function DeadLetters({ onTrigger, openId, trigger }: DeadLettersProps) {
   const triggers = useQuery(eventStatusQuery(api)).data?.status.triggers ?? [];
   const [sort, setSort] = useState<Sort | null>(null);
   const [purging, setPurging] = useState(false);
-  const rows = useMemo(() => list.data?.pages.flatMap(({ resources }) => resources) ?? [], [list.data]);
   const count = list.data?.pages[0]?.count ?? 0;
   const selection = trigger === null ? { all: true } : { trigger };
   const refresh = () => queries.invalidateQueries({ queryKey: ['events'] });
@@ -105,21 +102,14 @@ export function DeadLetters({ onTrigger, openId, trigger }: DeadLettersProps) {
           </Button>
         </div>
       </div>
-      <Panel flush>
-        {list.isError && (
-          <div className="p-3">
-            <ErrorNotice error={list.error} onRetry={() => void list.refetch()} />
-          </div>
-        )}
-        {list.isPending && <Skeleton lines={6} height={260} />}
-        {list.data !== undefined && (
-          <DataTable
-            label={t('letters.title')}
-            columns={columns}
-            rows={rows}
-            rowId={({ id }) => id}
-            sort={sort}
-            onSort={setSort}
+      <EndlessTable
+        list={list}
+        lines={6}
+        height={260}
+        label={t('letters.title')}
+        columns={columns}
+        sort={sort}
+        onSort={setSort}
             onOpen={({ id }) =>
               void navigate({
                 to: '/events/$letterId',
@@ -127,18 +117,13 @@ export function DeadLetters({ onTrigger, openId, trigger }: DeadLettersProps) {
                 search: { view: 'letters', ...(trigger === null ? {} : { trigger }) },
               })
             }
-            openId={openId}
-            onEnd={() => {
-              if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
-            }}
-            empty={
-              <EmptyState icon={Inbox} title={t('letters.none')}>
-                {t('letters.noneNext')}
-              </EmptyState>
-            }
-          />
-        )}
-      </Panel>
+        openId={openId}
+        empty={
+          <EmptyState icon={Inbox} title={t('letters.none')}>
+            {t('letters.noneNext')}
+          </EmptyState>
+        }
+      />
       <ConfirmDialog
         open={purging}
         onClose={() => setPurging(false)}

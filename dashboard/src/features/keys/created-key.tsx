@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { ByHand } from '../../components/by-hand.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { CreatedSecret } from '../../components/created-secret.tsx';
 import { SelectField } from '../../components/field.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { gatewayUrl } from '../../lib/base-path.ts';
@@ -36,52 +36,43 @@ export function CreatedKey({ made, onClose }: { made: NewKey; onClose(): void })
     .toSorted((a, b) => Number(b.installed) - Number(a.installed));
   const tool = tools.find(({ id }) => id === toolId);
   return (
-    <Dialog
-      open
-      required
-      wide
-      onClose={onClose}
+    <CreatedSecret
       title={t('created.title', { name: made.name })}
       description={t('created.once')}
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          {t('created.done')}
-        </Button>
-      }
+      secret={made.key}
+      stored={t('created.done')}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4 pb-3">
-        <CodeBlock code={made.key} />
-        <div>
-          <fieldset aria-label={t('created.use')} className="mb-2 flex flex-wrap gap-1">
-            {(Object.keys(conventions) as Convention[]).map((name) => (
-              <Button
-                key={name}
-                aria-pressed={shown === name}
-                variant={shown === name ? 'secondary' : 'quiet'}
-                onClick={() => setShown(name)}
-              >
-                {t(`convention.${name}`)}
-              </Button>
-            ))}
-          </fieldset>
-          <CodeBlock code={conventions[shown](gatewayUrl(), made.key)} />
-        </div>
-        <SelectField
-          label={t('created.tool')}
-          value={toolId}
-          onChange={(event) => setToolId(event.target.value)}
-          choices={[
-            { value: '', label: t('created.noTool') },
-            ...tools.map(({ id, installed, name }) => ({
-              value: id,
-              label: installed ? t('created.installed', { name }) : name,
-            })),
-          ]}
-        />
-        {tool !== undefined && (
-          <ByHand tool={inLanguage(tool)} values={{ root: gatewayUrl(), apiKey: made.key, model: 'auto' }} />
-        )}
+      <div>
+        <fieldset aria-label={t('created.use')} className="mb-2 flex flex-wrap gap-1">
+          {(Object.keys(conventions) as Convention[]).map((name) => (
+            <Button
+              key={name}
+              aria-pressed={shown === name}
+              variant={shown === name ? 'secondary' : 'quiet'}
+              onClick={() => setShown(name)}
+            >
+              {t(`convention.${name}`)}
+            </Button>
+          ))}
+        </fieldset>
+        <CodeBlock code={conventions[shown](gatewayUrl(), made.key)} />
       </div>
-    </Dialog>
+      <SelectField
+        label={t('created.tool')}
+        value={toolId}
+        onChange={(event) => setToolId(event.target.value)}
+        choices={[
+          { value: '', label: t('created.noTool') },
+          ...tools.map(({ id, installed, name }) => ({
+            value: id,
+            label: installed ? t('created.installed', { name }) : name,
+          })),
+        ]}
+      />
+      {tool !== undefined && (
+        <ByHand tool={inLanguage(tool)} values={{ root: gatewayUrl(), apiKey: made.key, model: 'auto' }} />
+      )}
+    </CreatedSecret>
   );
 }

@@ -1,7 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { CreatedSecret } from '../../components/created-secret.tsx';
 import { gatewayUrl } from '../../lib/base-path.ts';
 import type { NewToken } from './token-form.tsx';
 
@@ -9,23 +8,14 @@ import type { NewToken } from './token-form.tsx';
 export function CreatedToken({ made, onClose }: { made: NewToken; onClose(): void }) {
   const { t } = useTranslation('users');
   return (
-    <Dialog
-      open
-      required
-      wide
-      onClose={onClose}
+    <CreatedSecret
       title={t('tokens.made', { name: made.name })}
       description={t('tokens.once')}
-      footer={
-        <Button variant="primary" onClick={onClose}>
-          {t('tokens.stored')}
-        </Button>
-      }
+      secret={made.token}
+      stored={t('tokens.stored')}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4 pb-3">
-        <CodeBlock code={made.token} />
-        <CodeBlock code={`curl ${gatewayUrl()}/api/services -H 'x-auth-token: ${made.token}'`} />
-      </div>
-    </Dialog>
+      <CodeBlock code={`curl ${gatewayUrl()}/api/services -H 'x-auth-token: ${made.token}'`} />
+    </CreatedSecret>
   );
 }
