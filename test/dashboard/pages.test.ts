@@ -198,10 +198,21 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     const ann = await visitor(chromium.running, url());
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');
+    // The list of the overview comes late: it was read before the request, whose event has come meanwhile.
+    const read = Promise.withResolvers<void>();
+    const late = Promise.withResolvers<void>();
+    await ann.page.route(/\/api\/requests\?.*limit=8/, async (route) => {
+      const list = await route.fetch();
+      read.resolve();
+      await late.promise;
+      await route.fulfill({ response: list });
+    });
     await ann.open('');
     await ann.page.getByRole('status', { name: '' }).getByText('Live', { exact: true }).waitFor();
+    await read.promise;
     const failed = await at.gateway.ask('/v1/chat/completions', { model: 'demo/nope', messages: [] });
     const id = failed.header('x-request-id') ?? '';
+    late.resolve();
     await ann.page.locator(`a[href$="/requests/${id}"]`).click();
     const sheet = ann.page.getByRole('dialog');
     await sheet.getByText('the demo has no model').first().waitFor();

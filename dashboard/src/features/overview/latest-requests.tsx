@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Duration, Money, RelativeTime } from '../../components/amounts.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
@@ -16,33 +16,29 @@ export function LatestRequests() {
   const api = useApi();
   const queries = useQueryClient();
   const query = useQuery(latestQuery(api));
+  // Beside the list, which may be on its way without them: the ledger has a request a moment after the event.
+  const [arrived, setArrived] = useState<readonly Request[]>([]);
   useLiveEvents<Request>(
     'requests',
     useCallback(
-      (request) =>
+      (request) => {
+        setArrived((before) => [request, ...before].slice(0, LATEST));
         queries.setQueryData<Page<Request>>(latestKey, (page) =>
-          page === undefined
-            ? undefined
-            : {
-                ...page,
-                count: page.count + 1,
-                resources: [request, ...page.resources.filter(({ id }) => id !== request.id)].slice(
-                  0,
-                  LATEST,
-                ),
-              },
-        ),
+          page === undefined ? undefined : { ...page, count: page.count + 1 },
+        );
+      },
       [queries],
     ),
   );
   return (
     <QueryState query={query} lines={LATEST} height={LATEST * 37}>
-      {({ resources }) =>
-        resources.length === 0 ? (
+      {({ resources }) => {
+        const shown = withArrived(arrived, resources);
+        return shown.length === 0 ? (
           <EmptyState title={t('latest.none')}>{t('latest.next')}</EmptyState>
         ) : (
           <ul>
-            {resources.map((request) => (
+            {shown.map((request) => (
               <li key={request.id} className="border-line border-b last:border-b-0">
                 <Link
                   to="/requests/$requestId"
@@ -67,8 +63,16 @@ export function LatestRequests() {
               </li>
             ))}
           </ul>
-        )
-      }
+        );
+      }}
     </QueryState>
   );
+}
+
+/** The latest first, as the list has them, each once. */
+function withArrived(arrived: readonly Request[], listed: readonly Request[]): readonly Request[] {
+  const known = new Set(listed.map(({ id }) => id));
+  return [...arrived.filter(({ id }) => !known.has(id)), ...listed]
+    .toSorted((a, b) => Date.parse(b.started_at) - Date.parse(a.started_at))
+    .slice(0, LATEST);
 }
