@@ -8,7 +8,7 @@ const groups = [
   { name: 'charts', test: /node_modules\/(d3-|internmap)/ },
   {
     name: 'ui',
-    test: /dashboard\/src\/(components\/(?!bar-chart)|lib\/(?!wire-formats\/(?!names)))|node_modules\/lucide-react\//,
+    test: /dashboard\/src\/(components\/(?!figures\/bar-chart)|lib\/(?!wire-formats\/(?!names)))|node_modules\/lucide-react\//,
   },
   { name: 'vendor', test: /node_modules\/(react|react-dom|scheduler|@tanstack|i18next|react-i18next)\// },
 ];

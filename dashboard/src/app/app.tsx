@@ -3,7 +3,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import type { i18n } from 'i18next';
 import { Suspense, useEffect, useMemo, useState } from 'react';
 import { I18nextProvider } from 'react-i18next';
-import { ToastProvider } from '../components/toasts.tsx';
+import { ToastProvider } from '../components/dialogs/toasts.tsx';
 import { LoginDialog } from '../features/session/login-dialog.tsx';
 import { LoginPage } from '../features/session/login-page.tsx';
 import { type ApiClient, ApiContext } from '../lib/api/client.ts';

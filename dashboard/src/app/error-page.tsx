@@ -1,5 +1,5 @@
 import type { ErrorComponentProps } from '@tanstack/react-router';
-import { ErrorNotice } from '../components/error-notice.tsx';
+import { ErrorNotice } from '../components/layout/error-notice.tsx';
 
 /** A page that failed: the others still work. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {

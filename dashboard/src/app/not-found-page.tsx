@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { buttonClass } from '../components/button.tsx';
-import { EmptyState } from '../components/empty-state.tsx';
+import { buttonClass } from '../components/controls/button.tsx';
+import { EmptyState } from '../components/layout/empty-state.tsx';
 
 export function NotFoundPage() {
   const { t } = useTranslation();

@@ -34,174 +34,174 @@ const root = createRootRouteWithContext<{ queries: QueryClient }>()({
 const overview = createRoute({
   getParentRoute: () => root,
   path: '/',
-  component: lazyRouteComponent(() => import('../pages/overview.tsx'), 'OverviewPage'),
+  component: lazyRouteComponent(() => import('../pages/use/overview.tsx'), 'OverviewPage'),
 });
 
 const requests = createRoute({
   getParentRoute: () => root,
   path: '/requests',
   validateSearch: requestsSearch,
-  component: lazyRouteComponent(() => import('../pages/requests.tsx'), 'RequestsPage'),
+  component: lazyRouteComponent(() => import('../pages/use/requests.tsx'), 'RequestsPage'),
 });
 
 const request = createRoute({
   getParentRoute: () => requests,
   path: '$requestId',
-  component: lazyRouteComponent(() => import('../pages/request.tsx'), 'RequestPage'),
+  component: lazyRouteComponent(() => import('../pages/use/request.tsx'), 'RequestPage'),
 });
 
 const costs = createRoute({
   getParentRoute: () => root,
   path: '/costs',
   validateSearch: costsSearch,
-  component: lazyRouteComponent(() => import('../pages/costs.tsx'), 'CostsPage'),
+  component: lazyRouteComponent(() => import('../pages/use/costs.tsx'), 'CostsPage'),
 });
 
 const playground = createRoute({
   getParentRoute: () => root,
   path: '/playground',
   validateSearch: playgroundSearch,
-  component: lazyRouteComponent(() => import('../pages/playground.tsx'), 'PlaygroundPage'),
+  component: lazyRouteComponent(() => import('../pages/use/playground.tsx'), 'PlaygroundPage'),
 });
 
 const models = createRoute({
   getParentRoute: () => root,
   path: '/models',
   validateSearch: modelsSearch,
-  component: lazyRouteComponent(() => import('../pages/models.tsx'), 'ModelsPage'),
+  component: lazyRouteComponent(() => import('../pages/route/models.tsx'), 'ModelsPage'),
 });
 
 const budgets = createRoute({
   getParentRoute: () => root,
   path: '/budgets',
   validateSearch: sortSearch,
-  component: lazyRouteComponent(() => import('../pages/budgets.tsx'), 'BudgetsPage'),
+  component: lazyRouteComponent(() => import('../pages/route/budgets.tsx'), 'BudgetsPage'),
 });
 
 const codingTools = createRoute({
   getParentRoute: () => root,
   path: '/cli-code',
   validateSearch: toolsSearch,
-  component: lazyRouteComponent(() => import('../pages/coding-tools.tsx'), 'CodingToolsPage'),
+  component: lazyRouteComponent(() => import('../pages/tools/coding-tools.tsx'), 'CodingToolsPage'),
 });
 
 const codingTool = createRoute({
   getParentRoute: () => root,
   path: '/cli-code/$toolId',
-  component: lazyRouteComponent(() => import('../pages/coding-tool.tsx'), 'CodingToolPage'),
+  component: lazyRouteComponent(() => import('../pages/tools/coding-tool.tsx'), 'CodingToolPage'),
 });
 
 const agents = createRoute({
   getParentRoute: () => root,
   path: '/cli-agents',
   validateSearch: toolsSearch,
-  component: lazyRouteComponent(() => import('../pages/agents.tsx'), 'AgentsPage'),
+  component: lazyRouteComponent(() => import('../pages/tools/agents.tsx'), 'AgentsPage'),
 });
 
 const agent = createRoute({
   getParentRoute: () => root,
   path: '/cli-agents/$toolId',
-  component: lazyRouteComponent(() => import('../pages/agent.tsx'), 'AgentPage'),
+  component: lazyRouteComponent(() => import('../pages/tools/agent.tsx'), 'AgentPage'),
 });
 
 const acpAgents = createRoute({
   getParentRoute: () => root,
   path: '/acp-agents',
   validateSearch: agentsSearch,
-  component: lazyRouteComponent(() => import('../pages/acp-agents.tsx'), 'AcpAgentsPage'),
+  component: lazyRouteComponent(() => import('../pages/tools/acp-agents.tsx'), 'AcpAgentsPage'),
 });
 
 const acpAgent = createRoute({
   getParentRoute: () => root,
   path: '/acp-agents/$agentId',
-  component: lazyRouteComponent(() => import('../pages/acp-agent.tsx'), 'AcpAgentPage'),
+  component: lazyRouteComponent(() => import('../pages/tools/acp-agent.tsx'), 'AcpAgentPage'),
 });
 
 const connections = createRoute({
   getParentRoute: () => root,
   path: '/connections',
   validateSearch: connectionsSearch,
-  component: lazyRouteComponent(() => import('../pages/connections.tsx'), 'ConnectionsPage'),
+  component: lazyRouteComponent(() => import('../pages/route/connections.tsx'), 'ConnectionsPage'),
 });
 
 const combos = createRoute({
   getParentRoute: () => root,
   path: '/combos',
   validateSearch: sortSearch,
-  component: lazyRouteComponent(() => import('../pages/combos.tsx'), 'CombosPage'),
+  component: lazyRouteComponent(() => import('../pages/route/combos.tsx'), 'CombosPage'),
 });
 
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/api-manager',
   validateSearch: sortSearch,
-  component: lazyRouteComponent(() => import('../pages/keys.tsx'), 'KeysPage'),
+  component: lazyRouteComponent(() => import('../pages/route/keys.tsx'), 'KeysPage'),
 });
 
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
   validateSearch: eventsSearch,
-  component: lazyRouteComponent(() => import('../pages/events.tsx'), 'EventsPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/events.tsx'), 'EventsPage'),
 });
 
 const deadLetter = createRoute({
   getParentRoute: () => events,
   path: '$letterId',
-  component: lazyRouteComponent(() => import('../pages/dead-letter.tsx'), 'DeadLetterPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/dead-letter.tsx'), 'DeadLetterPage'),
 });
 
 const setup = createRoute({
   getParentRoute: () => root,
   path: '/setup',
-  component: lazyRouteComponent(() => import('../pages/setup.tsx'), 'SetupPage'),
+  component: lazyRouteComponent(() => import('../pages/use/setup.tsx'), 'SetupPage'),
 });
 
 const services = createRoute({
   getParentRoute: () => root,
   path: '/services',
   validateSearch: servicesSearch,
-  component: lazyRouteComponent(() => import('../pages/services.tsx'), 'ServicesPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/services.tsx'), 'ServicesPage'),
 });
 
 const service = createRoute({
   getParentRoute: () => services,
   path: '$serviceId',
-  component: lazyRouteComponent(() => import('../pages/service.tsx'), 'ServicePage'),
+  component: lazyRouteComponent(() => import('../pages/operate/service.tsx'), 'ServicePage'),
 });
 
 const users = createRoute({
   getParentRoute: () => root,
   path: '/users',
   validateSearch: sortSearch,
-  component: lazyRouteComponent(() => import('../pages/users.tsx'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/users.tsx'), 'UsersPage'),
 });
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: auditSearch,
-  component: lazyRouteComponent(() => import('../pages/audit.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/audit.tsx'), 'AuditPage'),
 });
 
 const auditRecord = createRoute({
   getParentRoute: () => audit,
   path: '$auditId',
-  component: lazyRouteComponent(() => import('../pages/audit-record.tsx'), 'AuditRecordPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/audit-record.tsx'), 'AuditRecordPage'),
 });
 
 const backups = createRoute({
   getParentRoute: () => root,
   path: '/backups',
   validateSearch: sortSearch,
-  component: lazyRouteComponent(() => import('../pages/backups.tsx'), 'BackupsPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/backups.tsx'), 'BackupsPage'),
 });
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
   validateSearch: settingsSearch,
-  component: lazyRouteComponent(() => import('../pages/settings.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(() => import('../pages/operate/settings.tsx'), 'SettingsPage'),
 });
 
 const routeTree = root.addChildren([

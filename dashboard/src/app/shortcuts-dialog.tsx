@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { Dialog } from '../components/dialog.tsx';
+import { Dialog } from '../components/dialogs/dialog.tsx';
 
 const rows: readonly { keys: readonly string[]; label: string }[] = [
   { keys: ['⌘K', 'Ctrl K'], label: 'shortcuts.palette' },

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
 import type { AcpAgent } from './queries.ts';
 
 /** Whether an agent is installed, and whether requests reach it. */

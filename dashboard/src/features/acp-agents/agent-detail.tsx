@@ -2,14 +2,14 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { PageHeader } from '../../components/page-header.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { QueryState } from '../../components/query-state.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { EmptyState } from '../../components/layout/empty-state.tsx';
+import { PageHeader } from '../../components/layout/page-header.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
+import { QueryState } from '../../components/layout/query-state.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import { AgentBadges } from './agent-badges.tsx';
 import { AgentSettings } from './agent-settings.tsx';
@@ -40,7 +40,11 @@ function Detail({ agent }: { agent: AcpAgent }) {
   const output = agent.output ?? [];
   return (
     <>
-      <PageHeader title={agent.name} subtitle={t(`agent.${agent.id}.description`, { defaultValue: agent.description })} actions={<AgentActions agent={agent} />} />
+      <PageHeader
+        title={agent.name}
+        subtitle={t(`agent.${agent.id}.description`, { defaultValue: agent.description })}
+        actions={<AgentActions agent={agent} />}
+      />
       <div className="grid gap-4 lg:grid-cols-2">
         <Panel title={t('status')}>
           <div className="flex flex-col gap-3">

@@ -3,12 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { CreateButton } from '../../components/create-button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { FilterBox } from '../../components/filter-box.tsx';
-import { QueryState } from '../../components/query-state.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { CreateButton } from '../../components/controls/create-button.tsx';
+import { FilterBox } from '../../components/controls/filter-box.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { EmptyState } from '../../components/layout/empty-state.tsx';
+import { QueryState } from '../../components/layout/query-state.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { AgentBadges } from './agent-badges.tsx';
 import { AgentForm } from './agent-form.tsx';
@@ -35,7 +35,9 @@ export function AgentsList({ text, onText }: AgentsListProps) {
   });
   const wanted = text.toLowerCase();
   const fits = ({ description, id, name }: AcpAgent) =>
-    `${id} ${name} ${t(`agent.${id}.description`, { defaultValue: description })}`.toLowerCase().includes(wanted);
+    `${id} ${name} ${t(`agent.${id}.description`, { defaultValue: description })}`
+      .toLowerCase()
+      .includes(wanted);
   return (
     <>
       <div className="mb-4 flex flex-wrap items-center gap-2">
@@ -78,7 +80,9 @@ function AgentCard({ agent }: { agent: AcpAgent }) {
           <span className="truncate font-semibold">{agent.name}</span>
           <span className="ms-auto shrink-0 text-muted text-xs">{agent.version}</span>
         </span>
-        <span className="line-clamp-2 flex-1 text-muted">{t(`agent.${agent.id}.description`, { defaultValue: agent.description })}</span>
+        <span className="line-clamp-2 flex-1 text-muted">
+          {t(`agent.${agent.id}.description`, { defaultValue: agent.description })}
+        </span>
         <code className="truncate text-muted text-xs">{agent.model_id}</code>
         <AgentBadges agent={agent} />
       </Link>

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { RelativeTime } from '../../components/amounts.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
+import { RelativeTime } from '../../components/figures/amounts.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
 import type { AuditRecord } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { auditRow } from '../../../../src/access/audit/schema.ts';
-import { startOfRange } from '../../components/time-range.tsx';
+import { startOfRange } from '../../components/controls/time-range.tsx';
 import type { ApiClient, Page } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
 import type { AuditSearch } from './search.ts';

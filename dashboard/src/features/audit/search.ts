@@ -1,4 +1,4 @@
-import { type TimeRange, timeRanges } from '../../components/time-range.tsx';
+import { type TimeRange, timeRanges } from '../../components/controls/time-range.tsx';
 import { choiceParam, present, type RawSearch, textParam } from '../../lib/search-params.ts';
 
 export const auditOutcomes = ['success', 'failure', 'denied', 'intended'] as const;

@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { ArchiveRestore, Ellipsis, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button, IconButton } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Menu, type MenuItem } from '../../components/menu.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button, IconButton } from '../../components/controls/button.tsx';
+import { Menu, type MenuItem } from '../../components/controls/menu.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import type { Backup } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
+import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useApi } from '../../lib/api/client.ts';
 
 /** Makes a backup, with or without the key that decrypts the stored credentials. */

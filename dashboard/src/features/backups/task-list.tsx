@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
-import { RelativeTime } from '../../components/amounts.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { RelativeTime } from '../../components/figures/amounts.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { backupTasksQuery, isUnderWay, type Task } from './queries.ts';
 

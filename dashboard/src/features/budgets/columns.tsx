@@ -1,7 +1,7 @@
 import type { TFunction } from 'i18next';
-import { Count, Money, RelativeTime } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { Count, Money, RelativeTime } from '../../components/figures/amounts.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 import type { Budget } from './queries.ts';
 import { UsageBar } from './usage-bar.tsx';
 

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { classNames } from '../../components/class-names.ts';
+import { classNames } from '../../components/layout/class-names.ts';
 import { exact, exactMoney, percent } from '../../lib/format/numbers.ts';
 import type { Budget } from './queries.ts';
 

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { useNotify } from '../../components/toasts.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type Combo, combosQuery } from './queries.ts';
 

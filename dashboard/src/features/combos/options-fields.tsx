@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { CheckField, TextField } from '../../components/field.tsx';
+import { CheckField, TextField } from '../../components/controls/field.tsx';
 import type { Combo } from './queries.ts';
 
 type Options = Combo['options'];

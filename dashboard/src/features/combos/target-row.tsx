@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { Count, Duration, Money, Percent } from '../../components/amounts.tsx';
-import { StatusBadge, type Tone } from '../../components/status-badge.tsx';
+import { Count, Duration, Money, Percent } from '../../components/figures/amounts.tsx';
+import { StatusBadge, type Tone } from '../../components/figures/status-badge.tsx';
 import type { TargetFacts, TargetState } from './target-facts.ts';
 
 const tones: Readonly<Record<TargetState, Tone>> = {

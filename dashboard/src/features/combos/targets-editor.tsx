@@ -1,8 +1,8 @@
 import { ArrowDown, ArrowUp, GripVertical, Trash2 } from 'lucide-react';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { IconButton } from '../../components/button.tsx';
-import { classNames } from '../../components/class-names.ts';
+import { IconButton } from '../../components/controls/button.tsx';
+import { classNames } from '../../components/layout/class-names.ts';
 import type { TargetFacts } from './target-facts.ts';
 import { TargetBadge, TargetFigures } from './target-row.tsx';
 

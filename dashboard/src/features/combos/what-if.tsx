@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { Count, Duration, Money } from '../../components/amounts.tsx';
+import { Count, Duration, Money } from '../../components/figures/amounts.tsx';
 import type { Simulation } from './queries.ts';
 
 type Outcome = Simulation['actual'];

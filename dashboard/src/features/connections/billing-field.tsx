@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { SelectField } from '../../components/field.tsx';
+import { SelectField } from '../../components/controls/field.tsx';
 import type { Connection } from './queries.ts';
 
 type Billing = Connection['billing'];

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Ellipsis, ListRestart, LogIn, LogOut, Pause, Pencil, Play, RotateCcw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button, IconButton } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { Menu } from '../../components/menu.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button, IconButton } from '../../components/controls/button.tsx';
+import { Menu } from '../../components/controls/menu.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import type { Connection } from './queries.ts';
 

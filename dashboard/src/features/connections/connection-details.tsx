@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Count, RelativeTime } from '../../components/amounts.tsx';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Button, buttonClass } from '../../components/controls/button.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { Count, RelativeTime } from '../../components/figures/amounts.tsx';
 import { ConnectionState } from './connection-state.tsx';
 import type { Connection, Quota } from './queries.ts';
 import { QuotaBars } from './quota-bars.tsx';

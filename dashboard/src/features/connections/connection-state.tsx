@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { StatusBadge, type Tone } from '../../components/status-badge.tsx';
+import { StatusBadge, type Tone } from '../../components/figures/status-badge.tsx';
 import type { Connection } from './queries.ts';
 
 /** What a connection is in one word. */

@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { Button, buttonClass } from '../../components/controls/button.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type Connection, taskQuery } from './queries.ts';
 

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { Count, Percent, RelativeTime } from '../../components/amounts.tsx';
-import { Meter } from '../../components/meter.tsx';
+import { Count, Percent, RelativeTime } from '../../components/figures/amounts.tsx';
+import { Meter } from '../../components/figures/meter.tsx';
 import { exact } from '../../lib/format/numbers.ts';
 import type { Quota } from './queries.ts';
 

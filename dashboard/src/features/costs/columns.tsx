@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
-import { Count, ExactMoney } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
+import { Count, ExactMoney } from '../../components/figures/amounts.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 import { groupName, requestsOfGroup } from './group-names.ts';
 import { type CountField, decimalsIn, type MoneyField, type Totals } from './lines.ts';
 import type { Grouping } from './search.ts';

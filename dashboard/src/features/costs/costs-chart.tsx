@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
-import { BarChart, type ChartBar } from '../../components/bar-chart.tsx';
+import { BarChart, type ChartBar } from '../../components/figures/bar-chart.tsx';
 import { exactMoney, money, sumOfMoney } from '../../lib/format/numbers.ts';
 import { groupId, groupName } from './group-names.ts';
 import { endOf, stepLabel, steps, stepsOf } from './ranges.ts';

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { Count, Money } from '../../components/amounts.tsx';
-import { Figure, Figures } from '../../components/figures.tsx';
+import { Count, Money } from '../../components/figures/amounts.tsx';
+import { Figure, Figures } from '../../components/figures/figures.tsx';
 import type { Totals } from './lines.ts';
 
 /** What a range came to: what is paid and what plans are worth apart, and what was saved. */

@@ -3,14 +3,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { Inbox, RotateCcw, Trash2 } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { RelativeTime } from '../../components/amounts.tsx';
-import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import type { Column, Sort } from '../../components/data-table.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { EndlessTable } from '../../components/endless-table.tsx';
-import { Select } from '../../components/field.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Select } from '../../components/controls/field.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { RelativeTime } from '../../components/figures/amounts.tsx';
+import { EmptyState } from '../../components/layout/empty-state.tsx';
+import type { Column, Sort } from '../../components/tables/data-table.tsx';
+import { EndlessTable } from '../../components/tables/endless-table.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type DeadLetter, deadLettersQuery, eventStatusQuery } from './queries.ts';
 
@@ -110,13 +110,13 @@ export function DeadLetters({ onTrigger, openId, trigger }: DeadLettersProps) {
         columns={columns}
         sort={sort}
         onSort={setSort}
-            onOpen={({ id }) =>
-              void navigate({
-                to: '/events/$letterId',
-                params: { letterId: id },
-                search: { view: 'letters', ...(trigger === null ? {} : { trigger }) },
-              })
-            }
+        onOpen={({ id }) =>
+          void navigate({
+            to: '/events/$letterId',
+            params: { letterId: id },
+            search: { view: 'letters', ...(trigger === null ? {} : { trigger }) },
+          })
+        }
         openId={openId}
         empty={
           <EmptyState icon={Inbox} title={t('letters.none')}>

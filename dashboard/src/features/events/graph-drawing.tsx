@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { AlertTriangle, Inbox, Pause } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { classNames } from '../../components/class-names.ts';
+import { classNames } from '../../components/layout/class-names.ts';
 import { useFlowText } from './flow-text.ts';
 import type { Graph, GraphEdge, GraphNode, NodeKind } from './graph.ts';
 

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Column, DataTable, type Sort } from '../../components/data-table.tsx';
+import { type Column, DataTable, type Sort } from '../../components/tables/data-table.tsx';
 import { useFlowText } from './flow-text.ts';
 import type { Graph, GraphNode } from './graph.ts';
 

@@ -2,11 +2,11 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { RotateCcw, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { RelativeTime } from '../../components/amounts.tsx';
-import { Button } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { RelativeTime } from '../../components/figures/amounts.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { DeadLetter } from './queries.ts';
 

@@ -1,12 +1,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
-import { QueryState } from '../../components/query-state.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { SelectField, TextAreaField, TextField } from '../../components/controls/field.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
+import { QueryState } from '../../components/layout/query-state.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type EventConfig, eventConfigQuery } from './queries.ts';
 

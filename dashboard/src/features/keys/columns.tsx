@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
-import { Count, Money, RelativeTime } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { Count, Money, RelativeTime } from '../../components/figures/amounts.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 import { LimitCell } from './limit-cell.tsx';
 import type { Budget, Key } from './queries.ts';
 import { tightestLimit } from './tightest-limit.ts';

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ByHand } from '../../components/by-hand.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { CreatedSecret } from '../../components/created-secret.tsx';
-import { SelectField } from '../../components/field.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { SelectField } from '../../components/controls/field.tsx';
+import { CreatedSecret } from '../../components/dialogs/created-secret.tsx';
+import { ByHand } from '../../components/text/by-hand.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { gatewayUrl } from '../../lib/base-path.ts';
 import { useCatalogueTexts } from '../../lib/i18n/catalogue-texts.ts';

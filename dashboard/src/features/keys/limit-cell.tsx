@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { Count, Money } from '../../components/amounts.tsx';
-import { Meter } from '../../components/meter.tsx';
+import { Count, Money } from '../../components/figures/amounts.tsx';
+import { Meter } from '../../components/figures/meter.tsx';
 import type { Budget } from './queries.ts';
 
 const tones = { ok: 'ok', soft: 'warn', used_up: 'bad' } as const;

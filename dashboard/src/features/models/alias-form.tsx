@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { TextField } from '../../components/controls/field.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { Alias } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Trash2 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { IconButton } from '../../components/button.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { IconButton } from '../../components/controls/button.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import type { Alias } from './queries.ts';
 

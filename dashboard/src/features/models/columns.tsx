@@ -1,7 +1,7 @@
 import type { TFunction } from 'i18next';
 import { Braces, Brain, Image, type LucideIcon, Wrench } from 'lucide-react';
-import { Count, Money } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
+import { Count, Money } from '../../components/figures/amounts.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 import { isAble, type Model } from './queries.ts';
 import { type Ability, abilities } from './search.ts';
 

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router';
 import { Play } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Count, Money } from '../../components/amounts.tsx';
-import { buttonClass } from '../../components/button.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { buttonClass } from '../../components/controls/button.tsx';
+import { CopyButton } from '../../components/controls/copy-button.tsx';
+import { Count, Money } from '../../components/figures/amounts.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
 import { Abilities } from './columns.tsx';
 import type { Alias, Model } from './queries.ts';
 

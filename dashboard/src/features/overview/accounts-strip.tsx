@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { StatusBadge, type Tone } from '../../components/status-badge.tsx';
+import { StatusBadge, type Tone } from '../../components/figures/status-badge.tsx';
+import { EmptyState } from '../../components/layout/empty-state.tsx';
 import type { Service } from './queries.ts';
 
 const tones: Readonly<Record<string, Tone>> = { pass: 'ok', warn: 'warn', fail: 'bad', unknown: 'neutral' };

@@ -3,8 +3,8 @@ import { Link } from '@tanstack/react-router';
 import { AlertTriangle } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import type { AttentionRow } from '../../../../src/management/attention/schema.ts';
-import { Button, buttonClass } from '../../components/button.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button, buttonClass } from '../../components/controls/button.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { reaches, useRole } from '../../lib/api/session.ts';
 

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
-import { BarChart, type ChartBar } from '../../components/bar-chart.tsx';
+import { BarChart, type ChartBar } from '../../components/figures/bar-chart.tsx';
 import { compact } from '../../lib/format/numbers.ts';
 import { clockTime } from '../../lib/format/times.ts';
 

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Rocket } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { buttonClass } from '../../components/button.tsx';
+import { buttonClass } from '../../components/controls/button.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { reaches, useRole } from '../../lib/api/session.ts';
 import { latestQuery, servicesQuery } from './queries.ts';

@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
-import { Count, Duration, Money, Percent } from '../../components/amounts.tsx';
-import { Figure, Figures as FigureRow } from '../../components/figures.tsx';
+import { Count, Duration, Money, Percent } from '../../components/figures/amounts.tsx';
+import { Figure, Figures as FigureRow } from '../../components/figures/figures.tsx';
 import { sumOfMoney } from '../../lib/format/numbers.ts';
 import type { Budget } from './queries.ts';
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import type { Prompt } from '../../lib/wire-formats/formats.ts';
 import type { FormatName } from '../../lib/wire-formats/names.ts';
 import { type SnippetKind, snippet, snippetKinds } from '../../lib/wire-formats/snippets.ts';

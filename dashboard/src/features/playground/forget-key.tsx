@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { keepKey, type PlaygroundKey } from './key.ts';
 

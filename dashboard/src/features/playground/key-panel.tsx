@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { TextField } from '../../components/controls/field.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { useRole } from '../../lib/api/session.ts';
 import { keepKey, playgroundLabel } from './key.ts';

@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
-import { Count, Duration, Money, RelativeTime } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
+import { Count, Duration, Money, RelativeTime } from '../../components/figures/amounts.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
 import type { Request } from './queries.ts';
 

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { RequestCount } from '../../../../src/ledger/schema.ts';
-import { classNames } from '../../components/class-names.ts';
+import { classNames } from '../../components/layout/class-names.ts';
 import { exact } from '../../lib/format/numbers.ts';
 import type { RequestsSearch } from './search.ts';
 

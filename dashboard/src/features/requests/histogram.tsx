@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
 import type { RequestCount } from '../../../../src/ledger/schema.ts';
-import { BarChart, type ChartBar } from '../../components/bar-chart.tsx';
+import { BarChart, type ChartBar } from '../../components/figures/bar-chart.tsx';
 import { timeFormat } from '../../lib/format/formatters.ts';
 import { compact } from '../../lib/format/numbers.ts';
 

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
 import type { Request } from './queries.ts';
 
 const tones = { ok: 'ok', failed: 'bad', aborted: 'warn' } as const;

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { RequestCount, RunningRequest, requestRow, ToolRun } from '../../../../src/ledger/schema.ts';
-import { startOfRange } from '../../components/time-range.tsx';
+import { startOfRange } from '../../components/controls/time-range.tsx';
 import type { ApiClient, Page } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
 import { filterAttributes, filterNames, type RequestsSearch } from './search.ts';

@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Count, Duration, Money, RelativeTime } from '../../components/amounts.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton } from '../../components/controls/copy-button.tsx';
+import { Count, Duration, Money, RelativeTime } from '../../components/figures/amounts.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { OutcomeBadge } from './outcome-badge.tsx';
 import type { Request } from './queries.ts';
 import { isFormat, repeatedAsCurl } from './repeat.ts';

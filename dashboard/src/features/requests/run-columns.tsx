@@ -1,7 +1,7 @@
 import type { TFunction } from 'i18next';
 import type { ToolRun } from '../../../../src/ledger/schema.ts';
-import { Count, Duration, Money, RelativeTime } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
+import { Count, Duration, Money, RelativeTime } from '../../components/figures/amounts.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 
 /** The columns of a table of the runs of tools. */
 export function runColumns(t: TFunction<'requests'>): readonly Column<ToolRun>[] {

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Duration } from '../../components/amounts.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { StatusBadge } from '../../components/status-badge.tsx';
+import { Duration } from '../../components/figures/amounts.tsx';
+import { StatusBadge } from '../../components/figures/status-badge.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { type Running, runningQuery } from './queries.ts';
 

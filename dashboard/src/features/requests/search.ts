@@ -1,4 +1,4 @@
-import { type TimeRange, timeRanges } from '../../components/time-range.tsx';
+import { type TimeRange, timeRanges } from '../../components/controls/time-range.tsx';
 import { choiceParam, numberParam, present, type RawSearch, textParam } from '../../lib/search-params.ts';
 
 /** Filters that are often wanted, ready made. */

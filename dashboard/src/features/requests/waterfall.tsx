@@ -1,7 +1,7 @@
 import { useTranslation } from 'react-i18next';
 import type { TraceRow } from '../../../../src/ledger/schema.ts';
-import { Duration } from '../../components/amounts.tsx';
-import { classNames } from '../../components/class-names.ts';
+import { Duration } from '../../components/figures/amounts.tsx';
+import { classNames } from '../../components/layout/class-names.ts';
 
 const colors = { answered: 'bg-series-3', failed: 'bg-bad', aborted: 'bg-series-2' } as const;
 

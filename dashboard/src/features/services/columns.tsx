@@ -1,6 +1,6 @@
 import type { TFunction } from 'i18next';
-import { RelativeTime } from '../../components/amounts.tsx';
-import type { Column } from '../../components/data-table.tsx';
+import { RelativeTime } from '../../components/figures/amounts.tsx';
+import type { Column } from '../../components/tables/data-table.tsx';
 import type { Service } from './queries.ts';
 import { ServiceActions } from './service-actions.tsx';
 import { HealthBadge, problemOf, StateBadge } from './service-state.tsx';

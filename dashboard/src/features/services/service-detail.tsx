@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { RelativeTime } from '../../components/amounts.tsx';
+import { RelativeTime } from '../../components/figures/amounts.tsx';
 import type { Service } from './queries.ts';
 import { HealthBadge, StateBadge } from './service-state.tsx';
 

@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { QueryState } from '../../components/query-state.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { QueryState } from '../../components/layout/query-state.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { Service } from './queries.ts';
 

@@ -1,7 +1,7 @@
 import { Languages } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { IconButton } from '../../components/button.tsx';
-import { Menu } from '../../components/menu.tsx';
+import { IconButton } from '../../components/controls/button.tsx';
+import { Menu } from '../../components/controls/menu.tsx';
 import { chooseLanguage } from '../../lib/i18n/i18n.ts';
 import { languages } from '../../lib/i18n/languages.ts';
 

@@ -1,5 +1,5 @@
 import { useTranslation } from 'react-i18next';
-import { classNames } from '../../components/class-names.ts';
+import { classNames } from '../../components/layout/class-names.ts';
 import { useLiveState } from '../../lib/live.ts';
 
 const looks = {

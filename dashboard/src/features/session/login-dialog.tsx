@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { type SessionState, useSession } from '../../lib/api/session.ts';
 import { LoginForm } from './login-form.tsx';
 

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { TextField } from '../../components/controls/field.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { ApiError } from '../../lib/api/error.ts';
 

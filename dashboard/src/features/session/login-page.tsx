@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
+import { Button } from '../../components/controls/button.tsx';
 import { LanguageMenu } from './language-menu.tsx';
 import { LoginForm } from './login-form.tsx';
 import { SetupForm } from './setup-form.tsx';

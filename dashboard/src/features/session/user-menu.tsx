@@ -1,7 +1,7 @@
 import { CircleUser, Keyboard, LogOut, Monitor, Moon, Sun } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { IconButton } from '../../components/button.tsx';
-import { Menu, type MenuItem } from '../../components/menu.tsx';
+import { IconButton } from '../../components/controls/button.tsx';
+import { Menu, type MenuItem } from '../../components/controls/menu.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { useSessionState } from '../../lib/api/session.ts';
 import { type Theme, themes, useTheme, useThemeStore } from '../../lib/theme.ts';

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { SelectField } from '../../components/field.tsx';
-import { Panel } from '../../components/panel.tsx';
+import { SelectField } from '../../components/controls/field.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
 import { chooseLanguage } from '../../lib/i18n/i18n.ts';
 import { languages } from '../../lib/i18n/languages.ts';
 import { type Theme, themes, useTheme, useThemeStore } from '../../lib/theme.ts';

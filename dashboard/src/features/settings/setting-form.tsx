@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
-import { SaveProblem } from '../../components/save-problem.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { SelectField, TextAreaField, TextField } from '../../components/controls/field.tsx';
+import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
+import { SaveProblem } from '../../components/dialogs/save-problem.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { useChange } from '../../lib/api/change.ts';
 import { inputOf, parseSetting, textOf } from './allowed.ts';
 import type { Setting } from './queries.ts';

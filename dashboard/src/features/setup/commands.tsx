@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { gatewayUrl } from '../../lib/base-path.ts';
 import type { Cli } from './queries.ts';
 

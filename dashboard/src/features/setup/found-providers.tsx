@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import { type Discovery, discoveriesQuery } from './queries.ts';
 

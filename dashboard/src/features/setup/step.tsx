@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { classNames } from '../../components/class-names.ts';
+import { classNames } from '../../components/layout/class-names.ts';
 
 interface StepProps {
   nth: number;

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { classNames } from '../../components/class-names.ts';
+import { classNames } from '../../components/layout/class-names.ts';
 
 export type Kind = 'code' | 'agent' | 'acp';
 

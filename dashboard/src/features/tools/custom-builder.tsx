@@ -2,9 +2,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { SelectField, TextAreaField, TextField } from '../../components/field.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { SelectField, TextAreaField, TextField } from '../../components/controls/field.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useApi } from '../../lib/api/client.ts';
 
 const apis = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const;

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { TextField } from '../../components/controls/field.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { modelIdsQuery } from '../../lib/api/model-ids.ts';
 import { reaches, useRole } from '../../lib/api/session.ts';

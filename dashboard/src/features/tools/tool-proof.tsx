@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { Panel } from '../../components/panel.tsx';
-import { StatusBadge, type Tone } from '../../components/status-badge.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { StatusBadge, type Tone } from '../../components/figures/status-badge.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
+import { Panel } from '../../components/layout/panel.tsx';
 import { allows, useApi } from '../../lib/api/client.ts';
 import type { Tool } from './queries.ts';
 

@@ -2,12 +2,12 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ToolSettings } from '../../../../src/tools/schema.ts';
-import { Button } from '../../components/button.tsx';
-import { filled } from '../../components/by-hand.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { DiffView } from '../../components/diff-view.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
+import { filled } from '../../components/text/by-hand.tsx';
+import { DiffView } from '../../components/text/diff-view.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { Tool, ToolChange } from './queries.ts';
 import { type Setup, SetupFields } from './setup-fields.tsx';
@@ -102,7 +102,9 @@ export function ToolSetup({ onSetup, settings, setup, tool }: ToolSetupProps) {
       {apply.data?.steps !== undefined && apply.data.steps.length > 0 && (
         <ul className="list-disc ps-5">
           {tool.by_hand.steps.map((step) => (
-            <li key={step}>{filled(step, tool, { root: address, apiKey: key || null, model: model || null })}</li>
+            <li key={step}>
+              {filled(step, tool, { root: address, apiKey: key || null, model: model || null })}
+            </li>
           ))}
         </ul>
       )}

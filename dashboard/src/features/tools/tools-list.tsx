@@ -3,12 +3,12 @@ import { Link } from '@tanstack/react-router';
 import { RefreshCw } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { EmptyState } from '../../components/empty-state.tsx';
-import { Select } from '../../components/field.tsx';
-import { FilterBox } from '../../components/filter-box.tsx';
-import { QueryState } from '../../components/query-state.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { Select } from '../../components/controls/field.tsx';
+import { FilterBox } from '../../components/controls/filter-box.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { EmptyState } from '../../components/layout/empty-state.tsx';
+import { QueryState } from '../../components/layout/query-state.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { useCatalogueTexts } from '../../lib/i18n/catalogue-texts.ts';
 import { BUILDER, statusesQuery, type Tool, toolsQuery, visible } from './queries.ts';
@@ -79,7 +79,11 @@ export function ToolsList({ category, search, onSearch }: ToolsListProps) {
           return (
             <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
               {shown.map((tool) => (
-                <ToolCard key={tool.id} tool={inLanguage(tool)} version={statuses.data?.[tool.id]?.detection.version} />
+                <ToolCard
+                  key={tool.id}
+                  tool={inLanguage(tool)}
+                  version={statuses.data?.[tool.id]?.detection.version}
+                />
               ))}
             </ul>
           );

@@ -1,6 +1,6 @@
 import { useTranslation } from 'react-i18next';
-import { CodeBlock } from '../../components/code-block.tsx';
-import { CreatedSecret } from '../../components/created-secret.tsx';
+import { CreatedSecret } from '../../components/dialogs/created-secret.tsx';
+import { CodeBlock } from '../../components/text/code-block.tsx';
 import { gatewayUrl } from '../../lib/base-path.ts';
 import type { NewToken } from './token-form.tsx';
 

@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
-import { useNotify } from '../../components/toasts.tsx';
+import { TextField } from '../../components/controls/field.tsx';
+import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
+import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import type { User } from './queries.ts';
 

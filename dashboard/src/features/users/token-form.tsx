@@ -1,11 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { ErrorNotice } from '../../components/error-notice.tsx';
-import { TextField } from '../../components/field.tsx';
-import { FormDialog } from '../../components/form-dialog.tsx';
-import { QueryState } from '../../components/query-state.tsx';
+import { Button } from '../../components/controls/button.tsx';
+import { TextField } from '../../components/controls/field.tsx';
+import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
+import { ErrorNotice } from '../../components/layout/error-notice.tsx';
+import { QueryState } from '../../components/layout/query-state.tsx';
 import { useApi } from '../../lib/api/client.ts';
 import { scopesQuery, type Token } from './queries.ts';
 
