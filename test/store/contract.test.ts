@@ -5,6 +5,7 @@ import { openLoginThrottle } from '../../src/access/login/throttle.ts';
 import { keyStore } from '../../src/access/store.ts';
 import { openTokens } from '../../src/access/tokens/tokens.ts';
 import { userStore } from '../../src/access/users/users.ts';
+import { savedViewStore } from '../../src/access/views/store.ts';
 import { agentStore } from '../../src/agents/registry/store.ts';
 import { limitedKeys } from '../../src/budgets/key-limits.ts';
 import { leaseStore } from '../../src/budgets/shared/lease-store.ts';
@@ -100,6 +101,22 @@ function storeContract({ name, open }: Engine): void {
     await users.setPassword(ada.id, '$scrypt$3');
     await users.loggedIn(ada.id);
     assert.equal((await users.list()).find(({ id }) => id === ada.id)?.displayName, 'Ada');
+  });
+
+  it('keeps the views of users, who take theirs with them', async (test) => {
+    const { store } = await opened(test);
+    const users = userStore(store);
+    const views = savedViewStore(store, () => 1_000);
+    const user = { role: 'admin', displayName: null, password: 'a hash' } as const;
+    const [ann, bob] = [await users.add({ ...user, name: 'ann' }), await users.add({ ...user, name: 'bob' })];
+    const view = { page: 'requests', name: 'Failed', search: 'outcome=failed' } as const;
+    const { id } = await views.add(ann.id, view);
+    await views.add(bob.id, view);
+    await assert.rejects(views.add(ann.id, view), { code: 'conflict' });
+    assert.equal((await views.update(ann.id, id, { search: 'q=x' })).search, 'q=x');
+    assert.equal(await views.find(bob.id, id), null);
+    await users.remove(ann.id);
+    assert.deepEqual([(await views.list(ann.id)).length, (await views.list(bob.id)).length], [0, 1]);
   });
 
   it('keeps tokens and failed logins', async (test) => {
