@@ -5,7 +5,7 @@ import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 import { buildPages } from './build.ts';
-import { enter, visitor } from './visitor.ts';
+import { enter, staleNotice, visitor } from './visitor.ts';
 
 describe('the pages for who operates the gateway', { skip: withoutChromium }, () => {
   before(buildPages);
@@ -27,7 +27,14 @@ describe('the pages for who operates the gateway', { skip: withoutChromium }, ()
     await ann.page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
     await ann.page.getByRole('row', { name: /Data plane.*Stopped/ }).waitFor();
     await act('Start');
-    await ann.page.getByRole('row', { name: /Data plane.*Running/ }).waitFor();
+    const running = ann.page.getByRole('row', { name: /Data plane.*Running/ });
+    await running.waitFor();
+    await act('Restart');
+    await ann.page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+    await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
+    await running.waitFor();
+    const { restarts } = (await at.call('GET', '/api/services/data-plane', { token: at.ownerKey() })).json();
+    assert.equal(Reflect.get(Object(restarts), 'count'), 1);
     await ann.page.getByText('Data plane', { exact: true }).click();
     await ann.page.getByRole('dialog').getByText('Health checks').waitFor();
     assert.match(ann.page.url(), /\/services\/data-plane$/);
@@ -151,6 +158,30 @@ describe('the pages for who operates the gateway', { skip: withoutChromium }, ()
     await line.getByText('After a restart: 3').waitFor();
     await line.getByRole('button', { name: /^Reset/ }).click();
     await line.getByText('After a restart: 3').waitFor({ state: 'detached' });
+
+    // Somebody else changes it while the toast offers to undo, and while the form is open.
+    const meanwhile = async (value: number) => {
+      const path = '/api/settings/backups.keep';
+      const reply = await at.call('PATCH', path, { token: at.ownerKey(), body: { value } });
+      assert.equal(reply.status, 200, reply.text);
+    };
+    await meanwhile(5);
+    await ann.page.getByRole('button', { name: 'Undo' }).last().click();
+    await ann.page.getByText('Not undone: somebody else has changed this since').waitFor();
+    await line.getByText('After a restart: 5').waitFor();
+    await line.getByRole('button', { name: 'Change backups.keep' }).click();
+    await ann.page.getByLabel(/^backups\.keep/).fill('6');
+    await meanwhile(9);
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await staleNotice(ann).getByRole('row', { name: 'backups.keep 6 9' }).waitFor();
+    await staleNotice(ann).getByRole('button', { name: 'Take theirs' }).click();
+    assert.equal(await ann.page.getByLabel(/^backups\.keep/).inputValue(), '9');
+    await ann.page.getByRole('button', { name: 'Cancel' }).click();
+    await line.getByText('After a restart: 9').waitFor();
+    await line.getByRole('button', { name: /^Reset/ }).click();
+    await line.getByText('After a restart: 9').waitFor({ state: 'detached' });
+    await ann.page.getByRole('button', { name: 'Undo' }).last().click();
+    await line.getByText('After a restart: 9').waitFor();
     assert.deepEqual(ann.errors(), []);
   });
 

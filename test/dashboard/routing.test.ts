@@ -4,7 +4,7 @@ import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 import { buildPages } from './build.ts';
-import { enter, type Visitor, visitor } from './visitor.ts';
+import { enter, staleNotice, type Visitor, visitor } from './visitor.ts';
 
 describe('the pages of combos, connections and keys', { skip: withoutChromium }, () => {
   before(buildPages);
@@ -52,6 +52,23 @@ describe('the pages of combos, connections and keys', { skip: withoutChromium },
     await ann.page.getByRole('button', { name: 'Save' }).click();
     await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
     await ann.page.getByRole('main').getByText('openai/gpt-5').waitFor();
+
+    await ann.page.getByRole('button', { name: 'Edit' }).click();
+    await ann.page.getByLabel('Strategy').selectOption('weighted');
+    const targets = ['demo/tools', 'demo/echo'].map((target) => ({ target, weight: 1 }));
+    const path = '/api/combos/ordered';
+    assert.equal((await at.call('PATCH', path, { ...owner(), body: { targets } })).status, 200);
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await staleNotice(ann).getByRole('row', { name: 'Strategy weighted priority' }).waitFor();
+    await staleNotice(ann)
+      .getByRole('row', { name: /^Targets in order not changed .*demo\/tools/ })
+      .waitFor();
+    assert.equal((await at.call('GET', path, owner())).json()['strategy'], 'priority');
+    await staleNotice(ann).getByRole('button', { name: 'Keep mine' }).click();
+    await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
+    const saved = (await at.call('GET', path, owner())).json();
+    const kept = (saved['targets'] as { target: string }[]).map(({ target }) => target);
+    assert.deepEqual([saved['strategy'], kept], ['weighted', ['demo/tools', 'demo/echo']]);
     assert.deepEqual(ann.errors(), []);
   });
 

@@ -7,7 +7,7 @@ import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 import { json, stall } from '../support/steps.ts';
 import { startUpstream } from '../support/upstream.ts';
-import { enter, type Visitor, visitor } from './visitor.ts';
+import { enter, staleNotice, type Visitor, visitor } from './visitor.ts';
 
 /** A short answer of an upstream in OpenAI's format. */
 const answer = {
@@ -120,6 +120,31 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     assert.deepEqual(await budgets(), [40]);
     await ann.page.getByRole('button', { name: 'Undo' }).click();
     await waitFor('the former limit', async () => (await budgets())[0] === 25);
+
+    // Somebody else changes it while the form is open, and again while the toast still offers to undo.
+    const { resources } = (await api('/api/budgets?expand=resources')) as unknown as {
+      resources: { id: string }[];
+    };
+    const meanwhile = async (body: object) => {
+      const path = `/api/budgets/${resources[0]?.id}`;
+      assert.equal((await at.call('PATCH', path, { token: at.ownerKey(), body })).status, 200);
+    };
+    await act('Change');
+    await ann.page.getByLabel(/^Limit in USD/).fill('50');
+    await meanwhile({ limit: 30, soft_percent: 70 });
+    await ann.page.getByRole('button', { name: 'Save' }).click();
+    await staleNotice(ann).getByRole('row', { name: 'Limit in USD 50 30' }).waitFor();
+    await staleNotice(ann).getByRole('row', { name: 'Warn at percent not changed 70' }).waitFor();
+    assert.deepEqual(await budgets(), [30]);
+    await staleNotice(ann).getByRole('button', { name: 'Keep mine' }).click();
+    await ann.page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.deepEqual(await budgets(), [50]);
+    await meanwhile({ limit: 60 });
+    await ann.page.getByRole('button', { name: 'Undo' }).last().click();
+    await ann.page.getByText('Not undone: somebody else has changed this since').waitFor();
+    assert.deepEqual(await budgets(), [60], 'what somebody else made of it stays');
+    await meanwhile({ limit: 25 });
+    await ann.open('/budgets');
     await act('Delete');
     await ann.page.getByText('Budget of all requests deleted').waitFor();
     assert.deepEqual(await budgets(), []);
@@ -149,8 +174,6 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
     };
     const closed = ({ page }: Visitor) => page.getByRole('dialog').waitFor({ state: 'detached' });
-    const stale = ({ page }: Visitor) =>
-      page.getByRole('region', { name: 'Somebody else has changed this meanwhile' });
     const [ann, ben] = [await admin(test, '/api-manager'), await admin(test, '/api-manager')];
     await edit(ann);
     await edit(ben);
@@ -158,18 +181,18 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
     await closed(ann);
     await ben.page.getByLabel('Tokens per minute').fill('500');
     await save(ben, '30');
-    await stale(ben).getByRole('row', { name: 'Requests per minute 30 20' }).waitFor();
-    await stale(ben).getByRole('row', { name: 'Tokens per minute 500 empty' }).waitFor();
+    await staleNotice(ben).getByRole('row', { name: 'Requests per minute 30 20' }).waitFor();
+    await staleNotice(ben).getByRole('row', { name: 'Tokens per minute 500 empty' }).waitFor();
     assert.deepEqual(await ben.findings(), []);
     assert.deepEqual(await rates(), [20, null], 'nothing is saved before it is decided');
-    await stale(ben).getByRole('button', { name: 'Keep mine' }).click();
+    await staleNotice(ben).getByRole('button', { name: 'Keep mine' }).click();
     await closed(ben);
     assert.deepEqual(await rates(), [30, 500]);
 
     await edit(ann);
     await save(ann, '40');
-    await stale(ann).getByRole('button', { name: 'Take theirs' }).click();
-    await stale(ann).waitFor({ state: 'detached' });
+    await staleNotice(ann).getByRole('button', { name: 'Take theirs' }).click();
+    await staleNotice(ann).waitFor({ state: 'detached' });
     assert.equal(await ann.page.getByLabel('Requests per minute').inputValue(), '30');
     assert.equal(await ann.page.getByLabel('Tokens per minute').inputValue(), '500');
     await save(ann, '50');

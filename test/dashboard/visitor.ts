@@ -83,6 +83,10 @@ export async function logIn({ page }: Visitor, name: string, password: string): 
   await page.getByRole('banner').waitFor();
 }
 
+/** What a form says where somebody else was faster, with which of the two is to stay. */
+export const staleNotice = ({ page }: Visitor) =>
+  page.getByRole('region', { name: 'Somebody else has changed this meanwhile' });
+
 /** Lets a window begin with a token, as if its user had logged in there. */
 export async function enter(visiting: Visitor, at: Managed, person: Person, role: string): Promise<void> {
   const reply = await at.call('GET', '/api/auth?requester_type=ui', {

@@ -6,9 +6,10 @@ import { IconButton } from '../../components/controls/button.tsx';
 import { Menu } from '../../components/controls/menu.tsx';
 import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
 import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { unlessChanged } from '../../lib/api/change.ts';
 import { allows, useApi } from '../../lib/api/client.ts';
 import { scopeName } from './columns.tsx';
-import type { Budget } from './queries.ts';
+import { type Budget, fieldsOfBudget } from './queries.ts';
 
 /** What may be done to one budget: changed, begun anew, deleted, which can be undone. */
 export function BudgetActions({ row, onEdit }: { row: Budget; onEdit(): void }) {
@@ -35,9 +36,14 @@ export function BudgetActions({ row, onEdit }: { row: Budget; onEdit(): void }) 
     onError: (error) => notify(error.message),
   });
   const remove = useMutation({
-    mutationFn: () => api.remove(path),
-    onSuccess: async () => {
+    // What is deleted is what the page shows, and the toast has the whole of it back.
+    mutationFn: () =>
+      unlessChanged(api, path, { seen: row, change: {}, fieldsOf: fieldsOfBudget }, (headers) =>
+        api.remove(path, { headers }),
+      ),
+    onSuccess: async ({ stale }) => {
       await refresh();
+      if (stale !== null) return notify(t('common:stale.title'));
       notify(t('removed', { name }), () => restore.mutate());
     },
     onError: (error) => notify(error.message),

@@ -8,10 +8,11 @@ import { SelectField, TextField } from '../../components/controls/field.tsx';
 import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
 import { SaveProblem } from '../../components/dialogs/save-problem.tsx';
 import { useNotify } from '../../components/dialogs/toasts.tsx';
-import { useChange } from '../../lib/api/change.ts';
+import { useUndo } from '../../components/dialogs/undo.ts';
+import { type Fields, useChange } from '../../lib/api/change.ts';
 import { useApi } from '../../lib/api/client.ts';
 import { scopeName } from './columns.tsx';
-import { type Budget, subjectsQuery } from './queries.ts';
+import { type Budget, fieldsOfBudget, subjectsQuery } from './queries.ts';
 
 const schema = z
   .object({
@@ -51,7 +52,8 @@ export function BudgetForm({ budget, onClose, onReload }: BudgetFormProps) {
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
-  const edit = useChange('budgets', fieldsOf);
+  const edit = useChange('budgets', fieldsOfBudget);
+  const undo = useUndo('budgets', fieldsOfBudget);
   const { formState, handleSubmit, register, watch } = useForm<Values>({
     resolver: zodResolver(schema),
     defaultValues: {
@@ -67,19 +69,24 @@ export function BudgetForm({ budget, onClose, onReload }: BudgetFormProps) {
   const [scope, metric] = [watch('scope'), watch('metric')];
   const subjects = useQuery(subjectsQuery(api, scope)).data ?? [];
   const save = useMutation({
-    mutationFn: (values: Values) =>
-      budget === null ? api.post('budgets', newBody(values)) : edit.send(budget, changesOf(budget, values)),
-    onSuccess: async () => {
+    mutationFn: async (values: Values) => {
+      if (budget === null) {
+        await api.post('budgets', newBody(values));
+        return null;
+      }
+      const change = changesOf(budget, values);
+      const before: Fields = fieldsOfBudget(edit.stale?.theirs ?? budget);
+      const saved = await edit.send(budget, change);
+      return {
+        saved,
+        former: Object.fromEntries(Object.keys(change).map((field) => [field, before[field]])),
+      };
+    },
+    onSuccess: async (done) => {
       await queries.invalidateQueries({ queryKey: ['budgets'] });
       onClose();
-      if (budget === null) return;
-      const former = fieldsOf(budget);
-      notify(t('changed', { name: scopeName(t, budget) }), () => {
-        void api
-          .patch(`budgets/${encodeURIComponent(budget.id)}`, former)
-          .then(() => queries.invalidateQueries({ queryKey: ['budgets'] }))
-          .catch((error: Error) => notify(error.message));
-      });
+      if (budget === null || done === null) return;
+      notify(t('changed', { name: scopeName(t, budget) }), undo(done.saved, done.former));
     },
   });
   const { errors } = formState;
@@ -174,14 +181,9 @@ export function BudgetForm({ budget, onClose, onReload }: BudgetFormProps) {
   );
 }
 
-/** What of a budget can be changed. */
-function fieldsOf({ limit, metric, soft_percent, unpriced }: Budget) {
-  return { limit, soft_percent, ...(metric === 'usd' ? { unpriced } : {}) };
-}
-
 /** Only what differs from what was read. */
 function changesOf(budget: Budget, values: Values) {
-  const before: Record<string, unknown> = fieldsOf(budget);
+  const before: Record<string, unknown> = fieldsOfBudget(budget);
   return Object.fromEntries(
     Object.entries(changeBody(values)).filter(([field, value]) => value !== before[field]),
   );

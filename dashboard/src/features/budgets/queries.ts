@@ -5,6 +5,11 @@ import type { ApiClient, Member } from '../../lib/api/client.ts';
 
 export type Budget = z.infer<typeof budgetRow> & Member;
 
+/** What of a budget can be changed. */
+export function fieldsOfBudget({ limit, metric, soft_percent, unpriced }: Budget) {
+  return { limit, soft_percent, ...(metric === 'usd' ? { unpriced } : {}) };
+}
+
 const REFRESH_MS = 30_000;
 
 /** All budgets with what is used of them; the fullest are looked at again every half minute. */

@@ -5,7 +5,9 @@ import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/controls/button.tsx';
 import { Reopened } from '../../components/dialogs/reopened.tsx';
 import { useNotify } from '../../components/dialogs/toasts.tsx';
+import { useUndo } from '../../components/dialogs/undo.ts';
 import { StatusBadge } from '../../components/figures/status-badge.tsx';
+import { unlessChanged } from '../../lib/api/change.ts';
 import { allows, useApi } from '../../lib/api/client.ts';
 import { bytes, duration } from '../../lib/format/numbers.ts';
 import type { Setting } from './queries.ts';
@@ -32,23 +34,30 @@ export function SettingList({ settings }: { settings: readonly Setting[] }) {
   );
 }
 
+/** What `config.json` has of a setting, which is what can be changed. */
+const inFile = ({ configured, in_file }: Setting) => ({ value: in_file ? configured : null });
+
 function SettingLine({ setting, onEdit }: { setting: Setting; onEdit(): void }) {
   const { t } = useTranslation('settings');
   const { editable, name, restart_required, source, value } = setting;
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
+  const undo = useUndo('settings', inFile);
   const reset = useMutation({
-    mutationFn: () =>
-      api.post<{ message: string }>(`settings/${encodeURIComponent(setting.id)}`, { action: 'reset' }),
-    onSuccess: ({ message }) => {
+    mutationFn: () => {
+      const path = `settings/${encodeURIComponent(setting.id)}`;
+      return unlessChanged(
+        api,
+        path,
+        { seen: setting, change: { value: null }, fieldsOf: inFile },
+        (headers) => api.post<{ message: string }>(path, { action: 'reset' }, { headers }),
+      );
+    },
+    onSuccess: (done) => {
+      if (done.stale !== null) return notify(t('common:stale.title'));
       // What stood there can be put back.
-      notify(message, () => {
-        void api
-          .patch(`settings/${encodeURIComponent(setting.id)}`, { value: setting.configured })
-          .then(() => queries.invalidateQueries({ queryKey: ['settings'] }))
-          .catch((error: Error) => notify(error.message));
-      });
+      notify(done.result.message, undo({ ...setting, in_file: false }, { value: setting.configured }));
     },
     onError: (error) => notify(error.message),
     onSettled: () => queries.invalidateQueries({ queryKey: ['settings'] }),

@@ -82,22 +82,39 @@ interface ChangeInput<Row> {
   fieldsOf(row: Row): Fields;
 }
 
+type Done<Row, Result> = { stale: null; result: Result } | { stale: Stale<Row> };
 type Sent<Row> = { stale: null; member: Row } | { stale: Stale<Row> };
 
 /** So often a member is read again whose version moved on without a change that the form shows. */
 const ATTEMPTS = 3;
 
 /**
- * Changes a member in the version that is compared with what was seen. It is read first, for the rows of a page come
- * without their versions.
+ * Changes a member in the version that is compared with what was seen.
  * @throws ApiError
  */
 export async function changeMember<Row>(
   api: Pick<ApiClient, 'open' | 'patch'>,
   path: string,
-  { change, fieldsOf, seen }: ChangeInput<Row>,
+  input: ChangeInput<Row>,
 ): Promise<Sent<Row>> {
+  const { change, seen } = input;
   if (Object.keys(change).length === 0) return { stale: null, member: seen };
+  const done = await unlessChanged(api, path, input, (headers) => api.patch<Row>(path, change, { headers }));
+  return done.stale === null ? { stale: null, member: done.result } : done;
+}
+
+/**
+ * Does something to a member in the version that is compared with what was seen. It is read first, for the rows of a page
+ * come without their versions.
+ * @param send with the headers that name the version
+ * @throws ApiError
+ */
+export async function unlessChanged<Row, Result>(
+  api: Pick<ApiClient, 'open'>,
+  path: string,
+  { change, fieldsOf, seen }: ChangeInput<Row>,
+  send: (headers: Record<string, string>) => Promise<Result>,
+): Promise<Done<Row, Result>> {
   for (let attempt = 1; ; attempt += 1) {
     const response = await api.open(path);
     const now = (await response.json()) as Row;
@@ -106,8 +123,7 @@ export async function changeMember<Row>(
     if (wasChanged(before, theirs, change))
       return { stale: { theirs: now, differences: differencesOf(before, theirs, change) } };
     try {
-      const member = await api.patch<Row>(path, change, { headers: ifMatch(response) });
-      return { stale: null, member };
+      return { stale: null, result: await send(ifMatch(response)) };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 412 || attempt === ATTEMPTS) throw error;
     }
