@@ -16,6 +16,9 @@ export interface DiscoveriesInput {
   listening: Listening;
 }
 
+/** How long an offer stands that was shown. */
+const LISTED_MS = 60_000;
+
 /** What the gateway's machine has to offer: keys in its environment, model servers. Nothing of it is used before somebody says so. */
 export function discoveriesResource(input: DiscoveriesInput): Resource {
   const { connections, listening, readVariable, setVariables } = input;
@@ -24,6 +27,21 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
     const found = await discover(setVariables);
     return found.filter(({ provider }) => !isBuiltIn(provider) && !connected.has(provider.id));
   };
+  /** What was last listed: who takes an offer need not wait until everything is looked for again. */
+  let listed: { rows: readonly Row[]; until: number } = { rows: [], until: 0 };
+  const list = async (): Promise<Row[]> => {
+    const rows = (await offered()).map(rowOf);
+    listed = { rows, until: performance.now() + LISTED_MS };
+    return rows;
+  };
+  const find = async (id: string): Promise<Row | null> => {
+    if (performance.now() < listed.until) {
+      const row = listed.rows.find((one) => one.id === id);
+      const taken = (await connections.list()).some(({ provider }) => provider === id);
+      if (row !== undefined && !taken) return row;
+    }
+    return (await list()).find((row) => row.id === id) ?? null;
+  };
   return {
     name: 'discoveries',
     title: 'Discoveries',
@@ -31,8 +49,8 @@ export function discoveriesResource(input: DiscoveriesInput): Resource {
       'Providers with a key in the environment of the gateway, and model servers on its machine, that are not connected yet.',
     record: discoveryRow,
     read: 'connections:create',
-    list: async () => (await offered()).map(rowOf),
-    find: async (id) => (await offered()).map(rowOf).find((row) => row.id === id) ?? null,
+    list,
+    find,
     actions: {
       connect: {
         summary: 'Makes a connection of it, with the key from the environment where there is one.',

@@ -192,7 +192,8 @@ function testResult({ error, latencyMs, models, statusCode, valid }: ConnectionT
 
 function outcomeOf(row: Row, { error, latencyMs, models, valid }: ConnectionTest): string {
   if (!valid) return `${nameOf(row)} failed: ${error ?? 'no reason was given'}`;
-  const listed = models === null ? '' : ` and listed ${models.length} models`;
+  const listed =
+    models === null ? '' : ` and listed ${models.length} ${models.length === 1 ? 'model' : 'models'}`;
   return `${nameOf(row)} answered in ${Math.round(latencyMs)} ms${listed}`;
 }
 

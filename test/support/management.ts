@@ -47,6 +47,8 @@ export interface Managed {
   advance(seconds: number): void;
   /** What the gateway takes these names for from now on. */
   resolve(names: Readonly<Record<string, string>>): void;
+  /** Where the gateway gets to when it connects to these ports from now on, so that well-known ones stay free. */
+  ports(ports: Readonly<Record<number, number>>): void;
   /** Has statements fail that a pattern fits, as a failing disk or a bug; null lets them be. */
   fault(fault: { sql: string; as: 'disk' | 'bug' } | null): void;
 }
@@ -59,13 +61,14 @@ export function basicHeader(name: string, password: string): string {
 
 /**
  * What is different in the gateway's process: `Date.now` goes by a file, so that expiries need not be waited for, names
- * in another file are resolved to what it says, statements of the database fail as a third one says, and with `TEST_QUICK_HASHES` a password is hashed with a small part of the work, which is half a second each time.
+ * in another file are resolved to what it says, ports in one are those that it says, statements of the database fail as a third one says, and with `TEST_QUICK_HASHES` a password is hashed with a small part of the work, which is half a second each time.
  */
 const preloaded = `
   import crypto from 'node:crypto';
   import dns from 'node:dns';
   import { existsSync, readFileSync } from 'node:fs';
   import { syncBuiltinESMExports } from 'node:module';
+  import net from 'node:net';
   import { StatementSync } from 'node:sqlite';
   const now = Date.now.bind(Date);
   Date.now = () => now() + Number(readFileSync(process.env.TEST_CLOCK_FILE, 'utf8'));
@@ -94,6 +97,11 @@ const preloaded = `
     const address = beside('names')?.[name];
     if (address === undefined) return resolve(name, options, done);
     process.nextTick(done, null, [{ address, family: address.includes(':') ? 6 : 4 }]);
+  };
+  const connect = net.connect;
+  net.connect = (options, ...rest) => {
+    const port = beside('ports')?.[options?.port];
+    return connect(port === undefined ? options : { ...options, port }, ...rest);
   };
   syncBuiltinESMExports();
 `;
@@ -183,6 +191,9 @@ export function managed({ noAdmin = false, realHashes = false, ...options }: Man
     },
     fault(fault) {
       writeFileSync(`${clockFile}.fault`, JSON.stringify(fault));
+    },
+    ports(ports) {
+      writeFileSync(`${clockFile}.ports`, JSON.stringify(ports));
     },
     resolve(names) {
       writeFileSync(`${clockFile}.names`, JSON.stringify(names));

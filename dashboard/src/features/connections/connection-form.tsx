@@ -74,6 +74,10 @@ export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
     },
   });
   const missing = missingOf(chosen, how, value, parts);
+  const choose = (next: Provider | undefined) => {
+    setChosen(next);
+    if (next !== undefined && !takesLogin(next)) setHow('key');
+  };
   return (
     <FormDialog
       onClose={onClose}
@@ -83,10 +87,10 @@ export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
       disabledReason={missing === null ? null : t(missing)}
       onSubmit={() => add.mutate()}
     >
-      <ProviderPicker providers={providers} chosen={chosen} onChoose={setChosen} />
+      <ProviderPicker providers={providers} chosen={chosen} onChoose={choose} />
       {chosen !== undefined && (
         <>
-          {chosen.needs_key && (
+          {takesLogin(chosen) && (
             <SelectField
               label={t('form.how')}
               value={how}
@@ -155,6 +159,11 @@ export function ConnectionForm({ onClose, onLogin }: ConnectionFormProps) {
 /** Names in braces of the provider's address. */
 function partsOf(provider: Provider | undefined): string[] {
   return [...(provider?.base_url_of ?? '').matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+}
+
+/** What runs on somebody's own machine without a key has nobody who logs others in; a server of one's own may. */
+function takesLogin({ needs_base_url, needs_key }: Provider): boolean {
+  return needs_key || needs_base_url;
 }
 
 /** The key of the sentence that says what is missing; null when nothing is. */

@@ -82,7 +82,9 @@ function Begun({ begun }: { begun: Begun }) {
             <StatusBadge tone={task.data.status === 'Ok' ? 'ok' : 'bad'}>
               {t(task.data.status === 'Ok' ? 'login.done' : 'login.failed')}
             </StatusBadge>
-            <span className="[overflow-wrap:anywhere]">{task.data.message}</span>
+            {task.data.status !== 'Ok' && (
+              <span className="[overflow-wrap:anywhere]">{task.data.message}</span>
+            )}
           </>
         )}
       </div>
