@@ -5,7 +5,9 @@
  *   npm run pages                       every page in each of the ways
  *   npm run pages -- /combos /cli-code  these pages and what is below them
  *   npm run pages -- --light            in one way only: light, wide, English, full, administrator
+ *   npm run pages -- --look=pt-BR       in the ways that have this: viewer, empty, dark, 390, …
  *
+ * Beside the pictures stands a sheet for each way, with all its pages side by side, to look at first.
  * Exit 1 when a page logs an error, asks a foreign host, or is wider than the window.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -41,6 +43,7 @@ const looks: readonly Look[] = [
   { ...usual, language: 'pt-BR', width: 390 },
   { ...usual, data: 'empty' },
   { ...usual, role: 'viewer' },
+  { ...usual, role: 'viewer', width: 390 },
 ];
 
 /** Pages below those of the navigation. */
@@ -57,7 +60,10 @@ const pages = [
   ...navigation.flatMap(({ items }) => items.map(({ least, to }) => ({ path: String(to), least }))),
   ...details,
 ].filter(({ path }) => isChosen(path));
-const chosenLooks = process.argv.includes('--light') ? [usual] : looks;
+const named = process.argv.flatMap((text) => /^--look=(.+)$/.exec(text)?.[1] ?? []);
+const chosenLooks = process.argv.includes('--light')
+  ? [usual]
+  : looks.filter((look) => named.every((word) => Object.values(look).map(String).includes(word)));
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-pages-'));
 // What is installed here belongs into no picture.
@@ -124,7 +130,7 @@ async function emptyGateway(): Promise<Gateway> {
 
 /** Photographs the pages as one look has it. @returns what is wrong with them */
 async function photograph(browser: Browser, { tokens, url }: Gateway, look: Look): Promise<string[]> {
-  const { data, language, role, theme, width } = look;
+  const { language, role, theme, width } = look;
   const faults: string[] = [];
   const context = await browser.newContext({
     viewport: { width, height: width === 390 ? 844 : 900 },
@@ -144,6 +150,7 @@ async function photograph(browser: Browser, { tokens, url }: Gateway, look: Look
     JSON.stringify(login),
   ] as const);
   const page = await context.newPage();
+  const taken: string[] = [];
   let path = '';
   const note = (fault: string) => faults.push(`${path} (${Object.values(look).join(' ')}): ${fault}`);
   page.on('console', (message) => message.type() === 'error' && note(message.text()));
@@ -159,9 +166,28 @@ async function photograph(browser: Browser, { tokens, url }: Gateway, look: Look
     await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached', timeout: LOAD_MS });
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
     if (wide > 0) note(`${wide} px wider than the window`);
-    const name = `${path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-')}.${data}-${role}-${language}-${theme}-${width}.png`;
+    const name = `${path === '/' ? 'overview' : path.slice(1).replaceAll('/', '-')}.${Object.values(look).join('-')}.png`;
     await page.screenshot({ path: join(target, name), fullPage: true });
+    taken.push(name);
   }
   await context.close();
+  await drawSheet(browser, `sheet.${Object.values(look).join('-')}.png`, taken);
   return faults;
+}
+
+/** Puts the upper part of pictures side by side in one, each with its name. */
+async function drawSheet(browser: Browser, name: string, pictures: readonly string[]): Promise<void> {
+  const page = await browser.newPage({ viewport: { width: 1800, height: 900 } });
+  const figures = pictures.map((picture) => {
+    const data = readFileSync(join(target, picture)).toString('base64');
+    return `<figure><div><img src="data:image/png;base64,${data}"></div><figcaption>${picture.split('.')[0]}</figcaption></figure>`;
+  });
+  await page.setContent(
+    `<style>body { display: grid; grid-template-columns: repeat(4, 1fr); gap: 12px; margin: 12px; font: 14px sans-serif; background: #888 }
+      figure { margin: 0; background: #fff } div { height: 420px; overflow: hidden } img { width: 100% }
+      figcaption { padding: 4px }</style>${figures.join('')}`,
+    { timeout: LOAD_MS },
+  );
+  await page.screenshot({ path: join(target, name), fullPage: true });
+  await page.close();
 }

@@ -12,10 +12,12 @@ import { visitor } from './visitor.ts';
 const MOST_CLICKS = 6;
 const MOST_FIELDS = 3;
 const MOST_SECONDS = 5;
+/** Ticks of `/proc/PID/stat` in a second: `getconf CLK_TCK`, which is 100 on every Linux. */
+const TICKS = 100;
 
 describe('the first run in the browser', { skip: withoutChromium }, () => {
   before(buildPages);
-  const at = managed({ noAdmin: true });
+  const at = managed({ noAdmin: true, realHashes: true });
   const chromium = browser();
 
   it('leads from an empty data directory to the first answered request in a few clicks and fields', async (test) => {
@@ -33,9 +35,15 @@ describe('the first run in the browser', { skip: withoutChromium }, () => {
       counts.fields += 1;
       await page.getByLabel(label).fill(text);
     };
-    // Whoever opens the page waits for it before they do anything, as here.
+    const cpu = await ann.context.newCDPSession(page);
+    await cpu.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const pageSeconds = async () => {
+      const { metrics } = await cpu.send('Performance.getMetrics');
+      return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
+    };
+    // What is run from its sources is translated while it starts, which what is installed is not.
+    const translated = process.env['TESTED_PROGRAM'] === undefined ? gatewaySeconds(at.gateway.pid) : 0;
     await ann.open('');
-    const cpuBefore = process.cpuUsage();
     const begun = performance.now();
     await fill(/^Setup code/, code);
     await fill(/^Password/, 'a long secret of admin');
@@ -45,20 +53,23 @@ describe('the first run in the browser', { skip: withoutChromium }, () => {
     await click('Create key');
     const command = page.getByText(/^curl /);
     await command.waitFor();
-    const seconds = (performance.now() - begun) / 1000;
     const text = (await command.textContent()) ?? '';
     assert.match(text, new RegExp(`^curl ${url}/v1/chat/completions`));
-    assert.deepEqual(await ann.findings(), []);
     const shell = promisify(execFile)('sh', ['-c', `${text} --silent --fail`]);
-    const asked = performance.now();
     assert.match((await shell).stdout, /hello/);
     await page.getByText('Answered', { exact: true }).waitFor();
-    const total = seconds + (performance.now() - asked) / 1000;
-    test.diagnostic(`${counts.clicks} clicks, ${counts.fields} fields, ${total.toFixed(1)} s`);
+    const wall = (performance.now() - begun) / 1000;
+    const waits = { gateway: gatewaySeconds(at.gateway.pid) - translated, page: await pageSeconds() };
+    test.diagnostic(
+      `${counts.clicks} clicks, ${counts.fields} fields; ${waits.gateway.toFixed(1)} s of the gateway and ${waits.page.toFixed(1)} s of the page, ${wall.toFixed(1)} s by the clock of this machine`,
+    );
     assert.ok(counts.clicks <= MOST_CLICKS && counts.fields <= MOST_FIELDS, JSON.stringify(counts));
-    // A machine that is busy with something else is slower, and this is about the pages.
-    const { system, user } = process.cpuUsage(cpuBefore);
-    assert.ok((system + user) / 1e6 < MOST_SECONDS, `${(system + user) / 1e6} s of CPU to steer it`);
+    // How long the product itself makes a person wait: the CPU time of the gateway from its start on, with the real work
+    // of hashing passwords, and of the page from its opening on. Neither grows with what else the machine does, as the
+    // clock does; and nothing here waits for a timer. How fast the person is, is not in it.
+    assert.ok(waits.gateway > 0 && waits.page > 0, JSON.stringify(waits));
+    assert.ok(waits.gateway + waits.page < MOST_SECONDS, JSON.stringify(waits));
+    assert.deepEqual(await ann.findings(), []);
     await page.getByRole('link', { name: 'To the overview' }).click();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     // Only the demo is there: the way back stays in sight.
@@ -78,3 +89,11 @@ describe('the first run in the browser', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.errors(), []);
   });
 });
+
+/** The CPU time that a process has taken since its start, in seconds. */
+function gatewaySeconds(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name of the program, in parentheses, may have blanks; utime and stime are the 12th and 13th after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
+}

@@ -29,6 +29,10 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
   const upstream = createServer((request, response) => {
     request.resume();
     response.setHeader('content-type', 'application/json');
+    if (request.url?.startsWith('/locked') === true) {
+      response.statusCode = 401;
+      return response.end(JSON.stringify({ error: { message: `locked: ${canary}`, type: canary, code: canary } }));
+    }
     if (request.method === 'GET') {
       const models = ['gpt-5-mini', `bad-${canary}`].map((id) => ({ id, object: 'model' }));
       return response.end(JSON.stringify({ object: 'list', data: models }));
@@ -69,11 +73,25 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
       api_key: 'upstream-secret',
     });
     await post(`connections/${connection?.id}`, { action: 'discover' });
+    const locked = await post('connections', {
+      provider: 'openai-compatible',
+      name: 'locked',
+      base_url: `${baseUrl}/locked`,
+      api_key: 'upstream-secret',
+    });
+    await post(`connections/${locked?.id}`, { action: 'test' });
     const made = await post('keys', { name: canary, owner: canary, team: canary, labels: { env: canary } });
     key = made?.key ?? '';
     await post('aliases', { name: `alias-${canary}`, target: `evil/${canary}` });
     await post('combos', { name: 'named', targets: [`evil/bad-${canary}`, 'evil/gpt-5-mini'] });
     await post('budgets', { scope: 'team', subject: canary, metric: 'requests', period: 'day', limit: 100 });
+    await post('users', { name: 'mallory', role: 'viewer', password: 'a long secret of mallory', display_name: canary });
+    const token = await at.call('POST', '/api/tokens', {
+      token: at.admin.token,
+      body: { name: canary, scopes: ['services:read'], expires_at: new Date(Date.now() + 86_400_000).toISOString() },
+    });
+    assert.equal(token.status, 200, token.text);
+    await post('acp_agents', { id: 'evil-agent', name: canary, description: canary, command: 'evil-agent' });
     await post('tools', {
       id: 'evil-tool',
       name: canary,
@@ -96,7 +114,12 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
     at.gateway.ask(
       '/v1/chat/completions',
       { model, messages: [{ role: 'user', content: 'hi' }] },
-      { authorization: `Bearer ${key}`, 'user-agent': canary, 'x-gateway-tags': 'env=<b>' },
+      {
+        authorization: `Bearer ${key}`,
+        'user-agent': canary,
+        'x-gateway-tags': 'env=<b>',
+        'x-claude-code-session-id': canary,
+      },
     );
   const loaded = ({ page }: Visitor) =>
     waitFor('the page', async () => (await page.locator('[aria-busy=true]').count()) === 0);
@@ -119,20 +142,41 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
       },
     });
     assert.equal(scripted.status, 400, scripted.text);
+    // What stands in model ids and commands is no text of one's own.
+    const password = 'a long secret of nobody';
+    for (const [path, body] of [
+      ['connections', { provider: 'openai', name: canary, api_key: 'k' }],
+      ['combos', { name: canary, targets: ['evil/gpt-5-mini'] }],
+      ['users', { name: canary, role: 'viewer', password }],
+    ] as const) {
+      const reply = await at.call('POST', `/api/${path}`, { ...owner(), body });
+      assert.equal(reply.status, 400, reply.text);
+    }
     const ann = await visitor(chromium.running, url());
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');
     const seen: string[] = [];
-    for (const path of [...paths, `/requests/${request}`, '/cli-code/evil-tool', '/connections?q=evil']) {
+    const audit = (await at.call('GET', "/api/audit?filter[]=action='users.create'", owner())).json();
+    const [{ href }] = audit['resources'] as [{ href: string }];
+    const inside = [
+      `/requests/${request}`,
+      '/requests?group=run',
+      '/cli-code/evil-tool',
+      '/acp-agents/evil-agent',
+      `/audit/${href.split('/').at(-1)}`,
+    ];
+    for (const path of [...paths, ...inside]) {
       await ann.open(path === '/' ? '' : path);
       await loaded(ann);
+      if (path === '/connections') await ann.page.getByRole('row').filter({ hasText: 'locked' }).click();
       if ((await ann.page.content()).includes('&lt;img src=x')) seen.push(path);
       const ran = await ann.page.evaluate<boolean>(
         "typeof canary !== 'undefined' && !(canary instanceof Element) || document.querySelector('img[src=x], #canary') !== null",
       );
       assert.equal(ran, false, path);
     }
-    for (const path of ['/api-manager', '/combos', '/cli-code', `/requests/${request}`])
+    const expected = ['/', '/requests', '/costs', '/connections', '/models', '/combos', '/api-manager', '/budgets'];
+    for (const path of [...expected, '/cli-code', '/acp-agents', '/users', ...inside])
       assert.ok(seen.includes(path), `${path} shows the name as it is`);
     assert.deepEqual(ann.foreign(), []);
     assert.deepEqual(
