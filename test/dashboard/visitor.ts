@@ -60,7 +60,8 @@ export async function visitor(
     foreign: () => foreign,
     async findings(rules) {
       // Evaluated from outside, for the page's policy lets no script in.
-      await page.evaluate(readFileSync(axePath, 'utf8'));
+      if (!(await page.evaluate<boolean>("typeof axe !== 'undefined'")))
+        await page.evaluate(readFileSync(axePath, 'utf8'));
       const found = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
         `axe.run(${JSON.stringify({
           resultTypes: ['violations'],

@@ -100,12 +100,12 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
   );
 }
 
-/** From this share of the width on labels end with their bar instead of beginning with it, so that none sticks out. */
+/** From this share of the width on a label ends with the chart, so that it neither sticks out nor lies on the one before. */
 const LAST_LABELS = 0.85;
 
 function labelPlace(index: number, count: number) {
   const start = index / count;
-  if (start > LAST_LABELS) return { insetInlineEnd: `${(1 - (index + 1) / count) * 100}%` };
+  if (start > LAST_LABELS) return { insetInlineEnd: 0 };
   return { insetInlineStart: `${start * 100}%` };
 }
 

@@ -55,6 +55,7 @@ function What({ row }: { row: AttentionRow }) {
 
 function Mend({ row: { category, kind, name, subject } }: { row: AttentionRow }) {
   const { t } = useTranslation('overview');
+  const mayChange = reaches(useRole(), 'admin');
   const look = buttonClass('secondary');
   switch (kind) {
     case 'connection':
@@ -72,7 +73,7 @@ function Mend({ row: { category, kind, name, subject } }: { row: AttentionRow })
     case 'budget':
       return (
         <Link to="/budgets" search={name === null ? {} : { q: name }} className={look}>
-          {t('attention.mendBudget')}
+          {t(mayChange ? 'attention.mendBudget' : 'attention.seeBudget')}
         </Link>
       );
     case 'tool':
