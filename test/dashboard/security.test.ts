@@ -31,7 +31,9 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
     response.setHeader('content-type', 'application/json');
     if (request.url?.startsWith('/locked') === true) {
       response.statusCode = 401;
-      return response.end(JSON.stringify({ error: { message: `locked: ${canary}`, type: canary, code: canary } }));
+      return response.end(
+        JSON.stringify({ error: { message: `locked: ${canary}`, type: canary, code: canary } }),
+      );
     }
     if (request.method === 'GET') {
       const models = ['gpt-5-mini', `bad-${canary}`].map((id) => ({ id, object: 'model' }));
@@ -85,10 +87,19 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
     await post('aliases', { name: `alias-${canary}`, target: `evil/${canary}` });
     await post('combos', { name: 'named', targets: [`evil/bad-${canary}`, 'evil/gpt-5-mini'] });
     await post('budgets', { scope: 'team', subject: canary, metric: 'requests', period: 'day', limit: 100 });
-    await post('users', { name: 'mallory', role: 'viewer', password: 'a long secret of mallory', display_name: canary });
+    await post('users', {
+      name: 'mallory',
+      role: 'viewer',
+      password: 'a long secret of mallory',
+      display_name: canary,
+    });
     const token = await at.call('POST', '/api/tokens', {
       token: at.admin.token,
-      body: { name: canary, scopes: ['services:read'], expires_at: new Date(Date.now() + 86_400_000).toISOString() },
+      body: {
+        name: canary,
+        scopes: ['services:read'],
+        expires_at: new Date(Date.now() + 86_400_000).toISOString(),
+      },
     });
     assert.equal(token.status, 200, token.text);
     await post('acp_agents', { id: 'evil-agent', name: canary, description: canary, command: 'evil-agent' });
@@ -175,7 +186,16 @@ describe('the dashboard before hostile names, sites and clocks', { skip: without
       );
       assert.equal(ran, false, path);
     }
-    const expected = ['/', '/requests', '/costs', '/connections', '/models', '/combos', '/api-manager', '/budgets'];
+    const expected = [
+      '/',
+      '/requests',
+      '/costs',
+      '/connections',
+      '/models',
+      '/combos',
+      '/api-manager',
+      '/budgets',
+    ];
     for (const path of [...expected, '/cli-code', '/acp-agents', '/users', ...inside])
       assert.ok(seen.includes(path), `${path} shows the name as it is`);
     assert.deepEqual(ann.foreign(), []);
