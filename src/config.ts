@@ -237,6 +237,8 @@ export interface Config {
   agents: { processes: number; waiting: number; waitMs: number; idleMs: number };
   /** REDIS_URL, where several gateways share their limits; null: each by itself. It may hold a password. */
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' } | null;
+  /** DATABASE_URL, where the state of several gateways is; null: in the data directory. It may hold a password. */
+  database: string | null;
   /** EVENTS_DATABASE_URL, where gateways remember together which events were handled; null: each by itself. It may hold a password. */
   sharedEventDatabase: string | null;
   /** EVENTS_LFS_DIR and EVENTS_DFS_URL: where events of sources wait; null: in the data directory, and nowhere. */
@@ -302,6 +304,7 @@ export interface Config {
       | 'port'
       | 'authRequired'
       | 'storageKey'
+      | 'database'
       | 'redis'
       | 'smtp'
       | 'privateEventTargets'
@@ -347,7 +350,8 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     authRequired: auth.value,
     storageKey: storageSecret(storageKey),
     redis: redisFrom(env['REDIS_URL'], file.redis),
-    sharedEventDatabase: eventDatabaseFrom(env['EVENTS_DATABASE_URL']),
+    database: postgresUrl(env, 'DATABASE_URL'),
+    sharedEventDatabase: postgresUrl(env, 'EVENTS_DATABASE_URL'),
     eventStorage: {
       localFolder: env['EVENTS_LFS_DIR'] || null,
       distributedUrl: env['EVENTS_DFS_URL'] || null,
@@ -407,6 +411,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       port: port.source,
       authRequired: auth.source,
       storageKey: storageKey ? 'environment' : 'default',
+      database: env['DATABASE_URL'] ? 'environment' : 'default',
       redis: env['REDIS_URL'] ? 'environment' : 'default',
       smtp: env['SMTP_URL'] ? 'environment' : 'default',
       privateEventTargets: env['EVENTS_PRIVATE_NETWORKS'] ? 'environment' : 'default',
@@ -473,11 +478,12 @@ function redisFrom(url: string | undefined, file: ConfigFile['redis']): Config['
 }
 
 /** @throws GatewayError for what is no address of PostgreSQL; it is not repeated, for it may hold a password */
-function eventDatabaseFrom(url: string | undefined): string | null {
+function postgresUrl(env: NonNullable<ConfigInput['env']>, name: string): string | null {
+  const url = env[name];
   if (url === undefined || url === '') return null;
   if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return url;
-  const message = 'EVENTS_DATABASE_URL must look like postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-  throw new GatewayError('invalid_request', message, { param: 'EVENTS_DATABASE_URL' });
+  const message = `${name} must look like postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
+  throw new GatewayError('invalid_request', message, { param: name });
 }
 
 /** @throws GatewayError for what is no address of a mail server; it is not repeated, for it may hold a password */
@@ -556,6 +562,11 @@ export function dataDirectoryOf({
 /** STORAGE_ENCRYPTION_KEY alone, which does not depend on `config.json`. @throws GatewayError for one that can be guessed */
 export function storageSecretOf(env: NonNullable<ConfigInput['env']> = process.env): string | null {
   return storageSecret(env['STORAGE_ENCRYPTION_KEY']);
+}
+
+/** DATABASE_URL alone, which does not depend on `config.json`. @throws GatewayError for what is no address */
+export function databaseUrlOf(env: NonNullable<ConfigInput['env']> = process.env): string | null {
+  return postgresUrl(env, 'DATABASE_URL');
 }
 
 function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): Picked<string> {

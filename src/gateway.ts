@@ -83,8 +83,9 @@ import { openServices, type Services } from './services/open.ts';
 import { type ProcessControl, processResource } from './services/process-resource.ts';
 import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
-import { openStore, type Store } from './store/database.ts';
+import type { Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+import { openStoreAt } from './store/open.ts';
 import { type AccessLog, createAccessLog, type ServedRequest } from './telemetry/access-log.ts';
 import type { MeasuredConnection } from './telemetry/metrics/account-metrics.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './telemetry/metrics/gateway-metrics.ts';
@@ -285,8 +286,15 @@ async function openContext(
   listening: ListeningAt,
   openRequests: () => number,
 ): Promise<Opened> {
-  const store = await openStore(config.dataDir, {
+  const store = await openStoreAt(config, {
     check: true,
+    onOutage: (outage) =>
+      outage === null
+        ? log.info('the database answers again')
+        : log.error(
+            { reason: outage.message },
+            'the database does not answer: requests go on with the settings in memory, and their records wait',
+          ),
     onError: (error) =>
       log.error({ error: describe(error) }, 'the write-ahead log of the database cannot be checkpointed'),
     onWait: () => log.warn('another process has locked the database; writes wait until it is unlocked'),
@@ -623,6 +631,7 @@ async function openManagementApi(
   onClose(() => gatekeeper.close());
   const noted = auditEvents(audit);
   const backups = openBackups({
+    onServer: store.kind === 'postgres',
     dataDir: config.dataDir,
     storageKey: sealing,
     version,
@@ -644,7 +653,9 @@ async function openManagementApi(
     now: context.now,
   });
   onClose(backups.settled);
-  scheduleBackups(schedule, config.backups, {
+  if (store.kind === 'postgres' && config.backups.everyHours !== null)
+    log.warn('no backups are made of a database on a server: have `pg_dump` make them');
+  else scheduleBackups(schedule, config.backups, {
     dataDir: config.dataDir,
     storageKey: sealing,
     version,

@@ -26,7 +26,7 @@ const REVISION_POLL_MS = 500;
 
 /** The key that opens stored credentials. One that is gone is not replaced. */
 export async function sealingKey(
-  store: Pick<Store, 'db'>,
+  store: Pick<Store, 'db' | 'kind'>,
   { dataDir, storageKey: secret }: Config,
   log: Log,
 ): Promise<StorageKey> {

@@ -4,11 +4,14 @@ import type { Action, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import { backupFolder, backupName, createBackup } from './create.ts';
 import { type BackupFile, findBackup, listBackups, removeBackup } from './list.ts';
+import { stateOnServer } from './on-server.ts';
 import { unpackBackup } from './read.ts';
 import { backupRow, newBackup } from './schema.ts';
 import { type BackupWork, createBackupWork, type NewWork, type WorkInput } from './work.ts';
 
 export interface BackupsInput extends WorkInput {
+  /** Whether the state is on a server, and not in the data directory. */
+  onServer: boolean;
   storageKey: StorageKey;
   version: string;
   /** Milliseconds since the epoch. */
@@ -47,6 +50,7 @@ function backupsResource(input: BackupsInput, work: BackupWork): Resource {
       slow: true,
       input: newBackup,
       async run(given, caller) {
+        if (input.onServer) throw stateOnServer();
         const now = input.now();
         const id = backupName(now);
         const run = making(input, { id, now, includeKey: newBackup.parse(given).include_key ?? true });

@@ -13,6 +13,8 @@ export interface Context {
   readConfig(): Promise<Config>;
   /** The data directory. Unlike the whole configuration it is known where `config.json` is wrong. */
   dataDir(): Promise<string>;
+  /** DATABASE_URL; null where the state is in the data directory. */
+  database(): Promise<string | null>;
   /** The value of an environment variable that the user named; undefined when unset or empty. */
   variable(name: string): Promise<string | undefined>;
   /** The values of variables that decide where other programs are and keep their files. */
@@ -48,20 +50,24 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
   const readConfig = async () => (await import('../config.ts')).loadConfig({ flags });
   const config = once(readConfig);
   const dataDir = async () => (await import('../config.ts')).dataDirectoryOf({ flags });
+  const database = async () => (await import('../config.ts')).databaseUrlOf();
   const keyPlace = async () => {
     const { storageSecretOf } = await import('../config.ts');
     return { dataDir: await dataDir(), secret: storageSecretOf() };
   };
   let before = 0;
   const store = once(async () => {
-    const { openStore } = await import('../store/database.ts');
+    const { openStoreAt } = await import('../store/open.ts');
     const onWait = () =>
       io.note('Another process has locked the database: waiting for it, at most 15 seconds.');
-    const opened = await openStore(await dataDir(), { create: true, now, onWait });
+    const place = { dataDir: await dataDir(), database: await database() };
+    const opened = await openStoreAt(place, { create: true, now, onWait, follow: false });
     before = opened.revision();
     return opened;
   });
   const existingStore = once(async () => {
+    // A database on a server was made by somebody, and with a purpose.
+    if ((await database()) !== null) return store();
     const { existsSync } = await import('node:fs');
     const { databasePath } = await import('../store/database.ts');
     return existsSync(databasePath(await dataDir())) ? store() : null;
@@ -92,6 +98,7 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     config,
     readConfig,
     dataDir,
+    database,
     variable: async (name) => (await import('../config.ts')).readVariable(name),
     variables: async (names) => {
       const { readVariable } = await import('../config.ts');

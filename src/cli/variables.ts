@@ -45,6 +45,11 @@ export const variables: readonly Variable[] = [
   },
   { name: 'SMTP_URL', summary: 'the mail server for alerts', secret: true },
   { name: 'SMTP_FROM', summary: 'the address that mails come from', secret: false },
+  {
+    name: 'DATABASE_URL',
+    summary: 'the PostgreSQL database that keeps the state of several gateways',
+    secret: true,
+  },
   { name: 'REDIS_URL', summary: 'limits that several gateways share', secret: true },
   ...otelVariables,
   { name: 'STORAGE_ENCRYPTION_KEY', summary: 'encrypts stored credentials', secret: true },

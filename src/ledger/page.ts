@@ -73,8 +73,8 @@ const capped = sql`(${sql.join(
 )})`;
 
 /** The program of the user agent: what stands before its first slash or blank. */
-export const clientColumn: Expression = sql`substr(
-  user_agent, 1, instr(replace(user_agent, ' ', '/') || '/', '/') - 1)`;
+export const clientColumn: Expression = sql`substr(user_agent, 1, min(
+  instr(user_agent || '/', '/'), instr(user_agent || ' ', ' ')) - 1)`;
 
 /** As `costUnknownReason` says of an entry. */
 const costUnknown = sql`case
@@ -121,7 +121,10 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['user_agent', perhaps('text', 'user_agent')],
   ['client', { kind: 'text', value: clientColumn, nullable: true }],
   ['session', perhaps('text', 'session')],
-  ['billing', { kind: 'text', value: sql`case when on_plan = 1 then 'plan' else 'metered' end`, nullable: false }],
+  [
+    'billing',
+    { kind: 'text', value: sql`case when on_plan = 1 then 'plan' else 'metered' end`, nullable: false },
+  ],
   ['routing_savings_usd', perhaps('number', 'routing_savings_usd')],
 ]);
 

@@ -39,15 +39,20 @@ const searchedColumns = [
 const searched = [...searchedColumns.map((column) => sql.ref(column)), keyNameColumn];
 
 /** The newest ledger entries that match, oldest of them first. */
-export async function recentRequests(store: Pick<Store, 'db'>, query: RecentQuery): Promise<LedgerRow[]> {
+export async function recentRequests(
+  store: Pick<Store, 'db' | 'kind'>,
+  query: RecentQuery,
+): Promise<LedgerRow[]> {
   const { limit, search, since, tags = [] } = query;
   let select = store.db.selectFrom('requests').selectAll();
   if (since !== undefined) select = select.where('started_at', '>=', since);
   for (const tag of tags) select = select.where(hasTag(tag));
   if (search !== undefined && search !== '') {
-    const pattern = `%${search.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`;
+    // SQLite compares so without regard to upper and lower case.
+    const like = store.kind === 'postgres' ? sql`ilike` : sql`like`;
+    const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
     select = select.where((where) =>
-      where.or(searched.map((value) => sql<boolean>`lower(${value}) like ${pattern} escape '\\'`)),
+      where.or(searched.map((value) => sql<boolean>`${value} ${like} ${pattern} escape '\\'`)),
     );
   }
   const rows = await select.orderBy('started_at', 'desc').orderBy('id', 'desc').limit(limit).execute();

@@ -38,7 +38,7 @@ import type { Snapshot } from '../snapshot.ts';
 import type { Store } from '../store/database.ts';
 
 export interface ResourcesInput {
-  store: Pick<Store, 'db' | 'reading'>;
+  store: Pick<Store, 'db' | 'kind' | 'reading'>;
   config: Config;
   keys: ReturnType<typeof keyStore>;
   connections: ReturnType<typeof connectionStore>;
@@ -82,7 +82,7 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
     ),
     effective(combosResource({ combos, routes: () => snapshot().routes }), reload),
     simulationsResource({
-      store: ledger,
+      store: { ...ledger, kind: store.kind },
       routes: () => snapshot().routes,
       catalog: () => snapshot().catalog,
       now,

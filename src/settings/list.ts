@@ -26,6 +26,12 @@ export const settings: readonly Setting[] = [
     outside: true,
   },
   {
+    name: 'database_url',
+    read: ({ database }) => (database === null ? null : '(set)'),
+    source: 'database',
+    outside: true,
+  },
+  {
     name: 'redis_url',
     read: ({ redis }) => (redis === null ? null : '(set)'),
     source: 'redis',

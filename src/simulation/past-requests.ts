@@ -13,7 +13,7 @@ export interface LedgerRequest extends PastRequest {
  * @param query `since` in milliseconds since the epoch, `limit` how many at most
  */
 export async function pastRequests(
-  store: Pick<Store, 'db'>,
+  store: Pick<Store, 'db' | 'kind'>,
   query: { since: number; limit: number },
 ): Promise<LedgerRequest[]> {
   if (query.limit === 0) return [];

@@ -18,7 +18,7 @@ import { resultOf } from './result.ts';
 import { MOST_REQUESTS, newSimulationInput, simulationRow } from './schema.ts';
 
 export interface SimulationsInput {
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'kind'>;
   /** The connections, combos and aliases as requests see them at this moment. */
   routes(): Routes;
   catalog(): Pick<Catalog, 'priceOf'>;

@@ -88,6 +88,8 @@ export interface OpenStoreOptions {
 export interface StoreOnServerOptions extends Pick<OpenStoreOptions, 'create' | 'now' | 'migrations'> {
   /** Whether the changes of other gateways are followed; a command that ends soon need not. Default true. */
   follow?: boolean;
+  /** Keeps rows that wait while the server does not answer. Default: none, they stay in memory. */
+  dataDir?: string;
   /** Told when the server stops to answer, and, with null, when it does again. */
   onOutage?: (outage: { since: number; message: string } | null) => void;
 }

@@ -5,18 +5,23 @@ import { connectionStore } from '../../src/connections/store.ts';
 import { shownRequests } from '../../src/ledger/entry-row.ts';
 import { type RecentQuery, recentRequests } from '../../src/ledger/report.ts';
 import { readRunFile } from '../../src/run-file.ts';
-import { openStore, type Store } from '../../src/store/database.ts';
+import type { Store } from '../../src/store/database.ts';
+import { openStoreAt } from '../../src/store/open.ts';
 import type { ConnectionInput, LedgerLine } from './gateway.ts';
 
-/** A data directory, and the storage key in the environment of its gateway where there is one. */
+/** A data directory, and the storage key and the database in the environment of its gateway where there are such. */
 export interface DataDir {
   dataDir: string;
   secret: string | null;
+  database?: string | null;
 }
 
 /** Does `work` with the database as a command does, beside a gateway or without one, and without a process of its own. */
-async function withStore<T>(dataDir: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openStore(dataDir);
+async function withStore<T>(
+  { database = null, dataDir }: DataDir,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
+  const store = await openStoreAt({ dataDir, database }, { follow: false });
   try {
     return await work(store);
   } finally {
@@ -25,13 +30,13 @@ async function withStore<T>(dataDir: string, work: (store: Store) => Promise<T>)
 }
 
 /** `gateway keys add NAME`. @returns the key */
-export function addKey({ dataDir }: DataDir, name: string): Promise<string> {
-  return withStore(dataDir, async (store) => (await limitedKeys(store, Date.now).create({ name })).key);
+export function addKey(place: DataDir, name: string): Promise<string> {
+  return withStore(place, async (store) => (await limitedKeys(store, Date.now).create({ name })).key);
 }
 
 /** `gateway provider add` for each. */
 export function addConnections(place: DataDir, inputs: readonly ConnectionInput[]): Promise<void> {
-  return withStore(place.dataDir, async (store) => {
+  return withStore(place, async (store) => {
     const { key } = await usableStorageKey(store, place);
     const stored = connectionStore(store, key);
     for (const { apiKey = 'upstream-secret', baseUrl, name, parameters, provider } of inputs) {
@@ -49,6 +54,6 @@ export function addConnections(place: DataDir, inputs: readonly ConnectionInput[
 }
 
 /** `gateway logs --json`: the latest rows, oldest first. */
-export function ledgerLines({ dataDir }: DataDir, query: RecentQuery): Promise<LedgerLine[]> {
-  return withStore(dataDir, async (store) => shownRequests(store, await recentRequests(store, query)));
+export function ledgerLines(place: DataDir, query: RecentQuery): Promise<LedgerLine[]> {
+  return withStore(place, async (store) => shownRequests(store, await recentRequests(store, query)));
 }

@@ -48,6 +48,8 @@ export interface GatewayOptions {
   /** `DATA_DIR/config.json`. */
   config?: object;
   env?: Readonly<Record<string, string>>;
+  /** What its first key is called. Default `test`. */
+  keyName?: string;
   /** Connections to add before the start. */
   connections?: readonly ConnectionInput[];
   /** Finds programs in `HOME/bin` alone. */
@@ -155,8 +157,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
     assert.equal(code, 0, `gateway ${args.join(' ')} failed: ${stderr}`);
     return JSON.parse(stdout) as Record<string, unknown>;
   };
-  const place = { dataDir, secret: options.env?.['STORAGE_ENCRYPTION_KEY'] ?? null };
-  const key = await addKey(place, 'test');
+  const { DATABASE_URL: database = null, STORAGE_ENCRYPTION_KEY: secret = null } = options.env ?? {};
+  const place = { dataDir, database, secret };
+  const key = await addKey(place, options.keyName ?? 'test');
   if (options.connections !== undefined) await addConnections(place, options.connections);
   let running = await serve(env, options.openFiles);
   const ownerHeaders = async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createBackup, type Progress } from '../../backup/create.ts';
+import { stateOnServer } from '../../backup/on-server.ts';
 import { databasePath } from '../../store/database.ts';
 import { audited, recordCommand } from '../audit.ts';
 import type { Command } from '../command.ts';
@@ -31,6 +32,7 @@ export const backupCommand: Command = {
   ],
   run: async (options, context) => {
     const { io, now } = context;
+    if ((await context.database()) !== null) throw stateOnServer();
     const dataDir = await context.dataDir();
     if (!existsSync(databasePath(dataDir)))
       throw failure(1, 'not_found', `There is no database in ${dataDir}, so nothing to back up`);

@@ -64,7 +64,8 @@ function findings(options: Options, context: Context): Readonly<Record<CheckName
     };
   return {
     Config: async () => checkConfig(await context.config()),
-    Database: configured(async ({ dataDir }) => {
+    Database: configured(async ({ database, dataDir }) => {
+      if (database !== null) return checkServer(database);
       const path = databasePath(dataDir);
       return checkDatabase(path, await databaseState(path));
     }),
@@ -101,12 +102,36 @@ function isAlive(pid: number): boolean {
 async function agentChecks(context: Context): Promise<(Finding & { name: string })[]> {
   const config = await context.config().catch(() => null);
   // Opening a database of another version would change it.
-  if (config === null || (await databaseState(databasePath(config.dataDir))).state !== 'current') return [];
+  if (config === null || !(await mayOpen(config))) return [];
   const { agentRows } = await import('../agents.ts');
   const rows = await agentRows(context, { asked: false });
   return rows.flatMap(({ enabled, id, problem }) =>
     enabled && problem !== null ? [{ name: `Agent ${id}`, status: 'warn', message: problem }] : [],
   );
+}
+
+/** Whether opening the database leaves it as it is. */
+async function mayOpen({ database, dataDir }: Config): Promise<boolean> {
+  if (database === null) return (await databaseState(databasePath(dataDir))).state === 'current';
+  return lookAt(database).then(
+    ({ pending }) => pending.length === 0,
+    () => false,
+  );
+}
+
+/** Loaded only where there is a server to look at. */
+async function lookAt(database: string) {
+  return (await import('../../store/postgres/look.ts')).lookAtPostgres(database);
+}
+
+async function checkServer(database: string): Promise<Finding> {
+  const { empty, pending, place } = await lookAt(database);
+  if (empty) return { status: 'warn', message: `${place} is empty: \`gateway serve\` or \`gateway setup\` fills it` };
+  if (pending.length === 0) return { status: 'ok', message: `${place} answers and is up to date` };
+  return {
+    status: 'warn',
+    message: `${place} will be brought up to date at the next start: ${pending.join(', ')}`,
+  };
 }
 
 /** A check that cannot be carried out at all has failed. */
@@ -123,8 +148,11 @@ function unknown(reason: string): Finding {
 }
 
 async function storage(config: Config, context: Context): Promise<Finding> {
-  const { dataDir } = config;
-  const { state } = await databaseState(databasePath(dataDir));
+  const { database, dataDir } = config;
+  const { state } =
+    database === null
+      ? await databaseState(databasePath(dataDir))
+      : { state: (await mayOpen(config)) ? 'current' : 'behind' };
   // Opening a database of another version would change it.
   if (state === 'behind' || state === 'unusable') return unknown('see the check named Database');
   const { responses, source } = await context.sealingKey();

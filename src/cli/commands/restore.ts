@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { backupFolder } from '../../backup/create.ts';
+import { stateOnServer } from '../../backup/on-server.ts';
 import { restoreBackup } from '../../backup/restore.ts';
 import { readRunFile } from '../../run-file.ts';
 import { recordCommand } from '../audit.ts';
@@ -20,7 +21,8 @@ export const restoreCommand: Command = {
   ],
   run: async (options, context) => {
     const { io, now } = context;
-    const { dataDir, storageKey } = await context.config();
+    const { database, dataDir, storageKey } = await context.config();
+    if (database !== null) throw stateOnServer();
     const given = options.argument('file') ?? '';
     const file = fileOf(given, dataDir);
     io.note('Checking the backup …');

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { GatewayError } from '../../lib/error.ts';
 import type { Store } from '../../store/database.ts';
 import { deriveKeys, missingKey, readKeyFile, type StorageKey, storageKey } from './seal.ts';
 
@@ -36,12 +37,36 @@ export async function existingStorageKey(
  * one that is gone: what a lost key has encrypted could not be opened any more once it is found again.
  */
 export async function usableStorageKey(
-  store: Pick<Store, 'db'>,
+  store: Pick<Store, 'db' | 'kind'>,
   input: StorageKeyInput,
 ): Promise<StorageKey> {
   const existing = await existingStorageKey(store, input);
+  if (store.kind === 'postgres') return agreedKey(store.db, existing);
   if (existing.source !== 'missing' || (await countSealed(store)) > 0) return existing;
   return storageKey(input.dataDir, null);
+}
+
+/** Of the gateways that share a database each must have the same key, so none makes one for itself. */
+async function agreedKey(db: Store['db'], key: StorageKey): Promise<StorageKey> {
+  if (key.source === 'missing')
+    throw new GatewayError(
+      'invalid_request',
+      'DATABASE_URL needs STORAGE_ENCRYPTION_KEY, the same for every gateway and command: make one with `openssl rand -base64 32`',
+      { param: 'STORAGE_ENCRYPTION_KEY' },
+    );
+  const { name } = key.responses;
+  await db
+    .insertInto('settings')
+    .values({ name: SETTING, value: name })
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .execute();
+  const row = await db.selectFrom('settings').select('value').where('name', '=', SETTING).executeTakeFirst();
+  if (row?.value === name) return key;
+  throw new GatewayError(
+    'invalid_request',
+    'STORAGE_ENCRYPTION_KEY is not the key that the database is encrypted with: set it to that of the other gateways',
+    { param: 'STORAGE_ENCRYPTION_KEY' },
+  );
 }
 
 /** How many credentials and targets of alerts are stored. */

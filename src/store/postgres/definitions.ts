@@ -6,7 +6,7 @@ export function asPostgres(statement: string): string {
   const text = statement.trim();
   const whole = whollyDifferent.find(({ begins }) => begins.test(text));
   if (whole !== undefined) return whole.instead;
-  const trigger = /^create trigger (\w+) after (insert|update|delete) on (\w+) begin\s+([^]*?);?\s*end$/.exec(
+  const trigger = /^create trigger (\w+) after (insert|update|delete) on (\w+) begin\s+([\s\S]*?);?\s*end$/.exec(
     text,
   );
   if (trigger !== null) {
@@ -32,11 +32,14 @@ const types: Readonly<Record<string, string>> = {
 const TYPED = /((?:"\w+"|\b\w+)\s+)(text|integer|real|blob)(?=[\s,)]|$)/g;
 
 const whollyDifferent: readonly { begins: RegExp; instead: string }[] = [
-  { begins: /^update users set guid = lower\(hex\(/, instead: 'update users set guid = gen_random_uuid()::text' },
+  {
+    begins: /^update users set guid = lower\(hex\(/,
+    instead: 'update users set guid = gen_random_uuid()::text',
+  },
 ];
 
 /** The first column is the primary key. */
-const REPLACING = /^insert or replace into (\w+) \(([^)]*)\)([^]*)$/;
+const REPLACING = /^insert or replace into (\w+) \(([^)]*)\)([\s\S]*)$/;
 
 function replacing(_: string, table: string, columns: string, values: string): string {
   const [key = '', ...others] = columns.split(',').map((column) => column.trim());
@@ -68,6 +71,8 @@ function partitioned(text: string): string {
 export const missingFunctions = `
   create function instr(text, text) returns integer language sql immutable parallel safe
     as $body$ select strpos($1, $2) $body$;
+  create function min(integer, integer) returns integer language sql immutable parallel safe
+    as $body$ select least($1, $2) $body$;
   create function json_each(items text) returns table (value text) language sql immutable parallel safe
     as $body$ select * from json_array_elements_text(items::json) $body$;
 `;

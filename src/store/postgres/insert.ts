@@ -3,7 +3,7 @@ import type { Store, Value } from '../database.ts';
 import type { Tables } from '../tables.ts';
 import { storable } from './driver.ts';
 import { isRowFault } from './failure.ts';
-import { type Partitions, ledgerPartitions } from './partitions.ts';
+import { ledgerPartitions, type Partitions } from './partitions.ts';
 
 export interface Batch {
   table: keyof Tables;

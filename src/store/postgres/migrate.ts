@@ -30,15 +30,14 @@ export interface PostgresMigrateInput {
  */
 export async function migratePostgres(input: PostgresMigrateInput): Promise<void> {
   const { create, migrations = released, now, place, sql } = input;
-  await refuseOldServer(sql, place);
   const known = Object.keys(migrations);
-  if ((await pendingOf(sql, known, input)).length === 0) return;
+  if ((await pendingMigrations(sql, known, input)).length === 0) return;
   let current = 'the list of migrations';
   try {
     await sql.begin(async (transaction) => {
       await transaction.unsafe(`select pg_advisory_xact_lock(${MIGRATING_LOCK})`);
       const on = transaction as unknown as Sql;
-      const pending = await pendingOf(on, known, input);
+      const pending = await pendingMigrations(on, known, input);
       if (pending.length === 0) return;
       if (pending.length === known.length) {
         if (!create) throw absent(place);
@@ -81,12 +80,17 @@ async function refuseOldServer(sql: Sql, place: string): Promise<void> {
     );
 }
 
-/** @throws GatewayError for a database of another program or of a newer version */
-async function pendingOf(
+/**
+ * The migrations that a database has not had.
+ * @throws GatewayError for a server that is too old, a database of another program or of a newer version, and for an empty
+ *   one where `create` is false
+ */
+export async function pendingMigrations(
   sql: Sql,
   known: readonly string[],
-  { create, place }: PostgresMigrateInput,
+  { create, place }: Pick<PostgresMigrateInput, 'create' | 'place'>,
 ): Promise<string[]> {
+  await refuseOldServer(sql, place);
   const tables = await tablesOf(sql);
   if (!tables.has('kysely_migration')) {
     // Events keep theirs beside ours, where they were told to.

@@ -20,7 +20,7 @@ const groups = [
   ['requests', ['limits.', 'timeouts.']],
   ['data', ['storage_encryption_key', 'backups.', 'audit.', 'responses.', 'cache.']],
   ['access', ['api.']],
-  ['shared', ['redis_url', 'redis.']],
+  ['shared', ['database_url', 'redis_url', 'redis.']],
   ['events', ['events_private_networks', 'events.', 'alerts_commands_by_api', 'smtp_url', 'smtp_from']],
   ['tools', ['tools.', 'acp_commands', 'agents.']],
   ['accounting', ['models.', 'prices', 'tag_rules', 'header_tags.']],

@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../lib/error.ts';
 import { readRunFile } from '../../../run-file.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
@@ -26,7 +27,8 @@ export const storageRotateKeyCommand: Command = {
   ],
   run: async (_, context) => {
     const { io, now } = context;
-    const { dataDir, storageKey: secret } = await context.config();
+    const { database, dataDir, storageKey: secret } = await context.config();
+    if (database !== null) throw onServer();
     const oldSecret = (await context.variable('STORAGE_ENCRYPTION_KEY_OLD')) ?? null;
     const entry = { action: 'storage.rotate_key', target: null };
     const rotated = await audited(context, entry, () =>
@@ -54,3 +56,11 @@ export const storageRotateKeyCommand: Command = {
     return 0;
   },
 };
+
+function onServer(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'The key of a database on a server is not changed in place: move the state into a data directory with `gateway migrate-store --to sqlite`, change the key there, and move it back',
+    { param: 'DATABASE_URL' },
+  );
+}

@@ -1,0 +1,18 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * What a gateway is called among those that share a database: the same after a restart, and of no other. It is a file of
+ * the data directory, made by the first who asks.
+ * @throws the error of the file system
+ */
+export function nodeName(dataDir: string): string {
+  const path = join(dataDir, 'node.id');
+  try {
+    writeFileSync(path, `node_${randomBytes(9).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFileSync(path, 'utf8').trim();
+}

@@ -1,0 +1,31 @@
+import { migrations } from '../migrations/index.ts';
+import { postgresAddress } from './address.ts';
+import { reported } from './failure.ts';
+import { pendingMigrations } from './migrate.ts';
+import { openPool } from './pool.ts';
+
+/** What a look at the database found, without changing it. */
+export interface Looked {
+  place: string;
+  /** Migrations that the next start brings; all of them in an empty database. */
+  pending: readonly string[];
+  empty: boolean;
+}
+
+const LOOK_MS = 10_000;
+
+/** @throws GatewayError as opening it would */
+export async function lookAtPostgres(url: string): Promise<Looked> {
+  const address = postgresAddress(url);
+  const { place } = address;
+  const sql = openPool(address, { max: 1, statementMs: LOOK_MS, readOnly: true });
+  try {
+    const known = Object.keys(migrations);
+    const pending = await pendingMigrations(sql, known, { create: true, place });
+    return { place, pending, empty: pending.length === known.length };
+  } catch (error) {
+    throw reported(error, place);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}

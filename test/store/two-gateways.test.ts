@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { hasPostgres } from '../support/brokers/postgres.ts';
+import { postgresServer } from '../support/engines.ts';
+import { type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+
+const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
+const demo = { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] };
+
+describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () => {
+  const postgres = postgresServer();
+
+  it('serve the same keys, connections and ledger', async (test) => {
+    const env = { DATABASE_URL: await postgres.database(), STORAGE_ENCRYPTION_KEY: SECRET };
+    const start = async (keyName: string): Promise<RunningGateway> => {
+      const gateway = await startGateway({ env, keyName });
+      test.after(() => gateway.stop());
+      return gateway;
+    };
+    const one = await start('first');
+    const other = await start('second');
+    const asked = (gateway: RunningGateway, key: string) =>
+      gateway.ask('/v1/chat/completions', demo, { authorization: `Bearer ${key}` });
+    assert.equal((await asked(one, one.key)).status, 200);
+    assert.equal((await asked(other, one.key)).status, 200, 'made before its start');
+    await waitFor('the key of the other', async () => (await asked(one, other.key)).status === 200);
+    const made = (await one.manage('POST', '/api/keys', { name: 'third' })).json() as Record<string, string>;
+    const began = performance.now();
+    await waitFor('a key made over there', async () => (await asked(other, String(made['key']))).status === 200);
+    assert.ok(performance.now() - began < 1500, 'within a second, and what the machine adds');
+    await other.manage('DELETE', `/api/keys/${made['id']}`);
+    await waitFor('its removal', async () => (await asked(one, String(made['key']))).status === 401);
+    const rows = await other.entries();
+    assert.ok(new Set(rows.map(({ key_name }) => key_name)).size >= 2, 'one ledger');
+    const status = await other.cliJson('status');
+    assert.equal((status['keys'] as { total: number }).total, 2);
+    const doctor = await other.cli('doctor', '--json');
+    assert.match(doctor.stdout, /answers and is up to date/);
+    assert.match((await one.cli('backup')).stderr, /pg_dump/);
+    const everything = [one, other].map((gateway) => JSON.stringify(gateway.output())).join() + doctor.stdout;
+    assert.doesNotMatch(everything, new RegExp(SECRET));
+  });
+});
