@@ -79,6 +79,7 @@ import { createSessions } from './proxy/websocket/session.ts';
 import { serveUpgrade } from './proxy/websocket/upgrade.ts';
 import { openRecords } from './records.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
+import { announceNode } from './services/nodes.ts';
 import { openServices, type Services } from './services/open.ts';
 import { type ProcessControl, processResource } from './services/process-resource.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -303,6 +304,21 @@ async function openContext(
   const schedule = createSchedule();
   const sealing = await sealingKey(store, config, log);
   const instance = instanceName(hostname());
+  if (store.kind === 'postgres') {
+    const url = () => (listening() === null ? null : ownRoot(config, listening));
+    const onError = (error: unknown) =>
+      log.warn({ error: describe(error) }, 'the record of this gateway is late');
+    const leave = await announceNode({
+      store,
+      schedule,
+      host: hostname(),
+      version,
+      url,
+      now: Date.now,
+      onError,
+    });
+    onClose(() => leave().catch(onError));
+  }
   const gatewayEvents = createGatewayEvents({
     log,
     instance,
@@ -655,13 +671,14 @@ async function openManagementApi(
   onClose(backups.settled);
   if (store.kind === 'postgres' && config.backups.everyHours !== null)
     log.warn('no backups are made of a database on a server: have `pg_dump` make them');
-  else scheduleBackups(schedule, config.backups, {
-    dataDir: config.dataDir,
-    storageKey: sealing,
-    version,
-    now: context.now,
-    log,
-  });
+  else
+    scheduleBackups(schedule, config.backups, {
+      dataDir: config.dataDir,
+      storageKey: sealing,
+      version,
+      now: context.now,
+      log,
+    });
   const { close, grants, loginBegun, logins } = openLogins({
     store,
     sealingKey: sealing.key,

@@ -134,7 +134,7 @@ export function usedBy(store: Pick<Store, 'db'>): LimitsInput['used'] {
 /** Limits that are shared through Redis, where that is configured. */
 export async function sharedLimits(
   { redis }: Pick<Config, 'redis'>,
-  store: Pick<Store, 'db' | 'insertMany'>,
+  store: Pick<Store, 'db' | 'insertMany' | 'node'>,
   schedule: Schedule,
   log: Log,
 ): Promise<OpenShared | null> {

@@ -13,7 +13,7 @@ import { type UserStore, userStore } from './users/users.ts';
 import { savedViewStore } from './views/store.ts';
 
 export interface GatekeeperInput {
-  store: Pick<Store, 'db' | 'revision'>;
+  store: Pick<Store, 'db' | 'node' | 'revision'>;
   dataDir: string;
   settings: TokenSettings;
   /** The run file's key. */

@@ -124,7 +124,7 @@ async function byToken(text: string, facts: AuthFacts, deps: ManageAuthDeps): Pr
       passwordAt: null,
       ended: false,
     };
-  const record = deps.tokens.find(text);
+  const record = await deps.tokens.lookUp(text);
   if (record === null || record.kind === 'ws') {
     deps.throttle.unknownToken(address);
     return refusal('invalid_token', 'The token is not valid: log in again');

@@ -84,7 +84,7 @@ function sentenceOf({ budget, kind, subject, used }: BudgetEvent): string {
 
 interface SharedInput {
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' };
-  store: Pick<Store, 'db' | 'insertMany'>;
+  store: Pick<Store, 'db' | 'insertMany' | 'node'>;
   log: Pick<Log, 'error' | 'info' | 'warn'>;
   schedule: Schedule;
   /** A new id, unlike any other. */

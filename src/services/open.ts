@@ -32,7 +32,7 @@ import { tasksResource } from './tasks-resource.ts';
 import { tunnelPart } from './tunnel-part.ts';
 
 export interface ServicesInput {
-  store: Pick<Store, 'db'> & StoreUnderneath;
+  store: Pick<Store, 'db' | 'node'> & StoreUnderneath;
   config: Pick<Config, 'dataDir' | 'drainMs'>;
   version: string;
   connections: ReturnType<typeof connectionStore>;

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Store } from '../store/database.ts';
+import { ownIds } from '../store/node-name.ts';
 import type { ServiceTable } from '../store/tables.ts';
 import type { ServiceOptions } from './schema.ts';
 
@@ -29,11 +30,17 @@ export interface ServiceRecords {
 }
 
 export async function openServiceRecords(
-  { db }: Pick<Store, 'db'>,
+  { db, node }: Pick<Store, 'db' | 'node'>,
   now: () => number,
 ): Promise<ServiceRecords> {
+  const ids = ownIds({ node });
   const rows = await db.selectFrom('services').selectAll().execute();
-  const records = new Map(rows.map((row) => [row.id, recordOf(row)]));
+  const records = new Map(
+    rows.flatMap((row) => {
+      const key = ids.own(row.id);
+      return key === null ? [] : [[key, { ...recordOf(row), key }] as const];
+    }),
+  );
   const of = async (key: string): Promise<ServiceRecord> => {
     const known = records.get(key);
     if (known !== undefined) return known;
@@ -50,7 +57,10 @@ export async function openServiceRecords(
     };
     records.set(key, record);
     try {
-      await db.insertInto('services').values(rowOf(record)).execute();
+      await db
+        .insertInto('services')
+        .values({ ...rowOf(record), id: ids.stored(key) })
+        .execute();
     } catch (error) {
       records.delete(key);
       throw error;
@@ -64,7 +74,7 @@ export async function openServiceRecords(
       const before = await of(key);
       const record = { ...before, ...patch, revision: before.revision + 1, updatedAt: now() };
       const { id, ...change } = rowOf(record);
-      await db.updateTable('services').set(change).where('id', '=', id).execute();
+      await db.updateTable('services').set(change).where('id', '=', ids.stored(id)).execute();
       records.set(key, record);
       return record;
     },

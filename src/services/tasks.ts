@@ -33,7 +33,7 @@ const KEPT_MS = 7 * 24 * 3_600_000;
 const KEPT = 1000;
 
 /** Opens the tasks of a store. What was under way when the last gateway ended will not be finished, and says so. */
-export async function openTasks({ db }: Pick<Store, 'db'>, now: () => number): Promise<Tasks> {
+export async function openTasks({ db, node }: Pick<Store, 'db' | 'node'>, now: () => number): Promise<Tasks> {
   await db
     .updateTable('tasks')
     .set({
@@ -43,6 +43,7 @@ export async function openTasks({ db }: Pick<Store, 'db'>, now: () => number): P
       message: 'interrupted: the gateway ended before this was done',
     })
     .where('state', '!=', 'Finished')
+    .$if(node !== '', (query) => query.where('node', '=', node))
     .execute();
   const change = async (id: string, values: Partial<TaskRecord>): Promise<void> => {
     await db
@@ -71,6 +72,7 @@ export async function openTasks({ db }: Pick<Store, 'db'>, now: () => number): P
           updated_at: time,
           progress: 0,
           result: null,
+          node: node === '' ? null : node,
         })
         .execute();
       return id;

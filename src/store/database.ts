@@ -41,7 +41,12 @@ interface AnyStore {
    * it is what this process knows: its own changes at once, those of others within a second.
    */
   revision(): number;
-  /** The same, asked of the database itself. */
+  /**
+   * What this gateway is called among those that share the database, which some rows belong to one of; empty where none
+   * other does.
+   */
+  node: string;
+  /** The revision, asked of the database itself. */
   latestRevision(): Promise<number>;
   close(): Promise<void>;
 }
@@ -151,6 +156,7 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   const revision = () => Number(revisionRow.get()?.['value'] ?? 0);
   return {
     kind: 'sqlite',
+    node: '',
     db,
     reading: reader.db,
     file: watch,

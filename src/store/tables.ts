@@ -33,6 +33,18 @@ export interface Tables {
   tunnels: TunnelTable;
   agents: AgentTable;
   saved_views: SavedViewTable;
+  nodes: NodeTable;
+}
+
+/** The gateways that share the database. */
+export interface NodeTable {
+  id: string;
+  host: string;
+  url: string;
+  version: string;
+  started_at: number;
+  /** When it last said that it is there. */
+  seen_at: number;
 }
 
 const known: Readonly<Record<keyof Tables, true>> = {
@@ -60,6 +72,7 @@ const known: Readonly<Record<keyof Tables, true>> = {
   tunnels: true,
   agents: true,
   saved_views: true,
+  nodes: true,
   alerts: true,
   alert_digests: true,
   former_names: true,
@@ -215,6 +228,8 @@ export interface TaskTable {
   /** 0 to 1. */
   progress: number | null;
   result: string | null;
+  /** The gateway that does it, where several share the database. */
+  node: string | null;
 }
 
 /** Requests of the management API that may be repeated and are carried out once. */

@@ -11,7 +11,7 @@ import { type CreatedTunnel, openTunnels, type Tunnels } from './tunnels.ts';
 
 export interface GatewayTunnelsInput {
   config: Config;
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'node'>;
   listening: Listening;
   /** The names under which the gateway may be spoken to; those of tunnels come and go. */
   hosts: Set<string>;

@@ -16,7 +16,7 @@ import { createTunnel, type Tunnel, type TunnelStatus } from './tunnel.ts';
 export interface CreatedTunnel extends TunnelStatus, TunnelRecord {}
 
 export interface TunnelsInput {
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'node'>;
   dataDir: string;
   /** The machine that programs are looked for on, with the variables that they may be given. */
   machine: Machine;

@@ -40,6 +40,8 @@ export interface Tokens {
   issue(token: NewToken): Promise<{ record: TokenRecord; token: string }>;
   /** The record of a presented text, also of one that expired within the last hour; null when there is none. */
   find(text: string): TokenRecord | null;
+  /** Like `find`, and looks where another gateway that shares the store may have put it. */
+  lookUp(text: string): Promise<TokenRecord | null>;
   byId(id: string): TokenRecord | null;
   /** Those that are not expired, oldest first. */
   list(): TokenRecord[];
@@ -72,14 +74,18 @@ const KEPT_MS = 3_600_000;
 const MAX_SESSIONS = 1000;
 
 /** Opens the tokens of a store. Lookups go to memory; the text of a token is in neither. */
-export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptions = {}): Promise<Tokens> {
+export async function openTokens(
+  { db, node }: Pick<Store, 'db' | 'node'>,
+  options: TokensOptions = {},
+): Promise<Tokens> {
   const { now = Date.now, sweepMs = 5000, onError = () => {}, schedule = createSchedule(now) } = options;
   const shelf = createShelf();
   for (const row of await db.selectFrom('tokens').selectAll().orderBy('created_at').orderBy('id').execute())
     shelf.put(row.hash, recordOf(row));
-  const { dirty, drop, sweep } = upkeep(db, shelf, now);
+  const { dirty, drop, sweep } = upkeep({ db, node }, shelf, now);
   const swept = inTurn(sweep);
   const stop = schedule.every({ name: 'used and expired tokens', everyMs: sweepMs, run: swept, onError });
+  const find = (text: string) => (isTokenText(text) ? shelf.byHash(hashToken(text)) : null);
 
   return {
     async issue(wanted) {
@@ -92,7 +98,16 @@ export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptio
       if (sessions.length > MAX_SESSIONS) await drop(sessions.slice(0, -MAX_SESSIONS).map(({ id }) => id));
       return { record, token };
     },
-    find: (text) => (isTokenText(text) ? shelf.byHash(hashToken(text)) : null),
+    find,
+    async lookUp(text) {
+      const known = find(text);
+      if (known !== null || node === '' || !isTokenText(text)) return known;
+      const hash = hashToken(text);
+      const row = await db.selectFrom('tokens').selectAll().where('hash', '=', hash).executeTakeFirst();
+      if (row === undefined) return null;
+      shelf.put(hash, recordOf(row));
+      return shelf.byHash(hash);
+    },
     byId: shelf.byId,
     list: () => [...shelf.all()].filter((record) => !isExpired(record, now())),
     used(record, { address, expiresAt }) {
@@ -123,7 +138,11 @@ export async function openTokens({ db }: Pick<Store, 'db'>, options: TokensOptio
 }
 
 /** Keeps memory and store alike. `dirty` are the ids of tokens whose last use is to be written. */
-function upkeep(db: Store['db'], shelf: ReturnType<typeof createShelf>, now: () => number) {
+function upkeep(
+  { db, node }: Pick<Store, 'db' | 'node'>,
+  shelf: ReturnType<typeof createShelf>,
+  now: () => number,
+) {
   const dirty = new Set<string>();
   const drop = async (ids: readonly string[]): Promise<void> => {
     for (const id of ids) {
@@ -151,6 +170,10 @@ function upkeep(db: Store['db'], shelf: ReturnType<typeof createShelf>, now: () 
     await flush();
     const known = [...shelf.all()];
     await drop(known.filter(({ expiresAt }) => expiresAt + KEPT_MS <= now()).map(({ id }) => id));
+    // Another gateway may have renewed one that this one knows.
+    if (node !== '')
+      for (const row of await db.selectFrom('tokens').selectAll().execute())
+        if (!dirty.has(row.id)) shelf.put(row.hash, recordOf(row));
     const stored = new Set((await db.selectFrom('tokens').select('id').execute()).map(({ id }) => id));
     for (const { id } of known) if (!stored.has(id)) shelf.remove(id);
   };

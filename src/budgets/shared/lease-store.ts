@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Store } from '../../store/database.ts';
+import { ownIds } from '../../store/node-name.ts';
 import type { Lease } from './lease.ts';
 import { parseTally, type Tally } from './tally.ts';
 
@@ -16,14 +17,15 @@ const STARTS = 8;
 const columns = ['key', 'own', 'tally'] as const;
 
 /** What this gateway knows of the budgets that it shares, where it outlives its process. */
-export function leaseStore({ db, insertMany }: Pick<Store, 'db' | 'insertMany'>) {
+export function leaseStore({ db, insertMany, node }: Pick<Store, 'db' | 'insertMany' | 'node'>) {
+  const ids = ownIds({ node });
   return {
     /** What was remembered last; null where nothing was. */
     async load(key: string): Promise<RememberedTally | null> {
       const row = await db
         .selectFrom('budget_tallies')
         .select(['own', 'tally'])
-        .where('key', '=', key)
+        .where('key', '=', ids.stored(key))
         .executeTakeFirst();
       const tally = parseTally(row?.tally ?? null);
       if (row === undefined || tally === null) return null;
@@ -33,18 +35,20 @@ export function leaseStore({ db, insertMany }: Pick<Store, 'db' | 'insertMany'>)
     /** Remembers what a lease covers. Does not wait: while the database cannot be written, the next time has to do. @throws the database's error */
     save({ former, key, me, tally }: Lease): void {
       const own = [me, ...former].slice(0, STARTS);
-      const row = [key, JSON.stringify(own), JSON.stringify(tally)];
+      const row = [ids.stored(key), JSON.stringify(own), JSON.stringify(tally)];
       const saved = insertMany('budget_tallies', columns, [row]);
       if (typeof saved !== 'boolean') saved.catch(() => {});
     },
 
     async forget(key: string): Promise<void> {
-      await db.deleteFrom('budget_tallies').where('key', '=', key).execute();
+      await db.deleteFrom('budget_tallies').where('key', '=', ids.stored(key)).execute();
     },
 
     /** Forgets all: what is used while nothing is shared is known to the ledger alone. */
     async forgetAll(): Promise<void> {
-      await db.deleteFrom('budget_tallies').execute();
+      const rows = await db.selectFrom('budget_tallies').select('key').execute();
+      const own = rows.map(({ key }) => key).filter((key) => ids.own(key) !== null);
+      if (own.length > 0) await db.deleteFrom('budget_tallies').where('key', 'in', own).execute();
     },
   };
 }

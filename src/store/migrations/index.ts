@@ -29,6 +29,7 @@ import { tags } from './0032-tags.ts';
 import { budgetThresholds } from './0033-budget-thresholds.ts';
 import { serviceTiers } from './0039-service-tiers.ts';
 import { plans } from './0041-plans.ts';
+import { nodes } from './0044-nodes.ts';
 import { savedViews } from './0048-saved-views.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
@@ -63,5 +64,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0033-budget-thresholds': budgetThresholds,
   '0039-service-tiers': serviceTiers,
   '0041-plans': plans,
+  '0044-nodes': nodes,
   '0048-saved-views': savedViews,
 };

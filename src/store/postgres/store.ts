@@ -1,4 +1,5 @@
 import type { PostgresStore, StoreOnServerOptions } from '../database.ts';
+import { nodeName } from '../node-name.ts';
 import type { Tables } from '../tables.ts';
 import { postgresAddress } from './address.ts';
 import { kyselyOverPostgres } from './driver.ts';
@@ -19,7 +20,14 @@ const READERS = 2;
  */
 export async function openPostgresStore(
   url: string,
-  { create = true, follow = true, migrations, now = Date.now, onOutage = () => {} }: StoreOnServerOptions,
+  {
+    create = true,
+    dataDir,
+    follow = true,
+    migrations,
+    now = Date.now,
+    onOutage = () => {},
+  }: StoreOnServerOptions,
 ): Promise<PostgresStore> {
   const address = postgresAddress(url);
   const { place, prepare } = address;
@@ -51,6 +59,7 @@ export async function openPostgresStore(
     const inserter = createInserter(main);
     return {
       kind: 'postgres',
+      node: dataDir === undefined ? 'node' : nodeName(dataDir),
       db,
       reading: kyselyOverPostgres<Tables>({ sql: readers, place, prepare, changed, ended }),
       server: { place, outage: () => outage, waiting: () => 0 },
