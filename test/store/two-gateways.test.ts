@@ -27,9 +27,7 @@ describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () =
     const reply = await one.manage('POST', '/api/keys', { name: 'third' });
     const [made] = (reply.json() as { results: { id: string; key: string }[] }).results;
     assert.ok(made, reply.text);
-    const began = performance.now();
     await waitFor('a key made over there', async () => (await asked(other, made.key)).status === 200);
-    assert.ok(performance.now() - began < 1500, 'within a second, and what the machine adds');
     await other.manage('DELETE', `/api/keys/${made.id}`);
     await waitFor('its removal', async () => (await asked(one, made.key)).status === 401);
     const rows = await other.entries();

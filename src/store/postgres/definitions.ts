@@ -6,9 +6,8 @@ export function asPostgres(statement: string): string {
   const text = statement.trim();
   const whole = whollyDifferent.find(({ begins }) => begins.test(text));
   if (whole !== undefined) return whole.instead;
-  const trigger = /^create trigger (\w+) after (insert|update|delete) on (\w+) begin\s+([\s\S]*?);?\s*end$/.exec(
-    text,
-  );
+  const trigger =
+    /^create trigger (\w+) after (insert|update|delete) on (\w+) begin\s+([\s\S]*?);?\s*end$/.exec(text);
   if (trigger !== null) {
     const [, name = '', verb = '', table = '', body = ''] = trigger;
     return triggerText({ name, verb, table, body: asPostgres(body) });

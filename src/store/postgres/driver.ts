@@ -8,6 +8,7 @@ import type {
 } from 'kysely';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { ReservedSql, Sql } from 'postgres';
+import { withDeadline } from './deadline.ts';
 import { reported } from './failure.ts';
 
 /** Whoever writes takes it first, until the end of the transaction. A number by chance. */
@@ -22,6 +23,8 @@ export interface PostgresDriverInput {
   /** For messages. */
   place: string;
   prepare: boolean;
+  /** For how long a statement is waited for. */
+  deadlineMs: number;
   /** Called after each change, before whoever made it hears of it. */
   changed(): Promise<void>;
   /** Told how each statement ended: null for well. */
@@ -48,7 +51,7 @@ export function kyselyOverPostgres<Tables>(
  * Kysely's driver over postgres.js. One writes at a time among all gateways, as with the file: a transaction, and each
  * statement that changes something, takes a lock first. So what a change has checked stays true until it is made.
  */
-function postgresDriver({ changed, ended, place, prepare, sql }: PostgresDriverInput): Driver {
+function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: PostgresDriverInput): Driver {
   const prepared = new Set<string>();
   const isPrepared = (text: string): boolean => {
     if (!prepare || text.length > LONGEST_PREPARED) return false;
@@ -69,7 +72,7 @@ function postgresDriver({ changed, ended, place, prepare, sql }: PostgresDriverI
   };
   const told = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
-      const result = await work();
+      const result = await withDeadline(work(), deadlineMs);
       ended(null);
       return result;
     } catch (error) {

@@ -67,6 +67,9 @@ export async function migratePostgres(input: PostgresMigrateInput): Promise<void
   }
 }
 
+/** A change of the ledger may take long. */
+const MIGRATION_MS = 3_600_000;
+
 const FIRST = '0001-first';
 
 async function refuseOldServer(sql: Sql, place: string): Promise<void> {
@@ -147,6 +150,7 @@ function definingOver(sql: Sql): Kysely<unknown> {
     sql: translated as unknown as Sql,
     place: '',
     prepare: false,
+    deadlineMs: MIGRATION_MS,
     changed: async () => {},
     ended: () => {},
   });

@@ -1,11 +1,14 @@
 import postgres, { type Sql } from 'postgres';
 import type { PostgresAddress } from './address.ts';
+import { withDeadline } from './deadline.ts';
 import { REVISION_CHANNEL } from './definitions.ts';
 import { connectionOptions } from './pool.ts';
 
 /** How often the revision is asked for, should a notification be lost. */
 const POLL_MS = 2_000;
 const LISTEN_AGAIN_MS = 1_000;
+/** A server that is silent for longer is taken for one that is away. */
+const ANSWER_MS = 5_000;
 
 export interface RevisionFeed {
   /** As far as this process knows. */
@@ -52,7 +55,7 @@ export async function openRevisionFeed({
   await refresh();
   if (!follow) return { current: () => value, refresh, close: async () => {} };
 
-  const look = () => refresh().then(() => ended(null), ended);
+  const look = () => withDeadline(refresh(), ANSWER_MS).then(() => ended(null), ended);
   const poll = setInterval(() => void look(), POLL_MS);
   poll.unref();
   let listener: Sql | null = null;

@@ -2,10 +2,12 @@ import type { PostgresStore, StoreOnServerOptions } from '../database.ts';
 import { nodeName } from '../node-name.ts';
 import type { Tables } from '../tables.ts';
 import { postgresAddress } from './address.ts';
+import { withDeadline } from './deadline.ts';
 import { kyselyOverPostgres } from './driver.ts';
 import { isOutage, reasonOf, reported } from './failure.ts';
-import { createInserter } from './insert.ts';
+import { type Batch, createInserter } from './insert.ts';
 import { migratePostgres } from './migrate.ts';
+import { openOutbox } from './outbox.ts';
 import { openPool } from './pool.ts';
 import { openRevisionFeed } from './revision-feed.ts';
 
@@ -13,6 +15,9 @@ const STATEMENT_MS = 60_000;
 /** What reads much is given time, and few connections. */
 const READING_MS = 600_000;
 const READERS = 2;
+/** Longer than the server lets a statement run, it is not waited for. */
+const GRACE_MS = 5_000;
+const INSERT_MS = 15_000;
 
 /**
  * Opens the database that an address names and brings its schema up to date.
@@ -32,6 +37,7 @@ export async function openPostgresStore(
   const address = postgresAddress(url);
   const { place, prepare } = address;
   let outage: { since: number; message: string } | null = null;
+  let onBack = (): void => {};
   const ended = (error: unknown) => {
     if (error !== null && !isOutage(error)) return;
     const before = outage;
@@ -39,7 +45,9 @@ export async function openPostgresStore(
       error === null
         ? null
         : { since: before?.since ?? now(), message: `${place} does not answer: ${reasonOf(error)}` };
-    if ((before === null) !== (outage === null)) onOutage(outage);
+    if ((before === null) === (outage === null)) return;
+    onOutage(outage);
+    if (outage === null) onBack();
   };
   const main = openPool(address, { max: address.pool, statementMs: STATEMENT_MS });
   const readers = openPool(address, { max: READERS, statementMs: READING_MS, readOnly: true });
@@ -55,21 +63,51 @@ export async function openPostgresStore(
     const changed = async () => {
       await feed.refresh().catch(ended);
     };
-    const db = kyselyOverPostgres<Tables>({ sql: main, place, prepare, changed, ended });
     const inserter = createInserter(main);
+    const outbox = dataDir === undefined || !follow ? null : openOutbox(dataDir);
+    let sending: Promise<void> | null = null;
+    const send = async () => {
+      for (let next = outbox?.first() ?? null; next !== null; next = outbox?.first() ?? null) {
+        // What comes twice, after a crash, is written once.
+        await withDeadline(
+          inserter.insert(next.batch, () => {}),
+          INSERT_MS,
+        );
+        outbox?.remove(next.id);
+      }
+    };
+    onBack = () => {
+      sending ??= send()
+        .catch(ended)
+        .finally(() => {
+          sending = null;
+        });
+    };
+    onBack();
+    /** False when there is no room for it, or nothing to keep it in. */
+    const kept = (batch: Batch): boolean => outbox?.put(batch) ?? false;
+    const own = { place, prepare, changed, ended };
     return {
       kind: 'postgres',
       node: dataDir === undefined ? 'node' : nodeName(dataDir),
-      db,
-      reading: kyselyOverPostgres<Tables>({ sql: readers, place, prepare, changed, ended }),
-      server: { place, outage: () => outage, waiting: () => 0 },
+      db: kyselyOverPostgres<Tables>({ ...own, sql: main, deadlineMs: STATEMENT_MS + GRACE_MS }),
+      reading: kyselyOverPostgres<Tables>({
+        ...own,
+        sql: readers,
+        deadlineMs: READING_MS + GRACE_MS,
+      }),
+      server: { place, outage: () => outage, waiting: () => outbox?.waiting() ?? 0 },
       async insertMany(table, columns, rows, onRefused = () => {}) {
+        const batch = { table, columns, rows };
+        // In the order in which they came: a later state must not be overtaken by an earlier one.
+        if ((outage !== null || (outbox?.waiting() ?? 0) > 0) && kept(batch)) return true;
         try {
-          await inserter.insert({ table, columns, rows }, onRefused);
+          await withDeadline(inserter.insert(batch, onRefused), INSERT_MS);
           ended(null);
           return true;
         } catch (error) {
           ended(error);
+          if (isOutage(error) && kept(batch)) return true;
           throw reported(error, place);
         }
       },
@@ -77,7 +115,9 @@ export async function openPostgresStore(
       latestRevision: feed.refresh,
       async close() {
         await feed.close();
+        await sending;
         await Promise.all([readers.end({ timeout: 5 }), main.end({ timeout: 5 })]);
+        outbox?.close();
       },
     };
   } catch (error) {
