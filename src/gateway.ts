@@ -86,6 +86,7 @@ import type { Snapshot } from './snapshot.ts';
 import { openSnapshots, sealingKey, sharedLimits, storedSettings } from './state.ts';
 import type { Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
+import { refuseUnfinishedMove } from './store/move/move.ts';
 import { openStoreAt } from './store/open.ts';
 import { type AccessLog, createAccessLog, type ServedRequest } from './telemetry/access-log.ts';
 import type { MeasuredConnection } from './telemetry/metrics/account-metrics.ts';
@@ -301,6 +302,7 @@ async function openContext(
     onWait: () => log.warn('another process has locked the database; writes wait until it is unlocked'),
   });
   onClose(() => store.close());
+  await refuseUnfinishedMove(store);
   const schedule = createSchedule();
   const sealing = await sealingKey(store, config, log);
   const instance = instanceName(hostname());

@@ -304,6 +304,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
   {
+    name: 'migrate-store',
+    summary: 'Move the state between the data directory and PostgreSQL',
+    load: async () => (await import('./migrate-store.ts')).migrateStoreCommand,
+  },
+  {
     name: 'auth export',
     summary: 'Print the stored credentials in plain text',
     load: async () => (await import('./auth/export.ts')).authExportCommand,

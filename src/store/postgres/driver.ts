@@ -9,6 +9,7 @@ import type {
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { ReservedSql, Sql } from 'postgres';
 import { withDeadline } from './deadline.ts';
+import { storable } from '../storable.ts';
 import { reported } from './failure.ts';
 
 /** Whoever writes takes it first, until the end of the transaction. A number by chance. */
@@ -156,8 +157,4 @@ function sent(sql: Sql, value: unknown) {
   // A whole number is of the type that its place asks for.
   if (typeof value === 'number' && !Number.isInteger(value)) return sql.typed(value, FLOAT8) as never;
   return value as never;
-}
-
-export function storable(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '\uFFFD');
 }
