@@ -350,8 +350,8 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     authRequired: auth.value,
     storageKey: storageSecret(storageKey),
     redis: redisFrom(env['REDIS_URL'], file.redis),
-    database: postgresUrl(env, 'DATABASE_URL'),
-    sharedEventDatabase: postgresUrl(env, 'EVENTS_DATABASE_URL'),
+    database: postgresUrl('DATABASE_URL', env['DATABASE_URL']),
+    sharedEventDatabase: postgresUrl('EVENTS_DATABASE_URL', env['EVENTS_DATABASE_URL']),
     eventStorage: {
       localFolder: env['EVENTS_LFS_DIR'] || null,
       distributedUrl: env['EVENTS_DFS_URL'] || null,
@@ -478,8 +478,7 @@ function redisFrom(url: string | undefined, file: ConfigFile['redis']): Config['
 }
 
 /** @throws GatewayError for what is no address of PostgreSQL; it is not repeated, for it may hold a password */
-function postgresUrl(env: NonNullable<ConfigInput['env']>, name: string): string | null {
-  const url = env[name];
+function postgresUrl(name: string, url: string | undefined): string | null {
   if (url === undefined || url === '') return null;
   if (/^postgres(?:ql)?:\/\//.test(url) && URL.canParse(url)) return url;
   const message = `${name} must look like postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
@@ -566,7 +565,7 @@ export function storageSecretOf(env: NonNullable<ConfigInput['env']> = process.e
 
 /** DATABASE_URL alone, which does not depend on `config.json`. @throws GatewayError for what is no address */
 export function databaseUrlOf(env: NonNullable<ConfigInput['env']> = process.env): string | null {
-  return postgresUrl(env, 'DATABASE_URL');
+  return postgresUrl('DATABASE_URL', env['DATABASE_URL']);
 }
 
 function dataDirectory(env: NonNullable<ConfigInput['env']>, flag: string | undefined): Picked<string> {

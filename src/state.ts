@@ -122,7 +122,7 @@ export async function openSnapshots(input: SnapshotsInput) {
 }
 
 /** What the ledger has of whatever a budget is about. */
-export function usedBy(store: Pick<Store, 'db'>): LimitsInput['used'] {
+export function usedBy(store: Pick<Store, 'db' | 'kind'>): LimitsInput['used'] {
   return ({ scope, subject, ...query }) => {
     const tag = tagOf({ scope, subject });
     if (tag !== null) return usedParts(store, { ...query, only: { tag } });

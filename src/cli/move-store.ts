@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { GatewayError } from '../lib/error.ts';
+import { makeFolder } from '../lib/folder.ts';
 import { databasePath, type Store } from '../store/database.ts';
 import { acquireDataDir, type Owner } from '../store/lock.ts';
 import { type Moved, moveStore } from '../store/move/move.ts';
@@ -36,6 +37,7 @@ export async function moveStoreTo(input: MoveStoreInput): Promise<MovedStore> {
   const { place } = postgresAddress(url);
   if (direction === 'to postgres' && !existsSync(file))
     throw new GatewayError('not_found', `There is no database at ${file}, so nothing to move`);
+  makeFolder(dataDir);
   const lock = await acquireDataDir(dataDir, owner);
   const opened: Store[] = [];
   try {

@@ -30,7 +30,10 @@ async function filled(test: TestContext, dataDir: string): Promise<Store> {
   });
   await (await openServiceRecords(store, () => 1000)).update('data-plane', { desired: 'stopped' });
   const config = { text: 'x', created_at: 1, author: 'a', via: 'file' } as const;
-  await store.db.insertInto('event_configs').values({ number: 7, ...config }).execute();
+  await store.db
+    .insertInto('event_configs')
+    .values({ number: 7, ...config })
+    .execute();
   const writer = createWriter(store, { flushMs: 3_600_000 });
   const ledger = createLedger(writer);
   for (let index = 0; index < REQUESTS; index += 1)
@@ -42,7 +45,11 @@ async function filled(test: TestContext, dataDir: string): Promise<Store> {
         errorMessage: index === 5 ? 'half \ud800 and \0' : null,
       }),
     );
-  writer.push('responses', ['id', 'key_id', 'created_at', 'connection_id', 'model', 'bytes', 'input', 'response', 'sealed'], ['r', 'k', 1, 'c', 'm', 3, '', '', new Uint8Array([0, 255, 7])]);
+  writer.push(
+    'responses',
+    ['id', 'key_id', 'created_at', 'connection_id', 'model', 'bytes', 'input', 'response', 'sealed'],
+    ['r', 'k', 1, 'c', 'm', 3, '', '', new Uint8Array([0, 255, 7])],
+  );
   await writer.stop();
   return store;
 }
@@ -72,7 +79,10 @@ describe('moving a store', { skip: !hasPostgres }, () => {
     });
     await assert.rejects(cut, /cut off/);
     await assert.rejects(refuseUnfinishedMove(server), /only a part of the state of here/);
-    await assert.rejects(moveStore({ from, to: server, source: 'there', progress: quiet }), /part of the state of here/);
+    await assert.rejects(
+      moveStore({ from, to: server, source: 'there', progress: quiet }),
+      /part of the state of here/,
+    );
     const moved = await moveStore({ from, to: server, source: 'here', progress: quiet });
     assert.deepEqual(
       [moved['requests'], moved['keys'], moved['budgets'], moved['responses'], moved['services']],
@@ -83,7 +93,11 @@ describe('moving a store', { skip: !hasPostgres }, () => {
     const services = await openServiceRecords(server, () => 1);
     assert.equal(services.known('data-plane')?.desired, 'stopped');
     const config = { text: 'y', created_at: 2, author: 'a', via: 'file' } as const;
-    const { number } = await server.db.insertInto('event_configs').values(config).returning('number').executeTakeFirstOrThrow();
+    const { number } = await server.db
+      .insertInto('event_configs')
+      .values(config)
+      .returning('number')
+      .executeTakeFirstOrThrow();
     assert.equal(number, 8);
 
     const back = await openStore(temporaryFolder(test));

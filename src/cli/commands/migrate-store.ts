@@ -19,16 +19,26 @@ export const migrateStoreCommand: Command = {
   about:
     'Needs all gateways stopped. Copies keys, connections, settings, ledger and all else between the file in the data directory and a PostgreSQL database, and compares each row after it was written. The source stays as it is. A command that was cut off goes on where it was. A password is read from DATABASE_URL or PGPASSWORD, never from the command line.',
   examples: [
-    { command: 'gateway migrate-store --to postgres', does: 'from DATA_DIR into the database of DATABASE_URL' },
-    { command: 'gateway migrate-store --to postgres://modelgate@db.example/modelgate', does: 'with PGPASSWORD' },
-    { command: 'gateway migrate-store --to sqlite --json', does: 'from the database of DATABASE_URL into DATA_DIR' },
+    {
+      command: 'gateway migrate-store --to postgres',
+      does: 'from DATA_DIR into the database of DATABASE_URL',
+    },
+    {
+      command: 'gateway migrate-store --to postgres://modelgate@db.example/modelgate',
+      does: 'with PGPASSWORD',
+    },
+    {
+      command: 'gateway migrate-store --to sqlite --json',
+      does: 'from the database of DATABASE_URL into DATA_DIR',
+    },
   ],
   run: async (options, context) => {
     const { io, now } = context;
     const where = options.text('to');
     if (where === undefined) throw usageError('Say where to: --to postgres, or --to sqlite');
     const direction = where === 'sqlite' ? 'to sqlite' : 'to postgres';
-    const url = where === 'sqlite' || where === 'postgres' ? await configured(context) : await named(where, context);
+    const url =
+      where === 'sqlite' || where === 'postgres' ? await configured(context) : await named(where, context);
     const dataDir = await context.dataDir();
     const moved = await moveStoreTo({
       dataDir,
@@ -37,7 +47,8 @@ export const migrateStoreCommand: Command = {
       now,
       owner: () => readRunFile(dataDir),
       progress(table, rows, done) {
-        if (rows > 0) io.note(done ? `${table}: ${count(rows, 'row')}, all as they were` : `${table}: ${rows} …`);
+        if (rows > 0)
+          io.note(done ? `${table}: ${count(rows, 'row')}, all as they were` : `${table}: ${rows} …`);
       },
     });
     const { from, tables, to } = moved;
@@ -47,7 +58,10 @@ export const migrateStoreCommand: Command = {
         ? 'Start the gateway with DATABASE_URL and STORAGE_ENCRYPTION_KEY, or with the storage.key that is here.'
         : 'Start the gateway without DATABASE_URL.',
     );
-    io.result({ moved: true, from, to, rows, tables }, () => `Moved ${count(rows, 'row')} from ${from} to ${to}.`);
+    io.result(
+      { moved: true, from, to, rows, tables },
+      () => `Moved ${count(rows, 'row')} from ${from} to ${to}.`,
+    );
     return 0;
   },
 };

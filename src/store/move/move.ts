@@ -41,7 +41,11 @@ export async function moveStore({ from, progress, source, to }: MoveInput): Prom
 
 /** @throws GatewayError for a store that a move was cut off in: it has a part of another's state */
 export async function refuseUnfinishedMove({ db }: Pick<Store, 'db'>): Promise<void> {
-  const note = await db.selectFrom('settings').select('value').where('name', '=', MOVE_SETTING).executeTakeFirst();
+  const note = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', MOVE_SETTING)
+    .executeTakeFirst();
   if (note === undefined) return;
   throw new GatewayError(
     'invalid_request',
@@ -50,7 +54,11 @@ export async function refuseUnfinishedMove({ db }: Pick<Store, 'db'>): Promise<v
 }
 
 async function beginMove({ db }: Store, source: string): Promise<void> {
-  const note = await db.selectFrom('settings').select('value').where('name', '=', MOVE_SETTING).executeTakeFirst();
+  const note = await db
+    .selectFrom('settings')
+    .select('value')
+    .where('name', '=', MOVE_SETTING)
+    .executeTakeFirst();
   if (note?.value === source) return;
   if (note !== undefined)
     throw new GatewayError(
@@ -91,9 +99,7 @@ async function copy(table: MovedTable, { from, progress, to }: Omit<MoveInput, '
     const last = read.at(-1);
     if (last === undefined) return;
     after = last;
-    const carried = read
-      .map((row) => carriedRow(table, row, from, to))
-      .filter((row) => row !== null);
+    const carried = read.map((row) => carriedRow(table, row, from, to)).filter((row) => row !== null);
     await write(table, to, carried);
     rows += read.length;
     batches += 1;
@@ -127,7 +133,8 @@ async function write({ key, name }: MovedTable, to: Store, rows: readonly Stored
 
 const BUSY_PAUSE_MS = 20;
 
-const placeOf = (key: readonly string[], row: StoredRow): string => key.map((column) => row[column]).join(' ');
+const placeOf = (key: readonly string[], row: StoredRow): string =>
+  key.map((column) => row[column]).join(' ');
 
 /** Reads both stores in the same order, and compares row for row. @returns how many there are */
 async function compare(table: MovedTable, from: Store, to: Store): Promise<number> {

@@ -73,7 +73,9 @@ export function canonical(row: StoredRow): string {
     .map((name) => {
       const value = row[name] ?? null;
       if (typeof value === 'string') return [name, storable(value)];
-      return value instanceof Uint8Array ? [name, { hex: Buffer.from(value).toString('hex') }] : [name, value];
+      return value instanceof Uint8Array
+        ? [name, { hex: Buffer.from(value).toString('hex') }]
+        : [name, value];
     });
   return JSON.stringify(members);
 }

@@ -8,12 +8,12 @@ import type {
 } from 'kysely';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { ReservedSql, Sql } from 'postgres';
-import { withDeadline } from './deadline.ts';
 import { storable } from '../storable.ts';
+import { withDeadline } from './deadline.ts';
 import { reported } from './failure.ts';
 
 /** Whoever writes takes it first, until the end of the transaction. A number by chance. */
-export const WRITERS_LOCK = 7_348_910_228;
+const WRITERS_LOCK = 7_348_910_228;
 
 /** Statements that a connection keeps prepared; those that come later are parsed each time. */
 const MOST_PREPARED = 500;

@@ -60,7 +60,7 @@ export function reported(error: unknown, place: string): unknown {
   );
 }
 
-export function unreachable(place: string, cause: unknown): GatewayError {
+function unreachable(place: string, cause: unknown): GatewayError {
   return new GatewayError(
     'database_unreachable',
     `The database ${place} does not answer (${reasonOf(cause)}): look after the server, the network between, and DATABASE_URL`,

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Store, Value } from '../database.ts';
-import type { Tables } from '../tables.ts';
 import { storable } from '../storable.ts';
+import type { Tables } from '../tables.ts';
 import { isRowFault } from './failure.ts';
 import { ledgerPartitions, type Partitions } from './partitions.ts';
 
