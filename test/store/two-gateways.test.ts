@@ -37,6 +37,27 @@ describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () =
     const doctor = await other.cli('doctor', '--json');
     assert.match(doctor.stdout, /answers and is up to date/);
     assert.match((await one.cli('backup')).stderr, /pg_dump/);
+
+    const before = rows.length;
+    await postgres.server().kill();
+    for (const gateway of [one, other]) assert.equal((await asked(gateway, gateway.key)).status, 200);
+    await waitFor('the outage', () => one.output().stderr.includes('the database does not answer'));
+    const ready = await one.send({ method: 'GET', path: '/readyz' });
+    assert.equal(ready.status, 200, ready.text);
+    const refused = await one.manage('POST', '/api/keys', { name: 'fourth' });
+    assert.deepEqual([refused.status, /database_unreachable/.test(refused.text)], [503, true], refused.text);
+    await postgres.server().start();
+    await waitFor('what was asked meanwhile', async () =>
+      one.entries().then(
+        (all) => all.length >= before + 2,
+        () => false,
+      ),
+    );
+    const ids = (await other.entries()).map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length, 'each once');
+    await waitFor('the end of the outage', async () =>
+      [one, other].every((gateway) => gateway.output().stderr.includes('the database answers again')),
+    );
     const everything = [one, other].map((gateway) => JSON.stringify(gateway.output())).join() + doctor.stdout;
     assert.doesNotMatch(everything, new RegExp(SECRET));
   });

@@ -7,10 +7,11 @@ import type {
   TransactionSettings,
 } from 'kysely';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
-import type { ReservedSql, Sql } from 'postgres';
+import type { Sql } from 'postgres';
 import { storable } from '../storable.ts';
 import { withDeadline } from './deadline.ts';
 import { reported } from './failure.ts';
+import { type OpenTransaction, openTransaction } from './transaction.ts';
 
 /** Whoever writes takes it first, until the end of the transaction. A number by chance. */
 const WRITERS_LOCK = 7_348_910_228;
@@ -20,7 +21,8 @@ const MOST_PREPARED = 500;
 const LONGEST_PREPARED = 4_000;
 
 export interface PostgresDriverInput {
-  sql: Sql;
+  /** The connections as they are now. */
+  sql(): Sql;
   /** For messages. */
   place: string;
   prepare: boolean;
@@ -61,10 +63,13 @@ function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: Pos
     prepared.add(text);
     return true;
   };
-  const run = async <Row>(on: Pick<Sql, 'unsafe'>, { parameters, sql: text }: CompiledQuery) => {
+  const run = async <Row>(
+    on: Pick<Sql, 'unsafe'>,
+    { parameters, sql: text }: CompiledQuery,
+  ): Promise<QueryResult<Row>> => {
     const rows = await on.unsafe(
       text,
-      parameters.map((value) => sent(sql, value)),
+      parameters.map((value) => sent(sql(), value)),
       {
         prepare: isPrepared(text),
       },
@@ -81,24 +86,28 @@ function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: Pos
       throw reported(error, place);
     }
   };
-  const reserved = new WeakMap<DatabaseConnection, ReservedSql>();
-  const reservedBy = (connection: DatabaseConnection): ReservedSql => {
-    const own = reserved.get(connection);
-    if (own === undefined) throw new Error('no transaction is open on this connection');
-    return own;
+  const begin = () => openTransaction(sql(), `select pg_advisory_xact_lock(${WRITERS_LOCK})`);
+  const open = new WeakMap<DatabaseConnection, OpenTransaction>();
+  /** One statement as a transaction. */
+  const write = async <Row>(query: CompiledQuery) => {
+    const transaction = await begin();
+    let result: QueryResult<Row>;
+    try {
+      result = await run<Row>(transaction, query);
+    } catch (error) {
+      await transaction.end('rollback').catch(() => {});
+      throw error;
+    }
+    await transaction.end('commit');
+    return result;
   };
   const connect = (): DatabaseConnection => {
     const connection: DatabaseConnection = {
       async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-        const own = reserved.get(connection);
-        if (own !== undefined) return told(() => run<Row>(own, query));
-        if (isReading(query)) return told(() => run<Row>(sql, query));
-        const result = await told(() =>
-          sql.begin(async (transaction) => {
-            await transaction.unsafe(`select pg_advisory_xact_lock(${WRITERS_LOCK})`);
-            return run<Row>(transaction, query);
-          }),
-        );
+        const transaction = open.get(connection);
+        if (transaction !== undefined) return told(() => run<Row>(transaction, query));
+        if (isReading(query)) return told(() => run<Row>(sql(), query));
+        const result = await told(() => write<Row>(query));
         await changed();
         return result;
       },
@@ -109,27 +118,15 @@ function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: Pos
     return connection;
   };
   const end = async (connection: DatabaseConnection, word: 'commit' | 'rollback'): Promise<void> => {
-    const own = reservedBy(connection);
-    reserved.delete(connection);
-    try {
-      await told(() => own.unsafe(word));
-    } finally {
-      own.release();
-    }
+    const transaction = open.get(connection);
+    open.delete(connection);
+    await told(async () => transaction?.end(word));
   };
   return {
     init: async () => {},
     acquireConnection: async () => connect(),
     async beginTransaction(connection: DatabaseConnection, _settings: TransactionSettings) {
-      const own = await told(async () => sql.reserve());
-      try {
-        await told(() => own.unsafe(`begin; select pg_advisory_xact_lock(${WRITERS_LOCK})`));
-      } catch (error) {
-        await own.unsafe('rollback').catch(() => {});
-        own.release();
-        throw error;
-      }
-      reserved.set(connection, own);
+      open.set(connection, await told(begin));
     },
     async commitTransaction(connection) {
       await end(connection, 'commit');

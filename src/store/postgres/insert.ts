@@ -25,9 +25,9 @@ export interface Inserter {
   insert(batch: Batch, onRefused: NonNullable<Parameters<Store['insertMany']>[3]>): Promise<void>;
 }
 
-export function createInserter(sql: Pick<Sql, 'unsafe'>): Inserter {
+export function createInserter(sql: () => Sql): Inserter {
   const partitions = ledgerPartitions(sql);
-  const write = (batch: Batch) => sql.unsafe(statementOf(batch), [documentOf(batch)], { prepare: true });
+  const write = (batch: Batch) => sql().unsafe(statementOf(batch), [documentOf(batch)], { prepare: true });
   return {
     async insert(batch, onRefused) {
       if (batch.rows.length === 0) return;

@@ -18,14 +18,14 @@ const LOOK_MS = 10_000;
 export async function lookAtPostgres(url: string): Promise<Looked> {
   const address = postgresAddress(url);
   const { place } = address;
-  const sql = openPool(address, { max: 1, statementMs: LOOK_MS, readOnly: true });
+  const pool = openPool(address, { max: 1, statementMs: LOOK_MS, readOnly: true });
   try {
     const known = Object.keys(migrations);
-    const pending = await pendingMigrations(sql, known, { create: true, place });
+    const pending = await pendingMigrations(pool.sql(), known, { create: true, place });
     return { place, pending, empty: pending.length === known.length };
   } catch (error) {
     throw reported(error, place);
   } finally {
-    await sql.end({ timeout: 1 });
+    await pool.end(1);
   }
 }

@@ -1,11 +1,18 @@
-import type { Kysely } from 'kysely';
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+} from 'kysely';
 import type { Sql } from 'postgres';
 import { GatewayError } from '../../lib/error.ts';
 import type { Migrations } from '../migrate.ts';
 import { migrations as released } from '../migrations/index.ts';
 import { tableNames } from '../tables.ts';
 import { asPostgres, missingFunctions, revisionNotice } from './definitions.ts';
-import { kyselyOverPostgres } from './driver.ts';
 
 /** Whoever brings the schema up to date takes it; others wait. A number by chance. */
 const MIGRATING_LOCK = 7_348_910_229;
@@ -66,9 +73,6 @@ export async function migratePostgres(input: PostgresMigrateInput): Promise<void
     );
   }
 }
-
-/** A change of the ledger may take long. */
-const MIGRATION_MS = 3_600_000;
 
 const FIRST = '0001-first';
 
@@ -139,19 +143,32 @@ function absent(place: string): GatewayError {
   );
 }
 
-/** For migrations, which are written in the words of SQLite. */
+/** For migrations, which are written in the words of SQLite. All of them are one transaction of the caller's. */
 function definingOver(sql: Sql): Kysely<unknown> {
-  const translated = {
-    unsafe: (text: string, values: unknown[]) => sql.unsafe(asPostgres(text), values as never[]),
-    begin: (work: (transaction: unknown) => unknown) => work(translated),
-    typed: sql.typed,
+  const connection: DatabaseConnection = {
+    async executeQuery<Row>({ parameters, sql: text }: CompiledQuery): Promise<QueryResult<Row>> {
+      const rows = await sql.unsafe(asPostgres(text), [...parameters] as never[]);
+      return { rows: [...rows] as Row[], numAffectedRows: BigInt(rows.count ?? 0) };
+    },
+    async *streamQuery<Row>(query: CompiledQuery) {
+      yield await connection.executeQuery<Row>(query);
+    },
   };
-  return kyselyOverPostgres({
-    sql: translated as unknown as Sql,
-    place: '',
-    prepare: false,
-    deadlineMs: MIGRATION_MS,
-    changed: async () => {},
-    ended: () => {},
+  const nothing = async () => {};
+  return new Kysely<unknown>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => ({
+        init: nothing,
+        acquireConnection: async () => connection,
+        beginTransaction: nothing,
+        commitTransaction: nothing,
+        rollbackTransaction: nothing,
+        releaseConnection: nothing,
+        destroy: nothing,
+      }),
+      createIntrospector: (over) => new PostgresIntrospector(over),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
   });
 }

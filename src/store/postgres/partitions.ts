@@ -7,7 +7,7 @@ export interface Partitions {
   cover(times: Iterable<number>): Promise<void>;
 }
 
-export function ledgerPartitions(sql: Pick<Sql, 'unsafe'>): Partitions {
+export function ledgerPartitions(sql: () => Sql): Partitions {
   const made = new Set<number>();
   return {
     async cover(times) {
@@ -17,7 +17,7 @@ export function ledgerPartitions(sql: Pick<Sql, 'unsafe'>): Partitions {
         if (!made.has(start)) missing.add(start);
       }
       for (const start of missing) {
-        await create(sql, start);
+        await create(sql(), start);
         made.add(start);
       }
     },

@@ -19,7 +19,32 @@ const int8 = { to: 20, from: [20, 1700], parse: Number, serialize: String };
 const LOCK_MS = 15_000;
 
 /** Connections to the database, made as they are needed. */
-export function openPool(address: PostgresAddress, { max, readOnly = false, statementMs }: PoolUse): Sql {
+export interface Pool {
+  sql(): Sql;
+  /**
+   * Others in their place, after one was lost: postgres.js (3.4.9) may keep a connection that was lost while it wrote, and can
+   * never open again. What is under way on the old ones ends by itself.
+   */
+  renew(): void;
+  end(seconds: number): Promise<void>;
+}
+
+export function openPool(address: PostgresAddress, use: PoolUse): Pool {
+  let current = connect(address, use);
+  return {
+    sql: () => current,
+    renew() {
+      current.end({ timeout: RENEWED_S }).catch(() => {});
+      current = connect(address, use);
+    },
+    end: (seconds) => current.end({ timeout: seconds }),
+  };
+}
+
+/** For how long what is under way on replaced connections may take. */
+const RENEWED_S = 30;
+
+function connect(address: PostgresAddress, { max, readOnly = false, statementMs }: PoolUse): Sql {
   return postgres({
     ...connectionOptions(address),
     max,

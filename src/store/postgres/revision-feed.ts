@@ -20,7 +20,7 @@ export interface RevisionFeed {
 
 export interface RevisionFeedInput {
   address: PostgresAddress;
-  sql: Sql;
+  sql(): Sql;
   /** Whether the changes of others are followed; a command that ends soon need not. */
   follow: boolean;
   /** Told how each look at the database ended: null for well. */
@@ -44,7 +44,7 @@ export async function openRevisionFeed({
   const refresh = async (): Promise<number> => {
     asked += 1;
     const turn = asked;
-    const [row] = await sql.unsafe('select value from revision', [], { prepare: address.prepare });
+    const [row] = await sql().unsafe('select value from revision', [], { prepare: address.prepare });
     // An answer that was overtaken says what was.
     if (turn > answered) {
       answered = turn;

@@ -46,6 +46,7 @@ export async function openPostgresStore(
         ? null
         : { since: before?.since ?? now(), message: `${place} does not answer: ${reasonOf(error)}` };
     if ((before === null) === (outage === null)) return;
+    if (outage !== null) for (const pool of [main, readers]) pool.renew();
     onOutage(outage);
     if (outage === null) onBack();
   };
@@ -53,17 +54,17 @@ export async function openPostgresStore(
   const readers = openPool(address, { max: READERS, statementMs: READING_MS, readOnly: true });
   try {
     await migratePostgres({
-      sql: main,
+      sql: main.sql(),
       place,
       now: now(),
       create,
       ...(migrations === undefined ? {} : { migrations }),
     });
-    const feed = await openRevisionFeed({ address, sql: main, follow, ended });
+    const feed = await openRevisionFeed({ address, sql: main.sql, follow, ended });
     const changed = async () => {
       await feed.refresh().catch(ended);
     };
-    const inserter = createInserter(main);
+    const inserter = createInserter(main.sql);
     const outbox = dataDir === undefined || !follow ? null : openOutbox(dataDir);
     let sending: Promise<void> | null = null;
     const send = async () => {
@@ -90,10 +91,10 @@ export async function openPostgresStore(
     return {
       kind: 'postgres',
       node: dataDir === undefined ? 'node' : nodeName(dataDir),
-      db: kyselyOverPostgres<Tables>({ ...own, sql: main, deadlineMs: STATEMENT_MS + GRACE_MS }),
+      db: kyselyOverPostgres<Tables>({ ...own, sql: main.sql, deadlineMs: STATEMENT_MS + GRACE_MS }),
       reading: kyselyOverPostgres<Tables>({
         ...own,
-        sql: readers,
+        sql: readers.sql,
         deadlineMs: READING_MS + GRACE_MS,
       }),
       server: { place, outage: () => outage, waiting: () => outbox?.waiting() ?? 0 },
@@ -116,12 +117,12 @@ export async function openPostgresStore(
       async close() {
         await feed.close();
         await sending;
-        await Promise.all([readers.end({ timeout: 5 }), main.end({ timeout: 5 })]);
+        await Promise.all([readers.end(5), main.end(5)]);
         outbox?.close();
       },
     };
   } catch (error) {
-    await Promise.all([main.end({ timeout: 0 }), readers.end({ timeout: 0 })]);
+    await Promise.all([main.end(0), readers.end(0)]);
     throw reported(error, place);
   }
 }
