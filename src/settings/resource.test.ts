@@ -65,6 +65,7 @@ describe('the resource of settings', () => {
       [
         'data_dir',
         'storage_encryption_key',
+        'database_url',
         'redis_url',
         'smtp_url',
         'smtp_from',
