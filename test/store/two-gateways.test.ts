@@ -32,12 +32,6 @@ describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () =
     await waitFor('its removal', async () => (await asked(one, made.key)).status === 401);
     const rows = await other.entries();
     assert.ok(new Set(rows.map(({ key_name }) => key_name)).size >= 2, 'one ledger');
-    const status = await other.cliJson('status');
-    assert.equal((status['keys'] as { total: number }).total, 2);
-    const doctor = await other.cli('doctor', '--json');
-    assert.match(doctor.stdout, /answers and is up to date/);
-    assert.match((await one.cli('backup')).stderr, /pg_dump/);
-
     const before = rows.length;
     await postgres.server().kill();
     for (const gateway of [one, other]) assert.equal((await asked(gateway, gateway.key)).status, 200);
@@ -58,7 +52,7 @@ describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () =
     await waitFor('the end of the outage', async () =>
       [one, other].every((gateway) => gateway.output().stderr.includes('the database answers again')),
     );
-    const everything = [one, other].map((gateway) => JSON.stringify(gateway.output())).join() + doctor.stdout;
+    const everything = [one, other].map((gateway) => JSON.stringify(gateway.output())).join();
     assert.doesNotMatch(everything, new RegExp(SECRET));
   });
 });
