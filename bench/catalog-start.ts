@@ -31,7 +31,7 @@ try {
   const pin = canPin();
   const setups = [];
   for (const { name, script } of sides) {
-    const setup = await setUpGateway({ from: 'dist', script }, 9, [], 0);
+    const setup = await setUpGateway({ from: 'dist', script }, { upstreamPort: 9, plans: [], core: 0 });
     setups.push({ name, setup, ready: [] as number[], cpu: [] as number[], rss: [] as number[] });
   }
   try {

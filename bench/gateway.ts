@@ -48,12 +48,19 @@ export function findGateway(
   return null;
 }
 
-/** Makes a data directory with the program's own commands; `plans` get a price, so that every row is priced. */
+export interface SetUpInput {
+  upstreamPort: number;
+  /** They get a price, so that every row is priced. */
+  plans: readonly string[];
+  core: number;
+  /** What else `config.json` says. */
+  config?: object;
+}
+
+/** Makes a data directory with the program's own commands. */
 export async function setUpGateway(
   { from, script }: { from: 'dist' | 'src'; script: string },
-  upstreamPort: number,
-  plans: readonly string[],
-  core: number,
+  { config = {}, core, plans, upstreamPort }: SetUpInput,
 ): Promise<GatewaySetup> {
   const scratch = mkdtempSync(join(tmpdir(), 'modelgate-bench-'));
   const template = join(scratch, 'template');
@@ -77,7 +84,7 @@ export async function setUpGateway(
   const prices = Object.fromEntries(
     plans.map((plan) => [`*/${plan}`, { input: 2, output: 8, cache_read: 0.2 }]),
   );
-  writeFileSync(join(template, 'config.json'), JSON.stringify({ prices }));
+  writeFileSync(join(template, 'config.json'), JSON.stringify({ ...config, prices }));
   let started = 0;
   return {
     from,

@@ -1,6 +1,6 @@
 /**
  * Measures the gateway against a bare pass-through and against direct access, on this machine, in one run.
- *   npm run bench -- [--quick] [--lanes a,b] [--rounds N] [--seconds N] [--against DIR] [--json FILE] [--strict]
+ *   npm run bench -- [--quick] [--lanes a,b] [--rounds N] [--seconds N] [--against DIR] [--config JSON] [--json FILE] [--strict]
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -23,6 +23,7 @@ const help = `Usage: npm run bench -- [flags]
   --json FILE      also write every sample there
   --from dist|src  which form of the gateway to measure (default: dist/ when it was built)
   --against DIR    measure against the gateway of the checkout at DIR instead of the pass-through
+  --config JSON    what else the config.json of the measured gateway says
   --self           measure the pass-through against itself: the noise of this machine
   --profile DIR    write a CPU profile of the gateway there
   --strict         exit with 1 when a target is missed`;
@@ -37,6 +38,7 @@ const flags = parseArgs({
     json: { type: 'string' },
     from: { type: 'string' },
     against: { type: 'string' },
+    config: { type: 'string' },
     self: { type: 'boolean', default: false },
     profile: { type: 'string' },
     strict: { type: 'boolean', default: false },
@@ -180,13 +182,15 @@ async function main(): Promise<void> {
     pin,
   );
   const plans = chosen.flatMap((lane) => lane.plans.map(planName));
+  const input = { upstreamPort: mock.port, plans, core: gatewayCore };
+  const config = JSON.parse(flags.config ?? '{}') as object;
   let gateway: GatewaySetup | null = null;
   let older: GatewaySetup | null = null;
   const lines: Line[] = [];
   const began = performance.now();
   try {
-    gateway = found === null ? null : await setUpGateway(found, mock.port, plans, gatewayCore);
-    older = against === null ? null : await setUpGateway(against, mock.port, plans, gatewayCore);
+    gateway = found === null ? null : await setUpGateway(found, { ...input, config });
+    older = against === null ? null : await setUpGateway(against, input);
     const context: LaneContext = { load: createLoad(loader.process), scale };
     for (const lane of chosen) {
       process.stderr.write(`${lane.id} …\n`);

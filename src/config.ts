@@ -148,6 +148,10 @@ export const configFile = z.strictObject({
     })
     .partial()
     .optional(),
+  upstream: z
+    .strictObject({ http_client: z.enum(['undici', 'own']) })
+    .partial()
+    .optional(),
   api: z
     .strictObject({
       token_ttl_seconds: tokenSeconds,
@@ -267,6 +271,8 @@ export interface Config {
     connections: number | null;
   };
   timeouts: { connectMs: number; headersMs: number; firstByteMs: number; idleMs: number; totalMs: number };
+  /** Who speaks HTTP/1.1 with the providers: undici, or the gateway's own client (`http/client`). */
+  upstreamClient: 'undici' | 'own';
   /** Tokens of logins to the management API, in seconds. */
   api: {
     tokenTtlSeconds: number;
@@ -378,6 +384,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       idleMs: file.timeouts?.idle_ms ?? 900_000,
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
     },
+    upstreamClient: file.upstream?.http_client ?? 'undici',
     backups: { everyHours: file.backups?.every_hours ?? null, keep: file.backups?.keep ?? 7 },
     auditMonths: file.audit === undefined ? 6 : file.audit.retention_months,
     responses: {

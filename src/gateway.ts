@@ -370,7 +370,11 @@ async function openContext(
     },
   });
   onClose(snapshots.close);
-  const pools = createPools(config.timeouts.connectMs, listening);
+  const pools = createPools({
+    connectMs: config.timeouts.connectMs,
+    listening,
+    client: config.upstreamClient,
+  });
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API failed');

@@ -71,6 +71,7 @@ export const settings: readonly Setting[] = [
   { name: 'timeouts.first_byte_ms', read: ({ timeouts }) => timeouts.firstByteMs },
   { name: 'timeouts.idle_ms', read: ({ timeouts }) => timeouts.idleMs },
   { name: 'timeouts.total_ms', read: ({ timeouts }) => timeouts.totalMs },
+  { name: 'upstream.http_client', read: ({ upstreamClient }) => upstreamClient },
   { name: 'api.token_ttl_seconds', read: ({ api }) => api.tokenTtlSeconds },
   { name: 'api.ui_token_ttl_seconds', read: ({ api }) => api.uiTokenTtlSeconds },
   { name: 'api.token_renewal', read: ({ api }) => api.tokenRenewal },

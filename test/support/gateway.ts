@@ -142,13 +142,17 @@ export async function settledRows(gateway: RunningGateway): Promise<number> {
   return (await gateway.entries()).length;
 }
 
+/** `TEST_HTTP_CLIENT=own node --test …` runs any end-to-end test over the gateway's own HTTP client. */
+const clientOfThisRun =
+  process.env['TEST_HTTP_CLIENT'] === 'own' ? { upstream: { http_client: 'own' as const } } : {};
+
 /** Starts the real program in its own process with its own, empty home and data directory. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const home = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
   const dataDir = join(home, 'data');
   await mkdir(dataDir, { mode: 0o700 });
-  if (options.config !== undefined)
-    await writeFile(join(dataDir, 'config.json'), JSON.stringify(options.config));
+  const config = { ...clientOfThisRun, ...options.config };
+  if (Object.keys(config).length > 0) await writeFile(join(dataDir, 'config.json'), JSON.stringify(config));
   const programs: Record<string, string> = options.ownPrograms === true ? { PATH: join(home, 'bin') } : {};
   const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...programs, ...options.env });
   const cli = (...args: string[]) => runCli(args, env);

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type OnReadOpts } from 'node:net';
 import type { buildConnector as connectors } from 'undici';
 import { skipContinueResponses } from '../server/interim-responses.ts';
 import { AddressRefused, guardedLookup, hostRefusal, type Listening } from './outbound.ts';
@@ -10,6 +10,8 @@ export interface OutboundInput {
   listening: Listening;
   /** Whether it may lead to loopback and private networks. Default true. */
   privateNetworks?: boolean;
+  /** Reads without streams, as our own client does, which needs no interim responses to be skipped for it. */
+  onread?: OnReadOpts;
   /** How names are resolved; the system's way when absent. */
   lookup?: Parameters<typeof guardedLookup>[2];
 }
@@ -21,6 +23,7 @@ export interface OutboundInput {
 export function outboundConnector({
   listening,
   lookup,
+  onread,
   privateNetworks = true,
   timeoutMs,
 }: OutboundInput): connectors.connector {
@@ -30,7 +33,12 @@ export function outboundConnector({
     const known = byPort.get(port);
     if (known !== undefined) return known;
     const guarded = guardedLookup(port, listening, lookup, privateNetworks);
-    const made = buildConnector({ timeout: timeoutMs, allowH2: false, lookup: guarded });
+    const made = buildConnector({
+      timeout: timeoutMs,
+      allowH2: false,
+      lookup: guarded,
+      ...(onread === undefined ? {} : { onread }),
+    });
     byPort.set(port, made);
     return made;
   };
@@ -40,7 +48,7 @@ export function outboundConnector({
     const refusal = isIP(host) === 0 ? null : hostRefusal(host, port, listening, privateNetworks);
     if (refusal === null)
       return connectorTo(port)(options, (...outcome) => {
-        if (outcome[0] === null) skipContinueResponses(outcome[1]);
+        if (outcome[0] === null && onread === undefined) skipContinueResponses(outcome[1]);
         callback(...outcome);
       });
     callback(new AddressRefused(refusal), null);

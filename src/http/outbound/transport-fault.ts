@@ -33,6 +33,7 @@ const faultOfCode: Readonly<Record<string, TransportFault>> = {
   EPIPE: 'closed-while-sending',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'too-short',
   UND_ERR_HEADERS_OVERFLOW: 'headers-too-large',
+  HPE_HEADER_OVERFLOW: 'headers-too-large',
   ADDRESS_REFUSED: 'address-refused',
 };
 

@@ -1,3 +1,6 @@
+import { type Client, createClient } from '../../http/client/client.ts';
+import { onread } from '../../http/client/connection.ts';
+import { outboundConnector } from '../../http/outbound/connector.ts';
 import type { Listening } from '../../http/outbound/outbound.ts';
 import { Pool } from '../../http/outbound/undici.ts';
 import { upstreamUrl } from '../../providers/url.ts';
@@ -29,27 +32,32 @@ export interface Pools {
 /** Idle sockets are kept this long; agents pause for seconds between turns, and a TLS handshake costs more. */
 const KEEP_ALIVE_MS = 30_000;
 
+/** Most bytes of the head of an answer. */
+const MAX_HEAD_BYTES = 131_072;
+
 /** undici keeps no connection with a pipelining of 0. */
 const PIPELINING = { kept: 1, fresh: 0 } as const;
 
+type Kind = keyof typeof PIPELINING;
+
+export interface PoolsInput {
+  /** How long connecting may take, in milliseconds. */
+  connectMs: number;
+  listening: Listening;
+  /** Who speaks HTTP/1.1 with the providers. */
+  client: 'undici' | 'own';
+}
+
 /** Two pools per origin, opened at their first use and never closed while the gateway runs. */
-export function createPools(connectMs: number, listening: Listening): Pools {
-  const connect = createConnector({ timeoutMs: connectMs, listening });
-  const pools = { kept: new Map<string, Pool>(), fresh: new Map<string, Pool>() };
+export function createPools({ client, connectMs, listening }: PoolsInput): Pools {
+  const open = client === 'own' ? ownClients(connectMs, listening) : undiciPools(connectMs, listening);
+  const pools = { kept: new Map<string, Client>(), fresh: new Map<string, Client>() };
   /** By base URL, then by path: a request finds its own without building a name for it. */
   const endpoints = new Map<string, Map<string, Endpoint>>();
-  const poolOf = (kind: 'kept' | 'fresh', origin: string): Pool => {
+  const poolOf = (kind: Kind, origin: string): Client => {
     let pool = pools[kind].get(origin);
     if (pool === undefined) {
-      pool = new Pool(origin, {
-        allowH2: false,
-        pipelining: PIPELINING[kind],
-        keepAliveTimeout: KEEP_ALIVE_MS,
-        connect,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-        maxHeaderSize: 131_072,
-      });
+      pool = open(origin, kind);
       pools[kind].set(origin, pool);
     }
     return pool;
@@ -75,4 +83,29 @@ export function createPools(connectMs: number, listening: Listening): Pools {
       await Promise.all([...pools.kept.values(), ...pools.fresh.values()].map((pool) => pool.destroy()));
     },
   };
+}
+
+function undiciPools(connectMs: number, listening: Listening): (origin: string, kind: Kind) => Client {
+  const connect = createConnector({ timeoutMs: connectMs, listening });
+  return (origin, kind) =>
+    new Pool(origin, {
+      allowH2: false,
+      pipelining: PIPELINING[kind],
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connect,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: MAX_HEAD_BYTES,
+    });
+}
+
+function ownClients(connectMs: number, listening: Listening): (origin: string, kind: Kind) => Client {
+  const connect = outboundConnector({ timeoutMs: connectMs, listening, onread });
+  return (origin, kind) =>
+    createClient(origin, {
+      connect,
+      keepAlive: kind === 'kept',
+      keepAliveMs: KEEP_ALIVE_MS,
+      maxHeadBytes: MAX_HEAD_BYTES,
+    });
 }

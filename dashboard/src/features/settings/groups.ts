@@ -17,7 +17,7 @@ const groups = [
       'access_log',
     ],
   ],
-  ['requests', ['limits.', 'timeouts.']],
+  ['requests', ['limits.', 'timeouts.', 'upstream.']],
   ['data', ['storage_encryption_key', 'backups.', 'audit.', 'responses.', 'cache.']],
   ['access', ['api.']],
   ['shared', ['database_url', 'redis_url', 'redis.']],

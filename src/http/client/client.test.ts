@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Dispatcher } from 'undici';
+import { outboundConnector } from '../outbound/connector.ts';
+import { buildConnector, Pool } from '../outbound/undici.ts';
+import { type Client, createClient } from './client.ts';
+import { onread } from './connection.ts';
+
+const listening = () => null;
+const MAX_HEAD_BYTES = 131_072;
+
+/** What a server does with each connection; tests set it. */
+let behave: (socket: Socket, sockets: number) => void = () => {};
+let sockets = 0;
+let origin = '';
+const server = createServer({ noDelay: true }, (socket) => {
+  sockets += 1;
+  socket.on('error', () => socket.destroy());
+  behave(socket, sockets);
+});
+
+before(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+after(() => new Promise((resolve) => server.close(resolve)));
+
+beforeEach(() => {
+  sockets = 0;
+});
+
+function ownClient(): Client {
+  const connect = outboundConnector({ timeoutMs: 5_000, listening, onread });
+  return createClient(origin, {
+    connect,
+    keepAlive: true,
+    keepAliveMs: 30_000,
+    maxHeadBytes: MAX_HEAD_BYTES,
+  });
+}
+
+function undiciPool(): Client {
+  const connect = outboundConnector({ timeoutMs: 5_000, listening });
+  return new Pool(origin, {
+    pipelining: 1,
+    connect,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: MAX_HEAD_BYTES,
+  });
+}
+
+interface Outcome {
+  status: number | null;
+  headers: object | null;
+  body: string;
+  /** `ended`, or that it was refused or broken off. */
+  end: 'ended' | 'failed';
+  code: string;
+}
+
+interface Asking {
+  body?: unknown;
+  headers?: string[];
+  onStart?(controller: Dispatcher.DispatchController): void;
+  onData?(controller: Dispatcher.DispatchController, bytes: Buffer): void;
+}
+
+function ask(
+  client: Client,
+  { body = Buffer.from('{}'), headers = [], onData, onStart }: Asking = {},
+): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const outcome: Outcome = { status: null, headers: null, body: '', end: 'failed', code: '' };
+    client.dispatch(
+      { origin, path: '/v1/x', method: 'POST', headers, body: body as Buffer },
+      {
+        onRequestStart: (controller) => onStart?.(controller),
+        onResponseStart(_, status, received) {
+          if (status >= 200) Object.assign(outcome, { status, headers: { ...received } });
+        },
+        onResponseData(controller, bytes) {
+          outcome.body += bytes.toString('latin1');
+          onData?.(controller, bytes);
+        },
+        onResponseEnd: () => resolve({ ...outcome, end: 'ended' }),
+        onResponseError: (_, error) =>
+          resolve({ ...outcome, code: (error as NodeJS.ErrnoException).code ?? error.message }),
+      },
+    );
+  });
+}
+
+const length5 = 'Content-Length: 5\r\n\r\nhello';
+const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+
+/** Answers that a server sent and then ended its connection, and whether ours takes them where undici does not, or refuses more. */
+const answers: Readonly<Record<string, { bytes: string; as?: 'stricter' | 'RFC 9110, 8.6' }>> = {
+  'a length': { bytes: `HTTP/1.1 200 OK\r\n${length5}` },
+  'no reason': { bytes: `HTTP/1.1 200\r\n${length5}` },
+  chunks: { bytes: `${chunked}5;x="a;b"\r\nhello\r\nA\r\n0123456789\r\n0\r\nT: u\r\n\r\n` },
+  'until the end': { bytes: 'HTTP/1.1 200 OK\r\n\r\nhello' },
+  'HTTP/1.0': { bytes: 'HTTP/1.0 200 OK\r\n\r\nhello' },
+  'no body': { bytes: 'HTTP/1.1 204 No Content\r\n\r\n' },
+  'nothing of a length': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n' },
+  'a length that is another’s': {
+    bytes: 'HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n',
+    as: 'RFC 9110, 8.6',
+  },
+  'fields twice': { bytes: `HTTP/1.1 200 OK\r\nX: a\r\nx: b\r\nx:\tc\r\n${length5}` },
+  'a field without a value': { bytes: `HTTP/1.1 200 OK\r\nA:\r\n${length5}` },
+  'bytes beyond ASCII': { bytes: `HTTP/1.1 200 OK\r\nA: \xc3\xa9\r\n${length5}` },
+  'blank lines before it': { bytes: `\r\n\r\nHTTP/1.1 200 OK\r\n${length5}` },
+  'interim answers': {
+    bytes: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n${length5}`,
+  },
+  'another answer behind it': {
+    bytes: `HTTP/1.1 200 OK\r\n${length5}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`,
+  },
+  'a length and chunks': {
+    bytes: `HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+  },
+  'chunks and a length': {
+    bytes: `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+  },
+  'two lengths': { bytes: `HTTP/1.1 200 OK\r\nContent-Length: 5\r\n${length5}` },
+  'lengths in a list': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello' },
+  'a length with a sign': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\nhello' },
+  'no length': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\nhello' },
+  'a huge length': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello' },
+  'a shorter body': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello' },
+  'half a head': { bytes: 'HTTP/1.1 200 OK\r\nConte' },
+  'line feeds alone': { bytes: 'HTTP/1.1 200 OK\nContent-Length: 5\n\nhello' },
+  'one line feed alone': { bytes: `HTTP/1.1 200 OK\r\nA: b\n${length5}` },
+  'a carriage return alone': { bytes: `HTTP/1.1 200 OK\r\nA: b\rc\r\n${length5}` },
+  'a zero byte': { bytes: `HTTP/1.1 200 OK\r\nA: b\0c\r\n${length5}` },
+  'a folded line': { bytes: `HTTP/1.1 200 OK\r\nA: b\r\n c\r\n${length5}` },
+  'a blank before the colon': { bytes: 'HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\nhello' },
+  'no colon': { bytes: `HTTP/1.1 200 OK\r\nfoo\r\n${length5}` },
+  'no name': { bytes: `HTTP/1.1 200 OK\r\n: x\r\n${length5}` },
+  'chunks that are not last': {
+    bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    as: 'stricter',
+  },
+  'chunks in chunks': {
+    bytes:
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n',
+    as: 'stricter',
+  },
+  'an unknown coding': { bytes: 'HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n\r\nhello' },
+  'a chunk of no size': { bytes: `${chunked}\r\nhello\r\n0\r\n\r\n` },
+  'a size that is none': { bytes: `${chunked}5x\r\nhello\r\n0\r\n\r\n` },
+  'a blank behind a size': { bytes: `${chunked}5 \r\nhello\r\n0\r\n\r\n` },
+  'a huge size': { bytes: `${chunked}ffffffffffffffffff\r\nhello\r\n0\r\n\r\n` },
+  'a line feed behind a size': { bytes: `${chunked}5\nhello\r\n0\r\n\r\n` },
+  'a chunk beyond its size': { bytes: `${chunked}4\r\nhello\r\n0\r\n\r\n` },
+  'half a chunk': { bytes: `${chunked}5\r\nhel` },
+  'no last chunk': { bytes: `${chunked}5\r\nhello\r\n` },
+  'a trailer with a line feed': { bytes: `${chunked}5\r\nhello\r\n0\r\n\n` },
+  'an upgrade': {
+    bytes: 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\nhello',
+  },
+  'HTTP/2': { bytes: `HTTP/2 200 OK\r\n${length5}` },
+  'HTTP/0.9': { bytes: 'hello' },
+  nothing: { bytes: '' },
+  'a head without an end': { bytes: `HTTP/1.1 200 OK\r\nA: ${'a'.repeat(MAX_HEAD_BYTES)}\r\n${length5}` },
+};
+
+describe('our own HTTP/1.1 client', () => {
+  for (const [name, { as, bytes }] of Object.entries(answers)) {
+    it(`takes an answer with ${name} as undici does, in one piece and in many`, async () => {
+      const answered = (pieces: readonly string[]) => (socket: Socket) => {
+        socket.once('data', async () => {
+          for (const piece of pieces) {
+            if (!socket.writable) return;
+            socket.write(piece, 'latin1');
+            if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
+          }
+          socket.end();
+        });
+      };
+      const outcomeOf = async (client: Client) => {
+        const { code, ...outcome } = await ask(client);
+        await client.destroy();
+        return outcome;
+      };
+      behave = answered([bytes]);
+      const theirs = await outcomeOf(undiciPool());
+      const ours = await outcomeOf(ownClient());
+      behave = answered(bytes.length > 2_000 ? (bytes.match(/.{1,9999}/gs) ?? []) : [...bytes]);
+      const inPieces = await outcomeOf(ownClient());
+      assert.deepEqual(inPieces, ours);
+      if (as === 'stricter') assert.equal(ours.end, 'failed');
+      else if (as === undefined) assert.deepEqual(ours, theirs);
+      else assert.equal(ours.end, 'ended');
+    });
+  }
+
+  it('uses a connection again, and a new one after an answer that it did not ask for', async () => {
+    const client = ownClient();
+    behave = (socket) => socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}`));
+    for (let time = 0; time < 3; time += 1) assert.equal((await ask(client)).body, 'hello');
+    assert.equal(sockets, 1);
+    behave = (socket) =>
+      socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}HTTP/1.1 200 OK\r\n${length5}`));
+    await client.destroy();
+    const other = ownClient();
+    assert.equal((await ask(other)).body, 'hello');
+    assert.equal((await ask(other)).body, 'hello');
+    assert.equal(sockets, 3);
+    await other.destroy();
+  });
+
+  it('does not use a connection that the server closes, or is about to', async () => {
+    for (const header of ['Connection: close', 'Keep-Alive: timeout=1']) {
+      const client = ownClient();
+      sockets = 0;
+      behave = (socket) =>
+        socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n${length5}`));
+      await ask(client);
+      await ask(client);
+      assert.equal(sockets, 2, header);
+      await client.destroy();
+    }
+  });
+
+  it('sends what it is given, and frames it', async () => {
+    const client = ownClient();
+    let received = '';
+    behave = (socket) =>
+      socket.on('data', (bytes) => {
+        received += bytes.toString('latin1');
+        if (/\r\n\r\n(?:\{\}|ab)$|0\r\n\r\n$/.test(received)) socket.write(`HTTP/1.1 200 OK\r\n${length5}`);
+      });
+    const host = origin.slice('http://'.length);
+    const head = `POST /v1/x HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
+    await ask(client, { headers: ['x-a', 'b'] });
+    assert.equal(received, `${head}x-a: b\r\ncontent-length: 2\r\n\r\n{}`);
+    received = '';
+    await ask(client, { headers: ['content-length', '2'], body: [Buffer.from('a'), Buffer.from('b')] });
+    assert.equal(received, `${head}content-length: 2\r\n\r\nab`);
+    received = '';
+    await ask(client, { body: [Buffer.from('a'), Buffer.from(''), Buffer.from('bc')] });
+    assert.equal(received, `${head}transfer-encoding: chunked\r\n\r\n1\r\na\r\n2\r\nbc\r\n0\r\n\r\n`);
+    await client.destroy();
+  });
+
+  it('sends no request that another reader could take for two', async () => {
+    const client = ownClient();
+    const refused = (headers: string[]) => assert.rejects(ask(client, { headers }), TypeError);
+    const dispatch = (path: string) => () =>
+      client.dispatch({ origin, path, method: 'POST', headers: [], body: null }, {});
+    for (const value of ['a\r\nb: c', 'a\nb', 'a\0', 'a→']) await refused(['x-a', value]);
+    for (const name of [
+      '',
+      'x a',
+      'x:',
+      'x\r\ny',
+      'X-Upper',
+      'transfer-encoding',
+      'host',
+      'connection',
+      'expect',
+    ])
+      await refused([name, 'a']);
+    await refused(['content-length', '3']);
+    for (const path of ['x', '/a b', '/a\r\nb', '/ä']) assert.throws(dispatch(path), TypeError);
+    await client.destroy();
+    assert.equal(sockets, 0);
+  });
+
+  it('breaks off a request whose pieces are not as long as was said, or fail', async () => {
+    behave = () => {};
+    for (const pieces of [['a'], ['a', 'bc']]) {
+      const client = ownClient();
+      const body = pieces.map((piece) => Buffer.from(piece));
+      const { code } = await ask(client, { headers: ['content-length', '2'], body });
+      assert.equal(code, 'ERR_HTTP_CONTENT_LENGTH_MISMATCH');
+      await client.destroy();
+    }
+    const client = ownClient();
+    const failing = (async function* () {
+      yield Buffer.from('a');
+      throw new Error('the client left');
+    })();
+    assert.equal((await ask(client, { body: failing })).code, 'the client left');
+    await client.destroy();
+  });
+
+  it('gives an answer that comes before all of the request is sent, and does not use the connection again', async () => {
+    const client = ownClient();
+    behave = (socket) => socket.once('data', () => socket.write(`HTTP/1.1 413 Too Large\r\n${length5}`));
+    const pending = (async function* () {
+      yield Buffer.from('a');
+      await new Promise(() => {});
+    })();
+    assert.equal((await ask(client, { body: pending })).status, 413);
+    assert.equal((await ask(client)).status, 413);
+    assert.equal(sockets, 2);
+    await client.destroy();
+  });
+
+  it('reads no more while it is paused, and tells the end after that', async () => {
+    const client = ownClient();
+    const all = 32 * 1024 * 1024;
+    let sent = 0;
+    behave = (socket) =>
+      socket.once('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${all}\r\n\r\n`);
+        const piece = Buffer.alloc(65_536);
+        const more = (): void => {
+          while (sent < all) {
+            sent += piece.length;
+            if (!socket.write(piece)) {
+              socket.once('drain', more);
+              return;
+            }
+          }
+        };
+        more();
+      });
+    let received = 0;
+    let held: Dispatcher.DispatchController | null = null;
+    const firstPause = new Promise<void>((resolve) => {
+      const asking: Asking = {
+        onData(controller, bytes) {
+          received += bytes.length;
+          if (held !== null) return;
+          held = controller;
+          controller.pause();
+          resolve();
+        },
+      };
+      void ask(client, asking).then(({ end }) => {
+        assert.equal(end, 'ended');
+        finished();
+      });
+    });
+    let finished = (): void => {};
+    const end = new Promise<void>((resolve) => {
+      finished = resolve;
+    });
+    await firstPause;
+    const atPause = received;
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(received, atPause);
+    assert.ok(sent < all, 'the server had to wait');
+    (held as Dispatcher.DispatchController | null)?.resume();
+    await end;
+    assert.equal(received, all);
+    await client.destroy();
+  });
+
+  it('does the same over TLS', async () => {
+    const psk = Buffer.alloc(32, 7);
+    const offers = { ciphers: 'PSK-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } as const;
+    const secure = createTlsServer({ ...offers, pskCallback: () => psk }, (socket) => {
+      sockets += 1;
+      socket.on('data', () => socket.write(`${chunked}5\r\nhello\r\n0\r\n\r\n`));
+    }).listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const options = {
+      ...offers,
+      onread,
+      pskCallback: () => ({ psk, identity: 'test' }),
+      checkServerIdentity: () => undefined,
+    };
+    const { port } = secure.address() as AddressInfo;
+    const client = createClient(`https://127.0.0.1:${port}`, {
+      connect: buildConnector({ timeout: 5_000, ...options }),
+      keepAlive: true,
+      keepAliveMs: 30_000,
+      maxHeadBytes: MAX_HEAD_BYTES,
+    });
+    const paused: Asking = {
+      onData(controller) {
+        controller.pause();
+        setImmediate(() => controller.resume());
+      },
+    };
+    for (const asking of [paused, {}]) assert.equal((await ask(client, asking)).body, 'hello');
+    assert.equal(sockets, 1);
+    await client.destroy();
+    secure.close();
+  });
+
+  it('ends the connection of a request that is given up, whenever that is', async () => {
+    const closed = Promise.withResolvers<void>();
+    behave = (socket) => {
+      socket.on('close', () => closed.resolve());
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello'));
+    };
+    const client = ownClient();
+    const gone = new Error('gone');
+    assert.equal((await ask(client, { onData: (controller) => controller.abort(gone) })).code, 'gone');
+    await closed.promise;
+    assert.equal((await ask(client, { onStart: (controller) => controller.abort(gone) })).code, 'gone');
+    const waiting = ask(client);
+    await client.destroy();
+    assert.equal((await waiting).end, 'failed');
+  });
+});

@@ -1,0 +1,123 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import type { Connection } from './connection.ts';
+import type { RequestBody } from './request-body.ts';
+import type { BodyLength } from './request-head.ts';
+import type { ResponseHead } from './response-head.ts';
+import type { ResponseEvents } from './response-reader.ts';
+
+/** A request that is ready to be sent. */
+export interface ReadyRequest {
+  /** Latin-1, with its blank line. */
+  head: string;
+  body: RequestBody;
+  /** The length of the body as the head says it. */
+  declared: BodyLength;
+}
+
+/** One request and its response, from when it is asked for until its handler was told how it ended. */
+export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
+  readonly #handler: Dispatcher.DispatchHandler;
+  /** Null once it was sent: a stream may last for an hour, and would keep its request that long. */
+  #request: ReadyRequest | null;
+  /** Null while there is none yet, and when it is over. */
+  connection: Connection | null = null;
+  /** What the final head says of the connection. */
+  persistent = false;
+  keepAliveMs: number | null = null;
+  aborted = false;
+  paused = false;
+  reason: Error | null = null;
+  /** Whether the handler was told how it ended. */
+  over = false;
+  /** The response is complete, which its handler is told when it wants to hear more. */
+  #ended: IncomingHttpHeaders | null = null;
+
+  constructor(handler: Dispatcher.DispatchHandler, request: ReadyRequest) {
+    this.#handler = handler;
+    this.#request = request;
+  }
+
+  /** Whether all of the response has come, if its handler was not told yet. */
+  get complete(): boolean {
+    return this.over || this.#ended !== null;
+  }
+
+  /** The request, which is let go of; null where nobody wants it any more. */
+  begin(connection: Connection): ReadyRequest | null {
+    const request = this.#request;
+    this.#request = null;
+    this.connection = connection;
+    this.#tell(() => this.#handler.onRequestStart?.(this, {}));
+    return this.over ? null : request;
+  }
+
+  abort(reason: Error): void {
+    if (this.over) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.fail(reason);
+  }
+
+  pause(): void {
+    if (this.over || this.paused) return;
+    this.paused = true;
+    this.connection?.pause();
+  }
+
+  resume(): void {
+    if (!this.paused) return;
+    this.paused = false;
+    if (this.#ended !== null) this.#finish(this.#ended);
+    else this.connection?.resume();
+  }
+
+  onHead(head: ResponseHead): void {
+    this.persistent = head.persistent;
+    this.keepAliveMs = head.keepAliveMs;
+    this.#tell(() => this.#handler.onResponseStart?.(this, head.status, head.headers));
+  }
+
+  onBody(bytes: Buffer): void {
+    if (this.over) return;
+    try {
+      this.#handler.onResponseData?.(this, bytes);
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
+
+  onEnd(trailers: IncomingHttpHeaders): void {
+    if (this.paused) this.#ended = trailers;
+    else this.#finish(trailers);
+  }
+
+  /** It cannot be completed: its connection is given up. */
+  fail(error: Error): void {
+    if (this.over) return;
+    this.over = true;
+    this.#request = null;
+    const { connection } = this;
+    this.connection = null;
+    connection?.drop();
+    this.#handler.onResponseError?.(this, error);
+  }
+
+  #finish(trailers: IncomingHttpHeaders): void {
+    if (this.over) return;
+    this.over = true;
+    const { connection } = this;
+    this.connection = null;
+    connection?.release(this);
+    this.#handler.onResponseEnd?.(this, trailers);
+  }
+
+  #tell(event: () => void): void {
+    if (this.over) return;
+    try {
+      event();
+    } catch (error) {
+      this.fail(error as Error);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { Chunks } from './chunks.ts';
+import { closedEarly, ExchangeError } from './error.ts';
+import { Payload } from './payload.ts';
+import { invalidInHead, parseFields, parseResponseHead, type ResponseHead } from './response-head.ts';
+
+/** What a reader tells of one response. */
+export interface ResponseEvents {
+  /** Of every head, interim ones included (RFC 9110, 15.2). */
+  onHead(head: ResponseHead): void;
+  /** The buffer is the receiver's own. */
+  onBody(bytes: Buffer): void;
+  onEnd(trailers: IncomingHttpHeaders): void;
+}
+
+type State =
+  | { kind: 'head' }
+  | { kind: 'length'; left: number }
+  | { kind: 'chunks'; chunks: Chunks }
+  | { kind: 'trailer' }
+  | { kind: 'until-close' }
+  | { kind: 'ended' };
+
+const HEAD_END = Buffer.from('\r\n\r\n');
+const VERSION = 'HTTP/1.';
+/** More interim responses than this to one request are no courtesy. */
+const MAX_INTERIM = 64;
+const inHead: State = { kind: 'head' };
+const inTrailer: State = { kind: 'trailer' };
+const untilClose: State = { kind: 'until-close' };
+const ended: State = { kind: 'ended' };
+const noTrailers: IncomingHttpHeaders = {};
+
+/** Reads one HTTP/1.1 response from the bytes of a connection, as strictly as llhttp does. */
+export class ResponseReader {
+  readonly #events: ResponseEvents;
+  readonly #maxHeadBytes: number;
+  #state: State = inHead;
+  /** A head or a trailer that has not come as a whole. */
+  #held: Buffer | null = null;
+  #heldBytes = 0;
+  #headBytes = 0;
+  #interim = 0;
+
+  constructor(events: ResponseEvents, maxHeadBytes: number) {
+    this.#events = events;
+    this.#maxHeadBytes = maxHeadBytes;
+  }
+
+  /**
+   * @returns how many bytes belong to the response: fewer than there are where others follow it
+   * @throws ExchangeError `HPE_…`
+   */
+  read(bytes: Buffer): number {
+    let at = 0;
+    while (at < bytes.length && this.#state.kind !== 'ended') at = this.#step(bytes, at);
+    return at;
+  }
+
+  /** The server sends no more. @throws ExchangeError `ECONNRESET` where the response is not complete */
+  end(): void {
+    if (this.#state.kind === 'ended') return;
+    if (this.#state.kind !== 'until-close') throw closedEarly();
+    this.#finish(noTrailers);
+  }
+
+  #step(bytes: Buffer, at: number): number {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'head':
+        return this.#readHead(bytes, at);
+      case 'length': {
+        const end = Math.min(bytes.length, at + state.left);
+        state.left -= end - at;
+        this.#events.onBody(Buffer.from(bytes.subarray(at, end)));
+        if (state.left === 0) this.#finish(noTrailers);
+        return end;
+      }
+      case 'chunks': {
+        const payload = new Payload(bytes.length - at);
+        let end: number;
+        try {
+          end = state.chunks.read(bytes, at, payload);
+        } finally {
+          // What came before a fault was sent in good order.
+          const body = payload.take();
+          if (body !== null) this.#events.onBody(body);
+        }
+        if (state.chunks.ended) this.#state = inTrailer;
+        return end;
+      }
+      case 'trailer':
+        return this.#readTrailer(bytes, at);
+      case 'until-close':
+        this.#events.onBody(Buffer.from(bytes.subarray(at)));
+        return bytes.length;
+      case 'ended':
+        return at;
+    }
+  }
+
+  #finish(trailers: IncomingHttpHeaders): void {
+    this.#state = ended;
+    this.#events.onEnd(trailers);
+  }
+
+  #readHead(bytes: Buffer, from: number): number {
+    let start = from;
+    // Blank lines before a status line are skipped (RFC 9112, 2.2).
+    if (this.#held === null) while (bytes[start] === 13 || bytes[start] === 10) start += 1;
+    if (start === bytes.length) return start;
+    const found = this.#take(bytes, start);
+    if (found === null) {
+      const begin = (this.#held ?? bytes).toString('latin1', 0, Math.min(this.#heldBytes, VERSION.length));
+      if (!VERSION.startsWith(begin))
+        throw new ExchangeError('HPE_INVALID_CONSTANT', 'the answer does not begin as HTTP/1.1 does');
+      return bytes.length;
+    }
+    this.#begin(parseResponseHead(found.text));
+    return found.next;
+  }
+
+  #begin(head: ResponseHead): void {
+    const { framing, status } = head;
+    if (status === 101) throw new ExchangeError('HPE_INVALID_UPGRADE', 'an upgrade that was not asked for');
+    if (status < 200) {
+      this.#interim += 1;
+      if (this.#interim > MAX_INTERIM)
+        throw new ExchangeError('HPE_INVALID_STATUS', 'too many interim responses');
+      this.#events.onHead(head);
+      return;
+    }
+    if (framing.kind === 'chunked') this.#state = { kind: 'chunks', chunks: new Chunks() };
+    else if (framing.kind === 'until-close') this.#state = untilClose;
+    else if (framing.kind === 'length') this.#state = { kind: 'length', left: framing.bytes };
+    this.#events.onHead(head);
+    if (framing.kind === 'none' || (framing.kind === 'length' && framing.bytes === 0))
+      this.#finish(noTrailers);
+  }
+
+  #readTrailer(bytes: Buffer, at: number): number {
+    // Without fields the trailer is one blank line, where the end of the head has two line ends.
+    if (this.#held === null && bytes[at] === 13 && bytes[at + 1] === 10) {
+      this.#finish(noTrailers);
+      return at + 2;
+    }
+    if (this.#held === null && bytes[at] === 13 && at + 1 === bytes.length) {
+      this.#hold(bytes, at);
+      return bytes.length;
+    }
+    if (this.#held !== null && this.#heldBytes === 1 && this.#held[0] === 13) {
+      if (bytes[at] !== 10) throw new ExchangeError('HPE_STRICT', 'no line feed behind the last chunk');
+      this.#held = null;
+      this.#heldBytes = 0;
+      this.#finish(noTrailers);
+      return at + 1;
+    }
+    const found = this.#take(bytes, at);
+    if (found === null) return bytes.length;
+    if (invalidInHead.test(found.text))
+      throw new ExchangeError('HPE_INVALID_HEADER_TOKEN', 'a control character in the trailer');
+    this.#finish(parseFields(found.text, 0));
+    return found.next;
+  }
+
+  /** Lines up to a blank one, with what was held; null, and held, while that has not come. */
+  #take(bytes: Buffer, start: number): { text: string; next: number } | null {
+    if (this.#held === null) {
+      const end = bytes.indexOf(HEAD_END, start);
+      if (end === -1) {
+        this.#count(bytes.length - start);
+        this.#hold(bytes, start);
+        return null;
+      }
+      this.#count(end - start);
+      return { text: bytes.toString('latin1', start, end), next: end + HEAD_END.length };
+    }
+    const before = this.#heldBytes;
+    this.#hold(bytes, start);
+    const end = this.#held.subarray(0, this.#heldBytes).indexOf(HEAD_END, Math.max(0, before - 3));
+    if (end === -1) {
+      this.#count(bytes.length - start);
+      return null;
+    }
+    this.#count(Math.max(0, end - before));
+    const text = this.#held.toString('latin1', 0, end);
+    this.#held = null;
+    this.#heldBytes = 0;
+    return { text, next: start + end + HEAD_END.length - before };
+  }
+
+  /** @throws ExchangeError when the heads of this response, its interim ones and its trailer together are too long */
+  #count(bytes: number): void {
+    this.#headBytes += bytes;
+    if (this.#headBytes > this.#maxHeadBytes)
+      throw new ExchangeError('HPE_HEADER_OVERFLOW', 'the headers of the answer are too large');
+  }
+
+  #hold(bytes: Buffer, start: number): void {
+    const length = this.#heldBytes + bytes.length - start;
+    const held = this.#held;
+    if (held === null || held.length < length) {
+      this.#held = Buffer.allocUnsafeSlow(Math.max(512, 2 * length));
+      if (held !== null) held.copy(this.#held, 0, 0, this.#heldBytes);
+    }
+    if (this.#held !== null) bytes.copy(this.#held, this.#heldBytes, start);
+    const before = this.#heldBytes;
+    this.#heldBytes = length;
+    this.#refuseBareLineFeeds(before);
+  }
+
+  /** A head whose lines end otherwise would never be complete. */
+  #refuseBareLineFeeds(from: number): void {
+    const held = this.#held;
+    if (held === null) return;
+    for (let at = held.indexOf(10, from); at !== -1 && at < this.#heldBytes; at = held.indexOf(10, at + 1)) {
+      if (held[at - 1] !== 13)
+        throw new ExchangeError('HPE_CR_EXPECTED', 'a line feed without a carriage return');
+    }
+  }
+}
