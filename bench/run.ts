@@ -194,7 +194,13 @@ async function main(): Promise<void> {
     const context: LaneContext = { load: createLoad(loader.process), scale };
     for (const lane of chosen) {
       process.stderr.write(`${lane.id} …\n`);
-      lines.push(...(await runLane(lane, { mock, gateway, older, pin }, context)));
+      const found = await runLane(lane, { mock, gateway, older, pin }, context);
+      // A long run that is ended early has not been for nothing.
+      for (const { metric, peer, gateway: measured, ratio, unit } of found)
+        process.stderr.write(
+          `  ${metric}: ${peer.toFixed(1)}, ${measured.toFixed(1)} ${unit}, ${ratio.toFixed(2)}\n`,
+        );
+      lines.push(...found);
     }
   } finally {
     await loader.stop();

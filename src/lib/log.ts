@@ -24,11 +24,25 @@ export function createLog({ level, pretty, tee = () => {}, write }: LogOptions):
     {
       level,
       base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
+      timestamp: createTimestamp(),
       formatters: { level: (label) => ({ level: label }) },
     },
     destination,
   );
+}
+
+/** pino's ISO time, written once for all lines of a millisecond. */
+function createTimestamp(): () => string {
+  let at = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Date.now();
+    if (now !== at) {
+      at = now;
+      text = `,"time":"${new Date(now).toISOString()}"`;
+    }
+    return text;
+  };
 }
 
 function readable(line: string): string {

@@ -1,3 +1,4 @@
+import { indexOfSought, type Sought, sought } from '../../lib/byte-search.ts';
 import { carriedSeal, carriedWithThought } from '../encrypted-reasoning/embed.ts';
 import { codecOf } from '../index.ts';
 import type { WireFormat } from '../wire-format.ts';
@@ -25,7 +26,9 @@ export function relayedHistory(
   const { carried } = history;
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
-  const strips = carried.names.some((name) => holds(pieces, name, begins));
+  // A seal that was carried is rarer than the names that bear one, and found sooner.
+  const maySeal = begins.some((begin) => mentions(pieces, begin));
+  const strips = maySeal && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
   const rewrites = own?.names.some((name) => holds(pieces, name, null)) === true;
   if (!strips && !rewrites) return { body: pieces, left: [] };
@@ -53,26 +56,47 @@ function isCarried(seal: string): boolean {
 /** Longer than a field's name, its colon and the beginning of a seal. */
 const SEAM = 64;
 
+const texts = new Map<string, Sought>();
+/** The names are those of a few formats, and of members that providers refused. */
+const MOST_TEXTS = 256;
+
+function soughtText(text: string): Sought {
+  const known = texts.get(text);
+  if (known !== undefined) return known;
+  const made = sought(text);
+  if (texts.size < MOST_TEXTS) texts.set(text, made);
+  return made;
+}
+
+/** Whether a text of at most `SEAM` bytes stands anywhere in the pieces. */
+function mentions(pieces: readonly Buffer[], text: string): boolean {
+  return anywhere(pieces, (bytes) => indexOfSought(bytes, soughtText(text)) !== -1);
+}
+
 /**
  * Whether a field of this name stands anywhere in the pieces, with a text that begins in one of these ways. What is
  * written with escapes is not found: no client writes these names so.
  */
 function holds(pieces: readonly Buffer[], name: string, begins: readonly string[] | null): boolean {
-  const needle = Buffer.from(`"${name}"`);
+  const needle = soughtText(`"${name}"`);
+  return anywhere(pieces, (bytes) => found(bytes, needle, begins));
+}
+
+/** Whether it is in one of the pieces, or where two of them meet. */
+function anywhere(pieces: readonly Buffer[], isIn: (bytes: Buffer) => boolean): boolean {
   return pieces.some((piece, index) => {
-    if (found(piece, needle, begins)) return true;
+    if (isIn(piece)) return true;
     const next = pieces[index + 1];
-    if (next === undefined) return false;
-    return found(Buffer.concat([piece.subarray(-SEAM), next.subarray(0, SEAM)]), needle, begins);
+    return next !== undefined && isIn(Buffer.concat([piece.subarray(-SEAM), next.subarray(0, SEAM)]));
   });
 }
 
 const afterName = /^\s{0,8}:\s{0,8}/;
 
-function found(bytes: Buffer, needle: Buffer, begins: readonly string[] | null): boolean {
-  for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + 1)) {
-    const end = at + needle.length;
-    const behind = bytes.toString('latin1', end, end + SEAM - needle.length);
+function found(bytes: Buffer, needle: Sought, begins: readonly string[] | null): boolean {
+  for (let at = indexOfSought(bytes, needle); at !== -1; at = indexOfSought(bytes, needle, at + 1)) {
+    const end = at + needle.bytes.length;
+    const behind = bytes.toString('latin1', end, end + SEAM - needle.bytes.length);
     const value = behind.replace(afterName, '');
     // A text of that name is no field.
     if (value === behind) continue;

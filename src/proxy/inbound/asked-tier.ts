@@ -3,6 +3,7 @@ import { codecOf } from '../../codecs/index.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
+import { indexOfSought, type Sought, sought } from '../../lib/byte-search.ts';
 import { joined } from '../json/joined.ts';
 
 /** How Google's cloud and Amazon's take it (Vertex AI, "Priority pay-as-you-go"; Amazon Bedrock, "Service tiers"). */
@@ -22,20 +23,29 @@ export function askedTier(
     if (tier !== null) return tier;
   }
   const names = codecOf(format).requestFields.tier ?? [];
-  if (!names.some((name) => mentions(body, `"${name}"`))) return null;
+  if (!names.some((name) => mentions(body, quoted(name)))) return null;
   const tiers = tiersIn(joined(body), names);
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
 }
 
+const inQuotes = new Map<string, Sought>();
+
+function quoted(name: string): Sought {
+  const known = inQuotes.get(name) ?? sought(`"${name}"`);
+  inQuotes.set(name, known);
+  return known;
+}
+
 /** Whether a text stands in the pieces, which are not copied into one to see that: most requests name no tier. */
-function mentions(pieces: readonly Buffer[], text: string): boolean {
-  const reach = text.length - 1;
-  let before = Buffer.alloc(0);
+function mentions(pieces: readonly Buffer[], text: Sought): boolean {
+  const reach = text.bytes.length - 1;
+  let before: Buffer | null = null;
   for (const piece of pieces) {
-    if (piece.includes(text)) return true;
-    const seam = Buffer.concat([before, piece.subarray(0, reach)]);
-    if (seam.includes(text)) return true;
-    before = Buffer.concat([before, piece.subarray(-reach)]).subarray(-reach);
+    if (indexOfSought(piece, text) !== -1) return true;
+    if (before !== null && Buffer.concat([before, piece.subarray(0, reach)]).includes(text.bytes))
+      return true;
+    if (pieces.length > 1)
+      before = (before === null ? piece : Buffer.concat([before, piece.subarray(-reach)])).subarray(-reach);
   }
   return false;
 }

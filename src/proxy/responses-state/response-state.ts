@@ -6,6 +6,7 @@ import { SUMMARY_PREFIX } from '../../codecs/openai-responses/request/compaction
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Config } from '../../config.ts';
+import { indexOfSought, type Sought, sought } from '../../lib/byte-search.ts';
 import { GatewayError } from '../../lib/error.ts';
 import {
   chainOf,
@@ -73,9 +74,7 @@ export async function turnOf(
 }
 
 /** Without any of these words a body is left unread. */
-const words = ['previous_response_id', 'item_reference', 'compaction_trigger', SUMMARY_PREFIX].map((word) =>
-  Buffer.from(word),
-);
+const words = ['previous_response_id', 'item_reference', 'compaction_trigger', SUMMARY_PREFIX].map(sought);
 
 /**
  * Puts in what a request refers to: the response that it continues, stored items, summaries of the gateway's own.
@@ -219,13 +218,13 @@ function bodyOf(request: JsonObject, { limitBytes, model }: TurnInput): Requeste
 }
 
 /** Whether a word stands in a body, also across two of its pieces. */
-function mentions(pieces: readonly Buffer[], word: Buffer): boolean {
+function mentions(pieces: readonly Buffer[], word: Sought): boolean {
   return pieces.some((piece, index) => {
-    if (piece.includes(word)) return true;
+    if (indexOfSought(piece, word) !== -1) return true;
     const next = pieces[index + 1];
     if (next === undefined) return false;
-    const reach = word.length - 1;
+    const reach = word.bytes.length - 1;
     const seam = [piece.subarray(-reach), ...pieces.slice(index + 1, index + 1 + reach)];
-    return Buffer.concat(seam.map((part) => part.subarray(0, reach))).includes(word);
+    return Buffer.concat(seam.map((part) => part.subarray(0, reach))).includes(word.bytes);
   });
 }

@@ -123,33 +123,36 @@ export function upstreamHeaders({
 }: UpstreamHeadersInput): string[] {
   const { provider, connection } = target;
   const headers: string[] = [];
-  const sent = new Set<string>();
+  const own = provider.headers ?? {};
   const ofThisHop = connectionOptions(raw);
   // The state belongs to the client's trace, which is not gone on with where its `traceparent` is none.
   const traceId = traceparent?.slice(3, 35) ?? '';
   const keepsTrace = traceparent === null || raw.some((value) => value.includes(traceId));
   const meaningless = provider.modelInPath?.[format]?.withoutHeaders ?? [];
+  // Most headers of an SDK mean nothing to another vendor, which is the cheapest to see.
+  const standardOnly = translated || provider.forwardHeaders === 'standard';
+  const sent = new Set<string>();
   for (let index = 0; index + 1 < raw.length; index += 2) {
     const name = raw[index]?.toLowerCase() ?? '';
     const value = raw[index + 1] ?? '';
+    if (standardOnly && !standard.has(name)) continue;
     if (heldBack.has(name) || ofThisHop.has(name) || heldBackPrefix.test(name)) continue;
-    if ((translated || provider.forwardHeaders === 'standard') && !standard.has(name)) continue;
     if (translated && name === 'accept') continue;
     if (isForeign(name, format, translated)) continue;
     if (meaningless.includes(name)) continue;
     if (traceparent !== null && name === 'traceparent') continue;
     if (!keepsTrace && name === 'tracestate') continue;
     headers.push(name, value);
-    sent.add(name);
+    if (name in own) sent.add(name);
   }
   headers.push('content-type', contentType);
-  for (const [name, value] of Object.entries(provider.headers ?? {})) {
+  for (const [name, value] of Object.entries(own)) {
     if (!sent.has(name)) headers.push(name, value);
   }
   headers.push(viaHeader, via, 'x-request-id', requestId);
   if (traceparent !== null) headers.push('traceparent', traceparent);
   const auth = provider.formatAuth?.[format] ?? provider.auth;
-  headers.push(...Object.entries(keyHeaders(connection, auth)).flat());
+  for (const [name, value] of Object.entries(keyHeaders(connection, auth))) headers.push(name, value);
   return headers;
 }
 
