@@ -112,6 +112,7 @@ const codecModules: ReadonlySet<string> = new Set([
   'gemini/answer/error.ts',
   'history/relayed.ts',
   'index.ts',
+  'json/byte-search.ts',
   'json/bytes.ts',
   'json/cursor.ts',
   'json/fields.ts',

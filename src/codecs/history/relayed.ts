@@ -1,6 +1,6 @@
-import { indexOfSought, type Sought, sought } from '../../lib/byte-search.ts';
 import { carriedSeal, carriedWithThought } from '../encrypted-reasoning/embed.ts';
 import { codecOf } from '../index.ts';
+import { indexOfSought, type Sought, sought } from '../json/byte-search.ts';
 import type { WireFormat } from '../wire-format.ts';
 import type { HistoryRules } from './history.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
+import { indexOfSought, type Sought, sought } from '../../codecs/json/byte-search.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
-import { indexOfSought, type Sought, sought } from '../../lib/byte-search.ts';
 import { joined } from '../json/joined.ts';
 
 /** How Google's cloud and Amazon's take it (Vertex AI, "Priority pay-as-you-go"; Amazon Bedrock, "Service tiers"). */

@@ -1,4 +1,5 @@
 import type { Principal } from '../../access/authenticate.ts';
+import { indexOfSought, type Sought, sought } from '../../codecs/json/byte-search.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import { textAt } from '../../codecs/json/wire-check.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
@@ -6,7 +7,6 @@ import { SUMMARY_PREFIX } from '../../codecs/openai-responses/request/compaction
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Config } from '../../config.ts';
-import { indexOfSought, type Sought, sought } from '../../lib/byte-search.ts';
 import { GatewayError } from '../../lib/error.ts';
 import {
   chainOf,
