@@ -1,4 +1,4 @@
-import { openStore, type OpenStoreOptions, type Store, type StoreOnServerOptions } from './database.ts';
+import { type OpenStoreOptions, openStore, type Store, type StoreOnServerOptions } from './database.ts';
 
 export interface StorePlace {
   dataDir: string;

@@ -3,9 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { bestLanguage, directionOf, languages } from '../../dashboard/src/lib/i18n/languages.ts';
 import { builtInAgents } from '../../src/agents/list.ts';
 import { tools } from '../../src/tools/catalogue/index.ts';
-import { bestLanguage, directionOf, languages } from '../../dashboard/src/lib/i18n/languages.ts';
 
 const folder = fileURLToPath(new URL('../../dashboard/src', import.meta.url));
 
@@ -92,7 +92,8 @@ describe('the translations of the dashboard', () => {
       const start = `${category === 'code' ? 'cliCode' : 'cliAgents'}:tool.${id}.`;
       expected.set(`${start}description`, description);
       if (limitation !== undefined) expected.set(`${start}limitation`, limitation);
-      for (const [index, step] of (recipe.steps ?? []).entries()) expected.set(`${start}step${index + 1}`, step);
+      for (const [index, step] of (recipe.steps ?? []).entries())
+        expected.set(`${start}step${index + 1}`, step);
     }
     for (const { description, id } of builtInAgents)
       expected.set(`acpAgents:agent.${id}.description`, description);

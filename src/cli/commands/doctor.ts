@@ -126,7 +126,8 @@ async function lookAt(database: string) {
 
 async function checkServer(database: string): Promise<Finding> {
   const { empty, pending, place } = await lookAt(database);
-  if (empty) return { status: 'warn', message: `${place} is empty: \`gateway serve\` or \`gateway setup\` fills it` };
+  if (empty)
+    return { status: 'warn', message: `${place} is empty: \`gateway serve\` or \`gateway setup\` fills it` };
   if (pending.length === 0) return { status: 'ok', message: `${place} answers and is up to date` };
   return {
     status: 'warn',

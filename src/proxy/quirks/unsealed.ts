@@ -1,6 +1,6 @@
 import { unsealed } from '../../codecs/encrypted-reasoning/strip.ts';
-import { withNoReasoning } from '../../codecs/openai-chat/request/history.ts';
 import { dialectOf } from '../../codecs/model/dialect.ts';
+import { withNoReasoning } from '../../codecs/openai-chat/request/history.ts';
 import type { Target } from '../../combos/target.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import { joined } from '../json/joined.ts';

@@ -5,42 +5,25 @@ import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
 import { dialectOf } from '../../codecs/model/dialect.ts';
-import { type FitSchema, fitSchema } from '../../codecs/schema/fit.ts';
+import { fitSchema } from '../../codecs/schema/fit.ts';
 import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { joined } from '../json/joined.ts';
 import { textTokens } from '../metering/meter.ts';
-import type { NamedInPath } from '../request/facts.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
-import type { Turn } from '../request/turn.ts';
 import { conversationOf, echoOf } from '../responses-state/response-state.ts';
+import type { Asked, Known } from './asked.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
-import { type SettledTurns, type Way, withoutStandIns } from './settled.ts';
+import { type Way, withoutStandIns } from './settled.ts';
 import { markedTurns, wayOf } from './way.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */
 export interface TranslatedRequest extends RequestInFormat {
   body: Buffer;
-}
-
-/** What is known of a target beside its format. */
-export interface Known {
-  /** Members that it does not take. */
-  refused: readonly string[];
-  /** Tokens that it writes at most; null where that is not known. */
-  most: number | null;
-  /** The answer that it shall go on with; '' where it begins one. */
-  begun: string;
-  /** Fits the schema of a tool to what it takes. */
-  fit: FitSchema;
-  /** Whether it is told what to keep in its prompt cache, where the client does not say so. */
-  cacheMarks: boolean;
-  /** What of earlier turns was translated already; null where each request is translated whole. */
-  settled: SettledTurns | null;
 }
 
 const nothing: Known = {
@@ -51,14 +34,6 @@ const nothing: Known = {
   cacheMarks: true,
   settled: null,
 };
-
-/** The parts of a request that its translation is made from. */
-export interface Asked {
-  readonly body: readonly Buffer[];
-  readonly named: NamedInPath | null;
-  readonly target: Target;
-  readonly turn?: Turn | null;
-}
 
 /**
  * Translates a request from the caller's format to the target's.

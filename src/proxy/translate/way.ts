@@ -5,7 +5,7 @@ import { dialectOf } from '../../codecs/model/dialect.ts';
 import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
-import type { Asked, Known } from './request.ts';
+import type { Asked, Known } from './asked.ts';
 import type { Way } from './settled.ts';
 
 /** Targets look at no exchange before the last one. */

@@ -1,0 +1,29 @@
+import type { FitSchema } from '../../codecs/schema/fit.ts';
+import type { Target } from '../../combos/resolve.ts';
+import type { NamedInPath } from '../request/facts.ts';
+import type { Turn } from '../request/turn.ts';
+import type { SettledTurns } from './settled.ts';
+
+/** The parts of a request that its translation is made from. */
+export interface Asked {
+  readonly body: readonly Buffer[];
+  readonly named: NamedInPath | null;
+  readonly target: Target;
+  readonly turn?: Turn | null;
+}
+
+/** What is known of a target beside its format. */
+export interface Known {
+  /** Members that it does not take. */
+  refused: readonly string[];
+  /** Tokens that it writes at most; null where that is not known. */
+  most: number | null;
+  /** The answer that it shall go on with; '' where it begins one. */
+  begun: string;
+  /** Fits the schema of a tool to what it takes. */
+  fit: FitSchema;
+  /** Whether it is told what to keep in its prompt cache, where the client does not say so. */
+  cacheMarks: boolean;
+  /** What of earlier turns was translated already; null where each request is translated whole. */
+  settled: SettledTurns | null;
+}
