@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { Connection } from './connection.ts';
 import type { RequestBody } from './request-body.ts';
 import type { BodyLength } from './request-head.ts';
 import type { ResponseHead } from './response-head.ts';
@@ -15,13 +14,23 @@ export interface ReadyRequest {
   declared: BodyLength;
 }
 
+/** What an exchange asks of the connection that carries it. */
+interface Carrier {
+  pause(): void;
+  resume(): void;
+  /** Closes it: nothing else can be read from it. */
+  drop(): void;
+  /** The exchange is complete, and the connection may carry another. */
+  release(exchange: Exchange): void;
+}
+
 /** One request and its response, from when it is asked for until its handler was told how it ended. */
 export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   readonly #handler: Dispatcher.DispatchHandler;
   /** Null once it was sent: a stream may last for an hour, and would keep its request that long. */
   #request: ReadyRequest | null;
   /** Null while there is none yet, and when it is over. */
-  connection: Connection | null = null;
+  connection: Carrier | null = null;
   /** What the final head says of the connection. */
   persistent = false;
   keepAliveMs: number | null = null;
@@ -44,7 +53,7 @@ export class Exchange implements Dispatcher.DispatchController, ResponseEvents {
   }
 
   /** The request, which is let go of; null where nobody wants it any more. */
-  begin(connection: Connection): ReadyRequest | null {
+  begin(connection: Carrier): ReadyRequest | null {
     const request = this.#request;
     this.#request = null;
     this.connection = connection;
