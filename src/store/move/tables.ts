@@ -47,6 +47,7 @@ export const movedTables: readonly MovedTable[] = [
   },
   { name: 'tunnels', key: ['id'], carried: owned('id') },
   { name: 'agents', key: ['id'] },
+  { name: 'saved_views', key: ['id'] },
   { name: 'event_configs', key: ['number'] },
   { name: 'former_names', key: ['id'] },
   { name: 'idempotency', key: ['user_id', 'name'] },
