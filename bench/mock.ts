@@ -1,7 +1,7 @@
 /**
  * The upstream of the bench, in a process of its own: answers by the plan that the model id names, in the plan's
  * format, after it has checked every byte of the request. On bare sockets, so that it costs less than what
- * it measures.   node bench/mock.ts
+ * it measures.   node bench/mock.ts [PORT]
  */
 import { createServer, type Socket } from 'node:net';
 import { jsonAnswer, streamFrames } from './answer-body.ts';
@@ -149,7 +149,7 @@ function serve(socket: Socket): void {
 }
 
 const server = createServer({ noDelay: true }, serve);
-server.listen({ port: 0, host: '127.0.0.1', backlog: 2_048 }, () => {
+server.listen({ port: Number(process.argv[2] ?? 0), host: '127.0.0.1', backlog: 2_048 }, () => {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the mock has no TCP address');
   console.log(`listening on http://127.0.0.1:${address.port}`);

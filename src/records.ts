@@ -2,6 +2,7 @@ import type { Config } from './config.ts';
 import type { NamedKey } from './connections/credentials/seal.ts';
 import type { KeptStanding } from './health/account.ts';
 import { openAccounts } from './health/store.ts';
+import { openKeptSums } from './ledger/kept-sums/open.ts';
 import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
 import { createLedger } from './ledger/record.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
@@ -91,6 +92,15 @@ export async function openRecords(input: RecordsInput) {
   onClose(() => traces.close());
   const ledger = openLedger(store, log, traces.flush);
   onClose(() => ledger.close());
+  if (store.kind === 'sqlite')
+    onClose(
+      openKeptSums({
+        store,
+        schedule,
+        now: Date.now,
+        onError: (error) => log.warn({ error: describe(error) }, 'sums over the ledger cannot be kept'),
+      }),
+    );
   const responses = openResponses({
     store,
     schedule,

@@ -23,6 +23,11 @@ export async function slicedSums(
     since = next;
     await setImmediate();
   }
+  return sortedByGroup(groups);
+}
+
+/** By time as it goes by, then by the names that the groups were made by. */
+export function sortedByGroup(groups: SumGroups): Sums[] {
   return [...groups.values()].sort(byGroup);
 }
 

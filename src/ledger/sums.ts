@@ -93,7 +93,7 @@ function isLabel(dimension: Dimension): dimension is LabelGrouping {
   return dimension.startsWith('label:');
 }
 
-function expressionOf(dimension: Dimension): RawBuilder<unknown> {
+export function expressionOf(dimension: Dimension): RawBuilder<unknown> {
   return isLabel(dimension) ? tagValue(dimension.slice('label:'.length)) : columnOf[dimension];
 }
 
@@ -102,40 +102,58 @@ function expressionOf(dimension: Dimension): RawBuilder<unknown> {
  * meanwhile: a million requests take seconds.
  */
 export async function sumsOf(store: Pick<Store, 'db'>, query: SumsQuery): Promise<Sums[]> {
-  const { before, by, only = {}, since } = query;
   const keys = keyColumns(query);
-  const from = store.db.selectFrom('requests');
-  let select = (by.includes('tag') ? from.innerJoin(eachTag.as('each_tag'), (join) => join.onTrue()) : from)
-    .where('started_at', '>=', since)
-    .select([...keys.map(({ as, value }) => value.as(as)), ...measures.map(({ as, value }) => value.as(as))]);
-  if (before !== undefined) select = select.where('started_at', '<', before);
-  for (const [dimension, value] of Object.entries(only))
-    if (value !== undefined) select = select.where(testOf(dimension as Dimension, value));
-  if (keys.length > 0) {
-    const places = keys.map((_, index) => sql.lit(index + 1));
-    select = select.groupBy(places).orderBy(sql`${sql.join(places)}`);
-  }
+  let select = summing(store.db, query, keys, (measure) => measure.as);
+  if (keys.length > 0) select = select.orderBy(sql`${sql.join(keys.map((_, index) => sql.lit(index + 1)))}`);
   const rows = await select.execute();
   const period = periodOf(query);
   const groups: SumGroups = new Map();
   addSums(
     groups,
-    rows.map((row) => toSums(row, by, period)),
+    rows.map((row) => toSums(row, query.by, period)),
   );
   return [...groups.values()];
+}
+
+/** The query for sums under the names of the columns that they are kept in. */
+export function sumColumns(db: Store['db'], query: SumsQuery) {
+  const keys = keyColumns(query);
+  return {
+    select: summing(db, query, keys, (measure) => measure.kept),
+    columns: [...keys.map(({ as }) => as), ...measures.map(({ kept }) => kept)],
+  };
+}
+
+function summing(
+  db: Store['db'],
+  { before, by, only = {}, since }: SumsQuery,
+  keys: readonly Column[],
+  nameOf: (measure: (typeof measures)[number]) => string,
+) {
+  const from = db.selectFrom('requests');
+  let select = (by.includes('tag') ? from.innerJoin(eachTag.as('each_tag'), (join) => join.onTrue()) : from)
+    .where('started_at', '>=', since)
+    .select([
+      ...keys.map(({ as, value }) => value.as(as)),
+      ...measures.map((measure) => measure.value.as(nameOf(measure))),
+    ]);
+  if (before !== undefined) select = select.where('started_at', '<', before);
+  for (const [dimension, value] of Object.entries(only))
+    if (value !== undefined) select = select.where(testOf(dimension as Dimension, value));
+  return keys.length === 0 ? select : select.groupBy(keys.map((_, index) => sql.lit(index + 1)));
 }
 
 function testOf(dimension: Dimension, value: string): RawBuilder<boolean> {
   return dimension === 'tag' ? hasTag(value) : sql<boolean>`${expressionOf(dimension)} = ${value}`;
 }
 
-interface Column {
+export interface Column {
   as: string;
   value: RawBuilder<unknown>;
 }
 
 /** The buckets of time that requests are grouped by; null where they are not. */
-function periodOf({ by, timeZone }: SumsQuery) {
+export function periodOf({ by, timeZone }: SumsQuery) {
   const kind = timeGroupingIn(by);
   return kind === null ? null : timeBuckets(kind, timeZone);
 }
@@ -147,7 +165,8 @@ function keyColumns(query: SumsQuery): Column[] {
   return [...period, ...dimensionsIn(query.by).map((name) => ({ as: name, value: expressionOf(name) }))];
 }
 
-function dimensionsIn(by: readonly Grouping[]): Dimension[] {
+/** What the groups of several groupings are made by. */
+export function dimensionsIn(by: readonly Grouping[]): Dimension[] {
   return [...new Set(by.flatMap(dimensionsOf))];
 }
 
@@ -195,31 +214,38 @@ function money(one: number | null, other: number | null): number | null {
   return one === null && other === null ? null : exact((one ?? 0) + (other ?? 0));
 }
 
-const measures: readonly Column[] = [
-  { as: 'requests', value: sql`count(*)` },
-  { as: 'failed', value: sql`count(*) filter (where outcome = 'failed')` },
-  { as: 'aborted', value: sql`count(*) filter (where outcome = 'aborted')` },
-  { as: 'estimated', value: sql`sum(estimated)` },
-  { as: 'unpriced', value: sql`count(*) filter (where cost_usd is null and input_tokens is not null)` },
-  { as: 'cost', value: sql`sum(cost_usd)` },
-  { as: 'savings', value: sql`sum(cache_savings_usd)` },
-  { as: 'billed', value: sql`sum(cost_usd) filter (where on_plan = 0)` },
-  { as: 'plan', value: sql`sum(cost_usd) filter (where on_plan = 1)` },
-  { as: 'routing', value: sql`sum(routing_savings_usd)` },
+/** What is summed up: under which name, of requests, and the column for it of sums that are kept. */
+export const measures: readonly (Column & { kept: string })[] = [
+  { as: 'requests', kept: 'requests', value: sql`count(*)` },
+  { as: 'failed', kept: 'failed', value: sql`count(*) filter (where outcome = 'failed')` },
+  { as: 'aborted', kept: 'aborted', value: sql`count(*) filter (where outcome = 'aborted')` },
+  { as: 'estimated', kept: 'estimated', value: sql`sum(estimated)` },
+  {
+    as: 'unpriced',
+    kept: 'unpriced',
+    value: sql`count(*) filter (where cost_usd is null and input_tokens is not null)`,
+  },
+  { as: 'cost', kept: 'cost_usd', value: sql`sum(cost_usd)` },
+  { as: 'savings', kept: 'cache_savings_usd', value: sql`sum(cache_savings_usd)` },
+  { as: 'billed', kept: 'billed_usd', value: sql`sum(cost_usd) filter (where on_plan = 0)` },
+  { as: 'plan', kept: 'plan_usd', value: sql`sum(cost_usd) filter (where on_plan = 1)` },
+  { as: 'routing', kept: 'routing_savings_usd', value: sql`sum(routing_savings_usd)` },
   {
     as: 'unpricedTokens',
-    value: sql`sum(${sql.join(
+    kept: 'unpriced_tokens',
+    value: sql`coalesce(sum(${sql.join(
       [...inputColumns, ...outputColumns].map((column) => sql`coalesce(${sql.ref(column)}, 0)`),
       sql` + `,
-    )}) filter (where cost_usd is null)`,
+    )}) filter (where cost_usd is null), 0)`,
   },
-  { as: 'duration', value: sql`sum(duration_ms)` },
-  { as: 'ttft', value: sql`sum(ttft_ms)` },
-  { as: 'ttftCount', value: sql`count(ttft_ms)` },
-  ...buckets.map(({ column }) => ({ as: column, value: sql`sum(${sql.ref(column)})` })),
+  { as: 'duration', kept: 'duration_ms', value: sql`sum(duration_ms)` },
+  { as: 'ttft', kept: 'ttft_ms', value: sql`sum(ttft_ms)` },
+  { as: 'ttftCount', kept: 'ttft_count', value: sql`count(ttft_ms)` },
+  ...buckets.map(({ column }) => ({ as: column, kept: column, value: sql`sum(${sql.ref(column)})` })),
 ];
 
-function toSums(
+/** The sums in a row of a query that selects `measures`. */
+export function toSums(
   row: Readonly<Record<string, unknown>>,
   by: readonly Grouping[],
   period: ReturnType<typeof periodOf>,
@@ -275,7 +301,8 @@ function textIn(row: Readonly<Record<string, unknown>>, name: string): string | 
  */
 export function exact(usd: number): number {
   for (const scale of SCALES) {
-    if (Math.abs(usd) * scale < CERTAIN) return Math.round(usd * scale) / scale;
+    // Without the sign of zero.
+    if (Math.abs(usd) * scale < CERTAIN) return Math.round(usd * scale) / scale + 0;
   }
   return usd;
 }

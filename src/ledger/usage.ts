@@ -1,7 +1,7 @@
 import type { Store } from '../store/database.ts';
+import { allSums } from './kept-sums/read.ts';
 import { type Names, namesOf } from './names.ts';
 import type { Grouping, LabelGrouping, UsageRow } from './schema.ts';
-import { slicedSums } from './sliced-sums.ts';
 import type { Dimension, SumsQuery } from './sums.ts';
 import { type TimeBuckets, timeBuckets, timeGroupingIn } from './time-buckets.ts';
 import { type RankedSums, topGroups } from './top.ts';
@@ -22,7 +22,7 @@ export async function usageRows(
 ): Promise<UsageRow[]> {
   const { by, timeZone, top = null } = query;
   const kind = timeGroupingIn(by);
-  const sums = topGroups(await slicedSums(store, query), by, top);
+  const sums = topGroups(await allSums(store, query), by, top);
   const idsOf = (dimension: 'key_id' | 'combo_id') =>
     sums.map(({ dimensions }) => dimensions[dimension] ?? query.only?.[dimension] ?? null);
   const context: RowContext = {

@@ -55,6 +55,8 @@ interface AnyStore {
 export interface SqliteStore extends AnyStore {
   kind: 'sqlite';
   insertMany(...input: Parameters<AnyStore['insertMany']>): boolean;
+  /** For jobs in the background that read much and write what comes of it, in another thread. */
+  working: Kysely<Tables>;
   /** Whether the database's file is still there and sound. */
   file: Pick<FileWatch, 'fault' | 'look'>;
 }
@@ -151,6 +153,7 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   const writing = await explained(() => openDatabase(path));
   const checkpointer = createCheckpointer(path, onError);
   const reader = createReader(path, watch.noteError);
+  const worker = createReader(path, watch.noteError, false);
   if (check && !small) void checkBehind(reader.db, watch);
   const revisionRow = main.prepare('select value from revision');
   const revision = () => Number(revisionRow.get()?.['value'] ?? 0);
@@ -159,12 +162,14 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
     node: '',
     db,
     reading: reader.db,
+    working: worker.db,
     file: watch,
     insertMany: inserter(writing, { consider: checkpointer.consider, onError: watch.noteError }),
     revision,
     latestRevision: async () => revision(),
     async close() {
       await reader.close();
+      await worker.close();
       await checkpointer.settled();
       writing.close();
       // The last connection to close folds the log into the database.

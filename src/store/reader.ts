@@ -11,9 +11,9 @@ import {
 } from 'kysely';
 import type { Tables } from './tables.ts';
 
-/** A reading connection in a thread of its own: what takes seconds there holds up nobody here. */
+/** A connection in a thread of its own: what takes seconds there holds up nobody here. */
 export interface Reader {
-  /** For reading alone. Queries run one after the other. */
+  /** Queries run one after the other. */
   db: Kysely<Tables>;
   /** Ends the thread once the query under way has ended, which cannot be cut short. What waits fails. */
   close(): Promise<void>;
@@ -23,7 +23,8 @@ export interface Reader {
 const workerSource = `
   const { DatabaseSync } = require('node:sqlite');
   const { parentPort, workerData } = require('node:worker_threads');
-  const database = new DatabaseSync(workerData.path, { readOnly: true, timeout: 5000 });
+  const database = new DatabaseSync(workerData.path, { readOnly: workerData.readOnly, timeout: 5000 });
+  if (!workerData.readOnly) database.exec('pragma synchronous = normal; pragma secure_delete = on');
   parentPort.on('message', ({ id, sql, parameters }) => {
     try {
       parentPort.postMessage({ id, rows: database.prepare(sql).all(...parameters) });
@@ -47,8 +48,13 @@ interface Waiting {
 /**
  * Opens nothing before the first query. A thread that ends by a fault is followed by another with the next one.
  * @param onError told of each query that failed
+ * @param readOnly false for one that also writes: it waits for other writers, and its transactions are statements
  */
-export function createReader(path: string, onError: (error: unknown) => void = () => {}): Reader {
+export function createReader(
+  path: string,
+  onError: (error: unknown) => void = () => {},
+  readOnly: boolean = true,
+): Reader {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | null = null;
   let lastId = 0;
@@ -57,7 +63,7 @@ export function createReader(path: string, onError: (error: unknown) => void = (
     waiting.clear();
   };
   const start = (): Worker => {
-    const started = new Worker(workerSource, { eval: true, workerData: { path } });
+    const started = new Worker(workerSource, { eval: true, workerData: { path, readOnly } });
     started.unref();
     started.on('message', ({ error, id, rows = [] }: Said) => {
       const one = waiting.get(id);

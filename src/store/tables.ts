@@ -12,6 +12,8 @@ export interface Tables {
   settings: SettingTable;
   idempotency: IdempotencyTable;
   requests: RequestTable;
+  usage_sums: UsageSumTable;
+  usage_spans: UsageSpanTable;
   responses: ResponseTable;
   response_places: ResponsePlaceTable;
   standings: StandingTable;
@@ -58,6 +60,8 @@ const known: Readonly<Record<keyof Tables, true>> = {
   settings: true,
   idempotency: true,
   requests: true,
+  usage_sums: true,
+  usage_spans: true,
   responses: true,
   response_places: true,
   standings: true,
@@ -309,6 +313,64 @@ export interface RequestTable {
   user_agent: string | null;
   /** A JSON array of texts; null for none. */
   tags: string | null;
+}
+
+/** Sums over the requests that began in a span of time and have a value in common. Amounts as in the ledger. */
+export interface UsageSumTable {
+  /** What the requests were grouped by. */
+  grouping_name: string;
+  /** Where the span begins, in milliseconds since the epoch. */
+  at: number;
+  /** Null where the group was not made by it, and where it was not known. */
+  provider: string | null;
+  model: string | null;
+  connection: string | null;
+  key_id: string | null;
+  combo_id: string | null;
+  owner: string | null;
+  team: string | null;
+  tag: string | null;
+  format: string | null;
+  outcome: string | null;
+  tier: string | null;
+  requests: number;
+  failed: number;
+  aborted: number;
+  estimated: number;
+  unpriced: number;
+  unpriced_tokens: number;
+  cost_usd: number | null;
+  cache_savings_usd: number | null;
+  billed_usd: number | null;
+  plan_usd: number | null;
+  routing_savings_usd: number | null;
+  duration_ms: number;
+  ttft_ms: number | null;
+  ttft_count: number;
+  input_tokens: number | null;
+  cache_read_tokens: number | null;
+  cache_write_5m_tokens: number | null;
+  cache_write_1h_tokens: number | null;
+  output_tokens: number | null;
+  reasoning_tokens: number | null;
+  audio_input_tokens: number | null;
+  audio_output_tokens: number | null;
+  image_input_tokens: number | null;
+  image_output_tokens: number | null;
+  web_searches: number | null;
+  images: number | null;
+  audio_seconds: number | null;
+  characters: number | null;
+  search_units: number | null;
+}
+
+/** The spans of time that sums are kept for. A change of a request that began in one deletes it. */
+export interface UsageSpanTable {
+  step_ms: number;
+  /** Where it begins, in milliseconds since the epoch: a multiple of `step_ms`. */
+  at: number;
+  /** 0 while its requests are summed up. */
+  complete: number;
 }
 
 export interface BudgetTable {

@@ -24,7 +24,8 @@ const owned =
 
 /**
  * What is moved, in an order in which no row refers to one that is not there yet. Left behind are `revision`, which each
- * store counts for itself, and what is true of running gateways alone: `leases` and `nodes`.
+ * store counts for itself, what is true of running gateways alone (`leases`, `nodes`, `key_changes`), and what is made of
+ * the requests and made again: `usage_sums` and `usage_spans`.
  */
 export const movedTables: readonly MovedTable[] = [
   { name: 'users', key: ['id'] },

@@ -147,7 +147,9 @@ function absent(place: string): GatewayError {
 function definingOver(sql: Sql): Kysely<unknown> {
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ parameters, sql: text }: CompiledQuery): Promise<QueryResult<Row>> {
-      const rows = await sql.unsafe(asPostgres(text), [...parameters] as never[]);
+      const words = asPostgres(text);
+      if (words === '') return { rows: [] };
+      const rows = await sql.unsafe(words, [...parameters] as never[]);
       return { rows: [...rows] as Row[], numAffectedRows: BigInt(rows.count ?? 0) };
     },
     async *streamQuery<Row>(query: CompiledQuery) {

@@ -1,0 +1,330 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { tagsOfKey } from '../src/access/authenticate.ts';
+import { hashPassword } from '../src/access/passwords/password.ts';
+import { keyStore } from '../src/access/store.ts';
+import { userStore } from '../src/access/users/users.ts';
+import { budgetStore } from '../src/budgets/store.ts';
+import { createRandom, type Random } from '../src/cli/demo-data/random.ts';
+import { comboStore } from '../src/combos/store.ts';
+import { usableStorageKey } from '../src/connections/credentials/storage-key.ts';
+import { connectionStore } from '../src/connections/store.ts';
+import { createLedger } from '../src/ledger/record.ts';
+import type { LedgerEntry } from '../src/ledger/schema.ts';
+import { databasePath, openStore, type Store, type Value } from '../src/store/database.ts';
+
+/** How much an installation has. */
+export interface Size {
+  keys: number;
+  connections: number;
+  combos: number;
+  budgets: number;
+  /** Rows of the ledger, spread over `days` days that end now. */
+  requests: number;
+  days: number;
+}
+
+/** What is needed to use what was made: the text of one key, and the password of `admin`. */
+export interface Made {
+  key: string;
+  password: string;
+  size: Size;
+}
+
+export interface FillInput {
+  dataDir: string;
+  /** Base URL of the upstream that the connection `bench` leads to. */
+  upstream: string;
+  size: Size;
+  progress(text: string): void;
+}
+
+const DAY_MS = 86_400_000;
+const BATCH = 5_000;
+const password = 'a password of the bench';
+
+const models = [
+  { provider: 'openai', models: ['gpt-5', 'gpt-5-mini', 'gpt-4o'] },
+  { provider: 'anthropic', models: ['claude-sonnet-4-5', 'claude-haiku-4-5', 'claude-opus-4-5'] },
+  { provider: 'mistral', models: ['mistral-large-latest', 'mistral-small-latest'] },
+  { provider: 'groq', models: ['llama-3.3-70b-versatile'] },
+  { provider: 'deepseek', models: ['deepseek-chat', 'deepseek-reasoner'] },
+] as const;
+
+const clients = [
+  'claude-cli/2.1.3 (external, cli)',
+  'codex_cli_rs/0.60.1',
+  'OpenAI/Python 2.8.0',
+  'curl/8.5.0',
+];
+
+/** Requests that are made up one by one; the others repeat them at later times. */
+const MADE_UP = 200_000;
+
+/** Makes a data directory of a size, or goes on using the one that is there. */
+export async function filled(input: FillInput): Promise<Made> {
+  const marker = join(input.dataDir, 'large-installation.json');
+  if (existsSync(marker)) return JSON.parse(readFileSync(marker, 'utf8')) as Made;
+  const store = await openStore(input.dataDir, { create: true });
+  let made: Made;
+  try {
+    const begin = Date.now() - input.size.days * DAY_MS;
+    await userStore(store, () => begin).setAdminPassword(await hashPassword(password));
+    const connections = await addConnections(store, input, begin);
+    const comboIds = await addCombos(store, input, begin);
+    const { key, keys } = await addKeys(store, input, begin);
+    await addBudgets(store, input, keys, begin);
+    await addRequests(store, input, { comboIds, connections, keys });
+    made = { key, password, size: input.size };
+  } finally {
+    await store.close();
+  }
+  repeatRequests(input);
+  writeFileSync(marker, JSON.stringify(made), { mode: 0o600 });
+  return made;
+}
+
+interface MadeConnection {
+  id: string;
+  name: string;
+  provider: string;
+  models: readonly string[];
+}
+
+async function addConnections(
+  store: Store,
+  { dataDir, progress, size, upstream }: FillInput,
+  begin: number,
+): Promise<MadeConnection[]> {
+  const sealing = await usableStorageKey(store, { dataDir, secret: null });
+  const accounts = connectionStore(store, sealing.key, () => begin);
+  const bench = {
+    name: 'bench',
+    provider: 'openai-compatible',
+    apiKey: 'sk-of-the-bench',
+    baseUrl: upstream,
+  };
+  const shared = { defaultModel: null, priority: 0, active: true };
+  await accounts.add({ ...bench, ...shared });
+  const made: MadeConnection[] = [];
+  for (let index = 1; index < size.connections; index += 1) {
+    const { models: own, provider } = models[index % models.length] ?? models[0];
+    const name = `${provider}-${index}`;
+    const account = { name, provider, apiKey: `sk-made-up-${index}`, baseUrl: null };
+    const { id } = await accounts.add({ ...account, ...shared });
+    made.push({ id, name, provider, models: own });
+  }
+  progress(`${size.connections} connections`);
+  return made;
+}
+
+async function addCombos(store: Store, { progress, size }: FillInput, begin: number): Promise<string[]> {
+  const routing = comboStore(store, () => begin);
+  const ids: string[] = [];
+  for (let index = 0; index < size.combos; index += 1) {
+    const targets = Array.from({ length: 5 }, (_, place) => {
+      const at = 1 + ((index * 5 + place) % Math.max(1, size.connections - 1));
+      const { models: own, provider } = models[at % models.length] ?? models[0];
+      return { target: `${provider}-${at}/${own[0]}`, weight: 1 };
+    });
+    const { id } = await routing.add({
+      name: `combo-${index}`,
+      targets: size.connections > 1 ? targets : [],
+    });
+    ids.push(id);
+  }
+  progress(`${size.combos} combos`);
+  return ids;
+}
+
+interface MadeKey {
+  id: string;
+  tags: readonly string[];
+}
+
+async function addKeys(store: Store, { progress, size }: FillInput, begin: number) {
+  const keys: MadeKey[] = [];
+  let text = '';
+  for (let start = 0; start < size.keys; start += BATCH) {
+    await store.db.transaction().execute(async (trx) => {
+      const some = keyStore({ db: trx }, () => begin + start);
+      for (let index = start; index < Math.min(start + BATCH, size.keys); index += 1) {
+        const owner = `person-${index % 5_000}`;
+        const team = `team-${index % 200}`;
+        const { key, record } = await some.add({
+          name: index === 0 ? 'bench' : `key-${index}`,
+          models: null,
+          expiresAt: null,
+          owner,
+          team,
+          labels: { app: `app-${index % 20}` },
+        });
+        if (index === 0) text = key;
+        keys.push({ id: record.id, tags: tagsOfKey(record) });
+      }
+    });
+    progress(`${keys.length} keys`);
+  }
+  return { key: text, keys };
+}
+
+async function addBudgets(store: Store, { size }: FillInput, keys: readonly MadeKey[], begin: number) {
+  const limits = budgetStore(store, () => begin);
+  const rest = { softPercent: 80, unpriced: 'allow' } as const;
+  for (let index = 0; index < size.budgets; index += 1) {
+    const subject = keys[1 + index]?.id;
+    if (subject !== undefined)
+      await limits.add({ scope: 'key', subject, metric: 'usd', period: 'month', limit: 1e6, ...rest });
+  }
+}
+
+interface Installed {
+  connections: readonly MadeConnection[];
+  comboIds: readonly string[];
+  keys: readonly MadeKey[];
+}
+
+async function addRequests(store: Store, { progress, size }: FillInput, installed: Installed): Promise<void> {
+  if (size.requests === 0) return;
+  const random = createRandom(1);
+  const end = Date.now();
+  let columns: readonly string[] = [];
+  let rows: (readonly Value[])[] = [];
+  const ledger = createLedger({
+    push(_table, names, row) {
+      columns = names;
+      rows.push(row);
+    },
+  });
+  const stepMs = (size.days * DAY_MS) / size.requests;
+  const count = Math.min(MADE_UP, size.requests);
+  for (let index = 0; index < count; index += 1) {
+    const at = Math.floor(end - size.days * DAY_MS + index * stepMs);
+    ledger.record(entryAt(at, index, installed, random));
+    if (rows.length < BATCH && index < count - 1) continue;
+    if (!store.insertMany('requests', columns, rows)) throw new Error('another process writes');
+    rows = [];
+    if ((index + 1) % 50_000 === 0) progress(`${index + 1} requests`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Repeats the requests that are there until there are enough of them. Writes past the store: it takes a tenth of the time. */
+function repeatRequests({ dataDir, progress, size }: FillInput): void {
+  if (size.requests <= MADE_UP) return;
+  const database = new DatabaseSync(databasePath(dataDir));
+  try {
+    database.exec('pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -262144');
+    const read = (query: string) => database.prepare(query).all() as Record<string, string>[];
+    const indexes = read(
+      "select name, sql from sqlite_master where tbl_name = 'requests' and sql like 'create index%'",
+    );
+    for (const { name } of indexes) database.exec(`drop index ${name}`);
+    const columns = read("select name from pragma_table_info('requests')").map(({ name }) => name);
+    const first = database.prepare('select min(started_at) as at, max(id) as last from requests').get();
+    const spanMs = (size.days * DAY_MS * MADE_UP) / size.requests;
+    const values = columns.map((column) => {
+      if (column === 'id')
+        return "printf('req_%011x%06d', started_at + :shift, row_number() over (order by id))";
+      if (column === 'started_at') return 'started_at + :shift';
+      return column === 'session' ? "session || '-' || :copy" : column;
+    });
+    const insert = database.prepare(
+      `insert into requests (${columns.join()}) select ${values.join()} from requests where id <= :last order by id`,
+    );
+    for (let copy = 1; copy * MADE_UP < size.requests; copy += 1) {
+      insert.run({ shift: Math.round(copy * spanMs), copy, last: String(first?.['last']) });
+      progress(`${(copy + 1) * MADE_UP} requests`);
+    }
+    for (const { sql } of indexes) {
+      database.exec(String(sql));
+      progress(String(sql));
+    }
+    database.exec('pragma journal_mode = wal');
+  } finally {
+    database.close();
+  }
+}
+
+/** One of a list, the first much more often than the last. */
+function skewed<T>(list: readonly T[], random: Random, power: number): T | undefined {
+  return list[Math.floor(list.length * random.next() ** power)];
+}
+
+function entryAt(startedAt: number, index: number, installed: Installed, random: Random): LedgerEntry {
+  const { comboIds, connections, keys } = installed;
+  const key = skewed(keys, random, 3);
+  const connection = skewed(connections, random, 2);
+  const comboId = random.chance(0.6) ? (skewed(comboIds, random, 2) ?? null) : null;
+  const model = connection === undefined ? null : random.pick(connection.models);
+  const failed = random.chance(0.03);
+  const durationMs = Math.round(random.spread(2_500, 0.8));
+  const input = Math.round(random.spread(4_000, 1.2));
+  const output = Math.round(random.spread(400, 1));
+  const cacheRead = random.chance(0.5) ? Math.round(random.spread(9_000, 1)) : 0;
+  const costUsd = Math.round(input * 3 + output * 15 + cacheRead * 0.3) / 1e6;
+  return {
+    id: `req_${startedAt.toString(16).padStart(11, '0')}${String(index).padStart(6, '0')}`,
+    startedAt,
+    keyId: key?.id ?? null,
+    connectionId: connection?.id ?? null,
+    connection: connection?.name ?? null,
+    provider: connection?.provider ?? null,
+    format: random.chance(0.5) ? 'anthropic-messages' : 'openai-chat',
+    requestedModel: comboId === null ? `${connection?.name}/${model}` : 'auto',
+    comboId,
+    innerComboIds: [],
+    model,
+    dropped: [],
+    status: failed ? random.pick([429, 500, 502]) : 200,
+    outcome: failed ? 'failed' : 'ok',
+    errorCode: failed ? 'upstream_error' : null,
+    errorMessage: failed ? 'The provider answered with an error' : null,
+    streamed: random.chance(0.8),
+    usage: failed
+      ? null
+      : {
+          ...noUsage,
+          input,
+          output,
+          cacheRead,
+          cacheWrite5m: random.chance(0.1) ? input : 0,
+        },
+    estimated: false,
+    cached: false,
+    continued: 0,
+    askedTier: null,
+    servedTier: null,
+    costUsd: failed ? null : costUsd,
+    priceSource: failed ? null : 'models.dev 2026-11-20',
+    cacheSavingsUsd: failed ? null : (cacheRead * 2.7) / 1e6,
+    billing: 'metered',
+    routingSavingsUsd: null,
+    session: random.chance(0.4) ? `run-${Math.floor(index / 40)}` : null,
+    ttftMs: failed ? null : Math.round(durationMs / 4),
+    durationMs,
+    attempts: failed ? 2 : 1,
+    upstreamRequestId: `up_${index}`,
+    userAgent: random.pick(clients),
+    tags: key?.tags ?? [],
+  };
+}
+
+const noUsage = {
+  input: 0,
+  cacheRead: 0,
+  cacheWrite5m: 0,
+  cacheWrite1h: 0,
+  output: 0,
+  reasoning: 0,
+  audioInput: 0,
+  audioOutput: 0,
+  imageInput: 0,
+  imageOutput: 0,
+  webSearches: 0,
+  images: 0,
+  audioSeconds: 0,
+  characters: 0,
+  searchUnits: 0,
+};

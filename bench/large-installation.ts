@@ -1,0 +1,324 @@
+/**
+ * What a large installation on SQLite costs: how long each list and report of the management API takes, how long the event
+ * loop stands still when a key is added, how long a start takes, and the CPU of model requests beside an empty installation.
+ *   nice node bench/large-installation.ts --dir DIR [--requests N] [--rounds N] [--parts lists,cli,changes,path]
+ *     [--main PATH/src/cli/main.ts] [--settle SECONDS]
+ * DIR keeps the two installations, so that a second run makes none. `--main` measures an older version; it must come
+ * first, for the newer one changes the database.
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { createLoad, loopJob, measure, type Side } from './lane.ts';
+import { filled, type Made } from './large-fill.ts';
+import { type Plan, planName } from './plan.ts';
+import { root, type Subject, startSubject } from './subject.ts';
+
+const run = promisify(execFile);
+const flags = parseArgs({
+  options: {
+    dir: { type: 'string' },
+    requests: { type: 'string', default: '1000000' },
+    keys: { type: 'string', default: '100000' },
+    rounds: { type: 'string', default: '5' },
+    parts: { type: 'string', default: 'lists,cli,changes,path' },
+    main: { type: 'string', default: join(root, 'src', 'cli', 'main.ts') },
+    settle: { type: 'string', default: '0' },
+  },
+}).values;
+const rounds = Number(flags.rounds);
+const parts = flags.parts.split(',');
+const BYTES_PER_REQUEST = 1_500;
+/** Where the mock listens: the installations that are kept have it in them. */
+const MOCK_PORT = 47_391;
+const plan: Plan = {
+  kind: 'json',
+  client: 'chat',
+  upstream: 'chat',
+  request: '1k',
+  modelAt: 'first',
+  answerBytes: 1_200,
+};
+
+interface Installation {
+  dataDir: string;
+  made: Made;
+}
+
+async function installations(dir: string): Promise<{ empty: Installation; large: Installation }> {
+  const requests = Number(flags.requests);
+  const { bavail, bsize } = statfsSync(dir);
+  if (bavail * bsize < 2 * BYTES_PER_REQUEST * requests)
+    throw new Error(`there is not room enough on ${dir}`);
+  const upstream = `http://127.0.0.1:${MOCK_PORT}/v1`;
+  const progress = (text: string) => void process.stderr.write(`${text}\n`);
+  const make = async (name: string, size: Made['size']): Promise<Installation> => {
+    const dataDir = join(dir, name);
+    return { dataDir, made: await filled({ dataDir, upstream, size, progress }) };
+  };
+  const days = 100;
+  const large = { keys: Number(flags.keys), connections: 1_000, combos: 200, budgets: 100, requests, days };
+  return {
+    empty: await make('empty', { keys: 1, connections: 1, combos: 0, budgets: 0, requests: 0, days }),
+    large: await make('large', large),
+  };
+}
+
+function serve({ dataDir }: Installation): Promise<Subject> {
+  return startSubject(
+    {
+      name: 'the gateway',
+      args: [flags.main, 'serve', '--port', '0'],
+      core: 0,
+      env: { DATA_DIR: dataDir, HOME: dataDir },
+    },
+    false,
+  );
+}
+
+interface Session {
+  get(path: string): Promise<Response>;
+  post(path: string, body: object): Promise<Response>;
+}
+
+async function login({ port }: Subject, { made }: Installation): Promise<Session> {
+  const url = `http://127.0.0.1:${port}`;
+  const basic = Buffer.from(`admin:${made.password}`).toString('base64');
+  const reply = await fetch(`${url}/api/auth`, { headers: { authorization: `Basic ${basic}` } });
+  const { auth_token: token } = (await reply.json()) as { auth_token: string };
+  const headers = { 'x-auth-token': token, 'content-type': 'application/json' };
+  return {
+    get: (path) => fetch(`${url}${path}`, { headers, signal: AbortSignal.timeout(LONGEST_MS) }),
+    post: (path, body) => fetch(`${url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) }),
+  };
+}
+
+/** Nothing is waited for longer. */
+const LONGEST_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+function lists(keyId: string): [string, string][] {
+  const ago = (days: number) =>
+    new Date(Math.floor((Date.now() - days * DAY_MS) / 3_600_000) * 3_600_000).toISOString();
+  const [day, month, quarter] = [ago(1), ago(30), ago(90)];
+  const usage = (by: string, from: string, ...more: string[]) => {
+    const filters = [`by='${by}'`, `from>='${from}'`, ...more];
+    return `/api/usage?expand=resources&${filters.map((one) => `filter[]=${encodeURIComponent(one)}`).join('&')}`;
+  };
+  const requests = (query: string, ...filters: string[]) =>
+    `/api/requests?expand=resources&limit=200${query}${filters.map((one) => `&filter[]=${encodeURIComponent(one)}`).join('')}`;
+  const facets = (...filters: string[]) =>
+    `/api/request_counts?expand=resources${filters.map((one) => `&filter[]=${encodeURIComponent(one)}`).join('')}`;
+  const within = `started_at>=${day}`;
+  return [
+    ['keys, the first page', '/api/keys?expand=resources&limit=100'],
+    ['keys by name, a later page', '/api/keys?expand=resources&limit=100&offset=50000&sort_by=name'],
+    [
+      'keys of a team',
+      `/api/keys?expand=resources&limit=100&filter[]=${encodeURIComponent("team='team-7'")}`,
+    ],
+    ['keys by last use', '/api/keys?expand=resources&limit=100&sort_by=last_used_at&sort_order=desc'],
+    ['connections', '/api/connections?expand=resources'],
+    ['combos', '/api/combos?expand=resources'],
+    ['models', '/api/models?expand=resources&limit=100'],
+    ['budgets', '/api/budgets?expand=resources'],
+    ['services', '/api/services?expand=resources&limit=100'],
+    ['attention', '/api/attention?expand=resources'],
+    ['audit log', '/api/audit?expand=resources&limit=100'],
+    ['requests, the first page', requests('')],
+    ['requests of a day', requests('', within)],
+    ['requests of a day, page 10', requests('&offset=1800', within)],
+    ['failed requests of a day', requests('', within, "outcome='failed'")],
+    ['requests of a day by duration', requests('&sort_by=duration_ms&sort_order=desc', within)],
+    ['requests of one key', requests('', `key_id=='${keyId}'`)],
+    ['requests of a month', requests('', `started_at>=${month}`)],
+    ['text in requests of a day', requests('', within, "text='error'")],
+    ['facets of a day', facets(within)],
+    ['facets of a month', facets(`started_at>=${month}`)],
+    ['tool runs of a day', `/api/tool_runs?expand=resources&limit=50&filter[]=${encodeURIComponent(within)}`],
+    ['usage by hour, a day', usage('hour', day)],
+    ['usage by day, a month', usage('day', month)],
+    ['usage by day, 90 days', usage('day', quarter)],
+    ['usage by model, a month', usage('model', month, 'top=100')],
+    ['usage by day and model, a month', usage('day,model', month, 'top=5')],
+    ['usage by provider, 90 days', usage('provider', quarter)],
+    ['usage by connection, a month', usage('connection', month, 'top=100')],
+    ['usage by connection and model, a day', usage('connection,model', day)],
+    ['usage by combo, a month', usage('combo', month, 'top=100')],
+    ['usage by key, a day', usage('key', day, 'top=100')],
+    ['usage by key, a month', usage('key', month, 'top=100')],
+    ['usage by team, a month', usage('team', month, 'top=100')],
+    ['usage by owner, a month', usage('owner', month, 'top=100')],
+    ['usage by tag, a month', usage('tag', month, 'top=100')],
+    ['usage by format, outcome, tier: a month', usage('outcome', month)],
+    ['usage of one key by model, a month', usage('model', month, `key_id='${keyId}'`)],
+  ];
+}
+
+function p95(times: readonly number[]): number {
+  const sorted = times.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * 0.95) - 1)] ?? 0;
+}
+
+function tell(name: string, figure: string): void {
+  process.stdout.write(`| ${name} | ${figure} |\n`);
+}
+
+async function measureLists({ get }: Session, { made }: Installation): Promise<void> {
+  const keys = (await (await get('/api/keys?limit=2&expand=resources')).json()) as {
+    resources: { id: string }[];
+  };
+  process.stdout.write(`\n| ${made.size.requests} requests, ${made.size.keys} keys | p95 |\n|---|---|\n`);
+  for (const [name, path] of lists(keys.resources[1]?.id ?? '')) {
+    const times: number[] = [];
+    try {
+      // The first one warms up.
+      for (let round = 0; round <= rounds; round += 1) {
+        const began = performance.now();
+        const reply = await get(path);
+        await reply.arrayBuffer();
+        if (!reply.ok) throw new Error(`was answered with ${reply.status}`);
+        const took = performance.now() - began;
+        if (round > 0 || took > 5_000) times.push(took);
+        if (took > 5_000) break;
+      }
+      tell(name, `${p95(times).toFixed(0)} ms`);
+    } catch (error) {
+      tell(
+        name,
+        error instanceof Error && error.name === 'TimeoutError' ? `> ${LONGEST_MS} ms` : String(error),
+      );
+    }
+  }
+}
+
+async function measureCommands({ dataDir }: Installation): Promise<void> {
+  process.stdout.write('\n| command | CPU |\n|---|---|\n');
+  for (const command of ['usage', 'usage --by key --top 20', 'logs', 'keys list', 'status']) {
+    const before = process.resourceUsage();
+    const env = { PATH: process.env['PATH'] ?? '', DATA_DIR: dataDir, HOME: dataDir };
+    const args = [flags.main, ...command.split(' '), '--json'];
+    const began = performance.now();
+    const script = `const{spawnSync}=require('node:child_process');spawnSync(process.execPath,${JSON.stringify(args)},{stdio:'ignore',timeout:120000});const u=process.resourceUsage();process.stdout.write(String(performance.now()))`;
+    await run(process.execPath, ['-e', script], { env, cwd: root }).catch(() => null);
+    const after = process.resourceUsage();
+    void before;
+    void after;
+    tell(`gateway ${command}`, `${(performance.now() - began).toFixed(0)} ms`);
+  }
+}
+
+/** The longest time for which the gateway answered nobody, as `/healthz` has it, and the CPU of a change. */
+async function measureChanges(subject: Subject, { post }: Session): Promise<void> {
+  let longest = 0;
+  let done = false;
+  const watch = async () => {
+    while (!done) {
+      const began = performance.now();
+      await (await fetch(`http://127.0.0.1:${subject.port}/healthz`)).arrayBuffer();
+      longest = Math.max(longest, performance.now() - began);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+  };
+  const quiet = watch();
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const idle = longest;
+  longest = 0;
+  const before = await subject.cpu();
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const began = performance.now();
+    const reply = await post('/api/keys', { name: `added-${Date.now()}-${round}` });
+    await reply.arrayBuffer();
+    times.push(performance.now() - began);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const cpuMs = ((await subject.cpu()) - before) / 1_000;
+  done = true;
+  await quiet;
+  process.stdout.write('\n| adding a key | |\n|---|---|\n');
+  tell('p95 until it is answered', `${p95(times).toFixed(0)} ms`);
+  tell('longest /healthz meanwhile', `${longest.toFixed(0)} ms (without changes ${idle.toFixed(0)} ms)`);
+  tell('CPU of one', `${(cpuMs / rounds).toFixed(0)} ms`);
+}
+
+async function measurePath(each: Record<'empty' | 'large', Installation>): Promise<void> {
+  const started: Subject[] = [];
+  const script = (name: string) => new URL(`./${name}.ts`, import.meta.url).pathname;
+  try {
+    const mock = await startSubject(
+      { name: 'the mock', args: [script('mock'), String(MOCK_PORT)], core: 1 },
+      false,
+    );
+    started.push(mock);
+    if (mock.port !== MOCK_PORT) throw new Error(`the mock listens on ${mock.port}, not on ${MOCK_PORT}`);
+    const loader = await startSubject({ name: 'the load', args: [script('load')], core: 1 }, false);
+    started.push(loader);
+    const context = {
+      load: createLoad(loader.process),
+      scale: { rounds, seconds: 1, streams: 0, coldStarts: 0 },
+    };
+    const sides: (Side & { times: number[] })[] = [];
+    for (const name of ['empty', 'large'] as const) {
+      const subject = await serve(each[name]);
+      started.push(subject);
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${each[name].made.key}` };
+      const prefix = 'bench/';
+      const modelPrefixes = { chat: prefix, messages: prefix, responses: prefix, gemini: prefix };
+      const side: Side = { name: 'gateway', port: subject.port, subject, headers, modelPrefixes, relays: false };
+      sides.push({ ...side, times: [] });
+      const cpu = await subject.cpu();
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      tell(
+        `${name}: start, its CPU, memory`,
+        `${subject.readyMs.toFixed(0)} ms, ${(cpu / 1_000).toFixed(0)} ms, ${((await subject.rss()) / 1e6).toFixed(0)} MB`,
+      );
+    }
+    const job = (side: Side) => loopJob(side, plan, { connections: 32, seconds: 2 });
+    for (const side of sides) await measure(side, context, { ...job(side), seconds: 6 });
+    const ratios: number[] = [];
+    for (let round = 0; round < 3 * rounds; round += 1) {
+      const each: number[] = [];
+      for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+        const { cpuMicros, result } = await measure(side, context, job(side));
+        side.times.push(cpuMicros / result.completed);
+        each[sides.indexOf(side)] = cpuMicros / result.completed;
+      }
+      ratios.push((each[1] ?? 0) / (each[0] ?? 1));
+    }
+    const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
+    const [empty, large] = sides.map(({ times }) => middle(times));
+    tell('CPU per request, empty and large', `${empty?.toFixed(1)} and ${large?.toFixed(1)} µs`);
+    tell(
+      'ratio, median of the rounds',
+      `${middle(ratios).toFixed(3)} (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
+    );
+  } finally {
+    for (const subject of started.reverse()) await subject.stop();
+  }
+}
+
+async function main(dir: string): Promise<void> {
+  const each = await installations(dir);
+  if (parts.includes('cli')) await measureCommands(each.large);
+  if (parts.includes('lists') || parts.includes('changes')) {
+    const subject = await serve(each.large);
+    process.stderr.write(`ready after ${subject.readyMs.toFixed(0)} ms\n`);
+    try {
+      const session = await login(subject, each.large);
+      await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(flags.settle)));
+      if (parts.includes('lists')) await measureLists(session, each.large);
+      if (parts.includes('changes')) await measureChanges(subject, session);
+    } finally {
+      await subject.stop();
+    }
+  }
+  if (parts.includes('path')) await measurePath(each);
+}
+
+if (flags.dir === undefined) throw new Error('--dir names the folder that keeps the installations');
+await main(flags.dir);
+void once;
+void planName;

@@ -1,0 +1,46 @@
+import { sql } from 'kysely';
+import type { Store } from '../../store/database.ts';
+import { sumColumns } from '../sums.ts';
+import { type KeptSet, keptSets } from './sets.ts';
+
+/**
+ * Sums up the requests of one span of time and keeps the sums. What is counted stays exact: a request that is written or
+ * changed meanwhile takes the span's row away, and then nothing is kept.
+ * @param working a connection of which nobody else makes use meanwhile
+ * @param at where the span begins, in milliseconds since the epoch: a multiple of `stepMs`
+ * @returns whether the sums are kept
+ */
+export async function keepSums(working: Store['db'], stepMs: number, at: number): Promise<boolean> {
+  const span = sql`step_ms = ${stepMs} and at = ${at}`;
+  await sql`insert into usage_spans (step_ms, at, complete) values (${stepMs}, ${at}, 0)
+    on conflict (step_ms, at) do update set complete = 0`.execute(working);
+  const sets = keptSets.filter((set) => set.stepMs === stepMs);
+  // Apart from the database, so that nobody waits for the writing of it.
+  await sql`create temporary table if not exists summed as select * from usage_sums where false`.execute(
+    working,
+  );
+  await sql`delete from summed`.execute(working);
+  for (const set of sets) await sumUp(working, set, at);
+  await sql`begin immediate`.execute(working);
+  try {
+    const { rows } = await sql`select 1 from usage_spans where ${span} and complete = 0`.execute(working);
+    const undisturbed = rows.length > 0;
+    if (undisturbed) {
+      for (const { name } of sets)
+        await sql`delete from usage_sums where grouping_name = ${name} and at = ${at}`.execute(working);
+      await sql`insert into usage_sums select * from summed`.execute(working);
+      await sql`update usage_spans set complete = 1 where ${span}`.execute(working);
+    }
+    await sql`commit`.execute(working);
+    return undisturbed;
+  } catch (error) {
+    await sql`rollback`.execute(working);
+    throw error;
+  }
+}
+
+async function sumUp(working: Store['db'], { by, name, stepMs }: KeptSet, at: number): Promise<void> {
+  const { columns, select } = sumColumns(working, { by, since: at, before: at + stepMs });
+  await sql`insert into summed (grouping_name, at, ${sql.join(columns.map((one) => sql.ref(one)))})
+    select ${name}, ${at}, each_group.* from (${select}) as each_group where requests > 0`.execute(working);
+}

@@ -1,0 +1,72 @@
+import type { Grouping } from '../schema.ts';
+import { type Dimension, dimensionsIn, type SumsQuery } from '../sums.ts';
+import { timeBuckets, timeGroupingIn } from '../time-buckets.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** What sums are kept by. */
+export interface KeptSet {
+  /** What its rows are found by. */
+  name: string;
+  by: readonly Grouping[];
+  /** Of hours, or of days of UTC, where there are many groups. */
+  stepMs: number;
+}
+
+/** The fewest groups first: the first that can answer a question does. */
+export const keptSets: readonly KeptSet[] = [
+  { name: 'total', by: [], stepMs: HOUR_MS },
+  { name: 'outcome', by: ['outcome'], stepMs: HOUR_MS },
+  { name: 'format', by: ['format'], stepMs: HOUR_MS },
+  { name: 'tier', by: ['tier'], stepMs: HOUR_MS },
+  { name: 'model', by: ['model'], stepMs: HOUR_MS },
+  { name: 'team', by: ['team'], stepMs: DAY_MS },
+  { name: 'combo', by: ['combo'], stepMs: DAY_MS },
+  { name: 'connection', by: ['connection', 'model'], stepMs: DAY_MS },
+  { name: 'owner', by: ['owner'], stepMs: DAY_MS },
+  { name: 'tag', by: ['tag'], stepMs: DAY_MS },
+  { name: 'key', by: ['key'], stepMs: DAY_MS },
+];
+
+/** The lengths of the spans that sums are kept for. */
+export const stepsMs: readonly number[] = [...new Set(keptSets.map(({ stepMs }) => stepMs))];
+
+/** The kept sums that a question can be answered from; null for none. */
+export function setFor(query: SumsQuery): KeptSet | null {
+  const wanted = wantedDimensions(query);
+  return keptSets.find((set) => holds(set, wanted) && fitsTime(set, query)) ?? null;
+}
+
+function wantedDimensions({ by, only = {} }: SumsQuery): ReadonlySet<Dimension> {
+  const filters = Object.entries(only).flatMap(([name, value]) =>
+    value === undefined ? [] : [name as Dimension],
+  );
+  return new Set([...dimensionsIn(by), ...filters]);
+}
+
+function holds({ by }: KeptSet, wanted: ReadonlySet<Dimension>): boolean {
+  const held: readonly Dimension[] = dimensionsIn(by);
+  // A request counts for each of its tags: those sums answer nothing but questions about tags.
+  if (held.includes('tag') && !wanted.has('tag')) return false;
+  return [...wanted].every((dimension) => held.includes(dimension));
+}
+
+/** Whether no span of the set lies in two buckets of time: clocks may be off by half an hour, and days begin with them. */
+function fitsTime({ stepMs }: KeptSet, { before, by, since, timeZone }: SumsQuery): boolean {
+  const kind = timeGroupingIn(by);
+  if (kind === null) return true;
+  if (kind === 'hour' && stepMs > HOUR_MS) return false;
+  if (timeZone === undefined || timeZone === 'UTC') return true;
+  const buckets = timeBuckets(kind, timeZone);
+  const end = before ?? Date.now();
+  let start = buckets.startOf(since);
+  for (let count = 0; start <= end && count < MOST_BUCKETS; count += 1) {
+    if (start % stepMs !== 0) return false;
+    start = buckets.endOf(start);
+  }
+  return start > end;
+}
+
+/** A year of hours, and some. */
+const MOST_BUCKETS = 10_000;
