@@ -4,7 +4,9 @@
  * Each number is the best of the rounds, of the mean over a thousand plans: noise only ever adds. It is CPU time, all
  * threads together, so that other work on the machine counts little.
  */
+
 import { parseArgs } from 'node:util';
+import { keysInForce } from '../src/access/keys/in-force.ts';
 import { createCatalog } from '../src/catalog/catalog.ts';
 import { createRouting } from '../src/combos/routing.ts';
 import { type ComboRecord, defaultOptions, strategyName } from '../src/combos/schema.ts';
@@ -47,7 +49,7 @@ const combos = strategyName.options.map(
   }),
 );
 const { routes } = buildSnapshot({
-  keys: [],
+  keys: keysInForce([]),
   connections,
   combos,
   aliases: [],

@@ -72,6 +72,7 @@ function serve({ dataDir }: Installation): Promise<Subject> {
       name: 'the gateway',
       args: [flags.main, 'serve', '--port', '0'],
       core: 0,
+      patienceMs: 600_000,
       env: { DATA_DIR: dataDir, HOME: dataDir },
     },
     false,

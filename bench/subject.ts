@@ -25,6 +25,8 @@ export interface SubjectOptions {
   args: readonly string[];
   core: number;
   env?: Readonly<Record<string, string>>;
+  /** How long it may take to start; default 30 s. */
+  patienceMs?: number;
 }
 
 /** Whether `taskset` exists, so that the measured process has a core apart from mock and load. */
@@ -40,9 +42,9 @@ export function canPin(): boolean {
 
 const hasProc = process.platform === 'linux';
 
-/** Starts a Node script and waits, at most 30 s, for its line `listening on http://…:PORT`. */
+/** Starts a Node script and waits, at most `patienceMs`, for its line `listening on http://…:PORT`. */
 export async function startSubject(
-  { name, args, core, env = {} }: SubjectOptions,
+  { name, args, core, env = {}, patienceMs = 30_000 }: SubjectOptions,
   pin: boolean,
 ): Promise<Subject> {
   const began = performance.now();
@@ -54,7 +56,7 @@ export async function startSubject(
     env: { ...inherited(), ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
-  const port = await readyPort(child, name);
+  const port = await readyPort(child, name, patienceMs);
   const readyMs = performance.now() - began;
   const pid = child.pid ?? 0;
   return {
@@ -73,10 +75,10 @@ function inherited(): Record<string, string> {
   return Object.fromEntries(kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
-function readyPort(child: ChildProcess, name: string): Promise<number> {
+function readyPort(child: ChildProcess, name: string, patienceMs: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let output = '';
-  const timer = setTimeout(() => fail('did not start within 30 s'), 30_000);
+  const timer = setTimeout(() => fail(`did not start within ${patienceMs / 1_000} s`), patienceMs);
   function fail(what: string): void {
     clearTimeout(timer);
     child.kill('SIGKILL');

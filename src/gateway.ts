@@ -789,8 +789,8 @@ function keyIn(
 }
 
 /** What a key is called; who asks without one is named by the id. */
-function nameOfKey({ keys }: Snapshot, id: string | null): string | null {
-  const name = [...keys.values()].find((key) => key.id === id)?.name;
+function nameOfKey({ keysById }: Snapshot, id: string | null): string | null {
+  const name = id === null ? null : keysById.get(id)?.name;
   return name ?? keyless.find((one) => one === id) ?? null;
 }
 

@@ -1,3 +1,4 @@
+import type { KeysInForce } from './access/keys/in-force.ts';
 import type { KeyRecord } from './access/schema.ts';
 import type { Catalog } from './catalog/catalog.ts';
 import { compileAliases } from './combos/aliases.ts';
@@ -14,13 +15,14 @@ import { findProvider } from './providers/index.ts';
 export interface Snapshot {
   /** Gateway keys by the SHA-256 (hex) of their text. */
   keys: ReadonlyMap<string, KeyRecord>;
+  keysById: ReadonlyMap<string, KeyRecord>;
   routes: Routes;
   catalog: Catalog;
   revision: number;
 }
 
 export interface SnapshotInput {
-  keys: readonly KeyRecord[];
+  keys: KeysInForce;
   connections: readonly OpenConnection[];
   combos: readonly ComboRecord[];
   aliases: readonly AliasRecord[];
@@ -52,7 +54,8 @@ export function buildSnapshot(input: SnapshotInput): Snapshot {
   const combos = compileCombos(input.combos, { byName, byProvider, isProvider, factsOf, catalog });
   const aliases = compileAliases(input.aliases);
   return {
-    keys: new Map(keys.map((key) => [key.hash, key])),
+    keys: keys.byHash,
+    keysById: keys.byId,
     routes: { ordered, byName, byProvider, factsOf, isProvider, combos, aliases, catalog },
     catalog,
     revision,

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { allKeys, keyReader } from './access/keys/in-force.ts';
 import { keyStore } from './access/store.ts';
 import { type LimitsInput, tagOf } from './budgets/limits.ts';
 import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
@@ -78,13 +79,14 @@ export async function openSnapshots(input: SnapshotsInput) {
   const { aliases, combos, config, connections, keys, log, schedule, store } = input;
   const limits = limitsOf(input, () => snapshot);
   const catalog = currentCatalog({ dataDir: config.dataDir, overrides: config.prices });
+  const readKeys = store.kind === 'sqlite' ? keyReader(keys) : () => allKeys(keys);
   const load = async (): Promise<Snapshot> => {
     const revision = store.revision();
     const open = await connections.listOpen();
     input.known?.(open);
     await limits.reload();
     return buildSnapshot({
-      keys: await keys.list(),
+      keys: await readKeys(),
       connections: open,
       catalog: catalog(),
       revision,
@@ -156,11 +158,11 @@ function limitsOf(
     onEvent: onBudget,
     now: Date.now,
     nameOf(scope, subject) {
-      const { keys, routes } = snapshot();
+      const { keysById, routes } = snapshot();
       if (scope === 'combo') return routes.combos.records.find(({ id }) => id === subject)?.name ?? null;
       if (scope === 'connection') return routes.byName.get(subject)?.connection.name ?? null;
       if (scope !== 'key') return subject;
-      return [...keys.values()].find(({ id }) => id === subject)?.name ?? null;
+      return keysById.get(subject)?.name ?? null;
     },
     async used(query) {
       await ledger.flush();

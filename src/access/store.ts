@@ -4,6 +4,7 @@ import { newId } from '../lib/id.ts';
 import type { Store } from '../store/database.ts';
 import type { KeyTable, Tables } from '../store/tables.ts';
 import { createKey, hashKey } from './keys/keys.ts';
+import type { KeyPageQuery } from './keys/page.ts';
 import { type KeyRecord, keyName } from './schema.ts';
 
 export interface NewKey {
@@ -78,6 +79,54 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
     async list(): Promise<KeyRecord[]> {
       const rows = await described(db).orderBy('created_at').orderBy('id').execute();
       return rows.map((row) => recordOf(row, row));
+    },
+
+    /** A page of the keys, the oldest first where nothing else is asked for; how many there are, and how many fit. */
+    async page({ conditions, limit, offset, order }: KeyPageQuery) {
+      const all = db.selectFrom('keys').select(({ fn }) => fn.countAll<number>().as('count'));
+      let [select, fitting] = [described(db), all];
+      for (const condition of conditions) {
+        select = select.where(condition);
+        fitting = fitting.where(condition);
+      }
+      for (const term of order) select = select.orderBy(term);
+      const rows = await select.orderBy('created_at').orderBy('id').limit(limit).offset(offset).execute();
+      const { count } = await all.executeTakeFirstOrThrow();
+      const filtered = conditions.length === 0 ? count : (await fitting.executeTakeFirstOrThrow()).count;
+      return { records: rows.map((row) => recordOf(row, row)), count, filtered };
+    },
+
+    /** Up to `limit` keys whose ids come after `last`, by their ids. When each was used last is not looked up. */
+    async after(last: string, limit: number): Promise<KeyRecord[]> {
+      const some = db.selectFrom('keys').selectAll().where('id', '>', last);
+      return (await some.orderBy('id').limit(limit).execute()).map((row) => recordOf(row, unknownContext));
+    },
+
+    /** The keys of these ids. When each was used last is not looked up. */
+    async named(ids: readonly string[]): Promise<KeyRecord[]> {
+      const rows = await db.selectFrom('keys').selectAll().where('id', 'in', ids).execute();
+      return rows.map((row) => recordOf(row, unknownContext));
+    },
+
+    /** The numbers of the first and the last change that is known, and what was changed after `number`. */
+    async changesAfter(number: number): Promise<{ first: number; last: number; ids: string[] }> {
+      const { first, last } = await db
+        .selectFrom('key_changes')
+        .select(({ fn }) => [
+          fn.min<number | null>('number').as('first'),
+          fn.max<number | null>('number').as('last'),
+        ])
+        .executeTakeFirstOrThrow();
+      const rows =
+        (last ?? 0) <= number
+          ? []
+          : await db
+              .selectFrom('key_changes')
+              .select('key_id')
+              .distinct()
+              .where('number', '>', number)
+              .execute();
+      return { first: first ?? 0, last: last ?? 0, ids: rows.map(({ key_id }) => key_id) };
     },
 
     /** Changes a key by id. False when there is none. @throws GatewayError for a bad or taken name */
@@ -209,6 +258,8 @@ interface KeyContext {
   last_used_at: number | null;
   owner_user_id: string | null;
 }
+
+const unknownContext: KeyContext = { last_used_at: null, owner_user_id: null };
 
 function recordOf(row: Selectable<KeyTable>, { last_used_at, owner_user_id }: KeyContext): KeyRecord {
   return {

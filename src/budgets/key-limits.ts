@@ -143,7 +143,23 @@ async function limitsOfKey(budgets: BudgetStore, keyId: string): Promise<BudgetR
 
 /** The limits of a key as they are shown with it. */
 export function shownKeyLimits(budgets: readonly BudgetRecord[], keyId: string): z.infer<typeof row> {
-  const own = budgets.filter(({ scope, subject }) => scope === 'key' && subject === keyId);
+  return limitsShownOf(budgets.filter(({ scope, subject }) => scope === 'key' && subject === keyId));
+}
+
+/** The same for many keys: the budgets are looked through once. */
+export function keyLimitsIn(budgets: readonly BudgetRecord[]): (keyId: string) => z.infer<typeof row> {
+  const byKey = Map.groupBy(
+    budgets.filter(({ scope }) => scope === 'key'),
+    ({ subject }) => subject,
+  );
+  const none = limitsShownOf([]);
+  return (keyId) => {
+    const own = byKey.get(keyId);
+    return own === undefined ? none : limitsShownOf(own);
+  };
+}
+
+function limitsShownOf(own: readonly BudgetRecord[]): z.infer<typeof row> {
   const perMinute = (metric: BudgetMetric) =>
     own.find((one) => one.metric === metric && one.period === 'minute')?.limit ?? null;
   const money = own.find(isMoney);
@@ -189,7 +205,7 @@ export async function usedKeyLimits(
 export function withKeyLimits(keys: Resource, store: Pick<Store, 'db'>, now: () => number): Resource {
   const budgets = budgetStore(store, now);
   const limited = limitedKeys(store, now);
-  const { create, list, update } = keys;
+  const { create, list, page, update } = keys;
   return {
     ...keys,
     record: keys.record.extend(members),
@@ -197,8 +213,18 @@ export function withKeyLimits(keys: Resource, store: Pick<Store, 'db'>, now: () 
       ? {}
       : {
           async list(caller) {
-            const all = await budgets.list();
-            return (await list(caller)).map((one) => ({ ...one, ...shownKeyLimits(all, one.id) }));
+            const limitsOf = keyLimitsIn(await budgets.list());
+            return (await list(caller)).map((one) => ({ ...one, ...limitsOf(one.id) }));
+          },
+        }),
+    ...(page === undefined
+      ? {}
+      : {
+          async page(query, caller) {
+            const found = await page(query, caller);
+            if (found === null) return null;
+            const limitsOf = keyLimitsIn(await budgets.list());
+            return { ...found, rows: found.rows.map((one) => ({ ...one, ...limitsOf(one.id) })) };
           },
         }),
     async find(id, caller) {

@@ -1,3 +1,4 @@
+import { keysInForce } from '../access/keys/in-force.ts';
 import { type Catalog, createCatalog } from '../catalog/catalog.ts';
 import { currentDataSet } from '../catalog/data-set/installed.ts';
 import { aliasStore } from '../combos/alias-store.ts';
@@ -16,7 +17,15 @@ export async function routesIn(context: Context): Promise<{ catalog: Catalog; ro
   const combos = store === null ? [] : await comboStore(store).list();
   const aliases = store === null ? [] : await aliasStore(store).list();
   const agents = await usableAgents(context);
-  const { routes } = buildSnapshot({ keys: [], connections, combos, aliases, agents, catalog, revision: 0 });
+  const { routes } = buildSnapshot({
+    keys: keysInForce([]),
+    connections,
+    combos,
+    aliases,
+    agents,
+    catalog,
+    revision: 0,
+  });
   return { catalog, routes };
 }
 

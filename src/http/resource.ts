@@ -124,8 +124,11 @@ export interface Resource {
   guarded?: Readonly<Record<string, string>>;
   /** All rows, for collections that fit in memory. */
   list?(caller: Caller): Promise<Row[]>;
-  /** One page, for those that do not. Either this or `list`. */
-  page?(query: ListQuery, caller: Caller): Promise<Page>;
+  /**
+   * One page, for those that do not. Where there is a `list` beside it, it answers the queries that it can without reading
+   * all rows, and null says that it cannot.
+   */
+  page?(query: ListQuery, caller: Caller): Promise<Page | null>;
   /** One row by id or another name of it; null when there is none, or the caller may not see it. */
   find(id: string, caller: Caller): Promise<Row | null>;
   create?: Write & {

@@ -4,6 +4,7 @@ import type { Condition, ListQuery } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { Store } from '../store/database.ts';
 import { buckets, inputColumns, otherColumns, outputColumns } from './buckets.ts';
+import { countOfRequests } from './kept-sums/read.ts';
 import { keyNameColumn } from './names.ts';
 import { entryOf, type LedgerRow } from './report.ts';
 import { hasTagThat } from './tag-column.ts';
@@ -20,14 +21,20 @@ export interface RequestPage {
  * @throws GatewayError `invalid_request` for what cannot be filtered or sorted by
  */
 export async function requestPage(store: Pick<Store, 'db'>, query: ListQuery): Promise<RequestPage> {
-  const counted = store.db.selectFrom('requests').select(({ fn }) => fn.countAll<number>().as('count'));
   const condition = conditionOf(query.groups);
   let select = store.db.selectFrom('requests').selectAll();
   if (condition !== null) select = select.where(condition);
   for (const term of orderOf(query)) select = select.orderBy(term);
   const rows = await select.limit(query.limit).offset(query.offset).execute();
-  const { count } = await counted.executeTakeFirstOrThrow();
-  const fitting = condition === null ? null : await counted.where(condition).executeTakeFirstOrThrow();
+  const count = await countOfRequests(store);
+  const fitting =
+    condition === null
+      ? null
+      : await store.db
+          .selectFrom('requests')
+          .select(({ fn }) => fn.countAll<number>().as('count'))
+          .where(condition)
+          .executeTakeFirstOrThrow();
   return { rows: rows.map(entryOf), count, filtered: fitting?.count ?? count };
 }
 

@@ -27,22 +27,32 @@ export interface UsedPart {
   first: string;
 }
 
-/** Requests of so much time are summed up in one go. */
-const SLICE_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+/** Requests summed up in one go, about: some milliseconds. */
+const SLICE_ROWS = 2_000;
+/** The most time in one go. */
+const LONGEST_MS = 64 * 24 * HOUR_MS;
 
 /**
  * What was used, by parts of time. Requests that were refused before they were sent anywhere do not count. Made in
- * slices with room for other work between them; a server does it beside this process, and at once.
+ * slices with room for other work between them, of as much time as has few enough requests; a server does it beside this
+ * process, and at once.
  */
 export async function usedParts(store: Pick<Store, 'db' | 'kind'>, query: UsedQuery): Promise<UsedPart[]> {
   const parts: UsedPart[] = [];
   const first = await firstAfter(store, query);
   if (first === null) return parts;
-  const sliceMs = store.kind === 'postgres' ? Number.MAX_SAFE_INTEGER : Math.max(SLICE_MS, query.stepMs);
+  const atOnce = store.kind === 'postgres';
+  const leastMs = Math.max(HOUR_MS, query.stepMs);
+  let sliceMs = leastMs;
   let since = first;
   while (since <= query.before) {
-    const until = Math.floor(since / sliceMs) * sliceMs + sliceMs;
-    parts.push(...(await slice(store, query, since, until)));
+    const until = atOnce ? query.before + 1 : Math.floor(since / leastMs) * leastMs + sliceMs;
+    const found = await slice(store, query, since, until);
+    parts.push(...found);
+    const requests = found.reduce((sum, part) => sum + part.requests, 0);
+    if (requests < SLICE_ROWS / 2) sliceMs = Math.min(2 * sliceMs, Math.max(leastMs, LONGEST_MS));
+    else if (requests > SLICE_ROWS) sliceMs = Math.max(leastMs, Math.floor(sliceMs / 2 / leastMs) * leastMs);
     since = until;
     await setImmediate();
   }

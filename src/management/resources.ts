@@ -1,5 +1,5 @@
 import { keysResource } from '../access/keys/resource.ts';
-import type { keyStore } from '../access/store.ts';
+import { keyStore } from '../access/store.ts';
 import { withKeyLimits } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
 import { budgetsResource } from '../budgets/resource.ts';
@@ -69,7 +69,7 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
   const ledger = { db: store.reading };
   const health = connectionHealth(accounts);
   return [
-    effective(withKeyLimits(keysResource({ keys, now }), store, now), reload),
+    effective(withKeyLimits(keysResource({ keys, now, reading: keyStore(ledger) }), store, now), reload),
     effective(connectionsResource({ connections, health, ...input.login }), reload),
     effective(
       discoveriesResource({

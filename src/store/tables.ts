@@ -3,6 +3,8 @@ import type { Generated } from 'kysely';
 /** The database as Kysely sees it. Times are milliseconds since the epoch, flags 0 or 1, lists JSON text. */
 export interface Tables {
   keys: KeyTable;
+  /** Which keys were changed, the latest 10,000 times. */
+  key_changes: { number: Generated<number>; key_id: string };
   connections: ConnectionTable;
   users: UserTable;
   tokens: TokenTable;
@@ -51,6 +53,7 @@ export interface NodeTable {
 
 const known: Readonly<Record<keyof Tables, true>> = {
   keys: true,
+  key_changes: true,
   connections: true,
   users: true,
   tokens: true,

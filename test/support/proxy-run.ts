@@ -181,7 +181,13 @@ export function request(scripts: Readonly<Record<string, readonly Script[]>>, op
   const watch = createWatch<OpenCall>();
   const context = {
     config: loadConfig({ env: {}, flags: { dataDir: '/nowhere' }, file: {} }),
-    snapshot: () => ({ keys: new Map(), routes, catalog: createCatalog({ overrides: {} }), revision: 1 }),
+    snapshot: () => ({
+      keys: new Map(),
+      keysById: new Map(),
+      routes,
+      catalog: createCatalog({ overrides: {} }),
+      revision: 1,
+    }),
     routing: createRouting({ healthView: accounts, random: () => 0.5, now }),
     pools: {
       endpoint(baseUrl: string) {

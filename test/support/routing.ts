@@ -1,3 +1,4 @@
+import { keysInForce } from '../../src/access/keys/in-force.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
 import type { Routes } from '../../src/combos/resolve.ts';
 import { createRouting, type Plan, type Question } from '../../src/combos/routing.ts';
@@ -80,7 +81,7 @@ export interface World {
 /** What requests see of a gateway with these connections, combos and aliases. */
 export function routesOf({ aliases = {}, combos = [], connections = [] }: World): Routes {
   return buildSnapshot({
-    keys: [],
+    keys: keysInForce([]),
     connections,
     combos,
     catalog: createCatalog({ overrides: {} }),

@@ -48,7 +48,8 @@ async function filled(test: TestContext, months: readonly number[]) {
     });
   }
   const resource = auditResource(log);
-  const page = (more?: Partial<ListQuery>) => resource.page?.(query(more), caller) ?? assert.fail();
+  const page = async (more?: Partial<ListQuery>) =>
+    (await resource.page?.(query(more), caller)) ?? assert.fail();
   return { page, resource };
 }
 

@@ -2,12 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { admin } from '../../../test/support/caller.ts';
 import { temporaryFolder } from '../../../test/support/folder.ts';
-import type { Row } from '../../http/resource.ts';
+import { attributesOf } from '../../http/collection/attributes.ts';
+import { select } from '../../http/collection/select.ts';
+import type { ListQuery, Row } from '../../http/resource.ts';
 import { openStore } from '../../store/database.ts';
 import { keyRow } from '../schema.ts';
 import { keyStore } from '../store.ts';
 import { hashKey } from './keys.ts';
 import { keysResource } from './resource.ts';
+import { rowOfKey } from './row.ts';
 
 const now = Date.UTC(2026, 10, 21, 10);
 
@@ -137,5 +140,42 @@ describe('the resource of gateway keys', () => {
     assert.equal(resource.revisionOf?.({ ...row, last_used_at: '2026-11-21T11:00:00.000Z' }), revision);
     assert.notEqual(resource.revisionOf?.({ ...row, disabled: true }), revision);
     assert.notEqual(resource.revisionOf?.({ ...row, prefix: 'sk-abcd…efgh' }), revision);
+  });
+
+  it('answers pages of plain queries in the database, as it would of all keys in memory', async (test) => {
+    const { create, keys, resource } = await opened(test);
+    for (const [name, team] of [
+      ['b', 'core'],
+      ['a', 'core'],
+      ['d', null],
+      ['c', 'web'],
+    ] as const)
+      await create({ name, team });
+    const all = { groups: [], sort: [], ignoreCase: false, limit: 2, offset: 0 };
+    const attributes = attributesOf(keyRow, new Set());
+    const team = (value: string, operator: '=' | '==' = '='): ListQuery['groups'] => [
+      [{ attribute: 'team', operator, value }],
+    ];
+    const plain: ListQuery[] = [
+      all,
+      { ...all, offset: 2 },
+      { ...all, sort: [{ attribute: 'name', descending: true }] },
+      { ...all, sort: [{ attribute: 'team', descending: true }], limit: 9 },
+      { ...all, groups: team('core') },
+      { ...all, groups: [[{ attribute: 'team', operator: '=', value: null }]] },
+    ];
+    for (const query of plain) {
+      const page = await resource.page?.(query, admin);
+      const rows = (await keys.list()).map((key) => rowOfKey(key, now));
+      assert.deepEqual(page, select(rows, query, attributes), JSON.stringify(query));
+    }
+    const others: ListQuery[] = [
+      { ...all, groups: team('c*') },
+      { ...all, groups: [...team('core'), ...team('web')] },
+      { ...all, sort: [{ attribute: 'last_used_at', descending: true }] },
+      { ...all, sort: [{ attribute: 'name', descending: false }], ignoreCase: true },
+    ];
+    for (const query of others) assert.equal(await resource.page?.(query, admin), null);
+    assert.equal((await resource.page?.({ ...all, groups: team('c*', '==') }, admin))?.filtered, 0);
   });
 });

@@ -4,16 +4,19 @@ import { GatewayError } from '../../lib/error.ts';
 import { keyChange, keyRow, newKeyInput } from '../schema.ts';
 import type { KeyPatch, keyStore } from '../store.ts';
 import { addKey, keyPatch } from './input.ts';
+import { keyPageQuery } from './page.ts';
 import { rowOfKey } from './row.ts';
 
 export interface KeysInput {
   keys: ReturnType<typeof keyStore>;
+  /** The same, for reading what may take long. Default: the same. */
+  reading?: Pick<ReturnType<typeof keyStore>, 'list' | 'page'>;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
 /** The gateway keys. The text of one is in the answer that makes it, and nowhere else. */
-export function keysResource({ keys, now }: KeysInput): Resource {
+export function keysResource({ keys, now, reading = keys }: KeysInput): Resource {
   const find = async (idOrName: string): Promise<Row | null> => {
     const record = await keys.find(idOrName);
     return record === null ? null : rowOfKey(record, now());
@@ -29,7 +32,13 @@ export function keysResource({ keys, now }: KeysInput): Resource {
     summary: 'Keys with which tools and programs ask for models. They open nothing of the management API.',
     record: keyRow,
     read: 'keys:read',
-    list: async () => (await keys.list()).map((record) => rowOfKey(record, now())),
+    list: async () => (await reading.list()).map((record) => rowOfKey(record, now())),
+    async page(query) {
+      const wanted = keyPageQuery(query);
+      if (wanted === null) return null;
+      const { records, ...counts } = await reading.page(wanted);
+      return { rows: records.map((record) => rowOfKey(record, now())), ...counts };
+    },
     find,
     create: {
       permission: 'keys:create',

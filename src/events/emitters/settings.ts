@@ -7,19 +7,17 @@ import type { Emitter } from '../types/emitter.ts';
  * made it, the management API or a command beside the gateway.
  */
 export function emitSettings(emitter: Emitter, before: Snapshot, after: Snapshot): void {
-  emitKeys(emitter, byId(before), byId(after));
+  if (before.keysById !== after.keysById) emitKeys(emitter, before.keysById, after.keysById);
   emitCombo(emitter, before, after);
 }
 
 type Keys = ReadonlyMap<string, KeyRecord>;
 
-function byId({ keys }: Snapshot): Keys {
-  return new Map([...keys.values()].map((key) => [key.id, key]));
-}
-
 function emitKeys(emitter: Emitter, before: Keys, after: Keys): void {
   for (const [id, key] of after) {
     const known = before.get(id);
+    // As most of 100,000 are.
+    if (known === key) continue;
     const about = { subject: id, data: { key_id: id, name: key.name } };
     if (known === undefined || (known.disabled && !key.disabled)) emitter.emit('key.created', about);
     else if (!known.disabled && key.disabled) revoked(emitter, key, 'disabled');

@@ -33,10 +33,25 @@ export async function allSums(store: Pick<Store, 'db'>, query: SumsQuery): Promi
   return sortedByGroup(groups);
 }
 
-/** How many requests began since a time, in milliseconds since the epoch. */
-export async function countSince(store: Pick<Store, 'db'>, since: number): Promise<number> {
-  const [sums] = await allSums(store, { by: [], since });
-  return sums?.requests ?? 0;
+/** How many requests there are. Those of the hours that sums are kept of are not counted one by one. */
+export async function countOfRequests(store: Pick<Store, 'db'>): Promise<number> {
+  const { db } = store;
+  const ofAll: SumsQuery = { by: [], since: 0 };
+  const set = setFor(ofAll);
+  let count = 0;
+  let since: number | null = null;
+  const between = async (before: number | null): Promise<number> => {
+    let select = db.selectFrom('requests').select(({ fn }) => fn.countAll<number>().as('count'));
+    if (since !== null) select = select.where('started_at', '>=', since);
+    if (before !== null) select = select.where('started_at', '<', before);
+    return (await select.executeTakeFirstOrThrow()).count;
+  };
+  for (const span of set === null ? [] : await completeSpans(store, set, ofAll)) {
+    count += since === span.from ? 0 : await between(span.from);
+    if (set !== null) count += (await keptSums(store, set, ofAll, span))[0]?.requests ?? 0;
+    since = span.before;
+  }
+  return count + (await between(null));
 }
 
 interface Span {

@@ -58,8 +58,8 @@ export async function requestCounts(
     ...(shared.length === 0 ? [] : [{ together: shared, within: query.groups }]),
   ];
   for (const { together, within } of scans)
-    for (const [attribute, counts] of await valueCounts(store, together, within))
-      counted.set(attribute, counts.slice(0, query.top));
+    for (const [attribute, counts] of await valueCounts(store, together, within, query.top))
+      counted.set(attribute, counts);
   const rows = wanted.flatMap((attribute) => counted.get(attribute) ?? []);
   const overTime = query.by.includes('started_at') ? await timeCounts(store, query.groups, now) : [];
   return [...overTime, ...(await labelled(store, rows))];
@@ -107,33 +107,48 @@ interface Tally {
   cost: number | null;
 }
 
-/** The counts of several attributes by one look at the requests. */
+/** The counts of several attributes by one look at the requests, of each the `top` values that most requests have. */
 async function valueCounts(
-  store: Pick<Store, 'db'>,
+  { db }: Pick<Store, 'db'>,
   attributes: readonly (keyof typeof columns)[],
   groups: Groups,
+  top: number,
 ): Promise<Map<CountedAttribute, RequestCount[]>> {
-  const rows = await scan(
-    store,
-    groups,
-    attributes.map((attribute) => ({ as: attribute, value: columns[attribute] })),
-  );
-  const counts = new Map<CountedAttribute, RequestCount[]>();
-  for (const attribute of attributes) {
-    const tallies = new Map<string | null, Tally>();
-    for (const row of rows) {
-      const value = row[attribute];
-      const name = value === null || value === undefined ? null : String(value);
-      const tally = tallies.get(name) ?? { requests: 0, failed: 0, cost: null };
-      tallies.set(name, added(tally, row));
-    }
-    const all = [...tallies].map(([value, tally]) => countOf(attribute, value, tally));
-    counts.set(
+  const { rows } = await valueCountsQuery(attributes, groups, top).execute(db);
+  return new Map(
+    attributes.map((attribute) => [
       attribute,
-      all.sort((a, b) => b.requests - a.requests || (a.id < b.id ? -1 : 1)),
-    );
-  }
-  return counts;
+      rows
+        .filter((row) => row.attribute === attribute)
+        .map(({ value, ...row }) =>
+          countOf(
+            attribute,
+            value === null ? null : String(value),
+            added({ requests: 0, failed: 0, cost: null }, row),
+          ),
+        ),
+    ]),
+  );
+}
+
+interface ValueCount extends Record<string, unknown> {
+  attribute: string;
+  value: string | number | null;
+}
+
+/** There may be as many groups as requests: each attribute is counted for itself, of a narrow copy of what the filter leaves. */
+function valueCountsQuery(attributes: readonly (keyof typeof columns)[], groups: Groups, top: number) {
+  const values = attributes.map((attribute) => sql`${columns[attribute]} as ${sql.ref(attribute)}`);
+  const each = attributes.map(
+    (attribute) => sql`select * from (
+      select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
+        sum(is_failed) as failed, sum(cost_usd) as cost
+      from counted group by 2 order by 3 desc, coalesce(cast(${sql.ref(attribute)} as text), '-') limit ${sql.lit(top)})`,
+  );
+  return sql<ValueCount>`with counted as materialized (
+      select ${sql.join(values)}, outcome = 'failed' as is_failed, cost_usd from requests
+      where ${conditionOf(groups) ?? sql`true`}
+    ) ${sql.join(each, sql` union all `)}`;
 }
 
 /** The counts over time, in equal steps of UTC without gaps; none where there are no requests. */

@@ -15,9 +15,9 @@ export async function listed(request: CollectionRequest): Promise<Answer> {
   const attributes = visibleAttributes(request);
   const listing = parseListQuery(params, attributes, resource.filters);
   const { query } = listing;
-  const page: Page = resource.page
-    ? await resource.page(query, caller)
-    : select((await resource.list?.(caller)) ?? [], query, attributes);
+  const page: Page =
+    (await resource.page?.(query, caller)) ??
+    select((await resource.list?.(caller)) ?? [], query, attributes);
   const whole = listing.expand || listing.attributes !== null;
   const members = page.rows.map((row) =>
     whole ? shownRow(request, row, attributes, listing.attributes) : { href: hrefOf(request, row.id) },

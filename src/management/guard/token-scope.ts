@@ -6,17 +6,18 @@ import { GatewayError } from '../../lib/error.ts';
  * can be made.
  */
 export function withinTokenScope(resource: Resource, caller: Caller): Resource {
-  const { create, list, name, page } = resource;
+  const { page, ...rest } = resource;
+  const { create, list, name } = rest;
   if (!caller.narrowed(name)) return resource;
   const reached = (row: Row) => caller.reaches(name, row);
   return {
-    ...resource,
+    ...rest,
     async find(id) {
       const row = await resource.find(id, caller);
       return row !== null && reached(row) ? row : null;
     },
     ...(list === undefined ? {} : { list: async () => (await list(caller)).filter(reached) }),
-    ...(page === undefined
+    ...(page === undefined || list !== undefined
       ? {}
       : { page: () => Promise.reject(beyond('list a collection that is read in pages')) }),
     ...(create === undefined

@@ -30,7 +30,7 @@ import { budgetThresholds } from './0033-budget-thresholds.ts';
 import { serviceTiers } from './0039-service-tiers.ts';
 import { plans } from './0041-plans.ts';
 import { nodes } from './0044-nodes.ts';
-import { usageSums } from './0047-usage-sums.ts';
+import { largeInstallations } from './0047-large-installations.ts';
 import { savedViews } from './0048-saved-views.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
@@ -66,6 +66,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0039-service-tiers': serviceTiers,
   '0041-plans': plans,
   '0044-nodes': nodes,
-  '0047-usage-sums': usageSums,
+  '0047-large-installations': largeInstallations,
   '0048-saved-views': savedViews,
 };

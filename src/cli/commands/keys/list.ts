@@ -1,7 +1,7 @@
 import { isExpired, rowOfKey } from '../../../access/keys/row.ts';
 import type { KeyRecord } from '../../../access/schema.ts';
 import { keyStore } from '../../../access/store.ts';
-import { shownKeyLimits } from '../../../budgets/key-limits.ts';
+import { keyLimitsIn } from '../../../budgets/key-limits.ts';
 import { budgetStore } from '../../../budgets/store.ts';
 import type { Command, Options } from '../../command.ts';
 import { labelsIn } from '../../key-input.ts';
@@ -30,8 +30,8 @@ export const keysListCommand: Command = {
     const all = store === null ? [] : await keyStore(store).list();
     const keys = all.filter(filterOf(options));
     const at = now();
-    const budgets = store === null ? [] : await budgetStore(store).list();
-    const rows = keys.map((key) => ({ ...rowOfKey(key, at), ...shownKeyLimits(budgets, key.id) }));
+    const limitsOf = keyLimitsIn(store === null ? [] : await budgetStore(store).list());
+    const rows = keys.map((key) => ({ ...rowOfKey(key, at), ...limitsOf(key.id) }));
     io.result({ keys: rows }, () => {
       if (all.length === 0) return 'No gateway keys yet: make one with `gateway keys add NAME`.';
       if (keys.length === 0) return 'No key fits.';

@@ -4,7 +4,7 @@ import { type Kysely, type Migration, sql } from 'kysely';
  * Sums over the ledger that are kept, so that a report over months does not read millions of rows, and the spans of time
  * that they are complete for. A span ends to be there with each change of a request that began in it.
  */
-export const usageSums: Migration = {
+export const largeInstallations: Migration = {
   async up(db: Kysely<unknown>): Promise<void> {
     await sql`
       create table usage_sums (
@@ -35,5 +35,24 @@ export const usageSums: Migration = {
         .raw(`create trigger usage_spans_${verb} after ${verb} on requests begin ${spans.join(' ')} end`)
         .execute(db);
     }
+    await createKeyChanges(db);
   },
 };
+
+/** Which keys were changed last, so that a running gateway reads those alone. */
+async function createKeyChanges(db: Kysely<unknown>): Promise<void> {
+  await sql`create table key_changes (number integer primary key autoincrement, key_id text not null)`.execute(db);
+  for (const [verb, row] of [
+    ['insert', 'new'],
+    ['update', 'new'],
+    ['delete', 'old'],
+  ]) {
+    await sql
+      .raw(`
+        create trigger key_changes_${verb} after ${verb} on keys begin
+          insert into key_changes (key_id) values (${row}.id);
+          delete from key_changes where number <= (select max(number) from key_changes) - 10000;
+        end`)
+      .execute(db);
+  }
+}

@@ -1,0 +1,50 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Condition, ListQuery } from '../../http/resource.ts';
+
+/** How keys are filtered and ordered in the database. */
+export interface KeyPageQuery {
+  conditions: readonly RawBuilder<boolean>[];
+  order: readonly RawBuilder<unknown>[];
+  limit: number;
+  offset: number;
+}
+
+type Kind = 'text' | 'number' | 'boolean' | 'time';
+
+/** What is shown of a key just as its column has it. */
+const columns: Readonly<Record<string, Kind>> = {
+  id: 'text',
+  name: 'text',
+  prefix: 'text',
+  owner: 'text',
+  team: 'text',
+  disabled: 'boolean',
+  created_at: 'time',
+  expires_at: 'time',
+  cache_ttl_seconds: 'number',
+};
+
+/**
+ * The query in the database's own words, so that a page of 100,000 keys is read alone; null for what is worked out of all
+ * of them: patterns, alternatives, and what a column does not hold.
+ */
+export function keyPageQuery({ groups, ignoreCase, limit, offset, sort }: ListQuery): KeyPageQuery | null {
+  if (groups.length > 1 || (ignoreCase && sort.length > 0)) return null;
+  const conditions = (groups[0] ?? []).map(conditionOf);
+  const order = sort.map(({ attribute, descending }) => {
+    if (!Object.hasOwn(columns, attribute)) return null;
+    const column = sql.ref(`keys.${attribute}`);
+    return sql`${column} is null, ${column} ${sql.raw(descending ? 'desc' : 'asc')}`;
+  });
+  if (!conditions.every((one) => one !== null) || !order.every((one) => one !== null)) return null;
+  return { conditions, order, limit, offset };
+}
+
+function conditionOf({ attribute, operator, value }: Condition): RawBuilder<boolean> | null {
+  const kind = Object.hasOwn(columns, attribute) ? columns[attribute] : undefined;
+  if (kind !== 'text' || (operator !== '=' && operator !== '==')) return null;
+  const column = sql.ref(`keys.${attribute}`);
+  if (value === null) return sql<boolean>`${column} is null`;
+  if (typeof value !== 'string' || (operator === '=' && /[*%]/.test(value))) return null;
+  return sql<boolean>`${column} = ${value}`;
+}
