@@ -142,7 +142,7 @@ async function limitsOfKey(budgets: BudgetStore, keyId: string): Promise<BudgetR
 }
 
 /** The limits of a key as they are shown with it. */
-export function shownKeyLimits(budgets: readonly BudgetRecord[], keyId: string): z.infer<typeof row> {
+function shownKeyLimits(budgets: readonly BudgetRecord[], keyId: string): z.infer<typeof row> {
   return limitsShownOf(budgets.filter(({ scope, subject }) => scope === 'key' && subject === keyId));
 }
 

@@ -93,7 +93,7 @@ function isLabel(dimension: Dimension): dimension is LabelGrouping {
   return dimension.startsWith('label:');
 }
 
-export function expressionOf(dimension: Dimension): RawBuilder<unknown> {
+function expressionOf(dimension: Dimension): RawBuilder<unknown> {
   return isLabel(dimension) ? tagValue(dimension.slice('label:'.length)) : columnOf[dimension];
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Store } from '../../store/database.ts';
-import { sumColumns } from '../sums.ts';
+import { dimensionsIn, measures, sumColumns } from '../sums.ts';
 import { type KeptSet, keptSets } from './sets.ts';
 
 /**
@@ -20,7 +20,8 @@ export async function keepSums(working: Store['db'], stepMs: number, at: number)
     working,
   );
   await sql`delete from summed`.execute(working);
-  for (const set of sets) await sumUp(working, set, at);
+  for (const set of sets) if (set.of === undefined) await sumUp(working, set, at);
+  for (const set of sets) if (set.of !== undefined) await sumUpAgain(working, set, set.of);
   await sql`begin immediate`.execute(working);
   try {
     const { rows } = await sql`select 1 from usage_spans where ${span} and complete = 0`.execute(working);
@@ -43,4 +44,15 @@ async function sumUp(working: Store['db'], { by, name, stepMs }: KeptSet, at: nu
   const { columns, select } = sumColumns(working, { by, since: at, before: at + stepMs });
   await sql`insert into summed (grouping_name, at, ${sql.join(columns.map((one) => sql.ref(one)))})
     select ${name}, ${at}, each_group.* from (${select}) as each_group where requests > 0`.execute(working);
+}
+
+/** Sums of the sums of a set with more groups. */
+async function sumUpAgain(working: Store['db'], { by, name }: KeptSet, of: string): Promise<void> {
+  const dimensions = dimensionsIn(by).map((dimension) => sql.ref(dimension));
+  const sums = measures.map(({ kept }) => sql.ref(kept));
+  const columns = sql.join([sql.ref('at'), ...dimensions, ...sums]);
+  const values = sql.join([...dimensions, ...sums.map((column) => sql`sum(${column})`)]);
+  await sql`insert into summed (grouping_name, ${columns})
+    select ${name}, at, ${values} from summed where grouping_name = ${of}
+    group by ${sql.join([sql.ref('at'), ...dimensions])}`.execute(working);
 }

@@ -65,6 +65,7 @@ const questions: SumsQuery[] = [
   { by: ['day'], since, only: { tag: 'team=core' } },
   { by: ['format'], since },
   { by: ['tier'], since },
+  { by: ['day', 'model', 'outcome'], since, only: { format: 'openai-chat' } },
   { by: ['key', 'model'], since },
   { by: ['label:app'], since },
   { by: ['session'], since },

@@ -12,15 +12,18 @@ export interface KeptSet {
   by: readonly Grouping[];
   /** Of hours, or of days of UTC, where there are many groups. */
   stepMs: number;
+  /** The set that its sums are made of; absent where they are made of the requests. */
+  of?: string;
 }
 
 /** The fewest groups first: the first that can answer a question does. */
 export const keptSets: readonly KeptSet[] = [
-  { name: 'total', by: [], stepMs: HOUR_MS },
-  { name: 'outcome', by: ['outcome'], stepMs: HOUR_MS },
-  { name: 'format', by: ['format'], stepMs: HOUR_MS },
-  { name: 'tier', by: ['tier'], stepMs: HOUR_MS },
-  { name: 'model', by: ['model'], stepMs: HOUR_MS },
+  { name: 'total', by: [], stepMs: HOUR_MS, of: 'hour' },
+  { name: 'outcome', by: ['outcome'], stepMs: HOUR_MS, of: 'hour' },
+  { name: 'format', by: ['format'], stepMs: HOUR_MS, of: 'hour' },
+  { name: 'tier', by: ['tier'], stepMs: HOUR_MS, of: 'hour' },
+  { name: 'model', by: ['model'], stepMs: HOUR_MS, of: 'hour' },
+  { name: 'hour', by: ['model', 'format', 'outcome', 'tier'], stepMs: HOUR_MS },
   { name: 'team', by: ['team'], stepMs: DAY_MS },
   { name: 'combo', by: ['combo'], stepMs: DAY_MS },
   { name: 'connection', by: ['connection', 'model'], stepMs: DAY_MS },

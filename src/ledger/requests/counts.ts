@@ -121,11 +121,7 @@ async function valueCounts(
       rows
         .filter((row) => row.attribute === attribute)
         .map(({ value, ...row }) =>
-          countOf(
-            attribute,
-            value === null ? null : String(value),
-            added({ requests: 0, failed: 0, cost: null }, row),
-          ),
+          countOf(attribute, value, added({ requests: 0, failed: 0, cost: null }, row)),
         ),
     ]),
   );
@@ -133,17 +129,21 @@ async function valueCounts(
 
 interface ValueCount extends Record<string, unknown> {
   attribute: string;
-  value: string | number | null;
+  value: string | null;
 }
 
 /** There may be as many groups as requests: each attribute is counted for itself, of a narrow copy of what the filter leaves. */
 function valueCountsQuery(attributes: readonly (keyof typeof columns)[], groups: Groups, top: number) {
-  const values = attributes.map((attribute) => sql`${columns[attribute]} as ${sql.ref(attribute)}`);
+  // All of one type, so that they can stand in one column.
+  const values = attributes.map(
+    (attribute) => sql`cast(${columns[attribute]} as text) as ${sql.ref(attribute)}`,
+  );
   const each = attributes.map(
     (attribute) => sql`select * from (
       select ${sql.lit(attribute)} as attribute, ${sql.ref(attribute)} as value, count(*) as requests,
-        sum(is_failed) as failed, sum(cost_usd) as cost
-      from counted group by 2 order by 3 desc, coalesce(cast(${sql.ref(attribute)} as text), '-') limit ${sql.lit(top)})`,
+        count(*) filter (where is_failed) as failed, sum(cost_usd) as cost
+      from counted group by 2 order by 3 desc, coalesce(${sql.ref(attribute)}, '-') limit ${sql.lit(top)}
+    ) as of_${sql.raw(attribute)}`,
   );
   return sql<ValueCount>`with counted as materialized (
       select ${sql.join(values)}, outcome = 'failed' as is_failed, cost_usd from requests
