@@ -84,16 +84,20 @@ export function keyStore({ db }: Pick<Store, 'db'>, now: () => number = Date.now
     /** A page of the keys, the oldest first where nothing else is asked for; how many there are, and how many fit. */
     async page({ conditions, limit, offset, order }: KeyPageQuery) {
       const all = db.selectFrom('keys').select(({ fn }) => fn.countAll<number>().as('count'));
-      let [select, fitting] = [described(db), all];
+      let [select, fitting] = [db.selectFrom('keys').select('id'), all];
       for (const condition of conditions) {
         select = select.where(condition);
         fitting = fitting.where(condition);
       }
       for (const term of order) select = select.orderBy(term);
-      const rows = await select.orderBy('created_at').orderBy('id').limit(limit).offset(offset).execute();
+      const page = await select.orderBy('created_at').orderBy('id').limit(limit).offset(offset).execute();
+      // The last use is looked up of these alone, and not of all that come before them.
+      const ids = page.map(({ id }) => id);
+      const rows = ids.length === 0 ? [] : await described(db).where('keys.id', 'in', ids).execute();
+      const byId = new Map(rows.map((row) => [row.id, recordOf(row, row)]));
       const { count } = await all.executeTakeFirstOrThrow();
       const filtered = conditions.length === 0 ? count : (await fitting.executeTakeFirstOrThrow()).count;
-      return { records: rows.map((row) => recordOf(row, row)), count, filtered };
+      return { records: ids.flatMap((id) => byId.get(id) ?? []), count, filtered };
     },
 
     /** Up to `limit` keys whose ids come after `last`, by their ids. When each was used last is not looked up. */

@@ -24,6 +24,8 @@ const columns: Readonly<Record<string, Kind>> = {
   cache_ttl_seconds: 'number',
 };
 
+const nullable: ReadonlySet<string> = new Set(['owner', 'team', 'expires_at', 'cache_ttl_seconds']);
+
 /**
  * The query in the database's own words, so that a page of 100,000 keys is read alone; null for what is worked out of all
  * of them: patterns, alternatives, and what a column does not hold.
@@ -34,7 +36,9 @@ export function keyPageQuery({ groups, ignoreCase, limit, offset, sort }: ListQu
   const order = sort.map(({ attribute, descending }) => {
     if (!Object.hasOwn(columns, attribute)) return null;
     const column = sql.ref(`keys.${attribute}`);
-    return sql`${column} is null, ${column} ${sql.raw(descending ? 'desc' : 'asc')}`;
+    const term = sql`${column} ${sql.raw(descending ? 'desc' : 'asc')}`;
+    // An order that asks for null first uses no index.
+    return nullable.has(attribute) ? sql`${column} is null, ${term}` : term;
   });
   if (!conditions.every((one) => one !== null) || !order.every((one) => one !== null)) return null;
   return { conditions, order, limit, offset };
