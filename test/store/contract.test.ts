@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
+import { allKeys } from '../../src/access/keys/in-force.ts';
+import { keyPageQuery } from '../../src/access/keys/page.ts';
 import { openLoginThrottle } from '../../src/access/login/throttle.ts';
 import { keyStore } from '../../src/access/store.ts';
 import { openTokens } from '../../src/access/tokens/tokens.ts';
@@ -17,6 +19,8 @@ import { noteKey } from '../../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../../src/connections/store.ts';
 import { configVersions } from '../../src/events/control/config-versions.ts';
 import { openAccounts } from '../../src/health/store.ts';
+import type { ListQuery } from '../../src/http/resource.ts';
+import { countOfRequests } from '../../src/ledger/kept-sums/read.ts';
 import { replaceEstimate } from '../../src/ledger/late-use.ts';
 import { requestPage } from '../../src/ledger/page.ts';
 import { createLedger } from '../../src/ledger/record.ts';
@@ -79,6 +83,33 @@ function storeContract({ name, open }: Engine): void {
       ['ci-2'],
     );
     assert.ok(Math.abs(Number(former[0]?.removed_at) - Date.now()) < 60_000);
+  });
+
+  it('reads a page of the keys, and the keys in force', async (test) => {
+    const { store } = await opened(test);
+    let at = 1000;
+    const keys = keyStore(store, () => at++);
+    const made = [];
+    for (const [name, team] of [
+      ['b', 'core'],
+      ['a', 'core'],
+      ['c', null],
+    ] as const)
+      made.push((await keys.add({ name, team, models: null, expiresAt: null })).record);
+    const read = async (more: Partial<ListQuery>) => {
+      const query = keyPageQuery({ groups: [], sort: [], ignoreCase: false, limit: 2, offset: 0, ...more });
+      const { count, filtered, records } = await keys.page(query ?? assert.fail());
+      return [records.map(({ name }) => name), filtered, count];
+    };
+    const by = (attribute: string, descending: boolean) => ({ sort: [{ attribute, descending }] });
+    assert.deepEqual(await read({ offset: 2 }), [['c'], 3, 3]);
+    assert.deepEqual(await read({ ...by('team', true), limit: 9 }), [['b', 'a', 'c'], 3, 3]);
+    assert.deepEqual(await read({ ...by('name', false), limit: 1 }), [['a'], 3, 3]);
+    const core: ListQuery['groups'] = [[{ attribute: 'team', operator: '=', value: 'core' }]];
+    assert.deepEqual(await read({ groups: core, limit: 1 }), [['b'], 2, 3]);
+    const { byHash, byId } = await allKeys(keys);
+    assert.deepEqual([...byId.keys()], made.map(({ id }) => id).sort());
+    assert.equal(byHash.get(made[0]?.hash ?? '')?.name, 'b');
   });
 
   it('keeps users, and an admin among them', async (test) => {
@@ -270,7 +301,10 @@ function storeContract({ name, open }: Engine): void {
       [['default', 0.1]],
     );
     const counts = await requestCounts(store, [], at + 10_000);
-    assert.deepEqual(counts.find(({ id }) => id === 'outcome:failed')?.requests, 1);
+    const counted = (id: string) => counts.find((one) => one.id === id);
+    assert.deepEqual([counted('outcome:failed')?.requests, counted('outcome:failed')?.failed], [1, 1]);
+    assert.deepEqual([counted('status:200')?.requests, counted('client:claude-cli')?.failed], [3, 1]);
+    assert.equal(await countOfRequests(store), 3);
     const runs = await toolRunsResource(store).page?.(
       { groups: [], sort: [], limit: 5, offset: 0 } as never,
       {} as never,
