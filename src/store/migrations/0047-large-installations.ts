@@ -41,7 +41,9 @@ export const largeInstallations: Migration = {
 
 /** Which keys were changed last, so that a running gateway reads those alone. */
 async function createKeyChanges(db: Kysely<unknown>): Promise<void> {
-  await sql`create table key_changes (number integer primary key autoincrement, key_id text not null)`.execute(db);
+  await sql`create table key_changes (number integer primary key autoincrement, key_id text not null)`.execute(
+    db,
+  );
   for (const [verb, row] of [
     ['insert', 'new'],
     ['update', 'new'],
