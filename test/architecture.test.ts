@@ -101,6 +101,7 @@ const codecModules: ReadonlySet<string> = new Set([
   'adapt/refused-member.ts',
   'adapt/tool-names.ts',
   'codec.ts',
+  'wire-codec.ts',
   'encrypted-reasoning/embed.ts',
   'encrypted-reasoning/owner.ts',
   'encrypted-reasoning/strip.ts',

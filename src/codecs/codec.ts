@@ -1,15 +1,12 @@
 import type { GatewayError } from '../lib/error.ts';
 import type { Frame, FrameSplit } from '../lib/sse.ts';
-import type { HistoryCodec } from './history/history.ts';
 import type { Readable } from './json/read-members.ts';
 import type { JsonObject } from './json/values.ts';
 import type { Concept, ConceptNames, ConceptWords } from './model/concept.ts';
 import type { Conversation } from './model/conversation.ts';
 import type { Dialect } from './model/dialect.ts';
 import type { AnswerContext, PartReader, PartWriter, ReportedError } from './model/stream-part.ts';
-import type { MediaCodec } from './passthrough/media.ts';
 import type { RequestFields } from './request-fields.ts';
-import type { Counting } from './usage/counting.ts';
 import type { Usage, WireFormat } from './wire-format.ts';
 
 export type { ReportedError } from './model/stream-part.ts';
@@ -144,40 +141,4 @@ export interface TranslationCodec {
   conversation: ConversationCodec;
   requestFields: RequestFields;
   stream: AnswerFraming;
-}
-
-/** One wire format. Pure: no I/O, no clock, no state. */
-export interface Codec {
-  format: WireFormat;
-  /** Where clients send its requests, below `/v1`; null for a format whose paths are of another kind (`routes.ts`). */
-  path: string | null;
-  pathOf: TranslationCodec['pathOf'];
-  requestFields: RequestFields;
-  /** What of earlier turns other vendors made; absent where nothing of them is encrypted. */
-  history?: HistoryCodec;
-  /** How its API counts the tokens of a request ahead; absent where it does not. */
-  counting?: Counting;
-  stream: StreamCodec | null;
-  /** Null until the format takes part in translation. */
-  conversation: ConversationCodec | null;
-  /** The member of a whole answer that names the model; null where none does. */
-  answerModel: string | null;
-  /** For a format whose bodies pass through as bytes. */
-  media?: MediaCodec;
-  /** Usage of a complete non-streamed body, without parsing more than its usage object. Null when it reports none. */
-  readUsage(body: Uint8Array): Usage | null;
-  /**
-   * The service tier that an answer names, as `tierWord` has it; null where it names none. `head` and `tail` are the first
-   * and the last bytes of it, of a whole body the same twice. Absent for a format without tiers.
-   */
-  readTier?(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null;
-  /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */
-  responseTextBytes(body: Uint8Array): number;
-  /**
-   * The body of an HTTP error of an upstream as the format's clients read it: the same object where nothing has to change,
-   * null where it is none of the format.
-   */
-  errorBody(json: JsonObject): JsonObject | null;
-  /** The body of an HTTP error in this dialect. */
-  encodeError(error: GatewayError, requestId: string): Record<string, unknown>;
 }

@@ -1,5 +1,4 @@
 import { anthropicMessages } from './anthropic-messages/codec.ts';
-import type { Codec } from './codec.ts';
 import { gemini } from './gemini/codec.ts';
 import { ollama } from './ollama/codec.ts';
 import { openaiSpeech, openaiTranscriptions, openaiTranslations } from './openai-audio/codec.ts';
@@ -10,6 +9,7 @@ import { openaiImageEdits, openaiImages } from './openai-images/codec.ts';
 import { openaiModerations } from './openai-moderations/codec.ts';
 import { openaiResponses } from './openai-responses/codec.ts';
 import { rerank } from './rerank/codec.ts';
+import type { Codec } from './wire-codec.ts';
 import type { WireFormat } from './wire-format.ts';
 
 const byFormat = {

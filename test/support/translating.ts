@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Codec, ConversationCodec, StreamCodec } from '../../src/codecs/codec.ts';
+import type { ConversationCodec, StreamCodec } from '../../src/codecs/codec.ts';
 import { codecOf } from '../../src/codecs/index.ts';
 import type { JsonObject } from '../../src/codecs/json/values.ts';
+import type { Codec } from '../../src/codecs/wire-codec.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import type { Target } from '../../src/combos/resolve.ts';
 import { GatewayError } from '../../src/lib/error.ts';

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adapt } from '../../src/codecs/adapt/adapt.ts';
-import type { Codec, ConversationCodec } from '../../src/codecs/codec.ts';
+import type { ConversationCodec } from '../../src/codecs/codec.ts';
 import { codecs } from '../../src/codecs/index.ts';
 import { type Concept, type ConceptNames, concepts } from '../../src/codecs/model/concept.ts';
 import type { Conversation, Part } from '../../src/codecs/model/conversation.ts';
 import { plainDialect } from '../../src/codecs/model/dialect.ts';
 import { openaiChat } from '../../src/codecs/openai-chat/codec.ts';
+import type { Codec } from '../../src/codecs/wire-codec.ts';
 import type { WireFormat } from '../../src/codecs/wire-format.ts';
 import { GatewayError } from '../../src/lib/error.ts';
 import { openai } from '../../src/providers/openai.ts';

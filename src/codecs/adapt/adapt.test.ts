@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { GatewayError } from '../../lib/error.ts';
-import type { Codec, ConversationCodec } from '../codec.ts';
+import type { ConversationCodec } from '../codec.ts';
 import { carriedSeal, embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { sealOwner } from '../encrypted-reasoning/owner.ts';
 import { codecs } from '../index.ts';
@@ -9,6 +9,7 @@ import type { ConceptNames } from '../model/concept.ts';
 import { type Conversation, emptyConversation } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
 import { openaiChat } from '../openai-chat/codec.ts';
+import type { Codec } from '../wire-codec.ts';
 import type { WireFormat } from '../wire-format.ts';
 import { adapt } from './adapt.ts';
 

@@ -1,5 +1,6 @@
-import type { Codec, TranslationCodec } from '../codec.ts';
+import type { TranslationCodec } from '../codec.ts';
 import { countIn, type JsonObject, objectOf } from '../json/values.ts';
+import type { Codec } from '../wire-codec.ts';
 import { hasMember } from './optional-members.ts';
 
 /** The bound that a request sets, and what it is called there; null where it sets none. */

@@ -1,4 +1,4 @@
-import type { Codec } from '../codec.ts';
+import type { Codec } from '../wire-codec.ts';
 import { encodeError, errorBody } from './answer/error.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';

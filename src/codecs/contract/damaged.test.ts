@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Codec } from '../codec.ts';
 import { codecOf } from '../index.ts';
 import { table } from '../json/values.ts';
 import type { StreamPart } from '../model/stream-part.ts';
 import { encodeFrame } from '../stream/frames.ts';
+import type { Codec } from '../wire-codec.ts';
 import type { WireFormat } from '../wire-format.ts';
 
 /** What fuzzing found once (`scripts/fuzz.ts`), by name. */

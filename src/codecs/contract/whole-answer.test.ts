@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { answers } from '../../../test/support/arbitrary.ts';
 import { fc } from '../../../test/support/properties.ts';
-import type { Codec, ConversationCodec, StreamCodec } from '../codec.ts';
+import type { ConversationCodec, StreamCodec } from '../codec.ts';
 import { codecs } from '../index.ts';
 import { isObject, type JsonObject } from '../json/values.ts';
 import type { AnswerContext, StreamPart } from '../model/stream-part.ts';
+import type { Codec } from '../wire-codec.ts';
 
 type Translating = Codec & { conversation: ConversationCodec; stream: StreamCodec };
 const translating = codecs.filter(

@@ -4,7 +4,7 @@ import { unsealed } from '../../../test/support/unsealed.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { adapt } from '../adapt/adapt.ts';
 import { anthropicMessages } from '../anthropic-messages/codec.ts';
-import type { Codec, ConversationCodec } from '../codec.ts';
+import type { ConversationCodec } from '../codec.ts';
 import { embedEncryptedReasoning } from '../encrypted-reasoning/embed.ts';
 import { type JsonObject, listOf, objectOf } from '../json/values.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type Tool,
 } from '../model/conversation.ts';
 import { plainDialect } from '../model/dialect.ts';
+import type { Codec } from '../wire-codec.ts';
 import { gemini } from './codec.ts';
 import { decodeRequest } from './request/decode.ts';
 import { encodeRequest } from './request/encode.ts';

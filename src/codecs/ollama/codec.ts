@@ -1,5 +1,5 @@
-import type { Codec } from '../codec.ts';
 import { openAiErrorBody } from '../openai-shared/error.ts';
+import type { Codec } from '../wire-codec.ts';
 import { encodeError } from './answer/error.ts';
 import { stream } from './answer/stream.ts';
 import { readUsage, responseTextBytes } from './answer/usage.ts';

@@ -1,6 +1,6 @@
-import type { Codec } from '../codec.ts';
 import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
+import type { Codec } from '../wire-codec.ts';
 import { stream } from './answer/stream.ts';
 import { responseTextBytes } from './text.ts';
 import { translation } from './translation.ts';

@@ -1,7 +1,7 @@
-import type { Codec } from '../codec.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage } from '../usage/usage-bytes.ts';
+import type { Codec } from '../wire-codec.ts';
 
 /** OpenAI's embeddings: one request, one answer, no stream and no generated text. */
 export const openaiEmbeddings: Codec = {

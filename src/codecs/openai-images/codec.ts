@@ -1,9 +1,9 @@
-import type { Codec } from '../codec.ts';
 import { countOf, isCount, type JsonObject, objectOf } from '../json/values.ts';
 import { passed } from '../passthrough/codec.ts';
 import type { MediaAnswer, MediaCodec, MediaUsage } from '../passthrough/media.ts';
 import { isEmptyUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import type { Codec } from '../wire-codec.ts';
 import { noUsage, type Usage } from '../wire-format.ts';
 
 const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);

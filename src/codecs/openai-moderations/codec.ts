@@ -1,7 +1,7 @@
-import type { Codec } from '../codec.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage } from '../usage/usage-bytes.ts';
+import type { Codec } from '../wire-codec.ts';
 
 /** OpenAI's moderations: one request, one answer. OpenAI reports no usage; what others report is read. */
 export const openaiModerations: Codec = {

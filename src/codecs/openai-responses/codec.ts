@@ -1,5 +1,5 @@
-import type { Codec } from '../codec.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
+import type { Codec } from '../wire-codec.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
 import { counting } from './request/counting.ts';

@@ -1,5 +1,5 @@
-import type { Codec } from '../codec.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
+import type { Codec } from '../wire-codec.ts';
 import type { WireFormat } from '../wire-format.ts';
 import type { MediaCodec } from './media.ts';
 

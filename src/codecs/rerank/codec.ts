@@ -1,9 +1,9 @@
 import { utf8Bytes } from '../../lib/bytes.ts';
-import type { Codec } from '../codec.ts';
 import { countIn, isCount, type JsonObject, MAX_COUNT } from '../json/values.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
+import type { Codec } from '../wire-codec.ts';
 import { noUsage } from '../wire-format.ts';
 
 const hasUnits = (counts: JsonObject) => isCount(counts['search_units']);

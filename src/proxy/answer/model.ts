@@ -1,7 +1,8 @@
-import type { Codec, StreamCodec } from '../../codecs/codec.ts';
+import type { StreamCodec } from '../../codecs/codec.ts';
 import { QUOTE, stringEnd, valueStart } from '../../codecs/json/bytes.ts';
 import type { JsonObject } from '../../codecs/json/values.ts';
 import { closersAfter } from '../../codecs/usage/usage-bytes.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import { FieldScan, ofByteOrderMark } from '../json/field-scan.ts';
 
 /** Where an answer says which model it is of, and what it is to say there. */

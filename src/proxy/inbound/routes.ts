@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Codec } from '../../codecs/codec.ts';
 import { codecs } from '../../codecs/index.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 
 /** What a model path serves. */

@@ -1,4 +1,4 @@
-import type { Codec } from '../../codecs/codec.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import { joined } from '../json/joined.ts';
 import { topLevel } from '../json/splice.ts';
 import type { NamedInPath } from '../request/facts.ts';

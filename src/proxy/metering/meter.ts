@@ -1,4 +1,5 @@
-import type { Codec, StreamCodec, StreamFacts } from '../../codecs/codec.ts';
+import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import { noUsage, type Usage } from '../../codecs/wire-format.ts';
 import { joined } from '../json/joined.ts';
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Codec } from '../../codecs/codec.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import type { ResponseSink } from '../../http/response-sink.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../access/authenticate.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
-import type { Codec } from '../../codecs/codec.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import type { Usage, WireFormat } from '../../codecs/wire-format.ts';
 import type { Plan } from '../../combos/routing.ts';
 import type { Target } from '../../combos/target.ts';

@@ -1,5 +1,5 @@
 import { continued, isContinuable } from '../../codecs/adapt/continuation.ts';
-import type { Codec, ConversationCodec, StreamCodec } from '../../codecs/codec.ts';
+import type { ConversationCodec, StreamCodec } from '../../codecs/codec.ts';
 import { sealOwner } from '../../codecs/encrypted-reasoning/owner.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
@@ -7,6 +7,7 @@ import type { Conversation } from '../../codecs/model/conversation.ts';
 import { dialectOf } from '../../codecs/model/dialect.ts';
 import { fitSchema } from '../../codecs/schema/fit.ts';
 import { translateConversation, withoutTurns } from '../../codecs/translate/request.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import { GatewayError } from '../../lib/error.ts';

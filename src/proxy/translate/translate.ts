@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Codec, StreamCodec } from '../../codecs/codec.ts';
+import type { StreamCodec } from '../../codecs/codec.ts';
 import { parseObject } from '../../codecs/json/values.ts';
 import type { PartReader, StreamPart } from '../../codecs/model/stream-part.ts';
 import { reportsError } from '../../codecs/translate/answer.ts';
+import type { Codec } from '../../codecs/wire-codec.ts';
 import type { Target } from '../../combos/target.ts';
 import { GatewayError } from '../../lib/error.ts';
 import type { Frame } from '../../lib/sse.ts';
