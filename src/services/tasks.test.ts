@@ -40,6 +40,8 @@ describe('tasks', () => {
       message: 'done',
       user_id: admin.userId,
       progress: 1,
+      // Only where several gateways share a database.
+      node: null,
       result: { changed: true },
       created_at: '2026-11-21T10:00:00.000Z',
       updated_at: '2026-11-21T10:00:01.000Z',
