@@ -126,6 +126,8 @@ export const taskRow = z.object({
   /** From 0 to 1; null where it cannot be said. */
   progress: z.number().nullable(),
   result: z.record(z.string(), z.unknown()).nullable(),
+  /** The gateway that does it, where several share a database; null where there is one. */
+  node: z.string().nullable(),
   created_at: instant,
   updated_at: instant,
 });

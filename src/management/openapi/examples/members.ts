@@ -464,6 +464,7 @@ export const memberExamples: Readonly<Record<string, Readonly<Record<string, unk
       bytes: 5337099,
       includes_secret: true,
     },
+    node: null,
     created_at: '2026-11-23T07:16:32.060Z',
     updated_at: '2026-11-23T07:16:36.162Z',
   },
