@@ -124,13 +124,7 @@ export async function openShared(input: SharedInput): Promise<OpenShared> {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },
-    save(lease) {
-      try {
-        leases.save(lease);
-      } catch (error) {
-        onError(error);
-      }
-    },
+    save: (lease) => leases.save(lease, onError),
     onOutage(outage, error) {
       const facts = {
         timeout_ms: settings.timeoutMs,

@@ -32,12 +32,19 @@ export function leaseStore({ db, insertMany, node }: Pick<Store, 'db' | 'insertM
       return { tally, own: z.array(z.string()).parse(JSON.parse(row.own)) };
     },
 
-    /** Remembers what a lease covers. Does not wait: while the database cannot be written, the next time has to do. @throws the database's error */
-    save({ former, key, me, tally }: Lease): void {
+    /**
+     * Remembers what a lease covers. Does not wait: while the database cannot be written, the next time has to do.
+     * @param onError told why it was not written, of either engine
+     */
+    save({ former, key, me, tally }: Lease, onError: (error: unknown) => void): void {
       const own = [me, ...former].slice(0, STARTS);
       const row = [ids.stored(key), JSON.stringify(own), JSON.stringify(tally)];
-      const saved = insertMany('budget_tallies', columns, [row]);
-      if (typeof saved !== 'boolean') saved.catch(() => {});
+      try {
+        const saved = insertMany('budget_tallies', columns, [row]);
+        if (typeof saved !== 'boolean') saved.catch(onError);
+      } catch (error) {
+        onError(error);
+      }
     },
 
     async forget(key: string): Promise<void> {

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import type { Store } from '../../store/database.ts';
+import type { Lease } from './lease.ts';
+import { leaseStore } from './lease-store.ts';
+
+const lease = { former: [], key: 'a budget', me: 'here', tally: {} } as unknown as Lease;
+
+/** What is told when the store answers a write like this. */
+async function toldOf(insertMany: Store['insertMany']): Promise<unknown[]> {
+  const told: unknown[] = [];
+  const store = { insertMany, node: '' } as Pick<Store, 'db' | 'insertMany' | 'node'>;
+  leaseStore(store).save(lease, (error) => told.push(error));
+  await new Promise((done) => setImmediate(done));
+  return told;
+}
+
+it('tells why a lease was not remembered, by a store that throws and by one that answers later', async () => {
+  const fault = new Error('the disk is full');
+  const throwing = () => {
+    throw fault;
+  };
+  assert.deepEqual(await toldOf(throwing), [fault]);
+  assert.deepEqual(await toldOf(() => Promise.reject(fault)), [fault]);
+  assert.deepEqual(await toldOf(() => true), []);
+});
