@@ -14,7 +14,7 @@ describe('when something breaks inside of the gateway', () => {
     at.fault({ sql: 'keys|connections|tasks', as: 'bug' });
     try {
       for (const [method, path] of [
-        ['GET', '/api/keys'],
+        ['GET', '/api/keys/1'],
         ['GET', '/api/connections?expand=resources'],
         ['POST', '/api/keys'],
         ['PATCH', '/api/keys/1'],
