@@ -1,6 +1,6 @@
 import { carriedSeal, carriedWithThought } from '../encrypted-reasoning/embed.ts';
 import { codecOf } from '../index.ts';
-import { indexOfSought, type Sought, sought } from '../json/byte-search.ts';
+import { anywhere, indexOfSought, type Sought, sought, standsIn } from '../json/byte-search.ts';
 import type { WireFormat } from '../wire-format.ts';
 import type { HistoryRules } from './history.ts';
 
@@ -27,7 +27,7 @@ export function relayedHistory(
   const isSigning = history.signsThoughts?.(rules.dialect) === true;
   const begins = [...carried.begins, ...(isSigning ? ['"'] : [])];
   // A seal that was carried is rarer than the names that bear one, and found sooner.
-  const maySeal = begins.some((begin) => mentions(pieces, begin));
+  const maySeal = begins.some((begin) => standsIn(pieces, soughtText(begin)));
   const strips = maySeal && carried.names.some((name) => holds(pieces, name, begins));
   const own = history.own?.(rules);
   const rewrites = own?.names.some((name) => holds(pieces, name, null)) === true;
@@ -68,27 +68,13 @@ function soughtText(text: string): Sought {
   return made;
 }
 
-/** Whether a text of at most `SEAM` bytes stands anywhere in the pieces. */
-function mentions(pieces: readonly Buffer[], text: string): boolean {
-  return anywhere(pieces, (bytes) => indexOfSought(bytes, soughtText(text)) !== -1);
-}
-
 /**
  * Whether a field of this name stands anywhere in the pieces, with a text that begins in one of these ways. What is
  * written with escapes is not found: no client writes these names so.
  */
 function holds(pieces: readonly Buffer[], name: string, begins: readonly string[] | null): boolean {
   const needle = soughtText(`"${name}"`);
-  return anywhere(pieces, (bytes) => found(bytes, needle, begins));
-}
-
-/** Whether it is in one of the pieces, or where two of them meet. */
-function anywhere(pieces: readonly Buffer[], isIn: (bytes: Buffer) => boolean): boolean {
-  return pieces.some((piece, index) => {
-    if (isIn(piece)) return true;
-    const next = pieces[index + 1];
-    return next !== undefined && isIn(Buffer.concat([piece.subarray(-SEAM), next.subarray(0, SEAM)]));
-  });
+  return anywhere(pieces, SEAM, (bytes) => found(bytes, needle, begins));
 }
 
 const afterName = /^\s{0,8}:\s{0,8}/;

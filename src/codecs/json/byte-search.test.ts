@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { indexOfSought, sought } from './byte-search.ts';
+import { anywhere, indexOfSought, sought, standsIn } from './byte-search.ts';
 
 describe('looking for a text in bytes', () => {
   it('finds what indexOf finds, wherever it stands', () => {
@@ -19,5 +19,37 @@ describe('looking for a text in bytes', () => {
                 `${text} in ${body}`,
               );
           }
+  });
+
+  it('finds a text across the seams of pieces of any length, empty ones too', () => {
+    const texts = ['"service_tier"', 'mg1.', 'a', 'é→'];
+    for (const text of texts)
+      for (const body of [
+        `{"x":1,${text}:2}`,
+        text,
+        `${text}`.repeat(2),
+        text.slice(1),
+        `a${text.slice(0, -1)}`,
+      ]) {
+        const bytes = Buffer.from(body);
+        const isThere = bytes.includes(text);
+        for (let length = 1; length <= bytes.length + 1; length += 1) {
+          const pieces: Buffer[] = [];
+          for (let at = 0; at < bytes.length; at += length)
+            pieces.push(bytes.subarray(at, at + length), Buffer.alloc(0));
+          assert.equal(standsIn(pieces, sought(text)), isThere, `${text} in ${body} by ${length}`);
+        }
+      }
+  });
+
+  it('looks at as much before and behind a seam as it was told, however short the pieces are', () => {
+    const pieces = [...'abcdefgh'].map((letter) => Buffer.from(letter));
+    const seen: string[] = [];
+    anywhere(pieces, 3, (bytes) => seen.push(bytes.toString()) === 0);
+    assert.ok(seen.includes('cdefgh'), seen.join(' '));
+    assert.ok(
+      seen.every((bytes) => bytes.length <= 6),
+      seen.join(' '),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { codecOf } from '../../codecs/index.ts';
-import { indexOfSought, type Sought, sought } from '../../codecs/json/byte-search.ts';
+import { type Sought, sought, standsIn } from '../../codecs/json/byte-search.ts';
 import { fieldsOf } from '../../codecs/json/fields.ts';
 import { tierWord } from '../../codecs/model/tier.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
@@ -23,7 +23,7 @@ export function askedTier(
     if (tier !== null) return tier;
   }
   const names = codecOf(format).requestFields.tier ?? [];
-  if (!names.some((name) => mentions(body, quoted(name)))) return null;
+  if (!names.some((name) => standsIn(body, quoted(name)))) return null;
   const tiers = tiersIn(joined(body), names);
   return names.map((name) => tiers.get(name)).find((tier) => tier !== undefined) ?? null;
 }
@@ -34,20 +34,6 @@ function quoted(name: string): Sought {
   const known = inQuotes.get(name) ?? sought(`"${name}"`);
   inQuotes.set(name, known);
   return known;
-}
-
-/** Whether a text stands in the pieces, which are not copied into one to see that: most requests name no tier. */
-function mentions(pieces: readonly Buffer[], text: Sought): boolean {
-  const reach = text.bytes.length - 1;
-  let before: Buffer | null = null;
-  for (const piece of pieces) {
-    if (indexOfSought(piece, text) !== -1) return true;
-    if (before !== null && Buffer.concat([before, piece.subarray(0, reach)]).includes(text.bytes))
-      return true;
-    if (pieces.length > 1)
-      before = (before === null ? piece : Buffer.concat([before, piece.subarray(-reach)])).subarray(-reach);
-  }
-  return false;
 }
 
 function tiersIn(body: Buffer, names: readonly string[]): Map<string, string> {

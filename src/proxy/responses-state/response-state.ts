@@ -1,5 +1,5 @@
 import type { Principal } from '../../access/authenticate.ts';
-import { indexOfSought, type Sought, sought } from '../../codecs/json/byte-search.ts';
+import { sought, standsIn } from '../../codecs/json/byte-search.ts';
 import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
 import { textAt } from '../../codecs/json/wire-check.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
@@ -85,7 +85,7 @@ export async function takeTurn(asked: TurnInput): Promise<TakenTurn> {
   const { endpoint, keyId, model, targets } = asked;
   const compaction = endpoint ? 'endpoint' : null;
   const turn: Turn = { keyId, previousId: null, input: null, compaction, compacts: false, shown: [] };
-  if (!endpoint && !words.some((word) => mentions(model.pieces, word))) return { turn, model, targets };
+  if (!endpoint && !words.some((word) => standsIn(model.pieces, word))) return { turn, model, targets };
   const body = parseObject(joined(model.pieces).toString('utf8'));
   if (body === null) throw new GatewayError('invalid_json', 'The request body is not a valid JSON object');
   try {
@@ -215,16 +215,4 @@ function bodyOf(request: JsonObject, { limitBytes, model }: TurnInput): Requeste
       `The request has ${bytes.length} bytes with everything that it refers to, ${limitBytes} at most`,
     );
   return requestedModel([bytes]);
-}
-
-/** Whether a word stands in a body, also across two of its pieces. */
-function mentions(pieces: readonly Buffer[], word: Sought): boolean {
-  return pieces.some((piece, index) => {
-    if (indexOfSought(piece, word) !== -1) return true;
-    const next = pieces[index + 1];
-    if (next === undefined) return false;
-    const reach = word.bytes.length - 1;
-    const seam = [piece.subarray(-reach), ...pieces.slice(index + 1, index + 1 + reach)];
-    return Buffer.concat(seam.map((part) => part.subarray(0, reach))).includes(word.bytes);
-  });
 }
