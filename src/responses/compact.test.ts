@@ -15,6 +15,7 @@ const start: StreamPart = { type: 'message-start', id: 'a', model: 'm', usage: n
 const end = (reason: EndReason): StreamPart => ({
   type: 'message-end',
   reason,
+  rawFinishReason: null,
   stopSequence: null,
   usage: null,
 });

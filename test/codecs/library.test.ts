@@ -46,6 +46,19 @@ const begin =
 const overloaded =
   'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n';
 
+describe('translateResponse', () => {
+  it("returns the upstream's own word for the end", () => {
+    const content = [{ type: 'text', text: 'Half' }];
+    const answer = { id: 'm', type: 'message', role: 'assistant', model: 'c', content };
+    const translated = (stop_reason: string | null) =>
+      translateResponse({ request: toMessages(), body: { ...answer, stop_reason } });
+    const { body, rawFinishReason } = translated('model_context_window_exceeded');
+    const [choice] = body['choices'] as { finish_reason: string }[];
+    assert.deepEqual([choice?.finish_reason, rawFinishReason], ['length', 'model_context_window_exceeded']);
+    assert.equal(translated(null).rawFinishReason, null);
+  });
+});
+
 describe('translateRequest', () => {
   it('says what it lowered and what it left out', () => {
     const { body, dropped, lowered, path } = toMessages({

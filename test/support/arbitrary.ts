@@ -451,11 +451,17 @@ export function answers(
         {
           type: 'message-end',
           reason: reason === 'stop' && called ? 'tool-calls' : reason,
+          rawFinishReason: null,
           stopSequence: null,
           usage: counted,
         },
       ]);
     });
+}
+
+/** The parts without the words that the upstream's format has for their end: a writer has its own format's. */
+export function withoutRawReasons(parts: readonly StreamPart[]): StreamPart[] {
+  return parts.map((part) => (part.type === 'message-end' ? { ...part, rawFinishReason: null } : part));
 }
 
 /** The same answer block by block, with the deltas of each joined: what is left when only the order of pieces differs. */

@@ -64,6 +64,7 @@ export function createAnswerParts(showTools: AgentSetup['showTools']): AnswerPar
       {
         type: 'message-end',
         reason: endReasons[reason],
+        rawFinishReason: reason,
         stopSequence: null,
         usage: usage === null ? null : usageOf(usage),
       },

@@ -8,7 +8,13 @@ const called = (block: number, name: string): StreamPart[] => [
   { type: 'tool-call-delta', block, text: '{}' },
   { type: 'tool-call-end', block, complete: true },
 ];
-const end: StreamPart = { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null };
+const end: StreamPart = {
+  type: 'message-end',
+  reason: 'tool-calls',
+  rawFinishReason: null,
+  stopSequence: null,
+  usage: null,
+};
 
 function kept(parts: StreamPart[]): StreamPart[] {
   const reader: PartReader = { push: () => parts, end: () => [] };

@@ -20,7 +20,7 @@ function shown(format: WireFormat, source: ImageSource): { answer: JsonObject; r
   const parts: StreamPart[] = [
     { type: 'message-start', id: 'r', model: 'm', usage: null },
     { type: 'image', block: 0, source },
-    { type: 'message-end', reason: 'stop', stopSequence: null, usage: null },
+    { type: 'message-end', reason: 'stop', rawFinishReason: null, stopSequence: null, usage: null },
   ];
   const text = Buffer.from(stream.encode(parts.flatMap((part) => writer.push(part))));
   const { frames } = stream.split(text);

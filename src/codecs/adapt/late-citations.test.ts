@@ -11,7 +11,13 @@ const halvesOf = (format: WireFormat) => {
   return { ...conversation, ...stream };
 };
 const start: StreamPart = { type: 'message-start', id: 'r', model: 'm', usage: null };
-const end: StreamPart = { type: 'message-end', reason: 'stop', stopSequence: null, usage: null };
+const end: StreamPart = {
+  type: 'message-end',
+  reason: 'stop',
+  rawFinishReason: null,
+  stopSequence: null,
+  usage: null,
+};
 const citation = (url: string, title: string | null = null): StreamPart => ({
   type: 'citation',
   block: 0,

@@ -419,6 +419,7 @@ describe('a messages stream that is read', () => {
       type: 'message-end',
       tier: 'default',
       reason: 'tool-calls',
+      rawFinishReason: 'tool_use',
       stopSequence: null,
       usage: {
         ...noUsage,
@@ -558,6 +559,7 @@ const whole = (...parts: StreamPart[]) =>
 const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): StreamPart => ({
   type: 'message-end',
   reason,
+  rawFinishReason: null,
   stopSequence: null,
   usage: {
     ...noUsage,

@@ -22,6 +22,8 @@ export interface TranslatedResponse {
   readonly body: Record<string, unknown>;
   /** What the answer used, as the upstream reported it; null where it did not, and the body has an estimate. */
   readonly usage: Usage | null;
+  /** Why the answer ended, in the upstream's own word (`max_tokens`, `MAX_TOKENS`); null where it said none. */
+  readonly rawFinishReason: string | null;
 }
 
 /**
@@ -47,13 +49,15 @@ function translated({ body, request, ...options }: ResponseOptions): TranslatedR
   const reader = partsFor(kept);
   const writer = framesFor(kept, options, false);
   const frames: Frame[] = [];
+  let rawFinishReason: string | null = null;
   const read = kept.upstream.stream.framesOf(answer).flatMap((frame) => reader.push(frame));
   for (const part of [...read, ...reader.end()]) {
     if (part.type === 'error') throw new TranslationError('upstream_error', part.error.message, part.error);
+    if (part.type === 'message-end') rawFinishReason = part.rawFinishReason;
     frames.push(...writer.push(part));
   }
   const whole = kept.client.stream.assemble(frames);
   if (whole === null)
     throw new TranslationError('upstream_protocol', 'The answer is none of its format that is finished');
-  return { body: whole, usage: writer.usage() };
+  return { body: whole, usage: writer.usage(), rawFinishReason };
 }

@@ -66,6 +66,8 @@ export type StreamPart =
   | {
       type: 'message-end';
       reason: EndReason;
+      /** The word that the upstream has for it, as it came; null where it said none. */
+      rawFinishReason: string | null;
       stopSequence: string | null;
       usage: Usage | null;
       /** The vendor's tier that served it (`tier.ts`), where the answer says so. */

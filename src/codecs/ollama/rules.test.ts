@@ -425,7 +425,13 @@ describe('an answer of a server of this format', () => {
   for (const [word, reason] of reasons) {
     it(`S-01 to S-10: that ended with ${word} ended with ${reason}`, () => {
       const end = read(line({ content: 'a' }), last({ done_reason: word })).at(-1);
-      assert.deepEqual(end, { type: 'message-end', reason, stopSequence: null, usage: null });
+      assert.deepEqual(end, {
+        type: 'message-end',
+        reason,
+        rawFinishReason: word ?? null,
+        stopSequence: null,
+        usage: null,
+      });
     });
   }
 
@@ -448,6 +454,7 @@ describe('an answer of a server of this format', () => {
         {
           type: 'message-end',
           reason: 'stop',
+          rawFinishReason: 'stop',
           stopSequence: null,
           usage: { ...noUsage, input: 3, output: 4 },
         },
@@ -544,6 +551,7 @@ describe('an answer to a caller of this format', () => {
   const end = (reason: EndReason, usage = noUsage): StreamPart => ({
     type: 'message-end',
     reason,
+    rawFinishReason: null,
     stopSequence: null,
     usage,
   });

@@ -174,7 +174,13 @@ describe('M-13: reasoning that another vendor sealed', () => {
     { type: 'text-delta', block, text: 'Yes' },
     { type: 'text-end', block },
   ];
-  const end: StreamPart = { type: 'message-end', reason: 'stop', stopSequence: null, usage: null };
+  const end: StreamPart = {
+    type: 'message-end',
+    reason: 'stop',
+    rawFinishReason: null,
+    stopSequence: null,
+    usage: null,
+  };
   /** What a caller got as a whole answer, and sends back as it is. */
   const message = (request: JsonObject, ...all: StreamPart[][]): JsonObject => {
     const written = writer({ ...context, request });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { answers, conversations, settled } from '../../../test/support/arbitrary.ts';
+import { answers, conversations, settled, withoutRawReasons } from '../../../test/support/arbitrary.ts';
 import { fc } from '../../../test/support/properties.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
@@ -165,7 +165,8 @@ describe('a completions stream, whatever it says,', () => {
   it('is read as it was written', () => {
     fc.assert(
       fc.property(anyAnswer, (parts) => {
-        assert.deepEqual(settled(readBack(Buffer.from(written(parts)))), settled(sayableAnswer(parts)));
+        const read = withoutRawReasons(readBack(Buffer.from(written(parts))));
+        assert.deepEqual(settled(read), settled(sayableAnswer(parts)));
       }),
     );
   });

@@ -189,6 +189,7 @@ describe('an answer of a provider of completions', () => {
       assert.deepEqual(endOf([chunk({ text: 'a', finish_reason: word }), done]), {
         type: 'message-end',
         reason,
+        rawFinishReason: word,
         stopSequence: null,
         usage: null,
       });
@@ -257,6 +258,7 @@ describe('an answer to a caller of completions', () => {
     {
       type: 'message-end',
       reason: 'policy',
+      rawFinishReason: null,
       stopSequence: null,
       usage: { ...noUsage, input: 1, reasoning: 2 },
     },

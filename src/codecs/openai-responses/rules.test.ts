@@ -209,7 +209,7 @@ describe('a responses request of Codex', () => {
         { type: 'tool-call-delta', block: 0, text: '{"query":' },
         { type: 'tool-call-delta', block: 0, text: '"maps"}' },
         { type: 'tool-call-end', block: 0, complete: true },
-        { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null },
+        { type: 'message-end', reason: 'tool-calls', rawFinishReason: null, stopSequence: null, usage: null },
       ];
       const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
       return {
@@ -262,7 +262,7 @@ describe('a responses stream for a caller', () => {
       { type: 'citation', block: 0, citation: { ...source, url: null } },
       { type: 'text-delta', block: 0, text: 'Green.' },
       { type: 'text-end', block: 0 },
-      { type: 'message-end', reason: 'stop', stopSequence: null, usage: null },
+      { type: 'message-end', reason: 'stop', rawFinishReason: null, stopSequence: null, usage: null },
     ];
     const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
     const [message] = listOf(objectOf(assemble(frames))['output']);

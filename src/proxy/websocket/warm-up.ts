@@ -36,7 +36,8 @@ export async function warmUp(
   const { id, response, startedAt } = exchange;
   const writer = conversation.writer({ id, model, startedAt, includeUsage: true, request });
   const begun = writer.push({ type: 'message-start', id, model, usage: null });
-  const ended = writer.push({ type: 'message-end', reason: 'stop', stopSequence: null, usage: null });
+  const end = { reason: 'stop', rawFinishReason: null, stopSequence: null, usage: null } as const;
+  const ended = writer.push({ type: 'message-end', ...end });
   response.writeHead(200, ['content-type', stream.contentType]);
   response.end(stream.encode([...begun, ...ended]));
 }

@@ -245,8 +245,8 @@ class MessagesReader implements PartReader {
     ];
     const reason = told === 'stop' && this.#calls > 0 ? 'tool-calls' : told;
     const usage = messageUsage(this.#usage);
-    const stopSequence = this.#stopSequence;
-    return [...parts, { type: 'message-end', reason, stopSequence, usage, ...this.#served() }];
+    const end = { reason, rawFinishReason: this.#reason, stopSequence: this.#stopSequence, usage };
+    return [...parts, { type: 'message-end', ...end, ...this.#served() }];
   }
 
   #served(): { tier?: string } {

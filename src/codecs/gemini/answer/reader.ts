@@ -35,7 +35,10 @@ class GeminiReader implements PartReader {
   #seal: Sealed | null = null;
   readonly #calls = new CallReader(() => this.#nextBlock());
   readonly #said = new SaidText();
+  /** The last `finishReason`, or that of a blocked prompt; empty while there is none. */
   #reason = '';
+  /** The vendor's word for it: of a blocked prompt why it was blocked. */
+  #rawReason = '';
   /** Why the vendor ended the answer or refused the prompt, in its words. */
   #explanation = '';
   #counts: JsonObject = {};
@@ -76,6 +79,7 @@ class GeminiReader implements PartReader {
     if (candidate !== null) parts.push(...this.#candidate(candidate));
     if (blocked !== '' && this.#reason === '') {
       this.#reason = 'SAFETY';
+      this.#rawReason = blocked;
       const said = textOf(objectOf(chunk['promptFeedback'])['blockReasonMessage']);
       this.#explanation = said || `The prompt was blocked: ${blocked}`;
     }
@@ -98,6 +102,7 @@ class GeminiReader implements PartReader {
     const reason = finishReasonIn(candidate);
     if (reason !== '') {
       this.#reason = reason;
+      this.#rawReason = reason;
       this.#explanation = textOf(finishMessage);
     }
     return partsIn(candidate).flatMap((part) => (this.#ended ? [] : this.#part(part)));
@@ -205,7 +210,8 @@ class GeminiReader implements PartReader {
     // What was called decides, for calls end with STOP too (S-04).
     const reason = meaning === 'stop' && this.#calls.any ? 'tool-calls' : meaning;
     const usage = usageOf(this.#counts, this.#grounding);
-    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...this.#served() }];
+    const end = { reason, rawFinishReason: this.#rawReason, stopSequence: null, usage };
+    return [...parts, { type: 'message-end', ...end, ...this.#served() }];
   }
 
   #served(): { tier?: string } {

@@ -69,8 +69,9 @@ const call = (block: number, input: string, complete = true): StreamPart[] => [
 ];
 const end = (reason: EndReason, usage: Usage | null = null): StreamPart => ({
   type: 'message-end',
-  stopSequence: null,
   reason,
+  rawFinishReason: null,
+  stopSequence: null,
   usage,
 });
 const write = (parts: readonly StreamPart[], request: JsonObject = showing) => {
@@ -539,7 +540,8 @@ describe('an answer of Google', () => {
       model: 'gemini-3',
       usage: { ...noUsage, input: 7, output: 1 },
     });
-    assert.deepEqual(parts.at(-1), end('stop', { ...noUsage, input: 7, output: 9 }));
+    const last = end('stop', { ...noUsage, input: 7, output: 9 });
+    assert.deepEqual(parts.at(-1), { ...last, rawFinishReason: 'STOP' });
   });
 
   it('E-10: that came whole says why it ended also where it did not', () => {

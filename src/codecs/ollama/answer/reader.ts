@@ -125,11 +125,13 @@ class OllamaReader implements PartReader {
 
   #finish(line: JsonObject): StreamPart[] {
     this.#ended = true;
-    const told = reasons.get(textOf(line['done_reason'])) ?? 'other';
+    const raw = textOf(line['done_reason']);
+    const told = reasons.get(raw) ?? 'other';
     // The vendor says `stop` also where it calls (S-04).
     const reason = told === 'stop' && this.#called ? 'tool-calls' : told;
     const usage = countersUsage(line);
-    return [...this.#closeProse(), { type: 'message-end', reason, stopSequence: null, usage }];
+    const end = { reason, rawFinishReason: raw === '' ? null : raw, stopSequence: null, usage };
+    return [...this.#closeProse(), { type: 'message-end', ...end }];
   }
 }
 

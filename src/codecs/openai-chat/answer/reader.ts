@@ -236,7 +236,8 @@ class ChatAnswer implements ChoiceAnswer {
     if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
     // What was called decides, not what the reason says of it (S-04).
     const reason = told === 'stop' || told === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : told;
-    return [...parts, { type: 'message-end', reason, stopSequence: null, usage: this.#usage, ...this.#tier }];
+    const end = { rawFinishReason: this.#reason, stopSequence: null, usage: this.#usage, ...this.#tier };
+    return [...parts, { type: 'message-end', reason, ...end }];
   }
 }
 

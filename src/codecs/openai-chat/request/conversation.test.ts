@@ -752,7 +752,7 @@ describe('the encoder of chat requests', () => {
       { type: 'reasoning-end', block: 0, sealed },
       { type: 'tool-call-start', block: 1, id: 'call_1', name: 'look', kind: 'function' },
       { type: 'tool-call-end', block: 1, complete: true },
-      { type: 'message-end', reason: 'tool-calls', stopSequence: null, usage: null },
+      { type: 'message-end', reason: 'tool-calls', rawFinishReason: null, stopSequence: null, usage: null },
     ];
     const { frames } = splitFrames(Buffer.from(encodeFrames(parts.flatMap((part) => target.push(part)))));
     const [choice] = listOf(assemble(frames)?.['choices']).map(objectOf);

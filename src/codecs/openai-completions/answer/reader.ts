@@ -68,6 +68,7 @@ class CompletionAnswer implements ChoiceAnswer {
     const end: StreamPart = {
       type: 'message-end',
       reason: reasons[said] ?? 'other',
+      rawFinishReason: this.#reason,
       stopSequence: null,
       usage: this.#usage,
     };

@@ -233,8 +233,8 @@ class ResponsesReader implements PartReader {
     const searches = listOf(response['output']).filter((item) => objectOf(item)['type'] === SEARCH_CALL);
     const usage = isObject(response['usage']) ? responseUsage(response['usage'], searches.length) : null;
     const reason = reasonOf(response, this.#calls > 0);
-    const served = servedTier(response['service_tier']);
-    return [...parts, { type: 'message-end', reason, stopSequence: null, usage, ...served }];
+    const end = { reason, rawFinishReason: rawReasonOf(response), stopSequence: null, usage };
+    return [...parts, { type: 'message-end', ...end, ...servedTier(response['service_tier']) }];
   }
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
@@ -374,6 +374,12 @@ function sealOf(item: JsonObject): Sealed | null {
   if (value === '') return null;
   const id = typeof item['id'] === 'string' ? { id: item['id'] } : {};
   return { format: 'openai-responses', kind: 'encrypted', value, ...id };
+}
+
+/** Why it is incomplete, or else that it is complete, in the vendor's words; null for one without a status. */
+function rawReasonOf(response: JsonObject): string | null {
+  const reason = textOf(objectOf(response['incomplete_details'])['reason']);
+  return reason || textOf(response['status']) || null;
 }
 
 function reasonOf(response: JsonObject, called: boolean): EndReason {

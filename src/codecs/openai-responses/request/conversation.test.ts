@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { withoutRawReasons } from '../../../../test/support/arbitrary.ts';
 import { GatewayError } from '../../../lib/error.ts';
 import { splitFrames } from '../../../lib/sse.ts';
 import { listOf, objectOf } from '../../json/values.ts';
@@ -50,6 +51,7 @@ const answer: StreamPart[] = [
   {
     type: 'message-end',
     reason: 'tool-calls',
+    rawFinishReason: null,
     stopSequence: null,
     usage: { ...noUsage, input: 10, cacheRead: 5, output: 7, reasoning: 3 },
     tier: 'flex',
@@ -58,7 +60,7 @@ const answer: StreamPart[] = [
 
 describe('a responses stream', () => {
   it('is read back as it was written (E-03, E-04)', () => {
-    assert.deepEqual(readBack(written(answer)), answer);
+    assert.deepEqual(withoutRawReasons(readBack(written(answer))), answer);
   });
 
   it('numbers its events without gaps and ends with [DONE] (X-05)', () => {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { codecOf } from '../index.ts';
+import type { JsonObject } from '../json/values.ts';
+import type { StreamPart } from '../model/stream-part.ts';
+import type { WireFormat } from '../wire-format.ts';
+
+function endOf(format: WireFormat, frames: readonly JsonObject[]): StreamPart | undefined {
+  const reader = codecOf(format).conversation?.reader() ?? assert.fail(format);
+  const parts = frames.flatMap((frame) => reader.push({ event: '', data: JSON.stringify(frame) }));
+  return [...parts, ...reader.end()].at(-1);
+}
+
+const choice = (finish_reason: unknown) => ({
+  choices: [{ index: 0, delta: { content: 'a' }, text: 'a', finish_reason }],
+});
+const messages = (stop_reason: unknown) => [
+  { type: 'message_start', message: { id: 'm', model: 'c' } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'a' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'message_delta', delta: { stop_reason } },
+  { type: 'message_stop' },
+];
+const response = (end: JsonObject) => [{ type: 'response.completed', response: { output: [], ...end } }];
+const candidate = (finishReason: string) => [
+  { candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason }] },
+];
+const line = (end: JsonObject) => [{ message: { content: 'a' }, done: true, ...end }];
+
+/** What an upstream says, our reason for it, and its own word. */
+const cases: readonly [WireFormat, readonly JsonObject[], string, string | null][] = [
+  ['openai-chat', [choice('max_tokens')], 'length', 'max_tokens'],
+  ['openai-chat', [choice('insufficient_system_resource')], 'other', 'insufficient_system_resource'],
+  ['openai-completions', [choice('eos')], 'stop', 'eos'],
+  [
+    'anthropic-messages',
+    messages('model_context_window_exceeded'),
+    'context-full',
+    'model_context_window_exceeded',
+  ],
+  ['anthropic-messages', messages('new_reason'), 'other', 'new_reason'],
+  ['anthropic-messages', messages(null), 'other', null],
+  ['openai-responses', response({ status: 'completed' }), 'stop', 'completed'],
+  [
+    'openai-responses',
+    response({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }),
+    'length',
+    'max_output_tokens',
+  ],
+  ['openai-responses', response({}), 'stop', null],
+  ['gemini', candidate('RECITATION'), 'policy', 'RECITATION'],
+  ['gemini', candidate('LANGUAGE'), 'other', 'LANGUAGE'],
+  ['gemini', [{ promptFeedback: { blockReason: 'BLOCKLIST' } }], 'policy', 'BLOCKLIST'],
+  ['ollama', line({ done_reason: 'load' }), 'other', 'load'],
+  ['ollama', line({}), 'stop', null],
+];
+
+describe("the upstream's own word for why an answer ended", () => {
+  for (const [format, frames, reason, raw] of cases) {
+    it(`stands beside ours in ${format}: ${raw ?? 'none'}`, () => {
+      const end = endOf(format, frames);
+      assert.ok(end?.type === 'message-end', JSON.stringify(end));
+      assert.deepEqual([end.reason, end.rawFinishReason], [reason, raw]);
+    });
+  }
+
+  it('is that of the last reason that came', () => {
+    const blocked = { promptFeedback: { blockReason: 'OTHER' } };
+    const end = endOf('gemini', [blocked, ...candidate('MAX_TOKENS')]);
+    assert.deepEqual(end?.type === 'message-end' && end.rawFinishReason, 'MAX_TOKENS');
+  });
+});
