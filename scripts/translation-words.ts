@@ -119,8 +119,8 @@ curl -s http://127.0.0.1:20128/v1/chat/completions -H 'x-gateway-dry-run: 1' \\
   -d '{"model": "auto", "seed": 7, "messages": [{"role": "user", "content": "hi"}]}'
 \`\`\`
 
-For what the table below does not show, see \`test/translation/golden\`: whole requests and streams, each in every other
-format.
+For what the table below does not show, see the folders \`*.golden\` in \`test/translation/requests\` and \`src/codecs/*/fixtures\`: whole
+requests and streams, each in every other format.
 
 ## Always carried
 

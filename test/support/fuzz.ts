@@ -64,7 +64,7 @@ export function requestFuzz(from: WireFormat): Fuzz {
 /** Request bodies in a format: written by hand, and translated from those of the others. */
 function requestsOf(format: WireFormat): unknown[] {
   const written = globSync(`test/translation/requests/*.${format}.json`, { cwd: root });
-  const translated = globSync(`test/translation/golden/*-to-${format}.json`, { cwd: root });
+  const translated = globSync(`test/translation/requests/*.golden/${format}.json`, { cwd: root });
   const read = (path: string) => parseObject(readFileSync(join(root, path), 'utf8')) ?? {};
   return [...written.sort().map(read), ...translated.sort().flatMap((path) => read(path)['body'] ?? [])];
 }

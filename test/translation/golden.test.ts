@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { codecs } from '../../src/codecs/index.ts';
@@ -12,30 +12,51 @@ import { askedWith, partsOf, vendorTarget, writtenFor } from '../support/answer-
 
 /**
  * Every request and every recorded answer, into every other format, by the stages that the gateway itself has and for
- * the vendor of the format, as files that a person can read. To write them anew after a change: UPDATE_GOLDEN=1 node --test test/translation, then look at the difference.
+ * the vendor of the format, as files that a person can read: those of `tools.sse` are in `tools.golden` beside it. To write
+ * them anew after a change: UPDATE_GOLDEN=1 node --test test/translation/golden.test.ts, then look at the difference.
  */
 const update = process.env['UPDATE_GOLDEN'] === '1';
 const here = import.meta.dirname;
 const formats = codecs.filter(({ conversation }) => conversation !== null).map(({ format }) => format);
+const GOLDEN = '.golden';
 
-/** Files that a test has compared. */
+/** The files of a folder that can be an input: all but what explains them, and the folders of their golden files. */
+const inputsIn = (folder: string) =>
+  readdirSync(folder)
+    .filter((name) => name !== 'README.md' && !name.endsWith(GOLDEN))
+    .sort();
+
+const stemOf = (file: string) => file.replace(/\.[a-z]+$/, '');
+
+const requests = join(here, 'requests');
+const answersOf = (format: WireFormat) => join(here, '../../src/codecs', format, 'fixtures');
+const folders = [requests, ...formats.map(answersOf)];
+
+/** Golden files that a test has compared. */
 const compared = new Set<string>();
 
-function compare(name: string, actual: string): void {
-  compared.add(name);
-  const path = join(here, 'golden', name);
-  if (update) writeFileSync(path, actual);
-  assert.ok(existsSync(path), `${name} is missing: run with UPDATE_GOLDEN=1 and read it`);
-  assert.equal(actual, readFileSync(path, 'utf8'), name);
+/** @param to what the golden file is called: the format with the ending of its files */
+function compare(input: string, to: string, actual: string): void {
+  const folder = `${stemOf(input)}${GOLDEN}`;
+  const path = join(folder, to);
+  assert.ok(!compared.has(path), `${path} is of two inputs: call one of them otherwise`);
+  compared.add(path);
+  if (update) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, actual);
+  }
+  assert.ok(existsSync(path), `${path} is missing: run with UPDATE_GOLDEN=1 and read it`);
+  assert.equal(actual, readFileSync(path, 'utf8'), path);
 }
 
 describe('requests', () => {
-  for (const file of readdirSync(join(here, 'requests')).sort()) {
+  for (const file of inputsIn(requests)) {
     const [name = '', from = ''] = file.split('.');
+    const format = formats.find((known) => known === from) ?? assert.fail(`${file} names no format`);
     for (const to of formats) {
-      if (to === from || !formats.includes(from as WireFormat)) continue;
+      if (to === format) continue;
       it(`${name}: ${from} to ${to}`, () => {
-        compare(`${name}.${from}-to-${to}.json`, translated(file, from as WireFormat, to));
+        compare(join(requests, file), `${to}.json`, translated(file, format, to));
       });
     }
   }
@@ -67,27 +88,30 @@ const endings = { sse: '.sse', lines: '.ndjson' } as const;
 
 describe('answers', () => {
   for (const from of formats) {
-    const folder = join(here, '../../src/codecs', from, 'fixtures');
-    const { framing } = conversationCodec(from).stream;
-    for (const file of readdirSync(folder).sort()) {
-      const streamed = file.endsWith(endings[framing]);
-      if (!streamed && !file.endsWith('.json')) continue;
+    const folder = answersOf(from);
+    const ending = endings[conversationCodec(from).stream.framing];
+    for (const file of inputsIn(folder)) {
+      const streamed = file.endsWith(ending);
+      assert.ok(streamed || file.endsWith('.json'), `${file} is no answer in ${from}`);
       for (const to of formats) {
         if (to === from) continue;
         it(`${file}: ${from} to ${to}`, () => {
-          const frames = framesIn(readFileSync(join(folder, file)), from, streamed);
-          const ending = endings[conversationCodec(to).stream.framing];
-          compare(`${file.replace(/\.[a-z]+$/, '')}.${from}-to-${to}${ending}`, answerIn(frames, from, to));
+          const input = join(folder, file);
+          const frames = framesIn(readFileSync(input), from, streamed);
+          const written = `${to}${endings[conversationCodec(to).stream.framing]}`;
+          compare(input, written, answerIn(frames, from, to));
         });
       }
     }
   }
 });
 
-describe('the files', () => {
+describe('the golden files', () => {
   it('are all those of a request or an answer that there is', () => {
-    const orphans = readdirSync(join(here, 'golden')).filter((name) => !compared.has(name));
-    if (update) for (const name of orphans) rmSync(join(here, 'golden', name));
+    const orphans = folders
+      .flatMap((folder) => globSync(`*${GOLDEN}/*`, { cwd: folder }).map((name) => join(folder, name)))
+      .filter((path) => !compared.has(path));
+    if (update) for (const path of orphans) rmSync(path);
     else assert.deepEqual(orphans, [], 'their input is gone: run with UPDATE_GOLDEN=1');
   });
 });
