@@ -16,8 +16,11 @@ const MAX_HEAD_BYTES = 131_072;
 let behave: (socket: Socket, sockets: number) => void = () => {};
 let sockets = 0;
 let origin = '';
+const open = new Set<Socket>();
 const server = createServer({ noDelay: true }, (socket) => {
   sockets += 1;
+  open.add(socket);
+  socket.on('close', () => open.delete(socket));
   socket.on('error', () => socket.destroy());
   behave(socket, sockets);
 });
@@ -28,7 +31,11 @@ before(async () => {
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 
-after(() => new Promise((resolve) => server.close(resolve)));
+after(async () => {
+  server.close();
+  for (const socket of open) socket.destroy();
+  await once(server, 'close');
+});
 
 beforeEach(() => {
   sockets = 0;

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StreamCodec, StreamFacts } from '../../codecs/codec.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { CallerStream } from '../answer/caller-stream.ts';
 import { addGatewayHeaders } from '../answer/headers.ts';
 import { type AnswerModel, modelInStream } from '../answer/model.ts';
@@ -43,14 +44,17 @@ export class StreamRelay {
   #inputTokens = 0;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  #rest: Buffer = Buffer.alloc(0);
+  /** Frames that are held back, until one of them decides. */
+  readonly #frames: FrameBuffer<Buffer>;
 
   constructor(answering: Answering, headers: IncomingHttpHeaders) {
     const { caller, facts } = answering;
     const { codec, plan, requestedModel, turn } = facts;
     if (codec.stream === null) throw new GatewayError('internal_error', `${codec.format} has no streams`);
     this.#answering = answering;
-    this.#codec = codec.stream;
+    const { stream } = codec;
+    this.#codec = stream;
+    this.#frames = new FrameBuffer((bytes) => stream.split(bytes));
     this.#caller = caller;
     this.#tap = new Tap(codec.stream.framing);
     this.#model = modelInStream(codec.stream, requestedModel);
@@ -143,11 +147,7 @@ export class StreamRelay {
 
   /** Reads the frames that `chunk` completes, as far as the first one that decides. */
   #examine(chunk: Buffer): 'wait' | 'commit' | 'failed' {
-    const { frames, rest } = this.#codec.split(
-      this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]),
-    );
-    this.#rest = rest;
-    for (const frame of frames) {
+    for (const frame of this.#frames.push(chunk)) {
       const meaning = this.#codec.classify(frame);
       // A record that is no JSON is nothing that a caller can act on, and a stream of nothing else is no answer.
       if (meaning === 'end' || (meaning === 'content' && isJsonDocument(frame.data))) return 'commit';
@@ -171,7 +171,7 @@ export class StreamRelay {
     };
     const held = joined(this.#held);
     this.#held = [];
-    this.#rest = Buffer.alloc(0);
+    this.#frames.take();
     if (this.#whole === null) return this.#caller.commit(headers, this.#model.push(held));
     this.#caller.commit(headers, '');
     return this.#pass(held);

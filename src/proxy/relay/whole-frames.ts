@@ -1,4 +1,6 @@
 import type { ReportedError, StreamCodec } from '../../codecs/codec.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
+import type { FrameSplit } from '../../lib/sse.ts';
 import { joined } from '../json/joined.ts';
 
 /** What of a chunk may go to the caller. */
@@ -11,8 +13,7 @@ export interface Passed {
 /** What is remembered of a stream, and held back of a frame, at most. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const LF = 0x0a;
-const CR = 0x0d;
-const nothing = Buffer.alloc(0);
+const nothing: Passed = { bytes: Buffer.alloc(0), error: null };
 
 /**
  * Lets the frames of a stream pass as they are, but whole, and up to an error among them: after half a frame nobody could
@@ -20,9 +21,7 @@ const nothing = Buffer.alloc(0);
  */
 export class WholeFrames {
   readonly #codec: Pick<StreamCodec, 'classify' | 'readError' | 'split'>;
-  /** Of a frame that is not complete. */
-  #rest: Buffer[] = [];
-  #restBytes = 0;
+  readonly #frames = new FrameBuffer<Buffer, Passed>((bytes) => this.#split(bytes));
   #pieces: Buffer[] = [];
   #bytes = 0;
 
@@ -31,27 +30,23 @@ export class WholeFrames {
   }
 
   push(chunk: Buffer): Passed {
-    this.#rest.push(chunk);
-    this.#restBytes += chunk.length;
-    // Without a line end no frame can have become complete.
-    if (!chunk.includes(LF) && !chunk.includes(CR)) return { bytes: nothing, error: null };
-    const bytes = joined(this.#rest);
+    const [passed = nothing] = this.#frames.push(chunk);
+    return passed;
+  }
+
+  /** All frames that are complete in these bytes, as one piece: what of them passes is remembered. */
+  #split(bytes: Buffer): FrameSplit<Buffer, Passed> {
     const { frames, rest } = this.#codec.split(bytes);
-    this.#rest = rest.length === 0 ? [] : [rest];
-    this.#restBytes = rest.length;
     const failed = frames.findIndex((frame) => this.#codec.classify(frame) === 'error');
     const frame = frames[failed];
     const error = frame === undefined ? null : this.#codec.readError(frame);
     const end = frame === undefined ? bytes.length - rest.length : this.#startOf(bytes, failed);
-    return { bytes: this.#remember(bytes.subarray(0, end)), error };
+    return { frames: [{ bytes: this.#remember(bytes.subarray(0, end)), error }], rest };
   }
 
   /** Bytes of a frame that was not completed. */
   rest(): Buffer {
-    const rest = joined(this.#rest);
-    this.#rest = [];
-    this.#restBytes = 0;
-    return rest;
+    return this.#frames.take();
   }
 
   /** All frames that have passed; null when they were too many. */
@@ -61,7 +56,7 @@ export class WholeFrames {
 
   /** Whether so much has come that it is no longer remembered: nobody can go on with it, so none of it need be held back. */
   get tooLong(): boolean {
-    return this.#bytes > MAX_BYTES || this.#restBytes > MAX_BYTES;
+    return this.#bytes > MAX_BYTES || this.#frames.length > MAX_BYTES;
   }
 
   #remember(bytes: Buffer): Buffer {

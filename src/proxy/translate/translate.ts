@@ -6,11 +6,11 @@ import { reportsError } from '../../codecs/translate/answer.ts';
 import type { Codec } from '../../codecs/wire-codec.ts';
 import type { Target } from '../../combos/target.ts';
 import { GatewayError } from '../../lib/error.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
 import type { Frame } from '../../lib/sse.ts';
 import type { CallerStream } from '../answer/caller-stream.ts';
 import type { Answering, AnswerReader } from '../answer/reader.ts';
 import { firstCharacter, shapeOf } from '../answer/shape.ts';
-import { joined } from '../json/joined.ts';
 import type { Failure } from '../request/failure.ts';
 import type { AnswerSink } from '../request/outcome.ts';
 import type { RequestInFormat } from '../request/outgoing.ts';
@@ -37,10 +37,9 @@ export class Translation implements AnswerReader {
   readonly #answer: TranslatedAnswer;
   #status = 0;
   /** Bytes of an unfinished frame, or all bytes of a whole answer. */
-  #pieces: Buffer[] = [];
-  #pieceBytes = 0;
+  readonly #bytes: FrameBuffer<Buffer>;
   #shape: 'unknown' | 'stream' | 'whole' = 'unknown';
-  /** Whether pieces wait for the end of this turn of the event loop. */
+  /** Whether records wait for the end of this turn of the event loop. */
   #waiting = false;
 
   constructor(answering: Answering, translation: RequestInFormat) {
@@ -52,7 +51,9 @@ export class Translation implements AnswerReader {
     this.#target = target;
     this.#goesOn = partial !== null;
     this.#answer = new TranslatedAnswer(answering, translation);
-    this.#upstream = conversationCodec(target.format);
+    const upstream = conversationCodec(target.format);
+    this.#upstream = upstream;
+    this.#bytes = new FrameBuffer((bytes) => upstream.stream.split(bytes));
     this.#reader = answerParts({
       target,
       request: translation,
@@ -79,9 +80,8 @@ export class Translation implements AnswerReader {
     if (this.#answer.ended) return true;
     if (this.#shape === 'unknown')
       this.#shape = this.#upstream.stream.framing === 'lines' ? 'stream' : shapeOf(chunk);
-    this.#pieces.push(chunk);
-    this.#pieceBytes += chunk.length;
-    if (this.#pieceBytes > HELD_BYTES) {
+    const mayBeComplete = this.#bytes.add(chunk);
+    if (this.#bytes.length > HELD_BYTES) {
       const what = this.#shape === 'whole' ? 'answer' : 'stream has a record that';
       this.#answer.fail(
         new GatewayError('upstream_protocol', `The upstream's ${what} is larger than ${HELD_BYTES} bytes`),
@@ -89,8 +89,7 @@ export class Translation implements AnswerReader {
       return true;
     }
     if (this.#shape !== 'stream') return true;
-    // Without a line end no record can have become complete.
-    if (!this.#waiting && (chunk.includes(LF) || chunk.includes(CR))) {
+    if (mayBeComplete && !this.#waiting) {
       // An upstream in haste sends many pieces at once: they are read as one.
       this.#waiting = true;
       process.nextTick(() => this.#readInTurn());
@@ -120,10 +119,7 @@ export class Translation implements AnswerReader {
     if (!this.#waiting) return;
     this.#waiting = false;
     if (this.#answer.ended) return;
-    const { frames, rest } = this.#upstream.stream.split(joined(this.#pieces));
-    this.#pieces = rest.length === 0 ? [] : [rest];
-    this.#pieceBytes = rest.length;
-    this.#deliver(frames);
+    this.#deliver(this.#bytes.read());
   }
 
   #deliver(frames: readonly Frame[]): void {
@@ -135,13 +131,11 @@ export class Translation implements AnswerReader {
   onEnd(): void {
     this.#read();
     if (this.#answer.ended) return;
-    const body = joined(this.#pieces);
     if (this.#shape !== 'stream') {
-      this.#onWhole(body);
+      this.#onWhole(this.#bytes.take());
       return;
     }
-    const { frames } = this.#upstream.stream.split(Buffer.concat([body, Buffer.from('\n\n')]));
-    this.#deliver(frames);
+    this.#deliver(this.#bytes.end());
     this.#answer.deliver(this.#reader.end());
     if (!this.#answer.ended)
       this.#answer.fail(
@@ -215,6 +209,3 @@ export class Translation implements AnswerReader {
     this.#answer.fail(read.error, { answer: { status, headers, said: read.said, body: null } });
   }
 }
-
-const LF = 0x0a;
-const CR = 0x0d;
