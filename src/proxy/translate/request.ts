@@ -19,7 +19,8 @@ import type { Asked, Known } from './asked.ts';
 import { jsonBytes } from './json-bytes.ts';
 import { carryLongTexts, holdsCarried } from './long-texts.ts';
 import { prefillOf } from './prefill.ts';
-import { type Way, withoutStandIns } from './settled.ts';
+import type { Way } from './settled-conversation.ts';
+import { withoutStandIns } from './stand-ins.ts';
 import { markedTurns, wayOf } from './way.ts';
 
 /** A request in the target's format, and what is needed to bring its answer back. */

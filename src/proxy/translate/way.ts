@@ -6,7 +6,7 @@ import { leastKept } from '../../codecs/prompt-cache/cache-worth.ts';
 import type { WireFormat } from '../../codecs/wire-format.ts';
 import type { Target } from '../../combos/resolve.ts';
 import type { Asked, Known } from './asked.ts';
-import type { Way } from './settled.ts';
+import type { Way } from './settled-conversation.ts';
 
 /** Targets look at no exchange before the last one. */
 const LAST = 1;

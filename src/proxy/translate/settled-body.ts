@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import type { JsonObject } from '../../codecs/json/values.ts';
+import { jsonBytes } from './json-bytes.ts';
+import { type Beginning, copyOf } from './settled-conversation.ts';
+import type { Cut } from './stand-ins.ts';
+
+/** Stands in the text of a request where its list of turns belongs. */
+const MARK = randomBytes(10).toString('hex');
+
+/** The entries of a list as JSON, without its brackets. */
+export function jsonOf(items: readonly unknown[], isWide: boolean): Buffer {
+  return jsonBytes(JSON.stringify(items).slice(1, -1), isWide);
+}
+
+/** The translation as JSON: what is the same as before is not written anew. */
+export function written(
+  beginning: Beginning,
+  made: JsonObject,
+  list: string,
+  { first, last }: Cut,
+  isWide: boolean,
+): Buffer {
+  const value = { ...made, [list]: null };
+  if (beginning.frame === null || !isSame(beginning.frame.value, value)) {
+    const [before = '', after = ''] = JSON.stringify({ ...made, [list]: MARK }).split(`"${MARK}"`);
+    beginning.frame = { value, before: Buffer.from(`${before}[`), after: Buffer.from(`]${after}`) };
+  }
+  if (first.length > 0 && (beginning.first === null || !isSame(beginning.first.value, first)))
+    beginning.first = { value: first, json: copyOf(jsonOf(first, isWide)) };
+  const pieces = [beginning.frame.before];
+  const add = (json: Buffer) => {
+    if (json.length === 0) return;
+    if (pieces.length > 1) pieces.push(comma);
+    pieces.push(json);
+  };
+  if (first.length > 0 && beginning.first !== null) add(beginning.first.json);
+  for (const { made: json } of beginning.settled) add(json);
+  if (last.length > 0) add(jsonOf(last, isWide));
+  pieces.push(beginning.frame.after);
+  return Buffer.concat(pieces);
+}
+
+const comma = Buffer.from(',');
+
+/** Whether two values are written alike. What was not read anew is the same object. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Object.getPrototypeOf(one) !== Object.getPrototypeOf(other)) return false;
+  const names = Object.keys(one);
+  const others = Object.keys(other);
+  if (names.length !== others.length) return false;
+  return names.every((name, index) => {
+    const same = others[index] === name;
+    return same && isSame((one as JsonObject)[name], (other as JsonObject)[name]);
+  });
+}

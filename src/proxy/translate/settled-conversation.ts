@@ -1,0 +1,122 @@
+import type { ExchangeShape } from '../../codecs/exchanges/shape.ts';
+import { type JsonObject, parseObject } from '../../codecs/json/values.ts';
+
+/** A run of exchanges, as they came and as they were translated. */
+interface Settled {
+  came: Buffer;
+  made: Buffer;
+  /** Ids of its calls. */
+  calls: readonly string[];
+  /** Calls without an id so far, by the name of the tool. */
+  counts: ReadonlyMap<string, number>;
+}
+
+/** What is kept of a conversation. */
+export interface Beginning {
+  /** Everything that its translation depends on beside the bytes. */
+  route: string;
+  dialect: unknown;
+  /** The bytes before the exchanges, and those behind the list of turns. */
+  head: Buffer;
+  tail: Buffer;
+  /** What they say: the request with the turns before its exchanges; null until it is needed. */
+  request: JsonObject | null;
+  /** As in `Settled`, of the turns before the exchanges. */
+  counts: ReadonlyMap<string, number>;
+  settled: Settled[];
+  /** Ids of the calls in settled exchanges. */
+  calls: Set<string>;
+  /** Their tools, with the names that the target has for them. */
+  tools: Map<string, string>;
+  /** The text of what was translated beside the exchanges: the other members, and the turns before them. */
+  frame: { value: JsonObject; before: Buffer; after: Buffer } | null;
+  first: { value: readonly unknown[]; json: Buffer } | null;
+  /** Nothing more is settled: something of the conversation is not translated alike wherever it stands. */
+  closed: boolean;
+}
+
+/** What the way of a request is known by, beside its bytes. */
+export interface Way {
+  route: string;
+  dialect: unknown;
+  /** How its format writes exchanges. */
+  shape: ExchangeShape;
+  /** The member of the target's format that lists the turns. */
+  list: string;
+  /** Whole exchanges at the end whose place the target looks at: they are always translated. */
+  last: number;
+  /** Bytes of text from which on the target does something else; 0 where it does not look at that. */
+  enough: number;
+  /** What the path of the request says. */
+  named: JsonObject | null;
+}
+
+/** What is kept of a request that was translated whole: `list` is where its turns stand in `body`. */
+export function beginningOf(body: Buffer, way: Way, list: { start: number; end: number }): Beginning {
+  return {
+    route: way.route,
+    dialect: way.dialect,
+    head: copyOf(body, 0, list.start),
+    tail: copyOf(body, list.end, body.length),
+    request: null,
+    counts: new Map(),
+    settled: [],
+    calls: new Set(),
+    tools: new Map(),
+    frame: null,
+    first: null,
+    closed: false,
+  };
+}
+
+/** Bytes of what is kept, as they are counted: text once, and what was read of it twice more. */
+export function sizeOf({ first, frame, head, settled, tail }: Beginning): number {
+  const written = (frame?.before.length ?? 0) + (frame?.after.length ?? 0) + (first?.json.length ?? 0);
+  let size = 3 * (head.length + tail.length + written);
+  for (const { came, made } of settled) size += came.length + made.length + 256;
+  return size;
+}
+
+/** Whether the body begins and ends as the conversation does. */
+export function surrounds({ head, tail }: Beginning, body: Buffer): boolean {
+  const from = body.length - tail.length;
+  return (
+    head.length <= from &&
+    body.compare(tail, 0, tail.length, from) === 0 &&
+    body.compare(head, 0, head.length, 0, head.length) === 0
+  );
+}
+
+/** How many of the settled runs a body repeats, and where they end in it. */
+export function repeatedIn({ head, settled, tail }: Beginning, body: Buffer): [count: number, end: number] {
+  const limit = body.length - tail.length;
+  let from = head.length;
+  let count = 0;
+  for (const { came } of settled) {
+    const end = from + came.length;
+    if (end > limit || body.compare(came, 0, came.length, from, end) !== 0) break;
+    from = end;
+    count += 1;
+  }
+  return [count, from];
+}
+
+/** What the head and the tail say together; null where the list between them is not the request's. */
+export function readAround({ head, tail }: Beginning, { list }: ExchangeShape): JsonObject | null {
+  const request = parseObject(head.toString('utf8') + tail.toString('utf8'));
+  const turns = request?.[list];
+  return Array.isArray(turns) && turns.length === 0 ? request : null;
+}
+
+/** Forgets all but the first runs: what followed them has changed. */
+export function forgetFrom(beginning: Beginning, count: number): void {
+  beginning.settled.length = count;
+  beginning.calls = new Set(beginning.settled.flatMap(({ calls }) => calls));
+}
+
+/** Memory of its own: small buffers are cut from a larger one, which they would keep. */
+export function copyOf(bytes: Buffer, start = 0, end = bytes.length): Buffer {
+  const copy = Buffer.allocUnsafeSlow(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
+}

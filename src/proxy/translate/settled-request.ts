@@ -1,0 +1,200 @@
+import type { ToolNames } from '../../codecs/adapt/tool-names.ts';
+import type { ExchangeShape, Side } from '../../codecs/exchanges/shape.ts';
+import { COMMA, skipSpace } from '../../codecs/json/bytes.ts';
+import { parseJson } from '../../codecs/json/lossless.ts';
+import { type JsonObject, listOf } from '../../codecs/json/values.ts';
+import type { Conversation } from '../../codecs/model/conversation.ts';
+import { entriesEnd } from './list-span.ts';
+import { jsonOf, written } from './settled-body.ts';
+import {
+  type Beginning,
+  copyOf,
+  forgetFrom,
+  readAround,
+  repeatedIn,
+  type Way,
+} from './settled-conversation.ts';
+import { cutOut, type Run, runIn, standInOf } from './stand-ins.ts';
+
+/** Exchanges that become settled together: each time costs as much as translating one. */
+const TOGETHER = 2;
+
+/** Bytes of the first exchanges that are settled; fewer are translated as fast. */
+const LEAST_SETTLED = 2_048;
+
+/** A translation, and the names that the target has for tools. */
+interface Made<T> {
+  body: JsonObject;
+  rest: T;
+}
+
+/** Translates a request. `see` is shown the conversation that was read of it. */
+export type Translate<T> = (request: JsonObject, see: (read: Conversation) => void) => Made<T>;
+
+export type Named = { tools: Pick<ToolNames, 'wireName'> };
+
+/**
+ * Translates a request that goes on with a conversation, and settles those of its exchanges that are followed by more of them.
+ * Null where nothing of it is known.
+ */
+export function translateWith<T extends Named>(
+  beginning: Beginning,
+  body: Buffer,
+  way: Way,
+  translate: Translate<T>,
+): { body: Buffer; rest: T } | null {
+  const { shape } = way;
+  beginning.request ??= readAround(beginning, shape);
+  const { request } = beginning;
+  if (request === null) return null;
+  const [count, from] = repeatedIn(beginning, body);
+  if (count < beginning.settled.length) forgetFrom(beginning, count);
+  const first = listOf(request[shape.list]);
+  const until = body.length - beginning.tail.length;
+  const read = entriesIn(body, from, until, first.length > 0 || count > 0);
+  if (read === null) return null;
+  const { entries, isWide } = read;
+  const whole = () => {
+    forgetFrom(beginning, 0);
+    return translateWith(beginning, body, way, translate);
+  };
+  const least = Math.max(LEAST_SETTLED, 2 * way.enough);
+  const isShort = count === 0 && (beginning.closed || until - from < least);
+  const plan = isShort ? nothing : planOf(entries, way, count > 0);
+  if (count > 0 && plan.left < way.last) return whole();
+  const run = beginning.closed || plan.cut === 0 ? null : spanOf(body, from, plan);
+  const settles = run !== null && (count > 0 || run.end - run.start >= least);
+  const parts = partsOf(beginning, entries, settles ? plan : nothing, shape);
+  const stands = count > 0 || settles;
+  if (parts === null) {
+    if (!stands) return null;
+    beginning.closed = true;
+    return whole();
+  }
+  const list = [
+    ...first,
+    ...parts.before,
+    ...(stands ? standInOf(shape, 0) : []),
+    ...parts.run,
+    ...(settles ? standInOf(shape, 1) : []),
+    ...parts.last,
+  ];
+  const seen: Run[] = [];
+  const { body: made, rest } = translate({ ...request, [shape.list]: list, ...way.named }, (conversation) => {
+    const own = stands ? runIn(conversation, beginning.calls, settles ? way.enough : null) : null;
+    if (own !== null) seen.push(own);
+  });
+  const items = listOf(made[way.list]);
+  const cut = stands ? cutOut(items, settles) : { first: [], run: [], last: items };
+  const [own] = seen;
+  if (cut === null || (stands && (own === undefined || !areNamedAlike(beginning, own, rest)))) {
+    beginning.closed = true;
+    return whole();
+  }
+  if (run !== null && settles && own !== undefined) {
+    if (count === 0) {
+      beginning.head = copyOf(body, 0, run.start);
+      beginning.request = { ...request, [shape.list]: [...first, ...parts.before] };
+      beginning.counts = parts.counts.before;
+    }
+    const came = copyOf(body, run.start, run.end);
+    beginning.settled.push({
+      came,
+      made: copyOf(jsonOf(cut.run, isWide)),
+      calls: own.calls,
+      counts: parts.counts.run,
+    });
+    for (const id of own.calls) beginning.calls.add(id);
+  }
+  return { body: written(beginning, made, way.list, cut, isWide), rest };
+}
+
+interface Entries {
+  entries: readonly unknown[];
+  /** Whether there are characters in them that are no ASCII. */
+  isWide: boolean;
+}
+
+/** The entries of a list from `from` to before `end`; null for what is no part of a list. */
+function entriesIn(body: Buffer, from: number, end: number, follows: boolean): Entries | null {
+  const space = skipSpace(body, from);
+  if (follows && space < end && body[space] !== COMMA) return null;
+  const start = follows ? space + 1 : space;
+  try {
+    const text = body.toString('utf8', start, end);
+    const entries = parseJson(`[${text}]`);
+    if (!Array.isArray(entries)) return null;
+    return follows && entries.length === 0 && space < end
+      ? null
+      : { entries, isWide: text.length < end - start };
+  } catch {
+    return null;
+  }
+}
+
+/** Where in a list of entries the exchanges begin, up to which they can be settled, and how many are counted at all. */
+interface Plan {
+  begin: number;
+  /** 0 where none is to be settled. */
+  cut: number;
+  left: number;
+}
+
+const nothing: Plan = { begin: 0, cut: 0, left: 0 };
+
+/** @param follows whether settled exchanges stand before the entries */
+function planOf(entries: readonly unknown[], { last, shape }: Way, follows: boolean): Plan {
+  const starts: number[] = [];
+  let before: Side | null = null;
+  const begin = follows ? 0 : entries.findIndex((entry) => shape.side(entry) === 'answer');
+  if (begin === -1) return nothing;
+  for (let index = begin; index < entries.length; index += 1) {
+    const side = shape.side(entries[index]);
+    if (side === null || (starts.length === 0 && side !== 'answer')) break;
+    if (side === 'answer' && before !== 'answer') starts.push(index);
+    before = side;
+  }
+  // One that is not answered yet.
+  const open = before === 'answer' ? 1 : 0;
+  const cut = starts.length - open - last < TOGETHER ? 0 : (starts[starts.length - open - last] ?? 0);
+  return { begin, cut, left: starts.length - open };
+}
+
+function spanOf(body: Buffer, from: number, { begin, cut }: Plan): { start: number; end: number } | null {
+  const start = entriesEnd(body, from, begin);
+  const end = start === -1 ? -1 : entriesEnd(body, start, cut - begin);
+  return end === -1 ? null : { start, end };
+}
+
+interface Parts {
+  before: readonly unknown[];
+  run: readonly unknown[];
+  last: readonly unknown[];
+  counts: { before: ReadonlyMap<string, number>; run: ReadonlyMap<string, number> };
+}
+
+/** The entries before, in and behind the run that is to be settled, each call with its id; null where that is not known. */
+function partsOf(
+  { counts: before, settled }: Beginning,
+  entries: readonly unknown[],
+  { begin, cut }: Plan,
+  shape: ExchangeShape,
+): Parts | null {
+  const counts = new Map(settled.at(-1)?.counts ?? before);
+  const after: ReadonlyMap<string, number>[] = [];
+  const pieces = [entries.slice(0, begin), entries.slice(begin, cut), entries.slice(cut)].map((piece) => {
+    const named = shape.withIds === undefined ? piece : shape.withIds(piece, counts);
+    after.push(new Map(counts));
+    return named;
+  });
+  const [early, run, last] = pieces;
+  if (!early || !run || !last) return null;
+  return { before: early, run, last, counts: { before: after[0] ?? counts, run: after[1] ?? counts } };
+}
+
+/** Whether the target has the same names for the tools of settled exchanges as before; those of the run are added. */
+function areNamedAlike({ tools: known }: Beginning, { tools }: Run, { tools: names }: Named): boolean {
+  for (const [name, wire] of known) if (names.wireName({ name }) !== wire) return false;
+  for (const name of tools) known.set(name, names.wireName({ name }));
+  return true;
+}
