@@ -15,7 +15,7 @@ const rows: Readonly<Record<string, number>> = {
   locales: -2,
 };
 /** Loaded by pages that are opened later; the first page stays small without them. */
-const late = ['react-hook-form', '@hookform/resolvers/zod', 'zod', 'd3-scale'];
+const late = ['react-hook-form', '@hookform/resolvers/zod', 'zod'];
 
 const folder = fileURLToPath(new URL('../../dashboard/src', import.meta.url));
 const sources = new Map(
@@ -40,7 +40,7 @@ function violation(path: string, specifier: string, typeOnly: boolean): string |
   if (from === undefined) return `${path}: ${unitOf(path)} has no row in this test`;
   if (!specifier.startsWith('.')) {
     if (specifier.startsWith('node:')) return `${path}: a browser has no ${specifier}`;
-    if (late.includes(specifier) && !typeOnly && !/^(features|pages)\/|bar-chart/.test(path))
+    if (late.includes(specifier) && !typeOnly && !/^(features|pages)\//.test(path))
       return `${path}: ${specifier} is for features and pages, which are loaded when they are opened`;
     return null;
   }

@@ -1,4 +1,4 @@
-import { scaleLinear } from 'd3-scale';
+import { axisTicks } from '../../lib/format/axis.ts';
 import { classNames } from '../layout/class-names.ts';
 
 export interface ChartBar {
@@ -30,10 +30,8 @@ const MOST_LABELS = 8;
 /** Bars over time, stacked by series. */
 export function BarChart({ label, bars, series, format, onOpen, height = 140 }: BarChartProps) {
   const totals = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  const scale = scaleLinear()
-    .domain([0, Math.max(...totals, 0) || 1])
-    .nice(TICKS);
-  const [, top = 1] = scale.domain();
+  const ticks = axisTicks(Math.max(...totals, 0), TICKS);
+  const top = ticks.at(-1) ?? 1;
   const every = Math.ceil(bars.length / MOST_LABELS);
   return (
     <figure aria-label={label}>
@@ -53,7 +51,7 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
           style={{ height }}
           aria-hidden
         >
-          {scale.ticks(TICKS).map((tick) => (
+          {ticks.map((tick) => (
             <span
               key={tick}
               className="absolute end-0 -translate-y-1/2 whitespace-nowrap"
@@ -65,7 +63,7 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
         </div>
         <div className="min-w-0 flex-1">
           <div className="relative flex items-end gap-px border-line border-b" style={{ height }}>
-            {scale.ticks(TICKS).map((tick) => (
+            {ticks.map((tick) => (
               <div
                 key={tick}
                 aria-hidden
