@@ -2,16 +2,65 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** What is loaded with the first page, and what only by pages that need it. */
+/**
+ * Which modules are one file, so that a page is opened with few requests and the first page with few bytes: texts by
+ * language and area, what the first view needs, what several pages need, and each page with what belongs to it alone.
+ * No module may await at its top: Rolldown then leaves small files apart.
+ */
 const groups = [
-  { name: 'forms', test: /node_modules\/(react-hook-form|@hookform|zod)\// },
-  { name: 'charts', test: /node_modules\/(d3-|internmap)/ },
+  { name: textsOf, debugName: 'texts', test: /\/locales\/(?!en\/common\.json)/ },
+  { name: 'app', tags: ['$initial' as const] },
   {
-    name: 'ui',
-    test: /dashboard\/src\/(components\/(?!figures\/bar-chart)|lib\/(?!wire-formats\/(?!names)))|node_modules\/lucide-react\//,
+    name: 'forms',
+    test: /node_modules\/(react-hook-form|@hookform|zod)\/|\/src\/(access|budgets|combos)\/schema\.ts/,
   },
-  { name: 'vendor', test: /node_modules\/(react|react-dom|scheduler|@tanstack|i18next|react-i18next)\// },
+  {
+    name: 'parts',
+    test: /node_modules\/|dashboard\/src\/(components|lib|features\/views)\/|\/(keys|connections|tools)\/queries\.ts|\/requests\/outcome-badge\./,
+  },
+  {
+    name: pageOf,
+    debugName: 'pages',
+    test: /dashboard\/src\/(pages|features)\/|\/src\/(events\/cesql|agents)\//,
+  },
 ];
+
+/** Namespaces by the area of the pages that show them; all others belong to the first pages. */
+const areas: Readonly<Record<string, RegExp>> = {
+  tools: /^(acpAgents|cliAgents|cliCode|cliCommon)$/,
+  route: /^(budgets|combos|connections|keys|models)$/,
+  operate: /^(audit|backups|events|services|settings|users)$/,
+};
+
+/** @param id the path of a file `locales/LANGUAGE/NAMESPACE.json` */
+function textsOf(id: string): string | null {
+  const [, language, namespace = ''] = /\/locales\/([\w-]+)\/(\w+)\.json/.exec(id) ?? [];
+  if (language === undefined) return null;
+  const [area = 'use'] = Object.entries(areas).find(([, names]) => names.test(namespace)) ?? [];
+  return `texts-${language}-${area}`;
+}
+
+/** What is in the file of another page than its own name says. */
+const partOf: Readonly<Record<string, string>> = {
+  'acp-agent': 'tools',
+  'acp-agents': 'tools',
+  agent: 'tools',
+  agents: 'tools',
+  'audit-record': 'audit',
+  'coding-tool': 'tools',
+  'coding-tools': 'tools',
+  'dead-letter': 'events',
+  request: 'requests',
+  service: 'services',
+};
+
+/** @param id the path of a page, of a file of a feature, or of one of the gateway's sources that they share */
+function pageOf(id: string): string | null {
+  const [, page, noun] =
+    /\/pages\/\w+\/([\w-]+)\.tsx|\/(?:features|src(?=\/(?:agents|events)))\/([\w-]+)\//.exec(id) ?? [];
+  const name = page ?? noun;
+  return name === undefined ? null : (partOf[name] ?? name);
+}
 
 // biome-ignore lint/style/noDefaultExport: Vite reads it so.
 export default defineConfig({

@@ -19,7 +19,10 @@ const api = createClient({
 });
 const live = createLive(api);
 const needsSetup = html.dataset['setup'] === 'true';
-const translation = await startTranslation(localStorage, navigator.languages, html);
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no #root');
-createRoot(root).render(<App {...{ api, live, needsSetup, session, theme, translation }} />);
+const reactRoot = createRoot(root);
+// Not awaited here: Rolldown joins no small files where a module awaits at its top.
+void startTranslation(localStorage, navigator.languages, html).then((translation) =>
+  reactRoot.render(<App {...{ api, live, needsSetup, session, theme, translation }} />),
+);

@@ -36,6 +36,10 @@ const pages: readonly [path: string, least: 'viewer' | 'operator' | 'admin'][] =
   ['/settings', 'operator'],
 ];
 
+/** What opening a page may ask for: all of it, and of the API, without its stream of live events. */
+const MOST_REQUESTS = 15;
+const MOST_CALLS = 6;
+
 describe('the dashboard', { skip: withoutChromium }, () => {
   before(buildPages);
   const at = managed();
@@ -132,13 +136,17 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     assert.deepEqual(ann.foreign(), []);
   });
 
-  it('opens every page without an error, a foreign request or a serious finding, wide and narrow, in both themes', async (test) => {
+  it('opens every page with few requests, without an error, a foreign request or a serious finding, wide and narrow, in both themes', async (test) => {
     await ask();
-    const ann = await visitor(chromium.running, url());
+    // The longer texts of the two languages, and the one of which a page asks for more files.
+    const ann = await visitor(chromium.running, url(), { locale: 'pt-BR' });
     test.after(() => ann.close());
     await enter(ann, at, at.admin, 'admin');
     const backgrounds = new Set<string>();
+    let requests: string[] = [];
+    ann.page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     for (const [path] of pages) {
+      requests = [];
       await ann.page.setViewportSize({ width: 1280, height: 800 });
       await ann.page.emulateMedia({ colorScheme: 'light' });
       await ann.open(path);
@@ -146,6 +154,9 @@ describe('the dashboard', { skip: withoutChromium }, () => {
         `${path} to be loaded`,
         async () => (await ann.page.locator('[aria-busy=true]').count()) === 0,
       );
+      assert.ok(requests.length <= MOST_REQUESTS, `${path} asks ${requests.length} times: ${requests}`);
+      const calls = requests.filter((name) => name.startsWith('/api/') && name !== '/api/live');
+      assert.ok(calls.length <= MOST_CALLS, `${path} asks the API ${calls.length} times: ${calls}`);
       assert.deepEqual(await ann.findings(), [], `${path} light`);
       backgrounds.add(await background(ann));
       // Nothing but colours is different there.

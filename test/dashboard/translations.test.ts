@@ -3,7 +3,12 @@ import { globSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { bestLanguage, directionOf, languages } from '../../dashboard/src/lib/i18n/languages.ts';
+import {
+  bestLanguage,
+  completeLanguages,
+  directionOf,
+  languages,
+} from '../../dashboard/src/lib/i18n/languages.ts';
 import { builtInAgents } from '../../src/agents/list.ts';
 import { tools } from '../../src/tools/catalogue/index.ts';
 
@@ -74,6 +79,7 @@ describe('the translations of the dashboard', () => {
   });
 
   it('are complete in Brazilian Portuguese, with the same values in each text', () => {
+    assert.deepEqual([...completeLanguages], ['en', 'pt-BR'], 'the languages without English beside them');
     const portuguese = textsOf('pt-BR');
     assert.deepEqual([...portuguese.keys()].sort(), [...english.keys()].sort());
     for (const [key, text] of portuguese)

@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { IconButton } from '../components/controls/button.tsx';
 import { classNames } from '../components/layout/class-names.ts';
+import { Logo } from '../components/layout/logo.tsx';
 import { ActiveCombo } from '../features/combos/active-combo.tsx';
 import { LiveBadge } from '../features/session/live-badge.tsx';
 import { UserMenu } from '../features/session/user-menu.tsx';
@@ -103,7 +104,7 @@ function Navigation({ onClose }: { onClose(): void }) {
     <>
       <div className="mb-3 flex items-center justify-between ps-2">
         <Link to="/" className="flex items-center gap-2 font-semibold text-base tracking-tight">
-          <img src="icon.svg" alt="" width={22} height={22} />
+          <Logo size={22} />
           Modelgate
         </Link>
         <IconButton icon={X} label={t('close')} className="lg:hidden" onClick={onClose} />

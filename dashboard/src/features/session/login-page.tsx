@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/controls/button.tsx';
+import { Logo } from '../../components/layout/logo.tsx';
 import { LanguageMenu } from './language-menu.tsx';
 import { LoginForm } from './login-form.tsx';
 import { SetupForm } from './setup-form.tsx';
@@ -13,7 +14,7 @@ export function LoginPage({ needsSetup }: { needsSetup: boolean }) {
     <main className="flex min-h-dvh flex-col items-center justify-center gap-4 px-4 py-8">
       <div className="w-full max-w-sm rounded-xl border border-line bg-panel p-6 shadow-sm">
         <div className="mb-5 flex items-center gap-2.5">
-          <img src="icon.svg" alt="" width={28} height={28} />
+          <Logo size={28} />
           <h1 className="font-semibold text-lg tracking-tight">
             {setup ? t('setup.title') : t('login.title')}
           </h1>

@@ -2,7 +2,7 @@ import { createInstance, type i18n } from 'i18next';
 import ICU from 'i18next-icu';
 import { initReactI18next } from 'react-i18next';
 import common from '../../locales/en/common.json';
-import { bestLanguage, directionOf, languages } from './languages.ts';
+import { bestLanguage, completeLanguages, directionOf, languages } from './languages.ts';
 
 type Translations = Record<string, unknown>;
 
@@ -35,7 +35,7 @@ export async function startTranslation(
     .use(initReactI18next)
     .init({
       lng: bestLanguage([storage.getItem(KEY) ?? '', ...wishes]),
-      fallbackLng: 'en',
+      fallbackLng: (language: string) => (completeLanguages.has(language) ? [] : ['en']),
       load: 'currentOnly',
       supportedLngs: languages.map(({ code }) => code),
       ns: ['common'],

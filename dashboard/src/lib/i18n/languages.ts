@@ -6,7 +6,7 @@ export interface Language {
   name: string;
 }
 
-/** Two are complete (`en`, `pt-BR`); the others have what `locales/CODE/` holds. */
+/** The complete ones are `completeLanguages`; the others have what `locales/CODE/` holds. */
 export const languages: readonly Language[] = [
   { code: 'en', name: 'English' },
   { code: 'pt-BR', name: 'Português (Brasil)' },
@@ -50,6 +50,9 @@ export const languages: readonly Language[] = [
   { code: 'zh-CN', name: '简体中文' },
   { code: 'zh-TW', name: '繁體中文' },
 ];
+
+/** Languages that have every text: English need not be loaded beside them. */
+export const completeLanguages: ReadonlySet<string> = new Set(['en', 'pt-BR']);
 
 const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
 

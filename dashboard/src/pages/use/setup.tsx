@@ -35,31 +35,38 @@ export function SetupPage() {
     : t('common:needsRole', { role: t('common:role.admin') });
   const since = useMemo(() => new Date(Date.now() - 1000).toISOString(), []);
   const connections = useQuery(connectionsQuery(api)).data?.resources ?? [];
-  const models = useQuery(modelIdsQuery(api)).data?.resources ?? [];
-  const tools = useQuery(toolsQuery(api)).data?.resources ?? [];
-  const cli = useQuery(cliQuery(api)).data ?? null;
-  const keys = useQuery(keysQuery(api)).data?.resources ?? [];
   const [adding, setAdding] = useState(false);
   const [loggingIn, setLoggingIn] = useState<Connection | null>(null);
   const [demo, setDemo] = useState(false);
   const [model, setModel] = useState<string | null>(null);
   const requests = useFirstRequest(since);
+  const create = useMutation({
+    mutationFn: async (): Promise<NewKey | undefined> => {
+      // What the next step shows, so that it stands there whole. The page itself does without.
+      const ready = Promise.all([
+        queries.prefetchQuery(modelIdsQuery(api)),
+        queries.prefetchQuery(toolsQuery(api)),
+        queries.prefetchQuery(cliQuery(api)),
+      ]);
+      const keys = await queries.fetchQuery(keysQuery(api));
+      const names = new Set(keys.resources.map(({ name }) => name));
+      let name = KEY_NAME;
+      for (let nth = 2; names.has(name); nth += 1) name = `${KEY_NAME}-${nth}`;
+      const { results } = await api.post<{ results: NewKey[] }>('keys', { name });
+      await Promise.all([ready, queries.invalidateQueries({ queryKey: ['keys'] })]);
+      return results[0];
+    },
+  });
+  const made = create.data ?? null;
+  const enabled = made !== null;
+  const models = useQuery({ ...modelIdsQuery(api), enabled }).data?.resources ?? [];
+  const tools = useQuery({ ...toolsQuery(api), enabled }).data?.resources ?? [];
+  const cli = useQuery({ ...cliQuery(api), enabled }).data ?? null;
   const [connection] = connections;
   const suggested =
     connection === undefined
       ? DEMO_MODEL
       : (models.find(({ id }) => id.startsWith(`${connection.name}/`))?.id ?? 'auto');
-  const create = useMutation({
-    mutationFn: async (): Promise<NewKey | undefined> => {
-      const names = new Set(keys.map(({ name }) => name));
-      let name = KEY_NAME;
-      for (let nth = 2; names.has(name); nth += 1) name = `${KEY_NAME}-${nth}`;
-      const { results } = await api.post<{ results: NewKey[] }>('keys', { name });
-      await queries.invalidateQueries({ queryKey: ['keys'] });
-      return results[0];
-    },
-  });
-  const made = create.data ?? null;
   const chosen = demo || connections.length > 0;
   return (
     <>
