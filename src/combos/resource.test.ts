@@ -84,8 +84,22 @@ describe('the resource of combos', () => {
       assert.deepEqual(await active(), [row['name']]);
     }
     assert.equal(activate?.possible?.({ ...two, active: true }), false);
-    await deactivate?.run(two, {}, admin);
+    await assert.rejects(async () => activate?.run(one, { instead_of: one['id'] }, admin), {
+      code: 'precondition_failed',
+      param: 'instead_of',
+    });
+    assert.deepEqual(await active(), ['two']);
+    assert.equal((await activate?.run(one, { instead_of: two['id'] }, admin))?.success, true);
+    assert.deepEqual(await active(), ['one']);
+    assert.match((await deactivate?.run(two, {}, admin))?.message ?? '', /is not active$/);
+    assert.deepEqual(await active(), ['one'], 'another stays active');
+    assert.match((await deactivate?.run(one, {}, admin))?.message ?? '', /is not active any more$/);
     assert.deepEqual(await active(), []);
+    await combos.remove?.run(two, admin);
+    await assert.rejects(
+      async () => activate?.run(two, { instead_of: one['id'] }, admin),
+      /removed meanwhile/,
+    );
   });
 });
 

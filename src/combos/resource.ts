@@ -3,7 +3,14 @@ import { GatewayError } from '../lib/error.ts';
 import { optionsOf, rowOfCombo } from './combo-row.ts';
 import { compileCombos } from './compile.ts';
 import type { Routes } from './resolve.ts';
-import { type ComboRecord, type ComboTarget, comboChange, comboRow, newComboInput } from './schema.ts';
+import {
+  activation,
+  type ComboRecord,
+  type ComboTarget,
+  comboChange,
+  comboRow,
+  newComboInput,
+} from './schema.ts';
 import type { ComboPatch, comboStore } from './store.ts';
 
 export interface CombosInput {
@@ -89,10 +96,13 @@ function activateAction(combos: Combos): Action {
   return {
     summary: 'Makes it the active combo, which "auto" stands for.',
     permission: 'combos:operate',
+    input: activation,
     possible: (row) => row['active'] === false,
     preview: async (row) => ({ success: true, message: `${titleOf(row)} would be what "auto" means` }),
-    async run(row) {
-      if (!(await combos.activate(row.id))) throw gone(row);
+    async run(row, input) {
+      const { instead_of: insteadOf } = activation.parse(input);
+      if (!(await combos.activate(row.id, { insteadOf })))
+        throw insteadOf === undefined || (await combos.find(row.id)) === null ? gone(row) : notInstead();
       return { success: true, message: `${titleOf(row)} is what "auto" means` };
     },
   };
@@ -100,19 +110,24 @@ function activateAction(combos: Combos): Action {
 
 function deactivateAction(combos: Combos): Action {
   return {
-    summary: 'Deactivates it: "auto" stands for nothing.',
+    summary: 'Deactivates it: "auto" stands for nothing. Another that is active stays so.',
     permission: 'combos:operate',
     possible: (row) => row['active'] === true,
     preview: async (row) => ({ success: true, message: `${titleOf(row)} would not be active any more` }),
     async run(row) {
-      await combos.activate(null);
-      return { success: true, message: `${titleOf(row)} is not active any more` };
+      const was = await combos.deactivate(row.id);
+      return { success: true, message: `${titleOf(row)} is not active${was ? ' any more' : ''}` };
     },
   };
 }
 
 function titleOf(row: Row): string {
   return `The combo "${String(row['name'])}"`;
+}
+
+function notInstead(): GatewayError {
+  const message = 'Another combo than "instead_of" names is active: read the combos again';
+  return new GatewayError('precondition_failed', message, { param: 'instead_of' });
 }
 
 function gone(row: Row): GatewayError {

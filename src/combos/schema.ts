@@ -127,6 +127,12 @@ export const newComboInput = z.strictObject({
 /** What may be changed of a combo. Options that are not named stay as they are. */
 export const comboChange = z.strictObject(combo).partial();
 
+/** How a combo is made the active one. */
+export const activation = z.strictObject({
+  /** The id of the combo in whose place: where another is active by now, nothing changes. */
+  instead_of: z.string().optional(),
+});
+
 /** A combo as it is shown. */
 export const comboRow = z.object({
   id: z.string(),

@@ -76,7 +76,7 @@ describe('the store of combos', () => {
     const { id } = await counted(combos.add({ name: 'x', targets: to('work/m') }));
     await counted(combos.update(id, { strategy: 'random' }));
     await counted(combos.activate(id));
-    await counted(combos.activate(null));
+    await counted(combos.deactivate(id));
     await counted(combos.remove(id));
     const alias = await counted(aliases.add({ name: 'n', target: 'work/m' }));
     await counted(aliases.update(alias.id, { target: 'work/n' }));
@@ -95,7 +95,16 @@ describe('the store of combos', () => {
     }
     assert.equal(await combos.activate('nobody'), false);
     assert.deepEqual(await active(), ['c']);
-    await combos.activate(null);
+    const [a, b, c] = made.map(({ id }) => id) as [string, string, string];
+    assert.equal(await combos.deactivate(a), false, 'another is active');
+    assert.deepEqual(await active(), ['c']);
+    assert.equal(await combos.activate(a, { insteadOf: b }), false, 'another than that is active');
+    assert.deepEqual(await active(), ['c']);
+    assert.equal(await combos.activate(a, { insteadOf: c }), true);
+    assert.deepEqual(await active(), ['a']);
+    assert.equal(await combos.deactivate(a), true);
+    assert.deepEqual(await active(), []);
+    assert.equal(await combos.activate(b, { insteadOf: a }), false, 'none is active');
     assert.deepEqual(await active(), []);
   });
 

@@ -122,7 +122,26 @@ export function comboStore({ db }: Pick<Store, 'db'>, now: () => number = Date.n
         return numDeletedRows > 0n;
       }),
 
-    activate: (id: string | null) => activate(db, id),
+    /**
+     * Makes a combo the one that `auto` means, in the place of whichever is or only of `insteadOf`.
+     * @returns false where there is no such combo, or another than `insteadOf` is active
+     */
+    activate: (id: string, { insteadOf }: { insteadOf?: string | undefined } = {}): Promise<boolean> =>
+      db.transaction().execute(async (trx) => {
+        if (insteadOf !== undefined && !(await isActive(trx, insteadOf))) return false;
+        return activate(trx, id);
+      }),
+
+    /** Lets `auto` mean nothing where it means this combo. @returns false where it does not */
+    deactivate: async (id: string): Promise<boolean> => {
+      const { numUpdatedRows } = await db
+        .updateTable('combos')
+        .set({ active: 0 })
+        .where('id', '=', id)
+        .where('active', '=', 1)
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
   };
 }
 
@@ -140,12 +159,13 @@ async function aroundOf(db: Store['db'], all: readonly ComboRecord[], own: strin
   };
 }
 
-/** Makes a combo the one that `auto` means; with null, none is. False when there is no such combo. */
-async function activate(db: Store['db'], id: string | null): Promise<boolean> {
-  if (id === null) {
-    await db.updateTable('combos').set({ active: 0 }).where('active', '=', 1).execute();
-    return true;
-  }
+async function isActive(db: Store['db'], id: string): Promise<boolean> {
+  const query = db.selectFrom('combos').select('id').where('id', '=', id).where('active', '=', 1);
+  return (await query.executeTakeFirst()) !== undefined;
+}
+
+/** Makes a combo the one that `auto` means. False when there is no such combo. */
+async function activate(db: Store['db'], id: string): Promise<boolean> {
   // In one statement, so that there is none or two at no moment.
   const { numUpdatedRows } = await db
     .updateTable('combos')

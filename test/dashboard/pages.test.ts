@@ -280,6 +280,39 @@ describe('the dashboard', { skip: withoutChromium }, () => {
       [combo?.active, combo?.targets.map(({ target }) => target)],
       [true, ['demo/echo', 'demo/tools']],
     );
+
+    for (const name of ['plain', 'third']) {
+      const body = { name, targets: ['demo/echo'] };
+      assert.equal((await at.call('POST', '/api/combos', { token: at.ownerKey(), body })).status, 200);
+    }
+    const active = async () => {
+      const page = await at.call('GET', '/api/combos?expand=resources', { token: at.ownerKey() });
+      const rows = page.json()['resources'] as { active: boolean; name: string }[];
+      return rows.flatMap((row) => (row.active ? row.name : []));
+    };
+    const undo = () => ann.page.getByRole('button', { name: 'Undo' }).last();
+    await ann.open('/combos');
+    await ann.page
+      .getByRole('listitem')
+      .filter({ hasText: 'plain' })
+      .getByRole('button', { name: 'Make active' })
+      .click();
+    await ann.page.getByText('"auto" now means plain').waitFor();
+    // Somebody else is faster than the undo.
+    const switched = await at.call('POST', '/api/combos/third', {
+      token: at.ownerKey(),
+      body: { action: 'activate' },
+    });
+    assert.equal(switched.status, 200, switched.text);
+    await undo().click();
+    await ann.page.getByText('Not undone: somebody else has changed this since').waitFor();
+    assert.deepEqual(await active(), ['third'], 'what somebody else made active stays so');
+    assert.match(ann.errors().join(), /412/);
+    await ann.page.getByRole('button', { name: /Active combo: third/ }).click();
+    await ann.page.getByRole('menuitemradio', { name: 'plain' }).click();
+    await ann.page.getByText('"auto" now means plain').waitFor();
+    await undo().click();
+    await waitFor('the former combo', async () => (await active())[0] === 'third');
     assert.deepEqual(ann.errors(), []);
   });
 

@@ -191,7 +191,9 @@ function storeContract({ name, open }: Engine): void {
     assert.deepEqual((await connections.find('home'))?.models, ['a', 'b']);
     await connections.clearCredentials();
     assert.equal((await connections.listSealed()).length, 0);
-    await comboStore(store).activate(null);
+    assert.equal(await comboStore(store).activate(combo.id, { insteadOf: 'another' }), false);
+    assert.equal(await comboStore(store).deactivate(combo.id), true);
+    assert.equal(await comboStore(store).deactivate(combo.id), false);
     assert.equal(await connections.remove(added.id), true);
   });
 
