@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { sumOfMoney } from '../../dashboard/src/lib/format/numbers.ts';
 import { browser, withoutChromium } from '../support/chromium.ts';
 import { waitFor } from '../support/gateway.ts';
 import { managed } from '../support/management.ts';
 import { json, stall } from '../support/steps.ts';
 import { startUpstream } from '../support/upstream.ts';
+import { buildPages } from './build.ts';
 import { enter, staleNotice, type Visitor, visitor } from './visitor.ts';
 
 /** A short answer of an upstream in OpenAI's format. */
@@ -25,6 +26,7 @@ function amountIn(text: string | null): number {
 }
 
 describe('the pages for using the gateway', { skip: withoutChromium }, () => {
+  before(buildPages);
   const at = managed();
   const chromium = browser();
   const url = () => `http://127.0.0.1:${at.gateway.port}`;
@@ -315,6 +317,44 @@ describe('the pages for using the gateway', { skip: withoutChromium }, () => {
       .getByRole('link', { name: 'Change the budget' })
       .click();
     await ann.page.getByRole('heading', { name: 'Budgets', level: 1 }).waitFor();
+    assert.deepEqual(ann.errors(), []);
+  });
+
+  it('shows each request once, where others arrive while somebody scrolls through the list', async (test) => {
+    const client = `list-${process.pid}`;
+    const ask = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, () =>
+          at.gateway.ask(
+            '/v1/chat/completions',
+            { model: 'demo/echo', messages: [] },
+            { 'user-agent': client },
+          ),
+        ),
+      );
+    const listed = `filter[]=client=='${client}'`;
+    const counted = async (count: number) =>
+      waitFor(`${count} requests`, async () => {
+        const page = await api(`/api/requests?limit=1&${listed}`);
+        return page['subquery_count'] === count;
+      });
+    await ask(230);
+    await counted(230);
+    const ann = await admin(test, `/requests?client=${client}`);
+    await ann.page.getByText('230 requests').waitFor();
+    await ask(5);
+    await counted(235);
+    // A page has 200 of them.
+    const table = ann.page.getByRole('table', { name: 'Requests' });
+    await table.getByRole('row').nth(3).hover();
+    const rows = async () => Number(await table.getAttribute('aria-rowcount'));
+    await waitFor('the second page', async () => {
+      await ann.page.mouse.wheel(0, 4_000);
+      return (await rows()) > 200;
+    });
+    assert.equal(await rows(), 230);
+    await ann.page.getByRole('button', { name: '5 new requests' }).click();
+    await waitFor('the new ones', async () => (await rows()) === 235);
     assert.deepEqual(ann.errors(), []);
   });
 });

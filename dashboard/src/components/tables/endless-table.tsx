@@ -1,12 +1,12 @@
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
-import { type ComponentProps, useMemo } from 'react';
+import { type ComponentProps, useMemo, useRef } from 'react';
+import { rowsOf } from '../../lib/api/pages.ts';
 import { ErrorNotice } from '../layout/error-notice.tsx';
 import { Panel } from '../layout/panel.tsx';
 import { Skeleton } from '../layout/skeleton.tsx';
 import { DataTable } from './data-table.tsx';
 
-interface EndlessTableProps<Row>
-  extends Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'rowId' | 'onEnd'> {
+interface EndlessTableProps<Row> extends Omit<ComponentProps<typeof DataTable<Row>>, 'rows' | 'onEnd'> {
   list: UseInfiniteQueryResult<InfiniteData<{ resources: readonly Row[] }>>;
   /** Lines and height of the skeleton, in the shape of what comes. */
   lines: number;
@@ -14,13 +14,10 @@ interface EndlessTableProps<Row>
 }
 
 /** A table of a collection that comes page by page, the next when the end of the last is in sight. */
-export function EndlessTable<Row extends { id: string }>({
-  height,
-  lines,
-  list,
-  ...table
-}: EndlessTableProps<Row>) {
-  const rows = useMemo(() => list.data?.pages.flatMap(({ resources }) => resources) ?? [], [list.data]);
+export function EndlessTable<Row>({ height, lines, list, rowId, ...table }: EndlessTableProps<Row>) {
+  const identify = useRef(rowId);
+  identify.current = rowId;
+  const rows = useMemo(() => rowsOf(list.data?.pages ?? [], (row) => identify.current(row)), [list.data]);
   return (
     <Panel flush>
       {list.isError && (
@@ -33,7 +30,7 @@ export function EndlessTable<Row extends { id: string }>({
         <DataTable
           {...table}
           rows={rows}
-          rowId={({ id }) => id}
+          rowId={rowId}
           onEnd={() => {
             if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage();
           }}

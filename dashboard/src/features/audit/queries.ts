@@ -4,6 +4,7 @@ import type { auditRow } from '../../../../src/access/audit/schema.ts';
 import { startOfRange } from '../../components/controls/time-range.tsx';
 import type { ApiClient, Page } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
+import { nextOffset, rowsOf } from '../../lib/api/pages.ts';
 import type { AuditSearch } from './search.ts';
 
 export type AuditRecord = z.infer<typeof auditRow> & { href: string };
@@ -19,10 +20,7 @@ export function auditQuery(api: ApiClient, search: AuditSearch, now: number) {
     queryKey: ['audit', 'list', search],
     initialPageParam: 0,
     queryFn: ({ pageParam, signal }) => page(api, search, now, pageParam, PAGE_SIZE, signal),
-    getNextPageParam: (last, all) => {
-      const loaded = all.reduce((sum, { subcount }) => sum + subcount, 0);
-      return loaded < (last.subquery_count ?? last.count) && last.subcount > 0 ? loaded : undefined;
-    },
+    getNextPageParam: nextOffset,
   });
 }
 
@@ -36,18 +34,13 @@ export function auditRecordQuery(api: ApiClient, id: string) {
 
 /** Every record that an address names, for a file. */
 export async function allRecords(api: ApiClient, search: AuditSearch, now: number): Promise<AuditRecord[]> {
-  const records: AuditRecord[] = [];
-  for (;;) {
-    const { resources, subquery_count, count } = await page(
-      api,
-      search,
-      now,
-      records.length,
-      EXPORT_PAGE_SIZE,
-    );
-    records.push(...resources);
-    if (resources.length === 0 || records.length >= (subquery_count ?? count)) return records;
+  const pages: Page<AuditRecord>[] = [];
+  for (let offset: number | undefined = 0; offset !== undefined; ) {
+    const next: Page<AuditRecord> = await page(api, search, now, offset, EXPORT_PAGE_SIZE);
+    pages.push(next);
+    offset = nextOffset(next, pages);
   }
+  return rowsOf(pages, ({ id }) => id);
 }
 
 function page(

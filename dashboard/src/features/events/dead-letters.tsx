@@ -104,6 +104,7 @@ export function DeadLetters({ onTrigger, openId, trigger }: DeadLettersProps) {
       </div>
       <EndlessTable
         list={list}
+        rowId={({ id }) => id}
         lines={6}
         height={260}
         label={t('letters.title')}

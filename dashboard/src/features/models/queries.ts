@@ -2,7 +2,8 @@ import { queryOptions } from '@tanstack/react-query';
 import type { z } from 'zod';
 import type { modelRow } from '../../../../src/catalog/row-schema.ts';
 import type { aliasRow } from '../../../../src/combos/schema.ts';
-import type { ApiClient, Member } from '../../lib/api/client.ts';
+import type { ApiClient, Member, Page } from '../../lib/api/client.ts';
+import { nextOffset, rowsOf } from '../../lib/api/pages.ts';
 import type { Ability } from './search.ts';
 
 export type Model = z.infer<typeof modelRow> & Member;
@@ -16,16 +17,13 @@ export function modelsQuery(api: ApiClient) {
   return queryOptions({
     queryKey: ['models', 'all'],
     queryFn: async ({ signal }) => {
-      const all: Model[] = [];
-      for (let page = 0; page < MOST_PAGES; page += 1) {
-        const { count, resources } = await api.list<Model>('models', {
-          signal,
-          query: { limit: PAGE_SIZE, offset: all.length },
-        });
-        all.push(...resources);
-        if (all.length >= count || resources.length === 0) break;
+      const pages: Page<Model>[] = [];
+      for (let offset: number | undefined = 0; offset !== undefined && pages.length < MOST_PAGES; ) {
+        const page: Page<Model> = await api.list('models', { signal, query: { limit: PAGE_SIZE, offset } });
+        pages.push(page);
+        offset = nextOffset(page, pages);
       }
-      return all;
+      return rowsOf(pages, ({ id }) => id);
     },
     staleTime: 60_000,
   });

@@ -22,7 +22,7 @@ export function LatestRequests() {
     'requests',
     useCallback(
       (request) => {
-        setArrived((before) => [request, ...before].slice(0, LATEST));
+        setArrived((before) => [request, ...before.filter(({ id }) => id !== request.id)].slice(0, LATEST));
         queries.setQueryData<Page<Request>>(latestKey, (page) =>
           page === undefined ? undefined : { ...page, count: page.count + 1 },
         );

@@ -4,6 +4,7 @@ import type { RequestCount, RunningRequest, requestRow, ToolRun } from '../../..
 import { startOfRange } from '../../components/controls/time-range.tsx';
 import type { ApiClient, Page } from '../../lib/api/client.ts';
 import { quoted } from '../../lib/api/filter.ts';
+import { nextOffset } from '../../lib/api/pages.ts';
 import { filterAttributes, filterNames, type RequestsSearch } from './search.ts';
 
 export type Request = z.infer<typeof requestRow> & { href: string };
@@ -25,10 +26,7 @@ export function requestsQuery(api: ApiClient, search: RequestsSearch, now: numbe
           'filter[]': filtersOf(search, now),
         },
       }),
-    getNextPageParam: (last, all) => {
-      const loaded = all.reduce((sum, { subcount }) => sum + subcount, 0);
-      return loaded < (last.subquery_count ?? last.count) && last.subcount > 0 ? loaded : undefined;
-    },
+    getNextPageParam: nextOffset,
   });
 }
 
@@ -89,10 +87,7 @@ export function runsQuery(api: ApiClient, search: RequestsSearch, now: number) {
         signal,
         query: { limit: PAGE_SIZE, offset: pageParam, 'filter[]': filtersOf(search, now) },
       }),
-    getNextPageParam: (last, all) => {
-      const loaded = all.reduce((sum, { subcount }) => sum + subcount, 0);
-      return loaded < (last.subquery_count ?? last.count) && last.subcount > 0 ? loaded : undefined;
-    },
+    getNextPageParam: nextOffset,
   });
 }
 

@@ -108,6 +108,7 @@ export function AuditPage() {
       </div>
       <EndlessTable
         list={list}
+        rowId={({ id }) => id}
         lines={10}
         height={420}
         label={t('title')}

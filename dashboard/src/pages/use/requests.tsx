@@ -149,6 +149,7 @@ export function RequestsPage() {
           ) : (
             <EndlessTable
               list={list}
+              rowId={({ id }) => id}
               lines={10}
               height={420}
               label={t('title')}
