@@ -51,7 +51,7 @@ import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
 import { makeFolder } from './lib/folder.ts';
 import { randomText } from './lib/id.ts';
-import { describe, type Log } from './lib/log.ts';
+import { describe, type LineLog, type Log } from './lib/log.ts';
 import { createSchedule, type Schedule } from './lib/schedule.ts';
 import { isManagementPath, refusalWithHeaders } from './management/app.ts';
 import { auditEvents } from './management/audit-events.ts';
@@ -127,7 +127,7 @@ export interface GatewayInput {
   config: Config;
   log: Log;
   /** Gets a line for each request; null for none. */
-  accessLog?: Log | null;
+  accessLog?: LineLog | null;
   version: string;
   /** What may be done to this process through the management API; nothing when absent. */
   processControl?: ProcessControl | null;

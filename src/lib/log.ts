@@ -13,13 +13,8 @@ export interface LogOptions {
 }
 
 /** The process's own log: JSON lines as pino writes them, or short readable ones. It never carries a key or a body. */
-export function createLog({ level, pretty, tee = () => {}, write }: LogOptions): Log {
-  const destination: DestinationStream = {
-    write(line) {
-      write(pretty ? readable(line) : line);
-      tee(line);
-    },
-  };
+export function createLog({ level, ...options }: LogOptions): Log {
+  const destination: DestinationStream = { write: destinationOf(options) };
   return pino(
     {
       level,
@@ -29,6 +24,46 @@ export function createLog({ level, pretty, tee = () => {}, write }: LogOptions):
     },
     destination,
   );
+}
+
+/**
+ * Lines that look like those of the log, for what is logged with each request: whoever writes one makes its members
+ * themselves, which takes a fraction of what pino needs for an object that it does not know.
+ */
+export interface LineLog {
+  /** Whether lines of this level are written. */
+  isOn(level: LineLevel): boolean;
+  /** @param members as JSON, each behind a comma: `,"id":"req_1","status":200` */
+  write(level: LineLevel, members: string, message: string): void;
+}
+
+type LineLevel = 'debug' | 'info';
+
+/** Options as for `createLog`. */
+export function createLineLog({ level, ...options }: LogOptions): LineLog {
+  const write = destinationOf(options);
+  const timestamp = createTimestamp();
+  const isOn = (asked: LineLevel): boolean => level === 'debug' || (level === 'info' && asked === 'info');
+  return {
+    isOn,
+    write(asked, members, message) {
+      if (isOn(asked)) write(`{"level":"${asked}"${timestamp()}${members},"msg":${jsonString(message)}}\n`);
+    },
+  };
+}
+
+const plainText = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+/** A text as JSON has it. Most texts of a log need no escapes, which is cheaper to see than to write them. */
+export function jsonString(text: string): string {
+  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+function destinationOf({ pretty, tee = () => {}, write }: Omit<LogOptions, 'level'>): (line: string) => void {
+  return (line) => {
+    write(pretty ? readable(line) : line);
+    tee(line);
+  };
 }
 
 /** pino's ISO time, written once for all lines of a millisecond. */

@@ -1,7 +1,7 @@
 import type { RequestHead } from '../http/exchange.ts';
 import { inputTokens, outputTokens } from '../ledger/buckets.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
-import type { Log } from '../lib/log.ts';
+import { jsonString, type LineLog } from '../lib/log.ts';
 
 /** What is known of any HTTP request once it is over. */
 export interface ServedRequest {
@@ -38,7 +38,7 @@ interface Noted {
   keyName: string;
 }
 
-export function createAccessLog(log: Log): AccessLog {
+export function createAccessLog(log: LineLog): AccessLog {
   const noted = new WeakMap<RequestHead, Noted>();
   return {
     identify(request, keyId, keyName) {
@@ -48,22 +48,29 @@ export function createAccessLog(log: Log): AccessLog {
       noted.set(request, { entry, keyId: entry.keyId, keyName });
     },
     write({ bytesOut, durationMs, id, isProbe, path, request, status }) {
+      const level = isProbe ? 'debug' : 'info';
+      if (!log.isOn(level)) return;
       const model = noted.get(request);
-      const line = {
-        id,
-        method: request.method,
-        path,
-        status: status ?? model?.entry?.status ?? CLIENT_CLOSED,
-        duration_ms: Math.round(durationMs),
-        bytes_in: bodyBytes(request),
-        bytes_out: bytesOut ?? undefined,
-        ...(model === undefined ? {} : { key: model.keyName, key_id: model.keyId ?? undefined }),
-        ...(model?.entry == null ? {} : modelFields(model.entry)),
-      };
-      if (isProbe) log.debug(line, 'request');
-      else log.info(line, 'request');
+      const members =
+        member('id', id) +
+        member('method', request.method) +
+        member('path', path) +
+        member('status', status ?? model?.entry?.status ?? CLIENT_CLOSED) +
+        member('duration_ms', Math.round(durationMs)) +
+        member('bytes_in', bodyBytes(request)) +
+        member('bytes_out', bytesOut) +
+        (model === undefined ? '' : member('key', model.keyName) + member('key_id', model.keyId)) +
+        (model?.entry == null ? '' : modelMembers(model.entry));
+      log.write(level, members, 'request');
     },
   };
+}
+
+/** One member of a line, behind its comma; nothing where there is no value. A number that JSON does not have is null. */
+function member(name: string, value: string | number | null | undefined): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return `,"${name}":${jsonString(value)}`;
+  return `,"${name}":${Number.isFinite(value) ? value : 'null'}`;
 }
 
 /** What nginx writes for a client that closed the connection before it was answered. */
@@ -82,20 +89,20 @@ function bodyBytes({ headers }: RequestHead): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-function modelFields(entry: LedgerEntry) {
-  const { usage } = entry;
-  return {
-    format: entry.format,
-    requested_model: entry.requestedModel === null ? undefined : shortened(entry.requestedModel),
-    provider: entry.provider ?? undefined,
-    connection: entry.connection ?? undefined,
-    model: entry.model ?? undefined,
-    outcome: entry.outcome,
-    error: entry.errorCode ?? undefined,
-    attempts: entry.attempts,
-    ttft_ms: entry.ttftMs ?? undefined,
-    input_tokens: usage === null ? undefined : inputTokens(usage),
-    output_tokens: usage === null ? undefined : outputTokens(usage),
-    cost_usd: entry.costUsd ?? undefined,
-  };
+function modelMembers(entry: LedgerEntry): string {
+  const { requestedModel, usage } = entry;
+  return (
+    member('format', entry.format) +
+    member('requested_model', requestedModel === null ? null : shortened(requestedModel)) +
+    member('provider', entry.provider) +
+    member('connection', entry.connection) +
+    member('model', entry.model) +
+    member('outcome', entry.outcome) +
+    member('error', entry.errorCode) +
+    member('attempts', entry.attempts) +
+    member('ttft_ms', entry.ttftMs) +
+    member('input_tokens', usage === null ? null : inputTokens(usage)) +
+    member('output_tokens', usage === null ? null : outputTokens(usage)) +
+    member('cost_usd', entry.costUsd)
+  );
 }

@@ -176,17 +176,31 @@ describe('an encoded answer', () => {
 
     it(`of ${format.name} that is damaged after content is a broken stream`, async () => {
       const { preamble, content } = format.stream();
-      const [first] = await flushed('gzip', [preamble + content[0], '']);
+      const sent = preamble + content[0];
+      const [first] = await flushed('gzip', [sent, '']);
       assert.ok(first !== undefined);
+      const gate = Promise.withResolvers<void>();
       at.upstream.script([
         open({ 'content-encoding': 'gzip' }),
         chunk(first),
+        // What is damaged before anything was passed on is an error, and no broken stream.
+        stall(gate.promise),
         chunk(Buffer.alloc(64, 0xff)),
         end(),
       ]);
-      const reply = await ask(format, { stream: true });
+      const client = await at.gateway.client();
+      await client.send({
+        path: format.path,
+        headers: { 'content-type': 'application/json', ...bearer(at.gateway.key) },
+        body: JSON.stringify(format.request({ stream: true })),
+      });
+      const answer = await client.open();
+      await answer.until(sent);
+      gate.resolve();
+      const reply = await answer.whole;
+      client.destroy();
       assert.equal(reply.end, 'cut');
-      assert.ok(reply.text.startsWith(preamble + content[0]), reply.text);
+      assert.ok(reply.text.startsWith(sent), reply.text);
       const row = await at.gateway.entry(reply.header('x-request-id'));
       assert.deepEqual([row.outcome, row.error?.code], ['failed', 'upstream_protocol']);
     });

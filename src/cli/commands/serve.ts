@@ -2,7 +2,7 @@ import { keyStore } from '../../access/store.ts';
 import { type Config, readVariable } from '../../config.ts';
 import { createGateway, type Gateway, type Listening } from '../../gateway.ts';
 import { createLineBuffer } from '../../lib/line-buffer.ts';
-import { createLog } from '../../lib/log.ts';
+import { createLineLog, createLog } from '../../lib/log.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
 import { ownCommand } from '../own-command.ts';
@@ -64,18 +64,19 @@ async function served(
 ): Promise<{ how: 'stop' | 'restart'; port: number }> {
   const { io } = context;
   let gateway: Gateway | null = null;
-  const logTo = (write: (line: string) => void) =>
-    createLog({
-      level: config.logLevel,
-      write,
-      pretty: io.interactive,
-      tee: (line) => gateway?.logged(line),
-    });
+  const lines = {
+    level: config.logLevel,
+    pretty: io.interactive,
+    tee: (line: string) => gateway?.logged(line),
+  };
   const requestLines = createLineBuffer(io.note);
-  const log = logTo((line) => {
-    // What was logged first stands first.
-    requestLines.flush();
-    io.note(line);
+  const log = createLog({
+    ...lines,
+    write(line) {
+      // What was logged first stands first.
+      requestLines.flush();
+      io.note(line);
+    },
   });
   // Listened for from the start: who waits for the ready line may stop the gateway in the same moment.
   const signalled = nextSignal();
@@ -83,7 +84,7 @@ async function served(
   gateway = createGateway({
     config,
     log,
-    accessLog: config.accessLog ? logTo(requestLines.write) : null,
+    accessLog: config.accessLog ? createLineLog({ ...lines, write: requestLines.write }) : null,
     version: version(),
     processControl: {
       leave: asked.resolve,
