@@ -269,6 +269,10 @@ function fileViolations(path: string, text: string): string[] {
     found.push(`${path}: uses console, which only cli/terminal/io.ts does`);
   if (path.endsWith('/index.ts') && !memberFolders.includes(dirname(path)))
     found.push(`${path}: is a barrel`);
+  if (/\b(?:sql|transaction)\s*(?:\(\))?\s*\.\s*(?:begin|savepoint)\s*\(/i.test(code))
+    found.push(
+      `${path}: uses a transaction of postgres.js: take inTransaction of store/postgres/transaction.ts`,
+    );
   for (const [, what = ''] of code.matchAll(/^import (?!type\b)[^;]*?from '([^']+)'/gm)) {
     const instead = heavy[what];
     if (instead !== undefined && path !== instead && unitOf(path) !== 'cli')
@@ -418,6 +422,12 @@ describe('the architecture', () => {
       /http\/server\/node-http\.ts/,
     ],
     ['the console', 'proxy/proxy.ts', "console.log('here');\n", /console/],
+    [
+      'a transaction that a lost connection makes fatal',
+      'store/postgres/insert.ts',
+      'await sql().begin(async (transaction) => {});\n',
+      /inTransaction/,
+    ],
     ['a barrel', 'ledger/index.ts', "export * from './record.ts';\n", /barrel/],
     ['a vague name', 'lib/string-utils.ts', 'export const a = 1;\n', /says nothing/],
   ];

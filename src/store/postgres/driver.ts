@@ -11,7 +11,7 @@ import type { Sql } from 'postgres';
 import { storable } from '../storable.ts';
 import { withDeadline } from './deadline.ts';
 import { reported } from './failure.ts';
-import { type OpenTransaction, openTransaction } from './transaction.ts';
+import { inTransaction, lockOf, type OpenTransaction } from './transaction.ts';
 
 /** Whoever writes takes it first, until the end of the transaction. A number by chance. */
 const WRITERS_LOCK = 7_348_910_228;
@@ -23,6 +23,8 @@ const LONGEST_PREPARED = 4_000;
 export interface PostgresDriverInput {
   /** The connections as they are now. */
   sql(): Sql;
+  /** Begins a transaction with these statements. */
+  beginTransaction(first: string): Promise<OpenTransaction>;
   /** For messages. */
   place: string;
   prepare: boolean;
@@ -54,7 +56,8 @@ export function kyselyOverPostgres<Tables>(
  * Kysely's driver over postgres.js. One writes at a time among all gateways, as with the file: a transaction, and each
  * statement that changes something, takes a lock first. So what a change has checked stays true until it is made.
  */
-function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: PostgresDriverInput): Driver {
+function postgresDriver(input: PostgresDriverInput): Driver {
+  const { beginTransaction, changed, deadlineMs, ended, place, prepare, sql } = input;
   const prepared = new Set<string>();
   const isPrepared = (text: string): boolean => {
     if (!prepare || text.length > LONGEST_PREPARED) return false;
@@ -86,21 +89,22 @@ function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: Pos
       throw reported(error, place);
     }
   };
-  const begin = () => openTransaction(sql(), `select pg_advisory_xact_lock(${WRITERS_LOCK})`);
-  const open = new WeakMap<DatabaseConnection, OpenTransaction>();
-  /** One statement as a transaction. */
-  const write = async <Row>(query: CompiledQuery) => {
-    const transaction = await begin();
-    let result: QueryResult<Row>;
+  const lock = lockOf(WRITERS_LOCK);
+  const begin = () => beginTransaction(lock);
+  /** One that comes when nobody waits for it any more is ended. */
+  const beginInTime = async (): Promise<OpenTransaction> => {
+    const begun = begin();
     try {
-      result = await run<Row>(transaction, query);
+      return await told(() => begun);
     } catch (error) {
-      await transaction.end('rollback').catch(() => {});
+      begun.then(({ end }) => end('rollback')).catch(() => {});
       throw error;
     }
-    await transaction.end('commit');
-    return result;
   };
+  const open = new WeakMap<DatabaseConnection, OpenTransaction>();
+  /** One statement as a transaction. */
+  const write = <Row>(query: CompiledQuery) =>
+    inTransaction(begin, (transaction) => run<Row>(transaction, query));
   const connect = (): DatabaseConnection => {
     const connection: DatabaseConnection = {
       async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
@@ -126,7 +130,7 @@ function postgresDriver({ changed, deadlineMs, ended, place, prepare, sql }: Pos
     init: async () => {},
     acquireConnection: async () => connect(),
     async beginTransaction(connection: DatabaseConnection, _settings: TransactionSettings) {
-      open.set(connection, await told(begin));
+      open.set(connection, await beginInTime());
     },
     async commitTransaction(connection) {
       await end(connection, 'commit');

@@ -13,13 +13,18 @@ import type { Migrations } from '../migrate.ts';
 import { migrations as released } from '../migrations/index.ts';
 import { tableNames } from '../tables.ts';
 import { asPostgres, missingFunctions, revisionNotice } from './definitions.ts';
+import { inTransaction, lockOf, openTransaction } from './transaction.ts';
 
 /** Whoever brings the schema up to date takes it; others wait. A number by chance. */
 const MIGRATING_LOCK = 7_348_910_229;
 
 const OLDEST_VERSION = 15;
 
+/** Connections, or a transaction on one. */
+type Querying = Pick<Sql, 'unsafe'>;
+
 export interface PostgresMigrateInput {
+  /** A client with a single connection. */
   sql: Sql;
   place: string;
   /** Milliseconds since the epoch. */
@@ -40,11 +45,10 @@ export async function migratePostgres(input: PostgresMigrateInput): Promise<void
   const known = Object.keys(migrations);
   if ((await pendingMigrations(sql, known, input)).length === 0) return;
   let current = 'the list of migrations';
+  const begin = () => openTransaction(sql, lockOf(MIGRATING_LOCK));
   try {
-    await sql.begin(async (transaction) => {
-      await transaction.unsafe(`select pg_advisory_xact_lock(${MIGRATING_LOCK})`);
-      const on = transaction as unknown as Sql;
-      const pending = await pendingMigrations(on, known, input);
+    await inTransaction(begin, async (transaction) => {
+      const pending = await pendingMigrations(transaction, known, input);
       if (pending.length === 0) return;
       if (pending.length === known.length) {
         if (!create) throw absent(place);
@@ -53,7 +57,7 @@ export async function migratePostgres(input: PostgresMigrateInput): Promise<void
         );
         await transaction.unsafe(missingFunctions);
       }
-      const db = definingOver(on);
+      const db = definingOver(transaction);
       for (const name of pending) {
         current = name;
         await migrations[name]?.up(db);
@@ -76,7 +80,7 @@ export async function migratePostgres(input: PostgresMigrateInput): Promise<void
 
 const FIRST = '0001-first';
 
-async function refuseOldServer(sql: Sql, place: string): Promise<void> {
+async function refuseOldServer(sql: Querying, place: string): Promise<void> {
   const [row] = await sql.unsafe('show server_version_num');
   const version = Math.floor(Number(row?.['server_version_num']) / 10_000);
   if (version < OLDEST_VERSION)
@@ -93,7 +97,7 @@ async function refuseOldServer(sql: Sql, place: string): Promise<void> {
  *   one where `create` is false
  */
 export async function pendingMigrations(
-  sql: Sql,
+  sql: Querying,
   known: readonly string[],
   { create, place }: Pick<PostgresMigrateInput, 'create' | 'place'>,
 ): Promise<string[]> {
@@ -131,7 +135,7 @@ export async function pendingMigrations(
 }
 
 /** The tables of the schema that ours are made in. */
-async function tablesOf(sql: Sql): Promise<ReadonlySet<string>> {
+async function tablesOf(sql: Querying): Promise<ReadonlySet<string>> {
   const rows = await sql.unsafe('select tablename from pg_tables where schemaname = current_schema()');
   return new Set(rows.map((row) => String(row['tablename'])));
 }
@@ -144,7 +148,7 @@ function absent(place: string): GatewayError {
 }
 
 /** For migrations, which are written in the words of SQLite. All of them are one transaction of the caller's. */
-function definingOver(sql: Sql): Kysely<unknown> {
+function definingOver(sql: Querying): Kysely<unknown> {
   const connection: DatabaseConnection = {
     async executeQuery<Row>({ parameters, sql: text }: CompiledQuery): Promise<QueryResult<Row>> {
       const words = asPostgres(text);

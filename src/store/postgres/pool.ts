@@ -44,7 +44,8 @@ export function openPool(address: PostgresAddress, use: PoolUse): Pool {
 /** For how long what is under way on replaced connections may take. */
 const RENEWED_S = 30;
 
-function connect(address: PostgresAddress, { max, readOnly = false, statementMs }: PoolUse): Sql {
+/** A client, which makes its connections as they are needed. */
+export function connect(address: PostgresAddress, { max, readOnly = false, statementMs }: PoolUse): Sql {
   return postgres({
     ...connectionOptions(address),
     max,

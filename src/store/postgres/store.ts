@@ -8,13 +8,16 @@ import { isOutage, reasonOf, reported } from './failure.ts';
 import { type Batch, createInserter } from './insert.ts';
 import { migratePostgres } from './migrate.ts';
 import { openOutbox } from './outbox.ts';
-import { openPool } from './pool.ts';
+import { connect, openPool } from './pool.ts';
 import { openRevisionFeed } from './revision-feed.ts';
+import { openTransactions } from './transactions.ts';
 
 const STATEMENT_MS = 60_000;
 /** What reads much is given time, and few connections. */
 const READING_MS = 600_000;
 const READERS = 2;
+/** How many of the connections are for transactions, of which one is carried out at a time among all gateways. */
+const WRITING_SHARE = 1 / 4;
 /** Longer than the server lets a statement run, it is not waited for. */
 const GRACE_MS = 5_000;
 const INSERT_MS = 15_000;
@@ -46,20 +49,25 @@ export async function openPostgresStore(
         ? null
         : { since: before?.since ?? now(), message: `${place} does not answer: ${reasonOf(error)}` };
     if ((before === null) === (outage === null)) return;
-    if (outage !== null) for (const pool of [main, readers]) pool.renew();
+    if (outage !== null) for (const pool of [main, readers, transactions]) pool.renew();
     onOutage(outage);
     if (outage === null) onBack();
   };
-  const main = openPool(address, { max: address.pool, statementMs: STATEMENT_MS });
+  const writers = Math.max(1, Math.floor(address.pool * WRITING_SHARE));
+  const main = openPool(address, { max: address.pool - writers, statementMs: STATEMENT_MS });
+  const single = () => connect(address, { max: 1, statementMs: STATEMENT_MS });
+  const transactions = openTransactions(single, writers);
   const readers = openPool(address, { max: READERS, statementMs: READING_MS, readOnly: true });
+  const migrating = single();
   try {
     await migratePostgres({
-      sql: main.sql(),
+      sql: migrating,
       place,
       now: now(),
       create,
       ...(migrations === undefined ? {} : { migrations }),
     });
+    await migrating.end();
     const feed = await openRevisionFeed({ address, sql: main.sql, follow, ended });
     const changed = async () => {
       await feed.refresh().catch(ended);
@@ -87,7 +95,7 @@ export async function openPostgresStore(
     onBack();
     /** False when there is no room for it, or nothing to keep it in. */
     const kept = (batch: Batch): boolean => outbox?.put(batch) ?? false;
-    const own = { place, prepare, changed, ended };
+    const own = { place, prepare, changed, ended, beginTransaction: transactions.begin };
     return {
       kind: 'postgres',
       node: dataDir === undefined ? 'node' : nodeName(dataDir),
@@ -117,12 +125,12 @@ export async function openPostgresStore(
       async close() {
         await feed.close();
         await sending;
-        await Promise.all([readers.end(5), main.end(5)]);
+        await Promise.all([readers.end(5), main.end(5), transactions.end(5)]);
         outbox?.close();
       },
     };
   } catch (error) {
-    await Promise.all([main.end(0), readers.end(0)]);
+    await Promise.all([main.end(0), readers.end(0), transactions.end(0), migrating.end({ timeout: 0 })]);
     throw reported(error, place);
   }
 }

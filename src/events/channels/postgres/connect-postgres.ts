@@ -25,8 +25,8 @@ export interface PostgresConnection {
 }
 
 export interface PostgresUse {
-  /** Makes the tables that are needed, unless they are there. */
-  prepare(sql: Sql): Promise<void>;
+  /** Makes the tables that are needed, unless they are there. `client` has a single connection. */
+  prepare(client: Sql): Promise<void>;
   /** Is told of each topic that gets events; null where nobody has to be. */
   readonly onEvents: ((topic: string) => void) | null;
 }
@@ -61,12 +61,15 @@ export async function connectPostgres(
   // `sql.listen` would connect again by itself, also after the end.
   const listening = { ...options, max: 1, onnotify: (_: string, topic: string) => onEvents?.(topic) };
   const listener = onEvents === null ? null : postgres(listening);
+  // Its end is no loss.
+  const preparing = postgres({ ...options, max: 1, onclose: () => {} });
   const close = async () => {
     closing = true;
-    await Promise.allSettled([sql.end({ timeout: 0 }), listener?.end({ timeout: 0 })]);
+    await Promise.allSettled([preparing, sql, listener].map((client) => client?.end({ timeout: 0 })));
   };
   try {
-    await prepare(sql);
+    await prepare(preparing);
+    await preparing.end();
     if (listener !== null) await listener`listen ${listener(NOTIFICATIONS)}`;
   } catch (error) {
     await close();

@@ -1,4 +1,5 @@
-import type { Sql, TransactionSql } from 'postgres';
+import type { Sql } from 'postgres';
+import { inTransaction, lockOf, openTransaction } from '../../../store/postgres/transaction.ts';
 
 /**
  * `due` is '-infinity' for what may be received at once, else when that is so, or when the lease of `gateway` ends: by the clock
@@ -30,30 +31,36 @@ const tables = `
 const LOCK = 7_348_910_225;
 
 /** Makes the tables unless they are there. Their owner may be somebody who does not run the gateway. */
-export async function prepareTables(sql: Sql): Promise<void> {
-  await sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(${LOCK})`;
-    const [found] = await transaction`select to_regclass('modelgate_deliveries') is not null as there`;
-    if (found?.['there'] !== true) await transaction.unsafe(tables);
-    if (!(await keepsFailures(transaction))) await addFailures(transaction);
-  });
+export async function prepareTables(client: Sql): Promise<void> {
+  await inTransaction(
+    () => openTransaction(client, lockOf(LOCK)),
+    async (transaction) => {
+      const [found] = await transaction.unsafe(
+        `select to_regclass('modelgate_deliveries') is not null as there`,
+      );
+      if (found?.['there'] !== true) await transaction.unsafe(tables);
+      if (!(await keepsFailures(transaction))) await addFailures(transaction);
+    },
+  );
 }
 
 /** Whether a delivery has a place for what its attempts failed with. Those of an earlier version have none. */
-export async function keepsFailures(sql: Sql | TransactionSql): Promise<boolean> {
-  const [found] = await sql`select exists (
+export async function keepsFailures(sql: Pick<Sql, 'unsafe'>): Promise<boolean> {
+  const [found] = await sql.unsafe(`select exists (
     select from pg_attribute where attrelid = 'modelgate_deliveries'::regclass and attname = 'failures' and not attisdropped
-  ) as there`;
+  ) as there`);
   return found?.['there'] === true;
 }
 
 const NOT_THE_OWNER = '42501';
 
 /** Only the owner of the table may: without it, dead letters tell of the last attempt alone. */
-async function addFailures(transaction: TransactionSql): Promise<void> {
+async function addFailures(transaction: Pick<Sql, 'unsafe'>): Promise<void> {
+  await transaction.unsafe('savepoint failures');
   try {
-    await transaction.savepoint((sql) => sql`alter table modelgate_deliveries add column failures text`);
+    await transaction.unsafe('alter table modelgate_deliveries add column failures text');
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === NOT_THE_OWNER)) throw error;
+    await transaction.unsafe('rollback to failures');
   }
 }

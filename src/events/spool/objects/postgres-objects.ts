@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import type { Log } from '../../../lib/log.ts';
+import { inTransaction, lockOf, openTransaction } from '../../../store/postgres/transaction.ts';
 import { type Address, redactedError } from '../../channels/broker/address.ts';
 import { createLastingConnection } from '../../channels/broker/lasting-connection.ts';
 import { connectPostgres } from '../../channels/postgres/connect-postgres.ts';
@@ -88,10 +89,14 @@ export function postgresObjects({ address, log }: PostgresObjectsInput): ObjectS
 }
 
 /** Makes the table unless it is there. Its owner may be somebody who does not run the gateway. */
-async function prepare(sql: Sql): Promise<void> {
-  await sql.begin(async (transaction) => {
-    await transaction`select pg_advisory_xact_lock(${LOCK})`;
-    const [found] = await transaction`select to_regclass('modelgate_objects') is not null as there`;
-    if (found?.['there'] !== true) await transaction.unsafe(table);
-  });
+async function prepare(client: Sql): Promise<void> {
+  await inTransaction(
+    () => openTransaction(client, lockOf(LOCK)),
+    async (transaction) => {
+      const [found] = await transaction.unsafe(
+        `select to_regclass('modelgate_objects') is not null as there`,
+      );
+      if (found?.['there'] !== true) await transaction.unsafe(table);
+    },
+  );
 }
