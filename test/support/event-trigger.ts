@@ -69,6 +69,7 @@ export function setUpTrigger(setup: TriggerSetup) {
   const inlet: Inlet = {
     channelId: 'main',
     channel,
+    leaseMs: 30_000,
     wants: () => true,
     replay: false,
     sharesDatabase: false,

@@ -468,6 +468,40 @@ describe('a consumer', () => {
     assert.match(context.activity.lastError?.message ?? '', /within 30 seconds/);
   });
 
+  it('hands over nothing whose lease ended while the process was paused', async () => {
+    const still = createFakeClock();
+    let paused = 0;
+    const clock = { ...still, now: () => still.now() + paused };
+    const memory = createMemoryChannel({ now: () => 0 });
+    const released: string[] = [];
+    const first = Promise.withResolvers<ProcessorOutcome>();
+    const handled: string[] = [];
+    const { channel, consumer } = setUpTrigger({
+      context: { clock },
+      runtime: { concurrency: { name: '', scope: 'local', max: 1 } },
+      trigger: { bufferSize: 2 },
+      channel: {
+        ...memory,
+        async release(name, id) {
+          released.push(id);
+          await memory.release(name, id);
+        },
+      },
+      process({ attributes: { id } }) {
+        handled.push(id);
+        return id === '1' ? first.promise : done;
+      },
+    });
+    await consumer.start();
+    for (const id of ['0', '1', '2']) await channel.publish(numberedEvent(id));
+    await waitFor('the second event in the buffer', () => consumer.status().buffered === 1);
+    paused = 30_000;
+    first.resolve(done);
+    await waitFor('the event that came again', () => handled.includes('2'));
+    await consumer.stop();
+    assert.deepEqual([handled, released.length], [['0', '1', '2'], 1]);
+  });
+
   it('takes a processor that throws for one that failed, and gives back what its limits gave', async () => {
     const { box, letters } = letterBox();
     const { handle } = setUp({

@@ -8,8 +8,6 @@ const USUAL_IN_FLIGHT = 16;
 const MOST_BUFFERED_BYTES = 67_108_864;
 /** How large events are taken for, before any was seen. */
 const EXPECTED_BYTES = 65_536;
-/** How long a channel keeps a message for a consumer that says nothing more. */
-const LEASE_MS = 30_000;
 /** How soon a channel that failed is asked again. */
 const FAULT_MS = 1_000;
 /** How long stopping waits for the events that are with the processor. */
@@ -41,11 +39,13 @@ export interface ConsumerStatus {
 interface Held {
   readonly delivery: Delivery;
   readonly size: number;
+  /** Until when the channel keeps it for this consumer, by the consumer's clock. Afterwards another gateway may have it. */
+  until: number;
 }
 
 export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer {
   const { clock, log, trigger } = context;
-  const { channel, channelId } = inlet;
+  const { channel, channelId, leaseMs } = inlet;
   const name = trigger.id;
   const most = trigger.bufferSize;
   const parallel = inFlightAtMost(context);
@@ -98,9 +98,10 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
     again = false;
     try {
       for (let limit = wanted(); limit > 0 && !stopped(); limit = wanted()) {
-        const deliveries = await channel.receive(name, limit, LEASE_MS);
+        const until = clock.now() + leaseMs;
+        const deliveries = await channel.receive(name, limit, leaseMs);
         if (deliveries.length === 0) break;
-        await take(deliveries);
+        await take(deliveries, until);
       }
       // Whoever wants nothing now asks again when an event is settled.
       const due = wanted() > 0 ? await channel.nextDueIn(name) : null;
@@ -112,7 +113,7 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
       wakeAfter(FAULT_MS);
     }
   };
-  const take = async (deliveries: readonly Delivery[]) => {
+  const take = async (deliveries: readonly Delivery[], until: number) => {
     const wasCareful = careful;
     careful = deliveries.some(({ crashes }) => crashes >= SUSPECT_CRASHES);
     for (const delivery of deliveries) {
@@ -122,7 +123,7 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
       // It comes again: a suspect when nothing else is under way.
       if (stopped() || tooMuch || (suspect && !wasCareful))
         await channel.release(name, delivery.id).catch(failed);
-      else hold({ delivery, size });
+      else hold({ delivery, size, until });
     }
     work();
   };
@@ -132,10 +133,24 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
     bytes += one.size;
     averageBytes = Math.max(1, averageBytes * 0.9 + one.size * 0.1);
   };
+  const isHeld = ({ until }: Held) => clock.now() < until;
+  /** As after a pause of the whole process: it comes again, here or at another gateway. */
+  const giveUp = (one: Held) => {
+    bytes -= one.size;
+    if (held() === 0) cancelRenewal();
+    const isHereAgain = [...buffer, ...inFlight.keys()].some(
+      ({ delivery }) => delivery.id === one.delivery.id,
+    );
+    if (!isHereAgain) void channel.release(name, one.delivery.id).catch(failed).then(wake);
+  };
   const work = () => {
     while (processing < parallel && !stopped()) {
       const one = buffer.shift();
       if (one === undefined) return;
+      if (!isHeld(one)) {
+        giveUp(one);
+        continue;
+      }
       processing += 1;
       let isProcessed = false;
       const processed = () => {
@@ -144,7 +159,10 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
         processing -= 1;
         work();
       };
-      const settled = handleDelivery(context, inlet, one.delivery, stopping.signal, processed)
+      const settled = handleDelivery(context, inlet, one.delivery, stopping.signal, {
+        processed,
+        isHeld: () => isHeld(one),
+      })
         // It comes again when its lease ends.
         .catch(failed)
         .then(() => {
@@ -160,9 +178,13 @@ export function createConsumer(context: TriggerContext, inlet: Inlet): Consumer 
   };
   /** The events stay with this consumer, however long they wait. */
   const renewLater = () => {
-    cancelRenewal = clock.after(LEASE_MS / 3, () => {
-      const ids = [...inFlight.keys(), ...buffer].map(({ delivery }) => delivery.id);
-      channel.renew(name, ids, LEASE_MS).catch(failed);
+    cancelRenewal = clock.after(leaseMs / 3, () => {
+      const until = clock.now() + leaseMs;
+      const kept = [...inFlight.keys(), ...buffer].filter(isHeld);
+      const ids = kept.map(({ delivery }) => delivery.id);
+      channel.renew(name, ids, leaseMs).then(() => {
+        for (const one of kept) one.until = until;
+      }, failed);
       renewLater();
     });
   };

@@ -49,6 +49,8 @@ export interface TriggerContext {
 export interface Inlet {
   readonly channelId: string;
   readonly channel: Channel;
+  /** For how long the channel keeps a message for a consumer that says nothing more. */
+  readonly leaseMs: number;
   /** Whether a router leads the event to the trigger. */
   wants(event: CloudEvent): boolean;
   /** What comes are dead letters that somebody wants to be handled again. */
@@ -66,29 +68,31 @@ interface Handling extends TriggerContext {
   claim: Claim | null;
   /** The processor is done with the event, which still has to be settled. */
   processed(): void;
+  /** Whether the channel still keeps the message for this gateway, and gives it to no other. */
+  isHeld(): boolean;
 }
 
 /**
  * Brings one message to the processor, and settles it by what came of that. Limits are waited for, and are no attempts. What is
  * still waiting when the consumer stops is released.
- * @param processed is called when the processor has the event no more: what is left waits for the channel
+ * @param holder `processed` is called when the processor has the event no more: what is left waits for the channel
  */
 export async function handleDelivery(
   context: TriggerContext,
   inlet: Inlet,
   delivery: Delivery,
   stopping: AbortSignal,
-  processed: () => void,
+  holder: Pick<Handling, 'processed' | 'isHeld'>,
 ): Promise<void> {
   const { activity, idempotence, letters, trigger } = context;
   const { channelId } = inlet;
   const { content, crashes, id, message = id } = delivery;
   const event = content.ok ? content.event : wrapBytes(channelId, message ?? '', content.bytes);
-  const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null, processed };
+  const handling: Handling = { ...context, inlet, delivery, event, stopping, claim: null, ...holder };
   if (!content.ok) return bury(handling, { reason: 'poison', error: content.problem, status: null }, 0);
   if (!inlet.wants(event)) {
     activity.counters.filtered += 1;
-    processed();
+    holder.processed();
     return settle(handling, () => inlet.channel.ack(trigger.id, id));
   }
   if (crashes > 0 && letters !== null && message !== null) {
@@ -131,6 +135,11 @@ async function handleOnce(handling: Handling): Promise<void> {
   if (activity.paused() !== null) {
     admitted.done('ignored', 0);
     return handleOnce(handling);
+  }
+  // Another gateway may have it by now.
+  if (!handling.isHeld()) {
+    admitted.done('ignored', 0);
+    return release(handling);
   }
   const outcome = await attempt(handling, admitted);
   if (outcome.kind === 'done') handling.processed();

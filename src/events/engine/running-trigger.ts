@@ -28,6 +28,10 @@ import { createRouteSelector, type RouteSelector } from './route-selector.ts';
 import type { SourceOf } from './source-identity.ts';
 import { createTriggerActivity, type Pause } from './trigger-activity.ts';
 
+/** For how long a channel keeps a message for a gateway that says nothing more. */
+const LEASE_MS = 30_000;
+/** The same where other gateways wait for it: what a dead one held is with another one within ten seconds. */
+const SHARED_LEASE_MS = 8_000;
 /** How soon a channel is asked again that does not take a subscription. */
 const START_AGAIN_MS = 1_000;
 
@@ -160,6 +164,9 @@ export function routesByChannel(triggerId: string, { channels, routes }: EventCo
   return found;
 }
 
+/** Whether several gateways may receive from it. */
+const isShared = ({ scheme }: ChannelConfig): boolean => scheme !== 'memory' && scheme !== 'sqlite';
+
 /** A consumer of one channel, which is not started yet. */
 export function openConsumer(
   { context }: RunningTrigger,
@@ -178,6 +185,7 @@ export function openConsumer(
     consumer: createConsumer(context, {
       channelId: config.id,
       channel,
+      leaseMs: isShared(config) ? SHARED_LEASE_MS : LEASE_MS,
       wants(event) {
         const sourceId = running.sourceOf(event);
         if (sourceId === null) context.activity.counters.unrouted += 1;
@@ -200,6 +208,7 @@ export function openReplayConsumer({ context }: RunningTrigger): RunningConsumer
   const consumer = createConsumer(context, {
     channelId: REPLAYS,
     channel,
+    leaseMs: LEASE_MS,
     wants: () => true,
     replay: true,
     sharesDatabase: false,

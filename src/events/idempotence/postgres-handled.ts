@@ -9,7 +9,7 @@ import type { Handled, HandledKey } from './handled-calls.ts';
 import type { HandledStore } from './handled-store.ts';
 
 /** For how long an event is kept for a gateway that may have died. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 8_000;
 const MAX_CALLS = 20_000;
 /** Each mark makes room for itself and one more, so the table shrinks to what still counts. */
 const FORGET_AT_ONCE = 2;

@@ -36,8 +36,8 @@ import { createPull, type StreamMessage } from './pull.ts';
 const CONNECT_MS = 5_000;
 const PING_MS = 5_000;
 /** What nobody says is still worked on goes to somebody else. */
-const ACK_WAIT_MS = 30_000;
-const WORKING_MS = 10_000;
+const ACK_WAIT_MS = 8_000;
+const WORKING_MS = 2_500;
 /** How long the last words of a connection may take. */
 const FLUSH_MS = 1_000;
 const DUPLICATES_MS = 120_000;

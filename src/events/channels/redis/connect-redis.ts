@@ -12,8 +12,8 @@ const SILENCE_MS = 15_000;
 /** For how long one request for messages stays with the server. */
 const BLOCK_MS = 5_000;
 /** What nobody says is still worked on goes to somebody else. */
-const ABANDONED_MS = 30_000;
-const WORKING_MS = 10_000;
+const ABANDONED_MS = 7_500;
+const WORKING_MS = 2_000;
 const TRIM_MS = 30_000;
 /** A subscription that was ended is forgotten after so long. */
 const ENDED_MS = 86_400_000;
