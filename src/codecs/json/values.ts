@@ -15,7 +15,11 @@ export function table<T>(rows: Readonly<Record<string, T>>): Readonly<Record<str
   return Object.assign(Object.create(null), rows);
 }
 
-/** The object, or an empty one. */
+/**
+ * The object, or an empty one.
+ * @typeParam Wire the names that are read of it: a type of a format's `wire.ts`, in which each is optional and unknown
+ */
+export function objectOf<Wire extends JsonObject = JsonObject>(value: unknown): Wire;
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
@@ -26,6 +30,11 @@ export function listOf(value: unknown): unknown[] {
 
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
+}
+
+/** The text, also an empty one; null for anything else. */
+export function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }
 
 /** The number, if it can be a count of tokens; else null. */

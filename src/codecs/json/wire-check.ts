@@ -2,14 +2,17 @@ import { GatewayError } from '../../lib/error.ts';
 import { numberOf } from './lossless.ts';
 import { isObject, type JsonObject } from './values.ts';
 
+/** A name that a format's `wire.ts` has; any name of an object that nothing says more about. */
+type NameIn<Wire extends JsonObject> = keyof Wire & string;
+
 /** A request's member that has the wrong type, by its path and what it must be. */
 export function wrong(path: string, must: string): GatewayError {
   return new GatewayError('invalid_request', `"${path}" must be ${must}`, { param: path });
 }
 
 /** The number, or null when it is absent. @throws GatewayError for anything else */
-export function numberAt(body: JsonObject, name: string): number | null {
-  const value = body[name];
+export function numberAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>): number | null {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return null;
   const number = numberOf(value);
   if (number === null || !Number.isFinite(number)) throw wrong(name, 'a number');
@@ -17,40 +20,52 @@ export function numberAt(body: JsonObject, name: string): number | null {
 }
 
 /** The text, or null when it is absent. @throws GatewayError for anything else */
-export function textAt(body: JsonObject, name: string, path = name): string | null {
-  const value = body[name];
+export function textAt<Wire extends JsonObject>(
+  body: Wire,
+  name: NameIn<Wire>,
+  path: string = name,
+): string | null {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return null;
   if (typeof value !== 'string') throw wrong(path, 'a string');
   return value;
 }
 
 /** The truth value, or null when it is absent. @throws GatewayError for anything else */
-export function flagAt(body: JsonObject, name: string): boolean | null {
-  const value = body[name];
+export function flagAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>): boolean | null {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return null;
   if (typeof value !== 'boolean') throw wrong(name, 'true or false');
   return value;
 }
 
 /** The object, or null when it is absent. @throws GatewayError for anything else */
-export function objectAt(body: JsonObject, name: string, path = name): JsonObject | null {
-  const value = body[name];
+export function objectAt<Wire extends JsonObject>(
+  body: Wire,
+  name: NameIn<Wire>,
+  path: string = name,
+): JsonObject | null {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return null;
   if (!isObject(value)) throw wrong(path, 'an object');
   return value;
 }
 
 /** The list, empty when it is absent. @throws GatewayError for anything else */
-export function listAt(body: JsonObject, name: string, path = name): unknown[] {
-  const value = body[name];
+export function listAt<Wire extends JsonObject>(
+  body: Wire,
+  name: NameIn<Wire>,
+  path: string = name,
+): unknown[] {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw wrong(path, 'a list');
   return value;
 }
 
 /** The texts, of which one may stand for a list; none when it is absent. @throws GatewayError for anything else */
-export function textsAt(body: JsonObject, name: string): string[] {
-  const value = body[name];
+export function textsAt<Wire extends JsonObject>(body: Wire, name: NameIn<Wire>): string[] {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return [];
   const list = typeof value === 'string' ? [value] : value;
   if (!Array.isArray(list) || !list.every((one) => typeof one === 'string'))

@@ -5,10 +5,11 @@ import {
   embedEncryptedReasoning,
   sealCarried,
 } from '../encrypted-reasoning/embed.ts';
-import { type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { listOf, objectOf, textOf } from '../json/values.ts';
 import type { ReasoningPart, Sealed } from '../model/conversation.ts';
 import { detailsIn } from './reasoning-details.ts';
 import { reasoningIn } from './text.ts';
+import type { ChatMessage, ReasoningDetail } from './wire.ts';
 
 /**
  * Collects the seals of an answer for a chat caller. The vendor's format has no place for them; OpenRouter's
@@ -44,7 +45,7 @@ export class CarriedDetails {
   }
 
   /** The words were told already: told twice, a client would show them twice. What a signature needs goes inside it. */
-  #detail(sealed: Sealed, thought: string, id: string | null): JsonObject {
+  #detail(sealed: Sealed, thought: string, id: string | null): ReasoningDetail {
     const common = { ...(id === null ? {} : { id }), format: 'unknown', index: this.#index };
     this.#index += 1;
     const seal = thought === '' ? embedEncryptedReasoning(sealed) : carryWithThought(sealed, thought);
@@ -59,14 +60,14 @@ export class CarriedDetails {
  * @param calls the ids of the message's calls
  */
 export function carriedIn(
-  message: JsonObject,
+  message: ChatMessage,
   calls: ReadonlySet<string>,
 ): Map<string | null, ReasoningPart[]> {
   const carried = new Map<string | null, ReasoningPart[]>();
   let first: ReasoningPart | null = null;
   let told = false;
-  for (const detail of listOf(message['reasoning_details']).map(objectOf)) {
-    const text = textOf(detail['signature']) || textOf(detail['data']);
+  for (const detail of listOf(message.reasoning_details).map(objectOf<ReasoningDetail>)) {
+    const text = textOf(detail.signature) || textOf(detail.data);
     const { sealed, thought } = carriedWithThought(text) ?? { sealed: carriedSeal(text), thought: '' };
     if (sealed === null) continue;
     const part: ReasoningPart = {
@@ -75,7 +76,7 @@ export function carriedIn(
       summary: isSummary(sealed),
       sealed: sealCarried(sealed),
     };
-    const id = textOf(detail['id']);
+    const id = textOf(detail.id);
     const before = calls.has(id) ? id : null;
     carried.set(before, [...(carried.get(before) ?? []), part]);
     first ??= part;

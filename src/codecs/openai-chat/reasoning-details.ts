@@ -1,6 +1,7 @@
 import { numberOf } from '../json/lossless.ts';
-import { isObject, type JsonObject, listOf, parseObject, textOf } from '../json/values.ts';
+import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../json/values.ts';
 import type { Sealed } from '../model/conversation.ts';
+import type { ReasoningDetail } from './wire.ts';
 
 /** Members that come in pieces. What is encrypted comes whole, and several with one index. */
 const growing: ReadonlySet<string> = new Set(['text', 'summary']);
@@ -10,17 +11,17 @@ const growing: ReadonlySet<string> = new Set(['text', 'summary']);
  * sealed it ("Preserving reasoning"). They must come back as they were, all of a sequence and in order.
  */
 export class ReasoningDetails {
-  #details: JsonObject[] = [];
+  #details: (ReasoningDetail & JsonObject)[] = [];
 
   add(deltas: unknown): void {
     for (const delta of listOf(deltas)) if (isObject(delta)) this.#add(delta);
   }
 
-  #add(delta: JsonObject): void {
+  #add(delta: ReasoningDetail): void {
     const known = this.#details.findLast((detail) => isReadable(delta) && goesOn(detail, delta));
     if (known === undefined) {
       // Some repeat what is encrypted in every chunk.
-      if (!this.#details.some((detail) => detail['data'] !== undefined && isSame(detail, delta)))
+      if (!this.#details.some((detail) => detail.data !== undefined && isSame(detail, delta)))
         this.#details.push({ ...delta });
       return;
     }
@@ -40,25 +41,25 @@ export class ReasoningDetails {
 }
 
 /** Whether a piece belongs to what came before. An id may come with one of several pieces only. */
-function goesOn(detail: JsonObject, delta: JsonObject): boolean {
-  if (detail['type'] !== delta['type'] || indexOf(detail) !== indexOf(delta)) return false;
-  const [id, other] = [detail['id'] ?? null, delta['id'] ?? null];
+function goesOn(detail: ReasoningDetail, delta: ReasoningDetail): boolean {
+  if (detail.type !== delta.type || indexOf(detail) !== indexOf(delta)) return false;
+  const [id, other] = [detail.id ?? null, delta.id ?? null];
   return id === null || other === null || id === other;
 }
 
-function indexOf({ index }: JsonObject): number | null {
+function indexOf({ index }: ReasoningDetail): number | null {
   return numberOf(index);
 }
 
-function isReadable({ type }: JsonObject): boolean {
+function isReadable({ type }: ReasoningDetail): boolean {
   return type === 'reasoning.text' || type === 'reasoning.summary';
 }
 
-function isSame(one: JsonObject, other: JsonObject): boolean {
-  return one['data'] === other['data'] && one['id'] === other['id'] && indexOf(one) === indexOf(other);
+function isSame(one: ReasoningDetail, other: ReasoningDetail): boolean {
+  return one.data === other.data && one.id === other.id && indexOf(one) === indexOf(other);
 }
 
-function isSealed({ data, signature }: JsonObject): boolean {
+function isSealed({ data, signature }: ReasoningDetail): boolean {
   return textOf(data) !== '' || textOf(signature) !== '';
 }
 
@@ -69,10 +70,11 @@ function sealOfDetails(details: readonly unknown[]): Sealed {
 /** The seal in the `reasoning_details` of a message; null where they can be read by anybody. */
 export function sealInDetails(details: unknown): Sealed | null {
   const list = listOf(details);
-  return list.some((detail) => isObject(detail) && isSealed(detail)) ? sealOfDetails(list) : null;
+  return list.some((detail) => isSealed(objectOf(detail))) ? sealOfDetails(list) : null;
 }
 
 /** The `reasoning_details` that were sealed. */
 export function detailsIn({ value }: Sealed): unknown[] {
-  return listOf(parseObject(`{"details":${value}}`)?.['details']);
+  const { details }: { details?: unknown } = parseObject(`{"details":${value}}`) ?? {};
+  return listOf(details);
 }

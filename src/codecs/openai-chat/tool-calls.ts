@@ -2,12 +2,13 @@ import { sealOf } from '../gemini/signature.ts';
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
 import type { Sealed } from '../model/conversation.ts';
+import type { Called, ExtraContent, GoogleExtra, Sealable, ToolCall } from './wire.ts';
 
 /** One call being collected. */
 export interface CallSlot {
   index: number | null;
   /** The call so far, without `index`, in the shape of a complete answer. */
-  call: JsonObject;
+  call: ToolCall;
 }
 
 /**
@@ -23,13 +24,13 @@ export function addToolCalls(slots: CallSlot[], deltas: unknown): void {
  * The calls, or pieces of calls, in a member `tool_calls`. Some servers write a single one without the list, or its name
  * and arguments without the `function` around them.
  */
-export function callsIn(value: unknown): JsonObject[] {
+export function callsIn(value: unknown): ToolCall[] {
   return (isObject(value) ? [value] : listOf(value).filter(isObject)).map(nested);
 }
 
-function nested(call: JsonObject): JsonObject {
+function nested(call: ToolCall): ToolCall {
   const { arguments: args, name, ...rest } = call;
-  if (isObject(call['function']) || isObject(call['custom'])) return call;
+  if (isObject(call.function) || isObject(call.custom)) return call;
   if (args === undefined && name === undefined) return call;
   return { ...rest, function: { ...(name === undefined ? {} : { name }), arguments: args } };
 }
@@ -38,14 +39,14 @@ function nested(call: JsonObject): JsonObject {
  * What a call is of: `type` decides, for some servers write an empty `custom` beside a function (Snowflake). Without a
  * type, and where what it names is missing, it is what has a name.
  */
-export function kindOf({ custom, function: called, type }: JsonObject): 'function' | 'custom' {
+export function kindOf({ custom, function: called, type }: ToolCall): 'function' | 'custom' {
   if (!isObject(custom)) return 'function';
   if (!isObject(called) || type === 'custom') return 'custom';
-  return type === 'function' || textOf(custom['name']) === '' ? 'function' : 'custom';
+  return type === 'function' || textOf(objectOf<Called>(custom).name) === '' ? 'function' : 'custom';
 }
 
 /** The same for one delta; gives the call that it belongs to. */
-export function addToolCall(slots: CallSlot[], delta: JsonObject): CallSlot {
+export function addToolCall(slots: CallSlot[], delta: ToolCall): CallSlot {
   const slot = slotFor(slots, delta) ?? openSlot(slots, delta);
   extend(slot.call, delta);
   return slot;
@@ -55,57 +56,55 @@ export function addToolCall(slots: CallSlot[], delta: JsonObject): CallSlot {
  * The arguments of a function, or the input of a custom tool.
  * @param piece a delta of the call, where its own are wanted
  */
-export function inputIn(call: JsonObject, piece: JsonObject = call): string {
-  const { arguments: args, input } = objectOf(piece[kindOf(call)]);
+export function inputIn(call: ToolCall, piece: ToolCall = call): string {
+  const { arguments: args, input } = objectOf<Called>(piece[kindOf(call)]);
   return argumentText(args ?? input);
 }
 
 /** The name of the tool, as far as it is known. */
-export function nameIn(call: JsonObject): string {
-  return textOf(objectOf(call[kindOf(call)])['name']);
+export function nameIn(call: ToolCall): string {
+  return textOf(objectOf<Called>(call[kindOf(call)]).name);
 }
 
 /** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
-export function callSeal(call: JsonObject): Sealed | null {
-  const google = objectOf(objectOf(call['extra_content'])['google']);
-  return sealOf(textOf(google['thought_signature']));
+export function callSeal(call: Sealable): Sealed | null {
+  const { google } = objectOf<ExtraContent>(call.extra_content);
+  return sealOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
 }
 
 /** A call's members that bear such a seal. */
-export function sealMembers(thought_signature: string | null): JsonObject {
+export function sealMembers(thought_signature: string | null): Sealable {
   return thought_signature === null ? {} : { extra_content: { google: { thought_signature } } };
 }
 
-function openSlot(slots: CallSlot[], delta: JsonObject): CallSlot {
+function openSlot(slots: CallSlot[], delta: ToolCall): CallSlot {
   const slot: CallSlot = { index: indexOf(delta), call: {} };
   slots.push(slot);
   return slot;
 }
 
-function slotFor(slots: CallSlot[], delta: JsonObject): CallSlot | undefined {
-  const id = textOf(delta['id']);
+function slotFor(slots: CallSlot[], delta: ToolCall): CallSlot | undefined {
+  const id = textOf(delta.id);
   const index = indexOf(delta);
   if (id !== '') {
-    const known = slots.findLast(
-      (slot) => slot.call['id'] === id && (index === null || slot.index === index),
-    );
+    const known = slots.findLast((slot) => slot.call.id === id && (index === null || slot.index === index));
     if (known !== undefined) return known;
   }
   const candidate = index === null ? slots.at(-1) : slots.findLast((slot) => slot.index === index);
   if (candidate === undefined) return undefined;
-  const candidateId = textOf(candidate.call['id']);
+  const candidateId = textOf(candidate.call.id);
   // Some give every piece an id of its own: what has a name is a call, what has none goes on with one.
   const isPiece = index !== null && nameIn(delta) === '' && nameIn(candidate.call) !== '';
   if (id !== '' && candidateId !== '' && !isPiece) return undefined;
   return startsAnother(candidate.call, delta) ? undefined : candidate;
 }
 
-function indexOf(delta: JsonObject): number | null {
-  return numberOf(delta['index']);
+function indexOf(delta: ToolCall): number | null {
+  return numberOf(delta.index);
 }
 
 /** A delta that names another function begins the next call, and so does one that names the same again after complete arguments. */
-function startsAnother(call: JsonObject, delta: JsonObject): boolean {
+function startsAnother(call: ToolCall, delta: ToolCall): boolean {
   const [before, now] = [nameIn(call), nameIn(delta)];
   if (now === '' || before === '') return false;
   return now !== before || (isWhole(inputIn(call)) && inputIn(delta) !== '');
@@ -120,12 +119,12 @@ function isWhole(text: string): boolean {
   }
 }
 
-function extend(call: JsonObject, delta: JsonObject): void {
+function extend(call: ToolCall & JsonObject, delta: ToolCall): void {
   for (const [key, value] of Object.entries(delta)) {
     if (key === 'index' || key === '__proto__') continue;
     if ((key === 'function' || key === 'custom') && isObject(value))
       call[key] = extendPart(objectOf(call[key]), value);
-    else if (key === 'id' && textOf(call['id']) !== '') continue;
+    else if (key === 'id' && textOf(call.id) !== '') continue;
     else if (value !== null && value !== '') call[key] = value;
     else if (call[key] === undefined) call[key] = value;
   }
@@ -148,11 +147,12 @@ function argumentText(value: unknown): string {
 }
 
 /** The finished calls. A function called without arguments has `{}`, unless the answer was cut off there. */
-export function finishedCalls(slots: readonly CallSlot[], cutOff: boolean): JsonObject[] {
+export function finishedCalls(slots: readonly CallSlot[], cutOff: boolean): ToolCall[] {
   return slots.map(({ call }) => {
-    const fn = call['function'];
-    const whole = { ...call, type: call['type'] ?? kindOf(call) };
-    if (!isObject(fn) || kindOf(call) === 'custom' || cutOff || textOf(fn['arguments']) !== '') return whole;
+    const fn = call.function;
+    const whole = { ...call, type: call.type ?? kindOf(call) };
+    if (!isObject(fn) || kindOf(call) === 'custom' || cutOff || textOf(objectOf<Called>(fn).arguments) !== '')
+      return whole;
     return { ...whole, function: { ...fn, arguments: '{}' } };
   });
 }

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, listOf } from '../json/values.ts';
 import type { PartReader, StreamPart } from '../model/stream-part.ts';
 import { isDone, objectIn, ValueFrame } from '../stream/frames.ts';
 import { isErrorChunk, readChoiceError } from './choice-stream.ts';
+import type { ChoiceChunk, WireChoice } from './wire.ts';
 
 /** What the formats of choices differ in: the answer that is being read. */
 export interface ChoiceAnswer {
@@ -14,13 +15,13 @@ export interface ChoiceAnswer {
   readonly finished: boolean;
   /** Whether its usage was reported. */
   readonly counted: boolean;
-  chunk(chunk: JsonObject): StreamPart[];
+  chunk(chunk: ChoiceChunk): StreamPart[];
   /** The parts of a record that is understood without the parser; null for any other. */
   known?(data: string): StreamPart[] | null;
   /** Shows a record before its chunk is read, to know others like it. */
   seen?(data: string): void;
   /** A chunk from after the end, of which only the usage counts. */
-  late(chunk: JsonObject): void;
+  late(chunk: ChoiceChunk): void;
   /** What the end brings; an error where the answer was none. */
   finish(): StreamPart[] | ReportedError;
 }
@@ -75,10 +76,10 @@ export function choiceReader(answer: ChoiceAnswer): PartReader {
 }
 
 /** The choice that is read: the first one. More than one is refused before (`n`). */
-export function firstChoice(chunk: JsonObject): JsonObject | undefined {
-  return listOf(chunk['choices'])
+export function firstChoice(chunk: ChoiceChunk): JsonObject | undefined {
+  return listOf(chunk.choices)
     .filter(isObject)
-    .find(({ index }) => (numberOf(index) ?? 0) === 0);
+    .find(({ index }: WireChoice) => (numberOf(index) ?? 0) === 0);
 }
 
 /** An answer whose reason to end is an error. */

@@ -9,6 +9,7 @@ import { hasPromptCounts, promptUsage } from '../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../usage/usage-bytes.ts';
 import type { Usage } from '../wire-format.ts';
 import { openAiError, readVendorError } from './error.ts';
+import type { ChoiceChunk, WireChoice } from './wire.ts';
 
 /**
  * What the chat and the completions format share: bare `data` records with a list of choices, an optional
@@ -37,23 +38,23 @@ export function classifyChoices(frame: Frame, carries: (choice: JsonObject) => b
   const data = frame.data.trim();
   if (data === DONE) return 'end';
   if (data === '') return 'preamble';
-  const chunk = parseObject(data);
+  const chunk: ChoiceChunk | null = parseObject(data);
   if (isErrorChunk(frame, chunk)) return 'error';
-  if (chunk === null || !Array.isArray(chunk['choices'])) return 'content';
-  const choices = listOf(chunk['choices']);
-  if (choices.length === 0) return isObject(chunk['usage']) ? 'content' : 'preamble';
+  if (chunk === null || !Array.isArray(chunk.choices)) return 'content';
+  const choices = listOf(chunk.choices);
+  if (choices.length === 0) return isObject(chunk.usage) ? 'content' : 'preamble';
   const semantic = choices.some((choice) => !isObject(choice) || hasFinished(choice) || carries(choice));
   return semantic ? 'content' : 'preamble';
 }
 
 export function readChoiceError(frame: Frame): ReportedError {
-  const chunk = parseObject(frame.data);
+  const chunk: ChoiceChunk | null = parseObject(frame.data);
   if (chunk === null) return readVendorError(frame.data);
-  return readVendorError(chunk['error'] ? chunk['error'] : chunk);
+  return readVendorError(chunk.error ? chunk.error : chunk);
 }
 
 /** The parsed chunk of a frame, or null for `[DONE]`, for an error and for what is no chunk. */
-function readChunk(frame: Frame): JsonObject | null {
+function readChunk(frame: Frame): ChoiceChunk | null {
   const chunk = objectIn(frame);
   return chunk === null || isErrorChunk(frame, chunk) ? null : chunk;
 }
@@ -67,29 +68,29 @@ function isErrorFrame(frame: Frame): boolean {
 }
 
 /** OpenAI's `{"error":…}`, vLLM's `{"object":"error",…}`, an SSE record named `error`, and what others send in place of a chunk. */
-export function isErrorChunk(frame: Frame, chunk: JsonObject | null): boolean {
+export function isErrorChunk(frame: Frame, chunk: ChoiceChunk | null): boolean {
   if (frame.event === 'error') return true;
   if (chunk === null) return false;
-  if (chunk['error'] || chunk['object'] === 'error' || chunk['type'] === 'error') return true;
+  if (chunk.error || chunk.object === 'error' || chunk.type === 'error') return true;
   return errorInAnswer(chunk) !== null;
 }
 
-function hasFinished(choice: JsonObject): boolean {
-  return typeof choice['finish_reason'] === 'string' && choice['finish_reason'] !== '';
+function hasFinished(choice: WireChoice): boolean {
+  return typeof choice.finish_reason === 'string' && choice.finish_reason !== '';
 }
 
 /**
  * The chunks of a finished stream, up to `[DONE]`; of what follows only a report of usage counts. Null when the
  * stream failed or was cut: it has neither `[DONE]` nor, from vendors that send none, a finish reason.
  */
-export function finishedChunks(frames: readonly Frame[]): JsonObject[] | null {
+export function finishedChunks(frames: readonly Frame[]): ChoiceChunk[] | null {
   const done = frames.findIndex(isDone);
   const counted = done === -1 ? frames : frames.slice(0, done);
   if (counted.some(isErrorFrame)) return null;
   if (done === -1 && !frames.some((frame) => FINISH_REASON.test(frame.data))) return null;
-  const chunks = counted.map(readChunk).filter((chunk) => chunk !== null && Array.isArray(chunk['choices']));
+  const chunks = counted.map(readChunk).filter((chunk) => chunk !== null && Array.isArray(chunk.choices));
   const late = done === -1 ? [] : frames.slice(done).map(readChunk);
-  const usage = late.findLast((chunk) => isObject(chunk?.['usage']))?.['usage'];
+  const usage = late.findLast((chunk) => isObject(chunk?.usage))?.usage;
   return (usage === undefined ? chunks : [...chunks, { choices: [], usage }]).filter(
     (chunk) => chunk !== null,
   );
@@ -125,7 +126,7 @@ function judgeChoices(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | nul
 export function sumChoices(bytes: Uint8Array, bytesOf: (choice: JsonObject) => number): number {
   let sum = 0;
   for (const frame of framesIn(bytes)) {
-    for (const choice of listOf(readChunk(frame)?.['choices'])) {
+    for (const choice of listOf(readChunk(frame)?.choices)) {
       if (isObject(choice)) sum += bytesOf(choice);
     }
   }

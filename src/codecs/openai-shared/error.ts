@@ -4,6 +4,7 @@ import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { vendorMessage } from '../failures/vendor-message.ts';
 import { numberOf } from '../json/lossless.ts';
 import { isObject, type JsonObject, table, textOf } from '../json/values.ts';
+import type { ChoiceChunk, WireError } from './wire.ts';
 
 interface VendorError {
   type: string;
@@ -45,9 +46,11 @@ export function openAiError(error: GatewayError): Record<string, unknown> {
  * typed field fail on the whole error otherwise.
  */
 export function openAiErrorBody(json: JsonObject): JsonObject | null {
-  const { error } = json;
-  if (!isObject(error) || textOf(error['message']) === '') return null;
-  const code = numberOf(error['code']);
+  const { error }: ChoiceChunk = json;
+  if (!isObject(error)) return null;
+  const said: WireError = error;
+  if (textOf(said.message) === '') return null;
+  const code = numberOf(said.code);
   return code === null ? json : { ...json, error: { ...error, code: String(code) } };
 }
 
@@ -92,30 +95,30 @@ const MAX_MESSAGE = 2_000;
  */
 export function readVendorError(value: unknown): ReportedError {
   if (!isObject(value)) return { status: UNKNOWN_STATUS, message: clip(textOf(value)) };
-  const inAnswer = value['error'] ? null : errorInAnswer(value);
+  const { error: nested }: WireError = value;
+  const inAnswer = nested ? null : errorInAnswer(value);
   if (inAnswer !== null) {
     const { code, message, status } = inAnswer;
     return { status: status ?? statusOf({ ...value, code }), message: clip(message) };
   }
-  const nested = value['error'];
   const inner = isObject(nested) ? nested : value;
   return { status: statusOf(inner), message: clip(messageOf(inner) || textOf(nested)) };
 }
 
-function statusOf(error: JsonObject): number {
-  for (const candidate of [error['status'], error['status_code'], error['code']]) {
+function statusOf(error: WireError): number {
+  for (const candidate of [error.status, error.status_code, error.code]) {
     const status = typeof candidate === 'string' ? Number(candidate) : (numberOf(candidate) ?? Number.NaN);
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
   }
-  for (const word of [error['code'], error['type'], error['status']]) {
+  for (const word of [error.code, error.type, error.status]) {
     const status = statusOfWord[textOf(word).toLowerCase()];
     if (status !== undefined) return status;
   }
   return UNKNOWN_STATUS;
 }
 
-function messageOf(error: JsonObject): string {
-  return vendorMessage(error) || textOf(error['code']) || textOf(error['type']);
+function messageOf(error: WireError): string {
+  return vendorMessage(error) || textOf(error.code) || textOf(error.type);
 }
 
 function clip(message: string): string {

@@ -3,17 +3,20 @@ import { numberOf } from '../../json/lossless.ts';
 import { growObject, overlay } from '../../json/merge.ts';
 import { isObject, type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import { finishedChunks } from '../../openai-shared/choice-stream.ts';
+import type { ChoiceChunk } from '../../openai-shared/wire.ts';
 import { DONE, encodeFrames, ValueFrame } from '../../stream/frames.ts';
 import { addToolCalls, type CallSlot, callsIn, finishedCalls } from '../tool-calls.ts';
+import type { ChatChoice, ChatMessage } from '../wire.ts';
+import { deltaOf } from './delta.ts';
 
 /** A complete answer as a stream: per choice a role chunk, its content, its finish; then usage and `[DONE]`. */
 export function framesOf(response: Record<string, unknown>): Frame[] {
-  const { choices, usage, ...rest } = response;
+  const { choices, usage, ...rest }: ChoiceChunk = response;
   const base = { ...rest, object: 'chat.completion.chunk' };
-  const chunk = (choice: JsonObject) => new ValueFrame('', { ...base, choices: [choice] });
+  const chunk = (choice: ChatChoice) => new ValueFrame('', { ...base, choices: [choice] });
   const frames: Frame[] = [];
   for (const [position, value] of listOf(choices).entries()) {
-    const { message, finish_reason, logprobs, index = position, ...others } = objectOf(value);
+    const { message, finish_reason, logprobs, index = position, ...others } = objectOf<ChatChoice>(value);
     // Without a message it is no answer of this format.
     if (!isObject(message)) continue;
     const { opening, content } = splitMessage(message);
@@ -32,8 +35,8 @@ export function encodeFramesOf(response: Record<string, unknown>): string {
 }
 
 /** The role and what is null go first, as the vendor does it; tool calls get the index that a delta must have. */
-function splitMessage(message: JsonObject): { opening: JsonObject; content: JsonObject } {
-  const opening: JsonObject = { role: message['role'] ?? 'assistant' };
+function splitMessage(message: ChatMessage): { opening: JsonObject; content: JsonObject } {
+  const opening: JsonObject = { role: message.role ?? 'assistant' };
   const content: JsonObject = {};
   for (const [key, value] of Object.entries(message)) {
     if (key === 'role' || key === '__proto__') continue;
@@ -46,8 +49,8 @@ function splitMessage(message: JsonObject): { opening: JsonObject; content: Json
 
 interface ChoiceSoFar {
   /** Members beside the message. */
-  choice: JsonObject;
-  message: JsonObject;
+  choice: ChatChoice;
+  message: ChatMessage;
   calls: CallSlot[];
 }
 
@@ -60,12 +63,12 @@ const fixedKeys: ReadonlySet<string> = new Set(['role', 'id', 'type', 'name', 'f
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const chunks = finishedChunks(frames);
   if (chunks === null) return null;
-  const answer: JsonObject = {};
+  const answer: ChoiceChunk = {};
   const choices = new Map<number, ChoiceSoFar>();
   for (const chunk of chunks) {
     const { choices: parts, obfuscation: _, usage, ...rest } = chunk;
     overlay(answer, rest);
-    if (isObject(usage)) answer['usage'] = usage;
+    if (isObject(usage)) answer.usage = usage;
     for (const part of listOf(parts)) addChoice(choices, objectOf(part));
   }
   if (choices.size === 0) return null;
@@ -77,7 +80,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   };
 }
 
-function addChoice(choices: Map<number, ChoiceSoFar>, part: JsonObject): void {
+function addChoice(choices: Map<number, ChoiceSoFar>, part: ChatChoice): void {
   const { index, delta, message, logprobs, ...others } = part;
   const key = numberOf(index) ?? 0;
   const soFar = choices.get(key) ?? {
@@ -88,19 +91,19 @@ function addChoice(choices: Map<number, ChoiceSoFar>, part: JsonObject): void {
   choices.set(key, soFar);
   overlay(soFar.choice, others);
   growObject(soFar.choice, { logprobs: logprobs ?? null }, fixedKeys);
-  const { tool_calls, ...fields } = isObject(delta) ? delta : objectOf(message);
+  const { tool_calls, ...fields } = deltaOf({ delta, message });
   addToolCalls(soFar.calls, tool_calls);
   // The empty content beside a role announces a text that may never come; without one, content is null.
-  if ('role' in fields && fields['content'] === '') delete fields['content'];
+  if ('role' in fields && fields.content === '') delete fields.content;
   growObject(soFar.message, fields, fixedKeys);
 }
 
 function finish(index: number, { choice, message, calls }: ChoiceSoFar): JsonObject {
-  const whole: JsonObject = {
+  const whole: ChatMessage = {
     ...message,
-    role: message['role'] ?? 'assistant',
-    content: message['content'] ?? null,
+    role: message.role ?? 'assistant',
+    content: message.content ?? null,
   };
-  if (calls.length > 0) whole['tool_calls'] = finishedCalls(calls, choice['finish_reason'] === 'length');
+  if (calls.length > 0) whole.tool_calls = finishedCalls(calls, choice.finish_reason === 'length');
   return { index, message: whole, ...choice };
 }

@@ -1,6 +1,7 @@
-import { type JsonObject, parseObject, textOf } from '../../json/values.ts';
+import { parseObject, textOf } from '../../json/values.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
 import { addToolCall, type CallSlot, callsIn, inputIn, kindOf, nameIn } from '../tool-calls.ts';
+import type { ToolCall } from '../wire.ts';
 
 /** What the caller of a reader gives it: ids and blocks are numbered through the whole answer. */
 interface Numbering {
@@ -8,7 +9,7 @@ interface Numbering {
   /** Of a call that came without one, the same for the same answer. */
   idOf(position: number): string;
   /** What ends and what stands before a call. */
-  before(call: JsonObject): StreamPart[];
+  before(call: ToolCall): StreamPart[];
 }
 
 /** Reads the tool calls of one answer. A call is told once its name is known. */
@@ -32,7 +33,7 @@ export class CallReader {
     return callsIn(deltas).flatMap((delta) => this.#add(delta));
   }
 
-  #add(delta: JsonObject): StreamPart[] {
+  #add(delta: ToolCall): StreamPart[] {
     const slot = addToolCall(this.#slots, delta);
     if (this.#open.has(slot)) this.#grown.add(slot);
     const block = this.#blocks.get(slot);
@@ -43,7 +44,7 @@ export class CallReader {
 
   #start(slot: CallSlot): StreamPart[] {
     const parts = [...this.#numbering.before(slot.call), ...this.#closeWhole()];
-    const id = textOf(slot.call['id']) || this.#numbering.idOf(this.#slots.indexOf(slot));
+    const id = textOf(slot.call.id) || this.#numbering.idOf(this.#slots.indexOf(slot));
     const kind = kindOf(slot.call);
     const block = this.#numbering.nextBlock();
     this.#blocks.set(slot, block);
@@ -79,7 +80,7 @@ export class CallReader {
 
   /** Whether a call has an id or arguments and no name: it cannot be told, and must not pass as an answer without calls. */
   get nameless(): boolean {
-    const isCall = ({ call }: CallSlot) => textOf(call['id']) !== '' || inputIn(call) !== '';
+    const isCall = ({ call }: CallSlot) => textOf(call.id) !== '' || inputIn(call) !== '';
     return this.#slots.some((slot) => !this.#blocks.has(slot) && isCall(slot));
   }
 
@@ -89,7 +90,7 @@ export class CallReader {
   }
 }
 
-function isWhole(call: JsonObject): boolean {
+function isWhole(call: ToolCall): boolean {
   if (kindOf(call) === 'custom') return false;
   const text = inputIn(call);
   return text.trimEnd().endsWith('}') && parseObject(text) !== null;

@@ -1,8 +1,9 @@
-import { isObject, type JsonObject, objectOf } from '../../json/values.ts';
+import { isObject, objectOf } from '../../json/values.ts';
+import type { ChatChoice, ChatMessage } from '../wire.ts';
 
 /** What a chunk's choice adds. Some vendors send the whole `message` in a chunk instead of a delta. */
-export function deltaOf(choice: JsonObject): JsonObject {
-  return isObject(choice['delta']) ? choice['delta'] : objectOf(choice['message']);
+export function deltaOf(choice: ChatChoice): ChatMessage {
+  return isObject(choice.delta) ? choice.delta : objectOf(choice.message);
 }
 
 /** Whether a member of a delta adds nothing. */

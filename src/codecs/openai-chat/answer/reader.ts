@@ -3,12 +3,12 @@ import { sourceOfUrl } from '../../files/data-url.ts';
 import {
   countIn,
   isObject,
-  type JsonObject,
   listOf,
   objectOf,
   parseObject,
   table,
   textOf,
+  textOrNull,
 } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
@@ -21,12 +21,22 @@ import {
   firstChoice,
 } from '../../openai-shared/choice-reader.ts';
 import { isErrorChunk } from '../../openai-shared/choice-stream.ts';
+import type { ChoiceChunk, GroqReport } from '../../openai-shared/wire.ts';
 import { TextTemplate } from '../../stream/text-template.ts';
 import { promptUsage } from '../../usage/token-counts.ts';
 import type { Usage } from '../../wire-format.ts';
 import { ReasoningDetails } from '../reasoning-details.ts';
 import { reasoningIn, thinkingText } from '../text.ts';
 import { callSeal } from '../tool-calls.ts';
+import type {
+  Annotation,
+  Called,
+  ChatChoice,
+  ChatMessage,
+  ImageUrl,
+  MessagePart,
+  UrlCitation,
+} from '../wire.ts';
 import { CallReader } from './call-reader.ts';
 import { deltaOf, isEmpty } from './delta.ts';
 
@@ -57,7 +67,7 @@ class ChatAnswer implements ChoiceAnswer {
   #lastText: { block: number; from: number } | null = null;
   #length = 0;
   /** Annotations that came before any text. */
-  readonly #early: JsonObject[] = [];
+  readonly #early: Annotation[] = [];
   readonly #calls = new CallReader({
     nextBlock: () => this.#nextBlock(),
     // Ids must differ between the turns of a conversation.
@@ -88,19 +98,19 @@ class ChatAnswer implements ChoiceAnswer {
     if (this.#prose?.kind === 'text') this.#pieces.learn(data);
   }
 
-  late(chunk: JsonObject): void {
+  late(chunk: ChoiceChunk): void {
     this.#noteUsage(chunk, firstChoice(chunk));
   }
 
-  chunk(chunk: JsonObject): StreamPart[] {
-    const choice = firstChoice(chunk);
+  chunk(chunk: ChoiceChunk): StreamPart[] {
+    const choice: ChatChoice | undefined = firstChoice(chunk);
     this.#noteUsage(chunk, choice);
-    this.#noteTier(chunk['service_tier']);
+    this.#noteTier(chunk.service_tier);
     const parts = this.#begin(chunk);
     if (choice === undefined) return parts;
     this.answered = true;
     parts.push(...this.#delta(deltaOf(choice)));
-    const reason = choice['finish_reason'];
+    const reason = choice.finish_reason;
     if (typeof reason === 'string' && reason !== '') this.#reason = reason;
     return parts;
   }
@@ -113,18 +123,16 @@ class ChatAnswer implements ChoiceAnswer {
     this.#pieces.forget();
   }
 
-  #begin(chunk: JsonObject): StreamPart[] {
+  #begin(chunk: ChoiceChunk): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
-    this.#id = textOf(chunk['id']);
-    return [
-      { type: 'message-start', id: this.#id, model: textOf(chunk['model']), usage: null, ...this.#tier },
-    ];
+    this.#id = textOf(chunk.id);
+    return [{ type: 'message-start', id: this.#id, model: textOf(chunk.model), usage: null, ...this.#tier }];
   }
 
   /** Usage stands at the root; Groq has it in `x_groq`, Moonshot in the choice. The last report counts. */
-  #noteUsage(chunk: JsonObject, choice: JsonObject | undefined): void {
-    for (const value of [chunk['usage'], objectOf(chunk['x_groq'])['usage'], choice?.['usage']]) {
+  #noteUsage(chunk: ChoiceChunk, choice: ChatChoice | undefined): void {
+    for (const value of [chunk.usage, objectOf<GroqReport>(chunk.x_groq).usage, choice?.usage]) {
       const usage = isObject(value) ? promptUsage(value) : null;
       if (usage === null) continue;
       this.#usage = usage;
@@ -137,10 +145,10 @@ class ChatAnswer implements ChoiceAnswer {
     return this.#next - 1;
   }
 
-  #delta(delta: JsonObject): StreamPart[] {
-    this.#details.add(delta['reasoning_details']);
+  #delta(delta: ChatMessage): StreamPart[] {
+    this.#details.add(delta.reasoning_details);
     const parts = this.#say('reasoning', reasoningIn(delta));
-    const { reasoning, text } = contentIn(delta['content']);
+    const { reasoning, text } = contentIn(delta.content);
     parts.push(...this.#say('reasoning', reasoning));
     const seal = callSeal(delta);
     // In a whole answer Google's seal stands beside the text that it is for, in a stream behind it.
@@ -148,18 +156,18 @@ class ChatAnswer implements ChoiceAnswer {
     if (seal !== null && !late) parts.push(...this.#sealed(seal));
     parts.push(...this.#say('text', text));
     if (seal !== null && late) parts.push(...this.#sealed(seal));
-    parts.push(...this.#say('refusal', textOf(delta['refusal'])));
-    for (const image of listOf(delta['images'])) parts.push(...this.#image(objectOf(image)));
-    for (const annotation of listOf(delta['annotations'])) parts.push(...this.#cite(objectOf(annotation)));
-    parts.push(...this.#calls.push(delta['tool_calls']));
-    parts.push(...this.#legacyCall(delta['function_call']));
+    parts.push(...this.#say('refusal', textOf(delta.refusal)));
+    for (const image of listOf(delta.images)) parts.push(...this.#image(objectOf(image)));
+    for (const annotation of listOf(delta.annotations)) parts.push(...this.#cite(objectOf(annotation)));
+    parts.push(...this.#calls.push(delta.tool_calls));
+    parts.push(...this.#legacyCall(delta.function_call));
     return parts;
   }
 
   /** The one call of chat before it had tools. Some servers write it beside the same call in `tool_calls`. */
   #legacyCall(call: unknown): StreamPart[] {
     if (!isObject(call)) return [];
-    const name = textOf(call['name']);
+    const name = textOf(objectOf<Called>(call).name);
     if (!this.#hasLegacyCall && (name === '' || this.#calls.calls(name))) return [];
     this.#hasLegacyCall = true;
     return this.#calls.push([{ index: LEGACY_INDEX, function: call }]);
@@ -204,14 +212,14 @@ class ChatAnswer implements ChoiceAnswer {
     return parts;
   }
 
-  #image({ image_url }: JsonObject): StreamPart[] {
-    const url = textOf(objectOf(image_url)['url']);
+  #image({ image_url }: MessagePart): StreamPart[] {
+    const url = textOf(objectOf<ImageUrl>(image_url).url);
     if (url === '') return [];
     const before = this.#sealed();
     return [...before, { type: 'image', block: this.#nextBlock(), source: sourceOfUrl(url) }];
   }
 
-  #cite(annotation: JsonObject): StreamPart[] {
+  #cite(annotation: Annotation): StreamPart[] {
     if (this.#lastText === null) {
       this.#early.push(annotation);
       return [];
@@ -249,19 +257,18 @@ export function reader(): PartReader {
   return choiceReader(new ChatAnswer());
 }
 
-function citationOf(annotation: JsonObject, block: number, from: number): StreamPart {
-  const value = objectOf(annotation['url_citation']);
-  const at = (name: string) => {
-    const index = countIn(value[name]);
+function citationOf(annotation: Annotation, block: number, from: number): StreamPart {
+  const { content, end_index, start_index, title, url } = objectOf<UrlCitation>(annotation.url_citation);
+  const at = (said: unknown) => {
+    const index = countIn(said);
     return index === null ? null : Math.max(0, index - from);
   };
-  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
   const citation = {
-    url: said('url'),
-    title: said('title'),
-    text: said('content'),
-    start: at('start_index'),
-    end: at('end_index'),
+    url: textOrNull(url),
+    title: textOrNull(title),
+    text: textOrNull(content),
+    start: at(start_index),
+    end: at(end_index),
     native: { format: 'openai-chat' as const, value: annotation },
   };
   return { type: 'citation', block, citation };
@@ -269,11 +276,11 @@ function citationOf(annotation: JsonObject, block: number, from: number): Stream
 
 /** The text of a chunk whose first choice goes on with text, and that says nothing else; null for any other. */
 function plainText(data: string): string | null {
-  const chunk = parseObject(data);
-  const choice = chunk === null ? undefined : firstChoice(chunk);
+  const chunk: ChoiceChunk | null = parseObject(data);
+  const choice: ChatChoice | undefined = chunk === null ? undefined : firstChoice(chunk);
   if (chunk === null || choice === undefined || isErrorChunk({ event: '', data }, chunk)) return null;
   const { content, ...rest } = deltaOf(choice);
-  const others = [chunk['usage'], chunk['x_groq'], choice['usage'], choice['finish_reason']];
+  const others = [chunk.usage, chunk.x_groq, choice.usage, choice.finish_reason];
   const said = [...others, ...Object.values({ ...rest, role: null })];
   return typeof content === 'string' && said.every(isEmpty) ? content : null;
 }
@@ -283,9 +290,9 @@ function contentIn(content: unknown): { text: string; reasoning: string } {
   if (typeof content === 'string') return { text: content, reasoning: '' };
   let text = '';
   let reasoning = '';
-  for (const part of listOf(content).map(objectOf)) {
-    if (part['type'] === 'thinking') reasoning += thinkingText(part['thinking']);
-    else text += textOf(part['text']);
+  for (const part of listOf(content).map(objectOf<MessagePart>)) {
+    if (part.type === 'thinking') reasoning += thinkingText(part.thinking);
+    else text += textOf(part.text);
   }
   return { text, reasoning };
 }

@@ -1,8 +1,8 @@
 import type { StreamCodec } from '../../codec.ts';
-import type { JsonObject } from '../../json/values.ts';
 import { classifyChoices, readChoiceStream, sumChoices } from '../../openai-shared/choice-stream.ts';
 import { commentKeepAlive } from '../../stream/keep-alive.ts';
 import { writtenBytes } from '../text.ts';
+import type { ChatChoice } from '../wire.ts';
 import { encodeFramesOf } from './assemble.ts';
 import { deltaOf, isEmpty } from './delta.ts';
 import { framing } from './framing.ts';
@@ -19,6 +19,6 @@ export const stream: StreamCodec = {
 };
 
 /** True when the delta holds more than a role and empty values. */
-function carriesContent(choice: JsonObject): boolean {
+function carriesContent(choice: ChatChoice): boolean {
   return Object.entries(deltaOf(choice)).some(([key, value]) => key !== 'role' && !isEmpty(value));
 }

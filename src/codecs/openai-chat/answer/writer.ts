@@ -17,6 +17,7 @@ import { doneFrame, ValueFrame } from '../../stream/frames.ts';
 import { promptCounts } from '../../usage/token-counts.ts';
 import { CarriedDetails } from '../carried-details.ts';
 import { sealMembers } from '../tool-calls.ts';
+import type { ChatRequest, ReasoningOption } from '../wire.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
   stop: 'stop',
@@ -59,9 +60,9 @@ class ChatWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    const { include_reasoning: shown, reasoning } = context.request;
-    this.#hidden = shown === false || objectOf(reasoning)['exclude'] === true;
-    this.#legacy = Array.isArray(context.request['functions']) && !Array.isArray(context.request['tools']);
+    const { functions, include_reasoning: shown, reasoning, tools }: ChatRequest = context.request;
+    this.#hidden = shown === false || objectOf<ReasoningOption>(reasoning).exclude === true;
+    this.#legacy = Array.isArray(functions) && !Array.isArray(tools);
   }
 
   push(part: StreamPart): Frame[] {
@@ -224,11 +225,12 @@ class ChatWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
+  const { response_format }: ChatRequest = context.request;
   const target = withLateCitations(new ChatWriter(context), {
     takes: ({ native, url }) => url !== null || native.format === 'openai-chat',
     inOpenText: false,
     joint: '\n\n',
-    structured: isStructured(context.request['response_format']),
+    structured: isStructured(response_format),
   });
   return withTextFallback(target, { format: 'openai-chat', images: 'any' });
 }

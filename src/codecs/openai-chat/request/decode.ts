@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
-import { countIn, isObject, type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { countIn, isObject, objectOf, textOf } from '../../json/values.ts';
 import {
   extraMembers,
   flagAt,
@@ -16,11 +16,22 @@ import {
   type OutputShape,
   type Reasoning,
 } from '../../model/conversation.ts';
+import type {
+  Called,
+  ChatRequest,
+  JsonSchemaFormat,
+  ReasoningOption,
+  ResponseFormat,
+  SearchOptions,
+  StreamOptions,
+  ThinkingOption,
+  UserLocation,
+} from '../wire.ts';
 import { readMessages } from './messages-decode.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set([
+const known: ReadonlySet<string> = new Set<keyof ChatRequest>([
   'model',
   'messages',
   'tools',
@@ -58,20 +69,20 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /** A chat request (OpenAI API reference, "Create chat completion") as a conversation. */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: ChatRequest): Conversation {
   refuseModalities(body);
   const stream = flagAt(body, 'stream') ?? false;
   const members = extraMembers(body, known);
   const search = objectAt(body, 'web_search_options');
   return {
-    ...emptyConversation(textOf(body['model'])),
+    ...emptyConversation(textOf(body.model)),
     ...readMessages(listAt(body, 'messages')),
     tools: [
       ...readTools(listAt(body, 'tools')),
       ...readTools(listAt(body, 'functions').map((called) => ({ type: 'function', function: called }))),
       ...(search === null ? [] : [searchTool(search)]),
     ],
-    toolChoice: readChoice(body['tool_choice'] ?? legacyChoice(body['function_call'])),
+    toolChoice: readChoice(body.tool_choice ?? legacyChoice(body.function_call)),
     // A function call of old has room for one.
     parallelToolCalls:
       flagAt(body, 'parallel_tool_calls') ?? (listAt(body, 'functions').length > 0 ? false : null),
@@ -95,28 +106,26 @@ export function decodeRequest(body: JsonObject): Conversation {
     store: flagAt(body, 'store'),
     stream,
     // A whole answer always reports it.
-    includeUsage: !stream || objectOf(objectAt(body, 'stream_options'))['include_usage'] === true,
+    includeUsage: !stream || objectOf<StreamOptions>(objectAt(body, 'stream_options')).include_usage === true,
     extras: members === null ? null : { format: 'openai-chat', members },
   };
 }
 
-function searchTool(options: JsonObject): Conversation['tools'][number] {
-  const location = objectOf(options['user_location']);
+function searchTool(options: SearchOptions): Conversation['tools'][number] {
+  const location = objectOf<UserLocation>(options.user_location);
   return {
     kind: 'web-search',
     maxUses: null,
     allowedDomains: null,
     blockedDomains: null,
     location:
-      Object.keys(location).length === 0
-        ? null
-        : { type: 'approximate', ...objectOf(location['approximate']) },
+      Object.keys(location).length === 0 ? null : { type: 'approximate', ...objectOf(location.approximate) },
     native: { format: 'openai-chat', value: options },
   };
 }
 
 /** Spoken answers cannot be translated (Q-20). */
-function refuseModalities(body: JsonObject): void {
+function refuseModalities(body: ChatRequest): void {
   if (listAt(body, 'modalities').every((one) => one === 'text')) return;
   throw new GatewayError(
     'not_translatable',
@@ -128,16 +137,15 @@ function refuseModalities(body: JsonObject): void {
 }
 
 /** The vendor's `reasoning_effort`; else what OpenRouter (`reasoning`) or DeepSeek, Kimi and GLM (`thinking`) have for it. */
-function readReasoning(body: JsonObject): Reasoning | null {
+function readReasoning(body: ChatRequest): Reasoning | null {
   const said = { budgetTokens: null, display: null };
   const effort = textAt(body, 'reasoning_effort');
   if (effort === 'none') return { mode: 'off', effort: null, ...said };
   if (effort !== null) return { mode: 'on', effort, ...said };
-  const { reasoning, thinking } = body;
-  if (isObject(reasoning)) {
-    const word = textOf(reasoning['effort']);
-    if (reasoning['enabled'] === false || word === 'none') return { mode: 'off', effort: null, ...said };
-    const { max_tokens: budget, exclude } = reasoning;
+  if (isObject(body.reasoning)) {
+    const { effort: level, enabled, exclude, max_tokens: budget }: ReasoningOption = body.reasoning;
+    const word = textOf(level);
+    if (enabled === false || word === 'none') return { mode: 'off', effort: null, ...said };
     return {
       mode: 'on',
       effort: word === '' ? null : word,
@@ -145,20 +153,21 @@ function readReasoning(body: JsonObject): Reasoning | null {
       display: exclude === true ? 'omitted' : null,
     };
   }
-  if (!isObject(thinking)) return null;
-  if (thinking['type'] === 'disabled') return { mode: 'off', effort: null, ...said };
-  const budget = thinking['budget_tokens'];
-  const mode = thinking['type'] === 'adaptive' ? 'adaptive' : 'on';
+  if (!isObject(body.thinking)) return null;
+  const thinking: ThinkingOption = body.thinking;
+  if (thinking.type === 'disabled') return { mode: 'off', effort: null, ...said };
+  const budget = thinking.budget_tokens;
+  const mode = thinking.type === 'adaptive' ? 'adaptive' : 'on';
   return { mode, effort: null, budgetTokens: countIn(budget), display: null };
 }
 
-function readOutput(format: JsonObject | null): OutputShape {
-  switch (format?.['type']) {
+function readOutput(format: ResponseFormat | null): OutputShape {
+  switch (format?.type) {
     case 'json_object':
       return { kind: 'json' };
     case 'json_schema': {
       const path = 'response_format.json_schema';
-      const said = objectAt(objectOf(format), 'json_schema', path) ?? {};
+      const said: JsonSchemaFormat = objectAt(format, 'json_schema', path) ?? {};
       return {
         kind: 'schema',
         name: textAt(said, 'name', `${path}.name`),
@@ -177,6 +186,6 @@ function readOutput(format: JsonObject | null): OutputShape {
 
 /** The choice of the time before tools: a word, or `{"name"}`. */
 function legacyChoice(choice: unknown): unknown {
-  const name = textOf(objectOf(choice)['name']);
+  const name = textOf(objectOf<Called>(choice).name);
   return name === '' ? choice : { type: 'function', function: { name } };
 }

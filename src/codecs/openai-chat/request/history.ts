@@ -11,6 +11,7 @@ import {
   withValue,
 } from '../../json/fields.ts';
 import { isObject, objectOf, parseObject, textOf } from '../../json/values.ts';
+import type { ExtraContent, GoogleExtra, ReasoningDetail } from '../wire.ts';
 
 export const history: HistoryCodec = {
   carried: { names: ['signature', 'data'], begins: ['mg1.', 'bWcxL'], strip: withoutDetails },
@@ -60,7 +61,7 @@ function withoutDetails(request: Buffer, { takes }: Pick<Stripping, 'takes'>): B
 }
 
 function sealIn(detail: Buffer): string {
-  const { data, signature } = parseObject(detail.toString('utf8')) ?? {};
+  const { data, signature }: ReasoningDetail = parseObject(detail.toString('utf8')) ?? {};
   return textOf(signature) || textOf(data);
 }
 
@@ -75,9 +76,9 @@ function withoutDetailsAndSeals(request: Buffer, stripping: Pick<Stripping, 'tak
 function withoutSeal(sealed: Buffer): Buffer {
   if (!sealed.includes('extra_content')) return sealed;
   return rewriteField(sealed, 'extra_content', (extra) => {
-    const google = objectOf(parseObject(extra.toString('utf8')))['google'];
+    const { google } = objectOf<ExtraContent>(parseObject(extra.toString('utf8')));
     if (!isObject(google)) return null;
-    if (google['thought_signature'] === NO_SIGNATURE) return extra;
+    if (objectOf<GoogleExtra>(google).thought_signature === NO_SIGNATURE) return extra;
     return Buffer.from(JSON.stringify({ google: { thought_signature: NO_SIGNATURE } }));
   });
 }

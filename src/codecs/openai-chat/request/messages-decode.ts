@@ -2,7 +2,7 @@ import { GatewayError } from '../../../lib/error.ts';
 import { participantText } from '../../adapt/in-text.ts';
 import { withoutErrorMark } from '../../adapt/result-mark.ts';
 import { sourceOfUrl } from '../../files/data-url.ts';
-import { isObject, type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { isObject, objectOf, textOf } from '../../json/values.ts';
 import { listAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type {
   FilePart,
@@ -20,6 +20,17 @@ import { carriedIn } from '../carried-details.ts';
 import { sealInDetails } from '../reasoning-details.ts';
 import { reasoningIn, thinkingText } from '../text.ts';
 import { callSeal, inputIn, kindOf } from '../tool-calls.ts';
+import type {
+  CacheControl,
+  Called,
+  ChatMessage,
+  ImageUrl,
+  InputAudio,
+  InputFile,
+  Markable,
+  MessagePart,
+  ToolCall,
+} from '../wire.ts';
 
 interface Read {
   system: TextPart[];
@@ -45,8 +56,8 @@ export function readMessages(messages: readonly unknown[]): Read {
   return result;
 }
 
-function readMessage({ messages, system }: Read, calls: Calls, message: JsonObject, path: string): void {
-  switch (message['role']) {
+function readMessage({ messages, system }: Read, calls: Calls, message: ChatMessage, path: string): void {
+  switch (message.role) {
     case 'system':
     case 'developer': {
       const texts = textsOnly(contentIn(message, path), path);
@@ -77,7 +88,7 @@ function readMessage({ messages, system }: Read, calls: Calls, message: JsonObje
 
 type Named = Pick<Message, 'name'>;
 
-function nameOf(message: JsonObject, path: string): Named {
+function nameOf(message: ChatMessage, path: string): Named {
   const name = textAt(message, 'name', `${path}.name`) ?? '';
   return name === '' ? {} : { name };
 }
@@ -97,12 +108,12 @@ function addUser(messages: Message[], parts: Part[], name: Named = {}): void {
   else messages.push({ role: 'user', parts, ...name });
 }
 
-function contentIn(message: JsonObject, path: string): ContentPart[] {
-  return marked(message, readContent(message['content'], `${path}.content`));
+function contentIn(message: ChatMessage, path: string): ContentPart[] {
+  return marked(message, readContent(message.content, `${path}.content`));
 }
 
 /** The parts of a message. A mark on the message itself, as OpenRouter and LiteLLM read it, is one on its last part. */
-function marked<T extends Part>(message: JsonObject, parts: T[]): T[] {
+function marked<T extends Part>(message: ChatMessage, parts: T[]): T[] {
   const { cache } = cacheOf(message);
   const last: Part | undefined = parts.at(-1);
   if (cache !== undefined && (last?.type === 'text' || last?.type === 'image' || last?.type === 'file'))
@@ -114,8 +125,8 @@ function readContent(content: unknown, path: string): ContentPart[] {
   return readContentList(content, path, readPart);
 }
 
-function readPart(part: JsonObject, path: string): ContentPart {
-  switch (part['type']) {
+function readPart(part: MessagePart, path: string): ContentPart {
+  switch (part.type) {
     case 'text':
     case 'input_text':
     case 'output_text':
@@ -127,8 +138,8 @@ function readPart(part: JsonObject, path: string): ContentPart {
     case 'file':
       return { ...filePart(objectAt(part, 'file', `${path}.file`) ?? {}, `${path}.file`), ...cacheOf(part) };
     case 'input_audio': {
-      const audio = objectAt(part, 'input_audio', `${path}.input_audio`) ?? {};
-      return { type: 'audio', format: textOf(audio['format']), base64: textOf(audio['data']) };
+      const audio: InputAudio = objectAt(part, 'input_audio', `${path}.input_audio`) ?? {};
+      return { type: 'audio', format: textOf(audio.format), base64: textOf(audio.data) };
     }
     default:
       throw wrong(`${path}.type`, '"text", "image_url", "file", "input_audio" or "refusal"');
@@ -137,30 +148,32 @@ function readPart(part: JsonObject, path: string): ContentPart {
 
 /** What the assistant said. Mistral has its thoughts among the texts ("Reasoning", `thinking` chunks). */
 function readAnswer(content: unknown, path: string): (ContentPart | ReasoningPart)[] {
-  const parts = readContentList<ContentPart | ReasoningPart>(content, path, (part, at) =>
-    part['type'] === 'thinking'
-      ? { type: 'reasoning', text: thinkingText(part['thinking']), summary: false, sealed: null }
+  const parts = readContentList<ContentPart | ReasoningPart>(content, path, (part: MessagePart, at) =>
+    part.type === 'thinking'
+      ? { type: 'reasoning', text: thinkingText(part.thinking), summary: false, sealed: null }
       : readPart(part, at),
   );
   return parts.filter((part) => part.type !== 'reasoning' || part.text !== '');
 }
 
 /** OpenAI's own mark, or Anthropic's, which several gateways let chat clients set. */
-export function cacheOf(part: JsonObject): Pick<TextPart, 'cache'> {
-  const control = part['cache_control'];
-  if (isObject(control)) return { cache: { ttl: control['ttl'] === '1h' ? 3600 : null } };
-  return isObject(part['prompt_cache_breakpoint']) ? { cache: { ttl: null } } : {};
+export function cacheOf(part: Markable): Pick<TextPart, 'cache'> {
+  const control = part.cache_control;
+  if (isObject(control))
+    return { cache: { ttl: objectOf<CacheControl>(control).ttl === '1h' ? 3600 : null } };
+  return isObject(part.prompt_cache_breakpoint) ? { cache: { ttl: null } } : {};
 }
 
-function imagePart(part: JsonObject, path: string): ImagePart {
-  const image = part['image_url'];
-  const url = typeof image === 'string' ? image : textAt(objectOf(image), 'url', `${path}.url`);
+function imagePart(part: Pick<MessagePart, 'image_url'>, path: string): ImagePart {
+  const image = part.image_url;
+  const said = objectOf<ImageUrl>(image);
+  const url = typeof image === 'string' ? image : textAt(said, 'url', `${path}.url`);
   if (url === null) throw wrong(`${path}.url`, 'a string');
-  const detail = textOf(objectOf(image)['detail']);
+  const detail = textOf(said.detail);
   return { type: 'image', source: sourceOfUrl(url), ...(detail === '' ? {} : { detail }) };
 }
 
-function filePart(file: JsonObject, path: string): FilePart {
+function filePart(file: InputFile, path: string): FilePart {
   const name = textAt(file, 'filename', `${path}.filename`);
   const data = textAt(file, 'file_data', `${path}.file_data`);
   const id = textAt(file, 'file_id', `${path}.file_id`);
@@ -177,8 +190,8 @@ function sourceOfFile(data: string): Source {
     : { kind: 'data', mediaType: 'application/pdf', base64: data };
 }
 
-function assistantParts(message: JsonObject, calls: Calls, path: string): Part[] {
-  if (isObject(message['audio']))
+function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[] {
+  if (isObject(message.audio))
     throw new GatewayError(
       'not_translatable',
       `"${path}.audio" refers to an answer that the model's provider does not keep: send its transcript instead`,
@@ -186,9 +199,9 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
     );
   const parts: Part[] = [];
   const called = listAt(message, 'tool_calls', `${path}.tool_calls`);
-  const seals = carriedIn(message, new Set(called.map((call) => textOf(objectOf(call)['id']))));
+  const seals = carriedIn(message, new Set(called.map((call) => textOf(objectOf<ToolCall>(call).id))));
   parts.push(...(seals.get(null) ?? ownReasoning(message)), ...sealBefore(message));
-  parts.push(...marked(message, readAnswer(message['content'], `${path}.content`)));
+  parts.push(...marked(message, readAnswer(message.content, `${path}.content`)));
   for (const [index, image] of listAt(message, 'images', `${path}.images`).entries())
     parts.push(imagePart(objectOf(image), `${path}.images[${index}].image_url`));
   const refusal = textAt(message, 'refusal', `${path}.refusal`) ?? '';
@@ -200,7 +213,7 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
     // Another call of the same id has none.
     seals.delete(part.id);
   }
-  const legacy = message['function_call'];
+  const legacy = message.function_call;
   if (isObject(legacy)) {
     // The place in the conversation makes the id: the same in every later request, and no other call has it.
     calls.legacy = `call_${path.replace(/\D/g, '')}`;
@@ -209,9 +222,9 @@ function assistantParts(message: JsonObject, calls: Calls, path: string): Part[]
   return parts;
 }
 
-function ownReasoning(message: JsonObject): ReasoningPart[] {
+function ownReasoning(message: ChatMessage): ReasoningPart[] {
   const text = reasoningIn(message);
-  const sealed = sealInDetails(message['reasoning_details']);
+  const sealed = sealInDetails(message.reasoning_details);
   return text === '' && sealed === null ? [] : [{ type: 'reasoning', text, summary: false, sealed }];
 }
 
@@ -223,16 +236,17 @@ function sealBefore(call: unknown): ReasoningPart[] {
 function callOf(call: unknown, path: string): ToolCallPart {
   if (!isObject(call)) throw wrong(path, 'an object');
   const kind = kindOf(call);
-  const said = objectOf(call[kind]);
+  const wire: ToolCall = call;
+  const said = objectOf<Called>(wire[kind]);
   const name = textAt(said, 'name', `${path}.${kind}.name`);
-  const id = textAt(call, 'id', `${path}.id`);
+  const id = textAt(wire, 'id', `${path}.id`);
   if (name === null) throw wrong(`${path}.${kind}.name`, 'a string');
   if (id === null) throw wrong(`${path}.id`, 'a string');
   return { type: 'tool-call', id, name, input: inputIn(call), kind };
 }
 
-function resultOf(message: JsonObject, calls: Calls, path: string): ToolResultPart {
-  const legacy = message['role'] === 'function' ? calls.legacy : null;
+function resultOf(message: ChatMessage, calls: Calls, path: string): ToolResultPart {
+  const legacy = message.role === 'function' ? calls.legacy : null;
   const callId = legacy ?? textAt(message, 'tool_call_id', `${path}.tool_call_id`);
   if (callId === null) throw wrong(`${path}.tool_call_id`, 'a string');
   const { isError, parts } = withoutErrorMark(contentIn(message, path));

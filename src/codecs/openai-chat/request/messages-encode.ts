@@ -17,6 +17,7 @@ import { runsOf, type ToolCallGroup } from '../../model/tool-call-groups.ts';
 import { cacheControl } from '../../prompt-cache/cache-control.ts';
 import { detailsIn } from '../reasoning-details.ts';
 import { sealMembers } from '../tool-calls.ts';
+import type { MessagePart } from '../wire.ts';
 import { contentOf } from './content-encode.ts';
 
 /** The conversation's messages as the format has them: instructions first, every result a message of its own. */
@@ -124,7 +125,7 @@ function markOf(part: { cache?: CacheMark | undefined }, { cacheMembers }: Diale
   return cacheMembers ? cacheControl(part) : {};
 }
 
-function userMessage(content: readonly JsonObject[], dialect: Dialect): JsonObject[] {
+function userMessage(content: readonly MessagePart[], dialect: Dialect): JsonObject[] {
   if (content.length === 0) return [];
   const isPlain = content.every(({ type }) => type === 'text');
   if (!isPlain || content.some((part) => 'cache_control' in part)) return [{ role: 'user', content }];
@@ -135,9 +136,9 @@ function userMessage(content: readonly JsonObject[], dialect: Dialect): JsonObje
 /** What a part says in a message of the user; of a result without its call that is the result itself. */
 function blocksOf(part: Part, dialect: Dialect): JsonObject[] {
   if (part.type === 'tool-result') return part.parts.flatMap(contentOf);
-  const content = contentOf(part);
+  const content: MessagePart[] = contentOf(part);
   if (part.type !== 'text' && part.type !== 'file') return content;
-  return content.map((one) => (one['type'] === 'text' ? { ...one, ...markOf(part, dialect) } : one));
+  return content.map((one) => (one.type === 'text' ? { ...one, ...markOf(part, dialect) } : one));
 }
 
 function contentOfResult(result: ToolResultPart | undefined, dialect: Dialect): string | JsonObject[] {

@@ -1,6 +1,15 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { flagAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type { Tool, ToolChoice } from '../../model/conversation.ts';
+import type {
+  AllowedTools,
+  Called,
+  CustomFormat,
+  Grammar,
+  ToolChoiceOption,
+  ToolDescription,
+  ToolOffer,
+} from '../wire.ts';
 import { cacheOf } from './messages-decode.ts';
 
 export function readTools(tools: readonly unknown[]): Tool[] {
@@ -9,44 +18,45 @@ export function readTools(tools: readonly unknown[]): Tool[] {
 
 function readTool(tool: unknown, path: string): Tool {
   if (!isObject(tool)) throw wrong(path, 'an object');
-  switch (tool['type'] ?? 'function') {
+  const offer: ToolOffer = tool;
+  switch (offer.type ?? 'function') {
     case 'function': {
       // Some clients send the flat form of the responses format.
-      const said = objectAt(tool, 'function', `${path}.function`) ?? tool;
+      const said: ToolDescription = objectAt(offer, 'function', `${path}.function`) ?? offer;
       const schema = objectAt(said, 'parameters', `${path}.function.parameters`);
       return {
         kind: 'function',
         ...named(said, `${path}.function`),
         schema,
         strict: flagAt(said, 'strict'),
-        ...cacheOf(tool),
+        ...cacheOf(offer),
       };
     }
     case 'custom': {
-      const said = objectAt(tool, 'custom', `${path}.custom`) ?? tool;
+      const said: ToolDescription = objectAt(offer, 'custom', `${path}.custom`) ?? offer;
       return {
         kind: 'custom',
         ...named(said, `${path}.custom`),
-        grammar: grammarOf(objectOf(said['format'])),
+        grammar: grammarOf(objectOf(said.format)),
       };
     }
     default: {
-      const name = textAt(tool, 'type', `${path}.type`) ?? '';
+      const name = textAt(offer, 'type', `${path}.type`) ?? '';
       return { kind: 'native', format: 'openai-chat', name, value: tool };
     }
   }
 }
 
-function named(said: JsonObject, path: string): { name: string; description: string | null } {
+function named(said: ToolDescription, path: string): { name: string; description: string | null } {
   const name = textAt(said, 'name', `${path}.name`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
   return { name, description: textAt(said, 'description', `${path}.description`) };
 }
 
-function grammarOf(format: JsonObject): { syntax: string; definition: string } | null {
-  if (format['type'] !== 'grammar') return null;
-  const grammar = objectOf(format['grammar']);
-  return { syntax: textOf(grammar['syntax']), definition: textOf(grammar['definition']) };
+function grammarOf(format: CustomFormat): { syntax: string; definition: string } | null {
+  if (format.type !== 'grammar') return null;
+  const grammar = objectOf<Grammar>(format.grammar);
+  return { syntax: textOf(grammar.syntax), definition: textOf(grammar.definition) };
 }
 
 /** `tool_choice`: a word, one tool, or the tools that are allowed. */
@@ -55,12 +65,13 @@ export function readChoice(choice: unknown): ToolChoice | null {
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
   if (choice === 'any') return { kind: 'required' };
   if (!isObject(choice)) throw wrong('tool_choice', '"auto", "none", "required" or an object');
-  if (choice['type'] === 'allowed_tools') {
-    const allowed = objectOf(choice['allowed_tools']);
-    const names = listOf(allowed['tools'])
+  const { allowed_tools, type }: ToolChoiceOption = choice;
+  if (type === 'allowed_tools') {
+    const allowed = objectOf<AllowedTools>(allowed_tools);
+    const names = listOf(allowed.tools)
       .map(nameIn)
       .filter((name) => name !== '');
-    return { kind: 'allowed', names, required: allowed['mode'] === 'required' };
+    return { kind: 'allowed', names, required: allowed.mode === 'required' };
   }
   const name = nameIn(choice);
   if (name === '') throw wrong('tool_choice', 'an object with the name of a tool');
@@ -68,6 +79,6 @@ export function readChoice(choice: unknown): ToolChoice | null {
 }
 
 function nameIn(tool: unknown): string {
-  const { custom, function: called, name } = objectOf(tool);
-  return textOf(objectOf(called)['name']) || textOf(objectOf(custom)['name']) || textOf(name);
+  const { custom, function: called, name } = objectOf<ToolChoiceOption>(tool);
+  return textOf(objectOf<Called>(called).name) || textOf(objectOf<Called>(custom).name) || textOf(name);
 }

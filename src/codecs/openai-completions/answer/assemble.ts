@@ -1,14 +1,16 @@
 import type { Frame } from '../../../lib/sse.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { growObject, overlay } from '../../json/merge.ts';
-import { isObject, type JsonObject, listOf, objectOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf } from '../../json/values.ts';
 import { finishedChunks } from '../../openai-shared/choice-stream.ts';
+import type { ChoiceChunk } from '../../openai-shared/wire.ts';
 import { DONE, encodeFrames, ValueFrame } from '../../stream/frames.ts';
+import type { CompletionsChoice } from '../wire.ts';
 
 /** A complete answer as a stream: per choice its text, then its finish; then usage and `[DONE]`. */
 export function framesOf(response: Record<string, unknown>): Frame[] {
-  const { choices, usage, ...base } = response;
-  const chunk = (choice: JsonObject) => new ValueFrame('', { ...base, choices: [choice] });
+  const { choices, usage, ...base }: ChoiceChunk = response;
+  const chunk = (choice: CompletionsChoice) => new ValueFrame('', { ...base, choices: [choice] });
   const frames: Frame[] = [];
   for (const [position, value] of listOf(choices).entries()) {
     const {
@@ -17,7 +19,7 @@ export function framesOf(response: Record<string, unknown>): Frame[] {
       logprobs = null,
       finish_reason = null,
       ...others
-    } = objectOf(value);
+    } = objectOf<CompletionsChoice>(value);
     // Without a text it is no answer of this format.
     if (typeof written !== 'string') continue;
     frames.push(chunk({ text: written, index, logprobs, finish_reason: null }));
@@ -38,12 +40,12 @@ const noFixedKeys: ReadonlySet<string> = new Set();
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const chunks = finishedChunks(frames);
   if (chunks === null) return null;
-  const answer: JsonObject = {};
-  const choices = new Map<number, JsonObject>();
+  const answer: ChoiceChunk = {};
+  const choices = new Map<number, CompletionsChoice>();
   for (const chunk of chunks) {
     const { choices: parts, usage, ...rest } = chunk;
     overlay(answer, rest);
-    if (isObject(usage)) answer['usage'] = usage;
+    if (isObject(usage)) answer.usage = usage;
     for (const part of listOf(parts)) addChoice(choices, objectOf(part));
   }
   if (choices.size === 0) return null;
@@ -51,7 +53,7 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   return { ...answer, choices: ordered.map(([index, choice]) => ({ ...choice, index })) };
 }
 
-function addChoice(choices: Map<number, JsonObject>, part: JsonObject): void {
+function addChoice(choices: Map<number, CompletionsChoice>, part: CompletionsChoice): void {
   const { index, text, logprobs, ...others } = part;
   const key = numberOf(index) ?? 0;
   const choice = choices.get(key) ?? { text: '', logprobs: null };

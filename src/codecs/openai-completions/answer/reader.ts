@@ -1,5 +1,5 @@
 import type { ReportedError } from '../../codec.ts';
-import { isObject, type JsonObject, table, textOf } from '../../json/values.ts';
+import { isObject, table, textOf } from '../../json/values.ts';
 import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
 import {
   type ChoiceAnswer,
@@ -7,8 +7,10 @@ import {
   endedWithError,
   firstChoice,
 } from '../../openai-shared/choice-reader.ts';
+import type { ChoiceChunk } from '../../openai-shared/wire.ts';
 import { promptUsage } from '../../usage/token-counts.ts';
 import type { Usage } from '../../wire-format.ts';
+import type { CompletionsChoice } from '../wire.ts';
 
 /** The vendor's finish reasons, and words that others have for them. */
 const reasons = table<EndReason>({
@@ -35,29 +37,29 @@ class CompletionAnswer implements ChoiceAnswer {
     return this.#usage !== null;
   }
 
-  late({ usage }: JsonObject): void {
+  late({ usage }: ChoiceChunk): void {
     if (isObject(usage)) this.#usage = promptUsage(usage) ?? this.#usage;
   }
 
-  chunk(chunk: JsonObject): StreamPart[] {
+  chunk(chunk: ChoiceChunk): StreamPart[] {
     this.late(chunk);
     const parts: StreamPart[] = [];
     if (!this.#begun) {
       this.#begun = true;
-      const [id, model] = [textOf(chunk['id']), textOf(chunk['model'])];
+      const [id, model] = [textOf(chunk.id), textOf(chunk.model)];
       parts.push({ type: 'message-start', id, model, usage: null });
     }
-    const choice = firstChoice(chunk);
+    const choice: CompletionsChoice | undefined = firstChoice(chunk);
     if (choice === undefined) return parts;
     // Some end with a choice that says nothing more; one that never says anything is no answer of this format.
-    this.answered ||= typeof choice['text'] === 'string';
-    const text = textOf(choice['text']);
+    this.answered ||= typeof choice.text === 'string';
+    const text = textOf(choice.text);
     if (text !== '') {
       if (!this.#open) parts.push({ type: 'text-start', block: 0 });
       this.#open = true;
       parts.push({ type: 'text-delta', block: 0, text });
     }
-    const reason = textOf(choice['finish_reason']);
+    const reason = textOf(choice.finish_reason);
     if (reason !== '') this.#reason = reason;
     return parts;
   }

@@ -1,11 +1,12 @@
 import { GatewayError } from '../../../lib/error.ts';
 import { numberOf } from '../../json/lossless.ts';
-import { type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { objectOf, textOf } from '../../json/values.ts';
 import { extraMembers, flagAt, numberAt, objectAt, textAt, textsAt, wrong } from '../../json/wire-check.ts';
 import { type Conversation, emptyConversation } from '../../model/conversation.ts';
+import type { CompletionsRequest, StreamOptions } from '../wire.ts';
 
 /** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set([
+const known: ReadonlySet<string> = new Set<keyof CompletionsRequest>([
   'model',
   'prompt',
   'suffix',
@@ -29,13 +30,13 @@ const known: ReadonlySet<string> = new Set([
 const DEFAULT_MAX_TOKENS = 16;
 
 /** A completions request (OpenAI API reference, "Create completion") as a conversation of one message. */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: CompletionsRequest): Conversation {
   refuseFormatsOwn(body);
   const stream = flagAt(body, 'stream') ?? false;
   const members = extraMembers(body, known);
   return {
-    ...emptyConversation(textOf(body['model'])),
-    messages: [{ role: 'user', parts: [{ type: 'text', text: promptOf(body['prompt']) }] }],
+    ...emptyConversation(textOf(body.model)),
+    messages: [{ role: 'user', parts: [{ type: 'text', text: promptOf(body.prompt) }] }],
     maxOutputTokens: numberAt(body, 'max_tokens') ?? DEFAULT_MAX_TOKENS,
     temperature: numberAt(body, 'temperature'),
     topP: numberAt(body, 'top_p'),
@@ -48,7 +49,7 @@ export function decodeRequest(body: JsonObject): Conversation {
     userId: textAt(body, 'user'),
     stream,
     // A whole answer always reports it.
-    includeUsage: !stream || objectOf(objectAt(body, 'stream_options'))['include_usage'] === true,
+    includeUsage: !stream || objectOf<StreamOptions>(objectAt(body, 'stream_options')).include_usage === true,
     extras: members === null ? null : { format: 'openai-completions', members },
   };
 }
@@ -66,7 +67,7 @@ function promptOf(prompt: unknown): string {
 }
 
 /** What the format alone can ask for, and an answer without which would be another. */
-function refuseFormatsOwn(body: JsonObject): void {
+function refuseFormatsOwn(body: CompletionsRequest): void {
   if ((textAt(body, 'suffix') ?? '') !== '') throw refusal('suffix', 'Text to be filled in before a suffix');
   if (flagAt(body, 'echo') === true) throw refusal('echo', 'An answer that repeats its prompt');
   if ((numberAt(body, 'best_of') ?? 1) > 1) throw refusal('best_of', 'The best of several answers');
