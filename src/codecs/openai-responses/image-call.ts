@@ -1,12 +1,13 @@
-import { type JsonObject, textOf } from '../json/values.ts';
+import { textOf } from '../json/values.ts';
 import type { ImageSource } from '../model/stream-part.ts';
+import type { ResponsesItem } from './wire.ts';
 
 /** A picture that the vendor's own tool made (API reference, "Image generation call"). */
 export const IMAGE_CALL = 'image_generation_call';
 
 /** The picture in such an item; null for any other, and while there is none. */
-export function imageIn(item: JsonObject): Extract<ImageSource, { kind: 'data' }> | null {
-  const base64 = textOf(item['result']);
-  if (item['type'] !== IMAGE_CALL || base64 === '') return null;
-  return { kind: 'data', mediaType: `image/${textOf(item['output_format']) || 'png'}`, base64 };
+export function imageIn(item: ResponsesItem): Extract<ImageSource, { kind: 'data' }> | null {
+  const base64 = textOf(item.result);
+  if (item.type !== IMAGE_CALL || base64 === '') return null;
+  return { kind: 'data', mediaType: `image/${textOf(item.output_format) || 'png'}`, base64 };
 }

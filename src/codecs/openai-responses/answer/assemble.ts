@@ -3,6 +3,7 @@ import { numberOf } from '../../json/lossless.ts';
 import { addTo, ownObject } from '../../json/merge.ts';
 import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
 import { objectIn } from '../../stream/frames.ts';
+import type { ResponsesAnswer, ResponsesEvent, ResponsesItem } from '../wire.ts';
 
 /**
  * A complete stream as the response it stands for: that of the terminal event. Some upstreams leave its output
@@ -10,38 +11,37 @@ import { objectIn } from '../../stream/frames.ts';
  */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
   const items = new Map<number, ItemSoFar>();
-  let response: JsonObject | null = null;
+  let response: ResponsesAnswer | null = null;
   for (const frame of frames) {
-    const event = objectIn(frame);
+    const event: ResponsesEvent | null = objectIn(frame);
     if (event === null || response !== null) continue;
-    const type = textOf(event['type']) || frame.event;
+    const type = textOf(event.type) || frame.event;
     if (type === 'error' || type === 'response.failed') return null;
-    if (type === 'response.completed' || type === 'response.incomplete')
-      response = objectOf(event['response']);
+    if (type === 'response.completed' || type === 'response.incomplete') response = objectOf(event.response);
     else addItemEvent(items, type, event);
   }
   if (response === null) return null;
-  if (listOf(response['output']).length > 0 || items.size === 0) return response;
+  if (listOf(response.output).length > 0 || items.size === 0) return response;
   return { ...response, output: inOrder(items).map(finished) };
 }
 
 /** An item that still grows: its parts by the numbers that the stream gives them. */
 interface ItemSoFar {
-  members: JsonObject;
+  members: ResponsesItem & JsonObject;
   content: Map<number, JsonObject>;
   summary: Map<number, JsonObject>;
 }
 
-function begun(item: JsonObject): ItemSoFar {
+function begun(item: ResponsesItem): ItemSoFar {
   const parts = (list: unknown) =>
     new Map(listOf(list).map((part, index) => [index, ownObject(objectOf(part))]));
-  return { members: { ...item }, content: parts(item['content']), summary: parts(item['summary']) };
+  return { members: { ...item }, content: parts(item.content), summary: parts(item.summary) };
 }
 
-function finished({ members, content, summary }: ItemSoFar): JsonObject {
+function finished({ members, content, summary }: ItemSoFar): ResponsesItem {
   const item = { ...members };
-  if (content.size > 0) item['content'] = inOrder(content);
-  if (summary.size > 0) item['summary'] = inOrder(summary);
+  if (content.size > 0) item.content = inOrder(content);
+  if (summary.size > 0) item.summary = inOrder(summary);
   return item;
 }
 
@@ -50,10 +50,10 @@ function inOrder<T>(numbered: ReadonlyMap<number, T>): T[] {
   return [...numbered].sort(([a], [b]) => a - b).map(([, value]) => value);
 }
 
-function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: JsonObject): void {
-  const index = numberOf(event['output_index']) ?? Math.max(0, items.size - 1);
+function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: ResponsesEvent): void {
+  const index = numberOf(event.output_index) ?? Math.max(0, items.size - 1);
   if (type === 'response.output_item.added' || type === 'response.output_item.done') {
-    if (isObject(event['item'])) items.set(index, begun(event['item']));
+    if (isObject(event.item)) items.set(index, begun(event.item));
     return;
   }
   const item = items.get(index);
@@ -62,15 +62,18 @@ function addItemEvent(items: Map<number, ItemSoFar>, type: string, event: JsonOb
   const member = callMembers[kind];
   if (member !== undefined) growMember(item.members, member, event);
   else if (kind.startsWith('reasoning_summary_'))
-    growPart(item.summary, numberOf(event['summary_index']), event, 'summary_text');
+    growPart(item.summary, numberOf(event.summary_index), event, 'summary_text');
   else if (kind.startsWith('content_part.'))
-    growPart(item.content, numberOf(event['content_index']), event, 'output_text');
+    growPart(item.content, numberOf(event.content_index), event, 'output_text');
   else if (/^(?:output_text|refusal|reasoning_text)\./.test(kind))
-    growPart(item.content, numberOf(event['content_index']), event, kind.split('.', 1)[0]);
+    growPart(item.content, numberOf(event.content_index), event, kind.split('.', 1)[0]);
 }
 
+/** What an event may bring of a text. */
+type EventText = 'arguments' | 'input' | 'code' | 'text' | 'refusal';
+
 /** Events that bring a member of an item: in pieces as `delta`, or whole under its own name. */
-const callMembers: Readonly<Record<string, string>> = table({
+const callMembers = table<EventText>({
   'function_call_arguments.delta': 'arguments',
   'function_call_arguments.done': 'arguments',
   'custom_tool_call_input.delta': 'input',
@@ -81,8 +84,8 @@ const callMembers: Readonly<Record<string, string>> = table({
   'code_interpreter_call_code.done': 'code',
 });
 
-function growMember(target: JsonObject, member: string, event: JsonObject): void {
-  if (typeof event['delta'] === 'string') target[member] = textOf(target[member]) + event['delta'];
+function growMember(target: JsonObject, member: EventText, event: ResponsesEvent): void {
+  if (typeof event.delta === 'string') target[member] = textOf(target[member]) + event.delta;
   else if (event[member] !== undefined) target[member] = event[member];
 }
 
@@ -90,12 +93,12 @@ function growMember(target: JsonObject, member: string, event: JsonObject): void
 function growPart(
   parts: Map<number, JsonObject>,
   index: number | null,
-  event: JsonObject,
+  event: ResponsesEvent,
   type: string | undefined,
 ): void {
   const part = parts.get(index ?? 0) ?? { type };
-  parts.set(index ?? 0, isObject(event['part']) ? ownObject(event['part']) : part);
-  if (isObject(event['part'])) return;
-  if ('annotation' in event) addTo(part, 'annotations', event['annotation']);
+  parts.set(index ?? 0, isObject(event.part) ? ownObject(event.part) : part);
+  if (isObject(event.part)) return;
+  if ('annotation' in event) addTo(part, 'annotations', event.annotation);
   else growMember(part, type === 'refusal' ? 'refusal' : 'text', event);
 }

@@ -1,6 +1,7 @@
 import type { Frame } from '../../../lib/sse.ts';
-import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
+import { type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
 import { encodeFrames, ValueFrame } from '../../stream/frames.ts';
+import type { ItemPart, ResponsesAnswer, ResponsesItem } from '../wire.ts';
 
 type Event = JsonObject & { type: string };
 
@@ -15,21 +16,21 @@ const terminalEvents: Readonly<Record<string, string>> = table({
 });
 
 /** A complete response as a stream: created, in progress, every item from added to done, and the terminal event. */
-export function framesOf(response: Record<string, unknown>): Frame[] {
-  const opening = {
+export function framesOf(response: ResponsesAnswer): Frame[] {
+  const opening: ResponsesAnswer = {
     ...response,
     ...unfinished,
     ...('completed_at' in response ? { completed_at: null } : {}),
   };
-  delete (opening as JsonObject)['output_text'];
+  delete opening.output_text;
   const events: Event[] = [
     { type: 'response.created', response: opening },
     { type: 'response.in_progress', response: opening },
   ];
-  for (const [index, item] of listOf(response['output']).entries()) {
+  for (const [index, item] of listOf(response.output).entries()) {
     events.push(...itemEvents(objectOf(item), index));
   }
-  events.push({ type: terminalEvents[textOf(response['status'])] ?? 'response.completed', response });
+  events.push({ type: terminalEvents[textOf(response.status)] ?? 'response.completed', response });
   return events.map(
     ({ type, ...rest }, sequence_number) => new ValueFrame(type, { type, sequence_number, ...rest }),
   );
@@ -39,37 +40,37 @@ export function encodeFramesOf(response: Record<string, unknown>): string {
   return encodeFrames(framesOf(response));
 }
 
-function itemEvents(item: JsonObject, output_index: number): Event[] {
+function itemEvents(item: ResponsesItem, output_index: number): Event[] {
   const place = {
-    item_id: typeof item['id'] === 'string' ? item['id'] : `item_${output_index}`,
+    item_id: typeof item.id === 'string' ? item.id : `item_${output_index}`,
     output_index,
   };
   const added = { ...item };
   const inner: Event[] = [];
-  if (item['type'] === 'message' && Array.isArray(item['content'])) {
-    added['content'] = [];
-    inner.push(...listOf(item['content']).flatMap((part, index) => partEvents(objectOf(part), place, index)));
-  } else if (item['type'] === 'reasoning') {
+  if (item.type === 'message' && Array.isArray(item.content)) {
+    added.content = [];
+    inner.push(...listOf(item.content).flatMap((part, index) => partEvents(objectOf(part), place, index)));
+  } else if (item.type === 'reasoning') {
     inner.push(...reasoningEvents(item, added, place));
-  } else if (item['type'] === 'function_call' && typeof item['arguments'] === 'string') {
-    added['arguments'] = '';
+  } else if (item.type === 'function_call' && typeof item.arguments === 'string') {
+    added.arguments = '';
     inner.push(
-      { type: 'response.function_call_arguments.delta', ...place, delta: item['arguments'] },
+      { type: 'response.function_call_arguments.delta', ...place, delta: item.arguments },
       {
         type: 'response.function_call_arguments.done',
         ...place,
-        name: item['name'],
-        arguments: item['arguments'],
+        name: item.name,
+        arguments: item.arguments,
       },
     );
-  } else if (item['type'] === 'custom_tool_call' && typeof item['input'] === 'string') {
-    added['input'] = '';
+  } else if (item.type === 'custom_tool_call' && typeof item.input === 'string') {
+    added.input = '';
     inner.push(
-      { type: 'response.custom_tool_call_input.delta', ...place, delta: item['input'] },
-      { type: 'response.custom_tool_call_input.done', ...place, input: item['input'] },
+      { type: 'response.custom_tool_call_input.delta', ...place, delta: item.input },
+      { type: 'response.custom_tool_call_input.done', ...place, input: item.input },
     );
   }
-  if (typeof item['status'] === 'string' && inner.length > 0) added['status'] = 'in_progress';
+  if (typeof item.status === 'string' && inner.length > 0) added.status = 'in_progress';
   return [
     { type: 'response.output_item.added', output_index, item: added },
     ...inner,
@@ -83,19 +84,19 @@ interface Place {
 }
 
 /** Parts of a kind without deltas are carried whole in their two brackets. */
-function partEvents(part: JsonObject, item: Place, content_index: number): Event[] {
+function partEvents(part: ItemPart, item: Place, content_index: number): Event[] {
   const place = { ...item, content_index };
   const added = { ...part };
   const inner: Event[] = [];
-  if (part['type'] === 'output_text' && typeof part['text'] === 'string') {
-    added['text'] = '';
-    const annotations = listOf(part['annotations']);
-    if (annotations.length > 0) added['annotations'] = [];
+  if (part.type === 'output_text' && typeof part.text === 'string') {
+    added.text = '';
+    const annotations = listOf(part.annotations);
+    if (annotations.length > 0) added.annotations = [];
     inner.push({
       type: 'response.output_text.delta',
       ...place,
-      delta: part['text'],
-      logprobs: listOf(part['logprobs']),
+      delta: part.text,
+      logprobs: listOf(part.logprobs),
     });
     for (const [annotation_index, annotation] of annotations.entries()) {
       inner.push({ type: 'response.output_text.annotation.added', ...place, annotation_index, annotation });
@@ -103,20 +104,20 @@ function partEvents(part: JsonObject, item: Place, content_index: number): Event
     inner.push({
       type: 'response.output_text.done',
       ...place,
-      text: part['text'],
-      logprobs: listOf(part['logprobs']),
+      text: part.text,
+      logprobs: listOf(part.logprobs),
     });
-  } else if (part['type'] === 'refusal' && typeof part['refusal'] === 'string') {
-    added['refusal'] = '';
+  } else if (part.type === 'refusal' && typeof part.refusal === 'string') {
+    added.refusal = '';
     inner.push(
-      { type: 'response.refusal.delta', ...place, delta: part['refusal'] },
-      { type: 'response.refusal.done', ...place, refusal: part['refusal'] },
+      { type: 'response.refusal.delta', ...place, delta: part.refusal },
+      { type: 'response.refusal.done', ...place, refusal: part.refusal },
     );
-  } else if (part['type'] === 'reasoning_text' && typeof part['text'] === 'string') {
-    added['text'] = '';
+  } else if (part.type === 'reasoning_text' && typeof part.text === 'string') {
+    added.text = '';
     inner.push(
-      { type: 'response.reasoning_text.delta', ...place, delta: part['text'] },
-      { type: 'response.reasoning_text.done', ...place, text: part['text'] },
+      { type: 'response.reasoning_text.delta', ...place, delta: part.text },
+      { type: 'response.reasoning_text.done', ...place, text: part.text },
     );
   }
   return [
@@ -127,24 +128,23 @@ function partEvents(part: JsonObject, item: Place, content_index: number): Event
 }
 
 /** Empties the streamed lists of `added` and gives the events that fill them again. */
-function reasoningEvents(item: JsonObject, added: JsonObject, place: Place): Event[] {
+function reasoningEvents(item: ResponsesItem, added: ResponsesItem, place: Place): Event[] {
   const events: Event[] = [];
-  if (Array.isArray(item['summary'])) {
-    added['summary'] = [];
-    events.push(...listOf(item['summary']).flatMap((part, index) => summaryEvents(part, place, index)));
+  if (Array.isArray(item.summary)) {
+    added.summary = [];
+    events.push(...listOf(item.summary).flatMap((part, index) => summaryEvents(part, place, index)));
   }
-  if (Array.isArray(item['content'])) {
-    added['content'] = [];
-    events.push(
-      ...listOf(item['content']).flatMap((part, index) => partEvents(objectOf(part), place, index)),
-    );
+  if (Array.isArray(item.content)) {
+    added.content = [];
+    events.push(...listOf(item.content).flatMap((part, index) => partEvents(objectOf(part), place, index)));
   }
   return events;
 }
 
 function summaryEvents(part: unknown, item: Place, summary_index: number): Event[] {
   const place = { ...item, summary_index };
-  const text = isObject(part) ? textOf(part['text']) : '';
+  const { text: said }: ItemPart = objectOf(part);
+  const text = textOf(said);
   return [
     { type: 'response.reasoning_summary_part.added', ...place, part: { ...objectOf(part), text: '' } },
     { type: 'response.reasoning_summary_text.delta', ...place, delta: text },

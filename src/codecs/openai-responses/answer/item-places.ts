@@ -1,5 +1,6 @@
 import { numberOf } from '../../json/lossless.ts';
-import { type JsonObject, textOf } from '../../json/values.ts';
+import { textOf } from '../../json/values.ts';
+import type { ResponsesEvent, ResponsesItem } from '../wire.ts';
 
 /** Places of items that have no index of their own; no answer has so many items. */
 const FIRST_OWN_PLACE = 1_000_000;
@@ -22,8 +23,8 @@ export class ItemPlaces {
   #next = FIRST_OWN_PLACE;
 
   /** The event `output_item.added` with the place of its item as `output_index`. */
-  announced(event: JsonObject, item: JsonObject): JsonObject {
-    const index = numberOf(event['output_index']);
+  announced(event: ResponsesEvent, item: ResponsesItem): ResponsesEvent {
+    const index = numberOf(event.output_index);
     const place = index === null || this.#announced.has(index) ? this.#ownPlace() : index;
     this.#announced.add(place);
     this.#note(place, index, item);
@@ -31,18 +32,18 @@ export class ItemPlaces {
   }
 
   /** Any other event between, likewise. */
-  about(event: JsonObject): JsonObject {
-    const index = numberOf(event['output_index']);
+  about(event: ResponsesEvent): ResponsesEvent {
+    const index = numberOf(event.output_index);
     if (this.#isOrderly && index !== null) return event;
-    const known = this.#byId.get(textOf(event['item_id']));
+    const known = this.#byId.get(textOf(event.item_id));
     const placed = index === null ? this.#latest : this.#byIndex.get(index);
     return at(event, known ?? placed ?? index ?? 0);
   }
 
   /** The event `output_item.done`, likewise; null where the end of this item was told before. */
-  finished(event: JsonObject, item: JsonObject): JsonObject | null {
-    const told = this.about({ ...event, item_id: item['id'] });
-    const place = numberOf(told['output_index']) ?? 0;
+  finished(event: ResponsesEvent, item: ResponsesItem): ResponsesEvent | null {
+    const told = this.about({ ...event, item_id: item.id });
+    const place = numberOf(told.output_index) ?? 0;
     if (!this.#finished.has(place)) return this.#end(told, place, item);
     const name = nameOf(item);
     if (name === '' || this.#byName.get(name) === place) return null;
@@ -50,19 +51,19 @@ export class ItemPlaces {
   }
 
   /** The item at `index` of the whole answer at the end; null where its end was told before. */
-  listed(index: number, item: JsonObject): JsonObject | null {
+  listed(index: number, item: ResponsesItem): ResponsesEvent | null {
     const place = this.#isOrderly ? index : (this.#byName.get(nameOf(item)) ?? this.#unnamed(item));
     return place === null || this.#finished.has(place) ? null : this.#end({}, place, item);
   }
 
   /** A call that was not told. What else is not known by its name was told under another one. */
-  #unnamed(item: JsonObject): number | null {
-    return textOf(item['call_id']) === '' ? null : this.#ownPlace();
+  #unnamed(item: ResponsesItem): number | null {
+    return textOf(item.call_id) === '' ? null : this.#ownPlace();
   }
 
-  #end(event: JsonObject, place: number, item: JsonObject): JsonObject {
+  #end(event: ResponsesEvent, place: number, item: ResponsesItem): ResponsesEvent {
     this.#finished.add(place);
-    this.#note(place, numberOf(event['output_index']), item);
+    this.#note(place, numberOf(event.output_index), item);
     return at(event, place);
   }
 
@@ -72,9 +73,9 @@ export class ItemPlaces {
     return this.#next - 1;
   }
 
-  #note(place: number, index: number | null, item: JsonObject): void {
+  #note(place: number, index: number | null, item: ResponsesItem): void {
     if (index !== null) this.#byIndex.set(index, place);
-    const id = textOf(item['id']);
+    const id = textOf(item.id);
     if (id !== '') this.#byId.set(id, place);
     const name = nameOf(item);
     if (name !== '') this.#byName.set(name, place);
@@ -82,11 +83,11 @@ export class ItemPlaces {
   }
 }
 
-function at(event: JsonObject, place: number): JsonObject {
-  return event['output_index'] === place ? event : { ...event, output_index: place };
+function at(event: ResponsesEvent, place: number): ResponsesEvent {
+  return event.output_index === place ? event : { ...event, output_index: place };
 }
 
 /** What names an item: a call has an id that does not change. */
-function nameOf(item: JsonObject): string {
-  return textOf(item['call_id']) || textOf(item['id']);
+function nameOf(item: ResponsesItem): string {
+  return textOf(item.call_id) || textOf(item.id);
 }

@@ -1,12 +1,20 @@
 import type { Frame } from '../../../lib/sse.ts';
 import { numberOf } from '../../json/lossless.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf, textOf, textOrNull } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
 import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
 import { servedTier } from '../../model/tier.ts';
 import { objectIn } from '../../stream/frames.ts';
 import { imageIn } from '../image-call.ts';
 import { SEARCH_CALL, searchOf } from '../search.ts';
+import type {
+  Annotation,
+  IncompleteDetails,
+  ItemPart,
+  ResponsesAnswer,
+  ResponsesEvent,
+  ResponsesItem,
+} from '../wire.ts';
 import { readEventError, typeOfEvent } from './error.ts';
 import { ItemPlaces } from './item-places.ts';
 import { responseUsage } from './usage.ts';
@@ -46,13 +54,11 @@ class ResponsesReader implements PartReader {
   #ended = false;
   #calls = 0;
 
-  #begin(response: JsonObject): StreamPart[] {
+  #begin(response: ResponsesAnswer): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
     // The tier that it names here is the one that was asked for.
-    return [
-      { type: 'message-start', id: textOf(response['id']), model: textOf(response['model']), usage: null },
-    ];
+    return [{ type: 'message-start', id: textOf(response.id), model: textOf(response.model), usage: null }];
   }
 
   #itemAt(index: number): OpenItem {
@@ -71,7 +77,7 @@ class ResponsesReader implements PartReader {
     return block;
   }
 
-  #text(event: JsonObject, kind: 'text' | 'refusal', words: string, isDelta: boolean): StreamPart[] {
+  #text(event: ResponsesEvent, kind: 'text' | 'refusal', words: string, isDelta: boolean): StreamPart[] {
     const item = this.#itemAt(indexOf(event));
     const at = placeOf(event);
     const existing = item.blocks.get(at);
@@ -88,7 +94,7 @@ class ResponsesReader implements PartReader {
     return parts;
   }
 
-  #reasoning(event: JsonObject, source: string, words: string, isDelta: boolean): StreamPart[] {
+  #reasoning(event: ResponsesEvent, source: string, words: string, isDelta: boolean): StreamPart[] {
     const item = this.#itemAt(indexOf(event));
     const existing = item.blocks.get(WHOLE);
     if (existing !== undefined && (!existing.open || existing.source !== source)) return [];
@@ -104,16 +110,16 @@ class ResponsesReader implements PartReader {
   }
 
   /** A later part of a summary is a paragraph of its own. */
-  #summaryPart(event: JsonObject): StreamPart[] {
+  #summaryPart(event: ResponsesEvent): StreamPart[] {
     const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
     if (block === undefined || !block.open || !block.grown || block.source !== 'summary') return [];
     return [{ type: 'reasoning-delta', block: block.block, text: '\n\n' }];
   }
 
-  #call(event: JsonObject, item: JsonObject): StreamPart[] {
+  #call(event: ResponsesEvent, item: ResponsesItem): StreamPart[] {
     const slot = this.#itemAt(indexOf(event));
     if (slot.blocks.has(WHOLE)) return [];
-    const name = textOf(item['name']);
+    const name = textOf(item.name);
     if (name === '') this.#fault ??= 'The upstream called a tool without naming it';
     this.#orphans.delete(indexOf(event));
     const { block } = this.#openBlock(slot, WHOLE, 'tool-call');
@@ -122,15 +128,15 @@ class ResponsesReader implements PartReader {
       {
         type: 'tool-call-start',
         block,
-        id: textOf(item['call_id']) || textOf(item['id']) || `call_${this.#calls}`,
+        id: textOf(item.call_id) || textOf(item.id) || `call_${this.#calls}`,
         name,
-        kind: item['type'] === 'custom_tool_call' ? 'custom' : 'function',
-        ...(typeof item['namespace'] === 'string' ? { namespace: item['namespace'] } : {}),
+        kind: item.type === 'custom_tool_call' ? 'custom' : 'function',
+        ...(typeof item.namespace === 'string' ? { namespace: item.namespace } : {}),
       },
     ];
   }
 
-  #input(event: JsonObject, words: string, isDelta: boolean): StreamPart[] {
+  #input(event: ResponsesEvent, words: string, isDelta: boolean): StreamPart[] {
     const block = this.#items.get(indexOf(event))?.blocks.get(WHOLE);
     if (block === undefined && words !== '') this.#orphans.add(indexOf(event));
     if (block?.kind !== 'tool-call' || !block.open || words === '' || (!isDelta && block.grown)) return [];
@@ -138,21 +144,21 @@ class ResponsesReader implements PartReader {
     return [{ type: 'tool-call-delta', block: block.block, text: words }];
   }
 
-  #closed(block: OpenBlock, item: JsonObject): StreamPart[] {
+  #closed(block: OpenBlock, item: ResponsesItem): StreamPart[] {
     if (!block.open) return [];
     block.open = false;
     switch (block.kind) {
       case 'reasoning':
         return [{ type: 'reasoning-end', block: block.block, sealed: sealOf(item) }];
       case 'tool-call':
-        return [{ type: 'tool-call-end', block: block.block, complete: item['status'] !== 'incomplete' }];
+        return [{ type: 'tool-call-end', block: block.block, complete: item.status !== 'incomplete' }];
       default:
         return [{ type: `${block.kind}-end`, block: block.block }];
     }
   }
 
   /** @param event null where the end of the item was told before */
-  #itemDone(event: JsonObject | null, item: JsonObject): StreamPart[] {
+  #itemDone(event: ResponsesEvent | null, item: ResponsesItem): StreamPart[] {
     if (event === null) return [];
     this.#anyDone = true;
     const parts = this.#wholeItem(event, item);
@@ -162,17 +168,17 @@ class ResponsesReader implements PartReader {
   }
 
   /** What the finished item says and its events did not. */
-  #wholeItem(event: JsonObject, item: JsonObject): StreamPart[] {
-    switch (item['type']) {
+  #wholeItem(event: ResponsesEvent, item: ResponsesItem): StreamPart[] {
+    switch (item.type) {
       case 'message':
-        return listOf(item['content']).flatMap((value, content_index) => {
-          const part = objectOf(value);
-          const refusal = part['type'] === 'refusal';
-          const words = textOf(refusal ? part['refusal'] : part['text']);
+        return listOf(item.content).flatMap((value, content_index) => {
+          const part = objectOf<ItemPart>(value);
+          const refusal = part.type === 'refusal';
+          const words = textOf(refusal ? part.refusal : part.text);
           const at = { ...event, content_index };
           return [
             ...this.#text(at, refusal ? 'refusal' : 'text', words, false),
-            ...this.#untold(at, listOf(part['annotations'])),
+            ...this.#untold(at, listOf(part.annotations)),
           ];
         });
       case 'reasoning':
@@ -183,7 +189,7 @@ class ResponsesReader implements PartReader {
       default: {
         const block = this.#next;
         this.#next += 1;
-        const name = textOf(item['type']);
+        const name = textOf(item.type);
         if (name === SEARCH_CALL) return [{ type: 'search', block, search: searchOf(item) }];
         const source = imageIn(item);
         if (source !== null) return [{ type: 'image', block, source }];
@@ -192,10 +198,10 @@ class ResponsesReader implements PartReader {
     }
   }
 
-  #wholeReasoning(event: JsonObject, item: JsonObject): StreamPart[] {
-    const words = (list: unknown) => listOf(list).map((part) => textOf(objectOf(part)['text']));
-    const content = words(item['content']).join('');
-    const summary = words(item['summary']).join('\n\n');
+  #wholeReasoning(event: ResponsesEvent, item: ResponsesItem): StreamPart[] {
+    const words = (list: unknown) => listOf(list).map((part) => textOf(objectOf<ItemPart>(part).text));
+    const content = words(item.content).join('');
+    const summary = words(item.summary).join('\n\n');
     if (content === '' && summary === '' && sealOf(item) === null) return [];
     return content === ''
       ? this.#reasoning(
@@ -207,15 +213,15 @@ class ResponsesReader implements PartReader {
       : this.#reasoning(event, 'content', content, false);
   }
 
-  #finish(response: JsonObject): StreamPart[] {
-    if (!Array.isArray(response['output']) && this.#items.size === 0 && !this.#anyDone) {
+  #finish(response: ResponsesAnswer): StreamPart[] {
+    if (!Array.isArray(response.output) && this.#items.size === 0 && !this.#anyDone) {
       this.#ended = true;
       return [
         { type: 'error', error: { status: 502, message: 'The upstream sent a response without output' } },
       ];
     }
     const parts = this.#begin(response);
-    for (const [output_index, item] of listOf(response['output']).entries()) {
+    for (const [output_index, item] of listOf(response.output).entries()) {
       const whole = objectOf(item);
       parts.push(...this.#itemDone(this.#places.listed(output_index, whole), whole));
     }
@@ -228,13 +234,15 @@ class ResponsesReader implements PartReader {
     // An item whose end was not told is as whole as its response.
     for (const item of this.#items.values())
       for (const block of item.blocks.values())
-        parts.push(...this.#closed(block, { status: response['status'] }));
+        parts.push(...this.#closed(block, { status: response.status }));
     this.#ended = true;
-    const searches = listOf(response['output']).filter((item) => objectOf(item)['type'] === SEARCH_CALL);
-    const usage = isObject(response['usage']) ? responseUsage(response['usage'], searches.length) : null;
+    const searches = listOf(response.output).filter(
+      (item) => objectOf<ResponsesItem>(item).type === SEARCH_CALL,
+    );
+    const usage = isObject(response.usage) ? responseUsage(response.usage, searches.length) : null;
     const reason = reasonOf(response, this.#calls > 0);
     const end = { reason, rawFinishReason: rawReasonOf(response), stopSequence: null, usage };
-    return [...parts, { type: 'message-end', ...end, ...servedTier(response['service_tier']) }];
+    return [...parts, { type: 'message-end', ...end, ...servedTier(response.service_tier) }];
   }
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
@@ -251,15 +259,15 @@ class ResponsesReader implements PartReader {
     return parts.length === 0 ? parts : [...this.#begin({}), ...parts];
   }
 
-  #eventParts(type: string, event: JsonObject): StreamPart[] {
-    const item = objectOf(event['item']);
+  #eventParts(type: string, event: ResponsesEvent): StreamPart[] {
+    const item = objectOf<ResponsesItem>(event.item);
     switch (type) {
       case 'response.created':
       case 'response.in_progress':
-        return this.#begin(objectOf(event['response']));
+        return this.#begin(objectOf(event.response));
       case 'response.completed':
       case 'response.incomplete':
-        return this.#finish(objectOf(event['response']));
+        return this.#finish(objectOf(event.response));
       case 'response.output_item.added':
         return this.#itemAdded(this.#places.announced(event, item), item);
       case 'response.output_item.done':
@@ -270,23 +278,23 @@ class ResponsesReader implements PartReader {
   }
 
   /** A call whose name is still missing has it at its end. */
-  #itemAdded(event: JsonObject, item: JsonObject): StreamPart[] {
-    const isCall = /^(?:function|custom_tool)_call$/.test(textOf(item['type']));
-    return isCall && textOf(item['name']) !== '' ? this.#call(event, item) : this.#begin({});
+  #itemAdded(event: ResponsesEvent, item: ResponsesItem): StreamPart[] {
+    const isCall = /^(?:function|custom_tool)_call$/.test(textOf(item.type));
+    return isCall && textOf(item.name) !== '' ? this.#call(event, item) : this.#begin({});
   }
 
   /** What an event inside an item brings. */
-  #within(type: string, event: JsonObject): StreamPart[] {
-    const delta = textOf(event['delta']);
+  #within(type: string, event: ResponsesEvent): StreamPart[] {
+    const delta = textOf(event.delta);
     switch (type) {
       case 'response.output_text.delta':
         return this.#text(event, 'text', delta, true);
       case 'response.output_text.done':
-        return this.#text(event, 'text', textOf(event['text']), false);
+        return this.#text(event, 'text', textOf(event.text), false);
       case 'response.refusal.delta':
         return this.#text(event, 'refusal', delta, true);
       case 'response.refusal.done':
-        return this.#text(event, 'refusal', textOf(event['refusal']), false);
+        return this.#text(event, 'refusal', textOf(event.refusal), false);
       case 'response.reasoning_summary_part.added':
         return this.#summaryPart(event);
       case 'response.reasoning_summary_text.delta':
@@ -306,18 +314,18 @@ class ResponsesReader implements PartReader {
     }
   }
 
-  #citation(event: JsonObject): StreamPart[] {
+  #citation(event: ResponsesEvent): StreamPart[] {
     const at = placeOf(event);
     const item = this.#itemAt(indexOf(event));
     const started = item.blocks.has(at) ? [] : this.#text(event, 'text', '', true);
     const open = item.blocks.get(at);
     if (open === undefined) return started;
     open.cited += 1;
-    return [...started, citationOf(open.block, objectOf(event['annotation']))];
+    return [...started, citationOf(open.block, objectOf(event.annotation))];
   }
 
   /** The sources that no event told. */
-  #untold(event: JsonObject, annotations: readonly unknown[]): StreamPart[] {
+  #untold(event: ResponsesEvent, annotations: readonly unknown[]): StreamPart[] {
     const told = this.#items.get(indexOf(event))?.blocks.get(placeOf(event))?.cited ?? 0;
     return annotations.slice(told).flatMap((annotation) => this.#citation({ ...event, annotation }));
   }
@@ -335,13 +343,13 @@ export function reader(): PartReader {
   return new ResponsesReader();
 }
 
-function indexOf(event: JsonObject): number {
-  return numberOf(event['output_index']) ?? 0;
+function indexOf(event: ResponsesEvent): number {
+  return numberOf(event.output_index) ?? 0;
 }
 
 /** Where in its item a text stands. */
-function placeOf(event: JsonObject): number {
-  return numberOf(event['content_index']) ?? 0;
+function placeOf(event: ResponsesEvent): number {
+  return numberOf(event.content_index) ?? 0;
 }
 
 function isProse({ kind }: OpenBlock): boolean {
@@ -349,43 +357,41 @@ function isProse({ kind }: OpenBlock): boolean {
 }
 
 /** Arguments of a function or the input of a custom tool; some upstreams send the former as an object. */
-function inputOf(item: JsonObject): string {
-  const value = item['arguments'] ?? item['input'];
+function inputOf(item: Pick<ResponsesItem, 'arguments' | 'input'>): string {
+  const value = item.arguments ?? item.input;
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function citationOf(block: number, value: JsonObject): StreamPart {
-  const at = (name: string) => numberOf(value[name]);
-  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
+function citationOf(block: number, value: Annotation): StreamPart {
   const citation = {
-    url: said('url'),
-    title: said('title') ?? said('filename'),
+    url: textOrNull(value.url),
+    title: textOrNull(value.title) ?? textOrNull(value.filename),
     text: null,
-    start: at('start_index'),
-    end: at('end_index'),
+    start: numberOf(value.start_index),
+    end: numberOf(value.end_index),
     native: { format: 'openai-responses' as const, value },
   };
   return { type: 'citation', block, citation };
 }
 
-function sealOf(item: JsonObject): Sealed | null {
-  const value = textOf(item['encrypted_content']);
+function sealOf(item: ResponsesItem): Sealed | null {
+  const value = textOf(item.encrypted_content);
   if (value === '') return null;
-  const id = typeof item['id'] === 'string' ? { id: item['id'] } : {};
+  const id = typeof item.id === 'string' ? { id: item.id } : {};
   return { format: 'openai-responses', kind: 'encrypted', value, ...id };
 }
 
 /** Why it is incomplete, or else that it is complete, in the vendor's words; null for one without a status. */
-function rawReasonOf(response: JsonObject): string | null {
-  const reason = textOf(objectOf(response['incomplete_details'])['reason']);
-  return reason || textOf(response['status']) || null;
+function rawReasonOf(response: ResponsesAnswer): string | null {
+  const reason = textOf(objectOf<IncompleteDetails>(response.incomplete_details).reason);
+  return reason || textOf(response.status) || null;
 }
 
-function reasonOf(response: JsonObject, called: boolean): EndReason {
-  const reason = objectOf(response['incomplete_details'])['reason'];
+function reasonOf(response: ResponsesAnswer, called: boolean): EndReason {
+  const { reason } = objectOf<IncompleteDetails>(response.incomplete_details);
   if (reason === 'max_output_tokens') return 'length';
   if (reason === 'content_filter') return 'policy';
-  if (response['status'] === 'incomplete') return 'other';
+  if (response.status === 'incomplete') return 'other';
   return called ? 'tool-calls' : 'stop';
 }

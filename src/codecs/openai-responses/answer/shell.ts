@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, listOf, objectOf } from '../../json/values.ts';
+import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { AnswerContext } from '../../model/stream-part.ts';
+import type { ResponsesRequest, ResponsesTool } from '../wire.ts';
 
 /** Every member that a response must have (Open Responses, `ResponseResource`), at its default. */
 export const emptyResponse = {
@@ -56,25 +57,21 @@ const echoed = [
 
 /** A function with all its members, those that were not given as null (Open Responses, `FunctionTool`). */
 function completeTool(tool: unknown): unknown {
-  if (!isObject(tool) || tool['type'] !== 'function') return tool;
-  return {
-    ...tool,
-    description: tool['description'] ?? null,
-    parameters: tool['parameters'] ?? null,
-    strict: tool['strict'] ?? null,
-  };
+  const { description = null, parameters = null, strict = null, type } = objectOf<ResponsesTool>(tool);
+  return type === 'function' ? { ...objectOf(tool), description, parameters, strict } : tool;
 }
 
 /** A response without output: what the format requires, and what it repeats of the request. */
 export function responseShell({ model, request, startedAt }: AnswerContext): JsonObject {
+  const { reasoning, text, tools }: ResponsesRequest = request;
   const repeated = echoed.filter((name) => request[name] !== undefined && request[name] !== null);
   return {
     ...emptyResponse,
     ...Object.fromEntries(repeated.map((name) => [name, request[name]])),
     created_at: Math.floor(startedAt / 1000),
     model,
-    tools: listOf(request['tools']).map(completeTool),
-    reasoning: { effort: null, summary: null, ...objectOf(request['reasoning']) },
-    text: { ...emptyResponse.text, ...objectOf(request['text']) },
+    tools: listOf(tools).map(completeTool),
+    reasoning: { effort: null, summary: null, ...objectOf(reasoning) },
+    text: { ...emptyResponse.text, ...objectOf(text) },
   };
 }

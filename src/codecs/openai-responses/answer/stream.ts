@@ -1,17 +1,10 @@
 import { lastIndexOfBytes, utf8Bytes } from '../../../lib/bytes.ts';
 import type { Frame } from '../../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
-import {
-  byteLengthOf,
-  countIn,
-  type JsonObject,
-  objectOf,
-  parseObject,
-  table,
-  textOf,
-} from '../../json/values.ts';
+import { byteLengthOf, countIn, objectOf, parseObject, table, textOf } from '../../json/values.ts';
 import { DONE, framesIn, judgeEnd } from '../../stream/frames.ts';
 import { commentKeepAlive } from '../../stream/keep-alive.ts';
+import type { ResponsesEvent } from '../wire.ts';
 import { encodeFramesOf } from './encode.ts';
 import { readEventError, typeOfEvent } from './error.ts';
 import { framing } from './framing.ts';
@@ -99,25 +92,25 @@ function textBytes(bytes: Uint8Array): number {
   let sum = 0;
   let whole = 0;
   for (const frame of framesIn(bytes)) {
-    const event = objectOf(parseObject(frame.data));
-    const type = textOf(event['type']);
-    if (type.endsWith('.delta') && typeof event['delta'] === 'string') {
+    const event = objectOf<ResponsesEvent>(parseObject(frame.data));
+    const type = textOf(event.type);
+    if (type.endsWith('.delta') && typeof event.delta === 'string') {
       grown.add(placeOf(event, type, '.delta'));
-      sum += byteLengthOf(event['delta']);
+      sum += byteLengthOf(event.delta);
     } else if (type.endsWith('.done') && !grown.has(placeOf(event, type, '.done'))) {
       sum += doneBytes(event);
-    } else if (meanings[type] === 'end') whole = outputBytes(objectOf(event['response']));
+    } else if (meanings[type] === 'end') whole = outputBytes(objectOf(event.response));
   }
   return sum === 0 ? whole : sum;
 }
 
 /** Names the text that an event belongs to, so that a delta and its `.done` are known as one. */
-function placeOf(event: JsonObject, type: string, suffix: string): string {
-  const indexes = [event['output_index'], event['content_index'], event['summary_index']];
+function placeOf(event: ResponsesEvent, type: string, suffix: string): string {
+  const indexes = [event.output_index, event.content_index, event.summary_index];
   return [type.slice(0, -suffix.length), ...indexes.map((index) => countIn(index) ?? '')].join(' ');
 }
 
-function doneBytes(event: JsonObject): number {
+function doneBytes(event: ResponsesEvent): number {
   const { text, refusal, arguments: args, input, code } = event;
   return [text, refusal, args, input, code].reduce<number>(
     (sum, value) => sum + byteLengthOf(textOf(value)),

@@ -4,7 +4,6 @@ import {
   countIn,
   countOf,
   isCount,
-  type JsonObject,
   listOf,
   objectOf,
   parseObject,
@@ -15,8 +14,17 @@ import { lastTier } from '../../usage/tier-bytes.ts';
 import { disjoint, isEmptyUsage } from '../../usage/token-counts.ts';
 import { lastUsage, type UsageFound, type UsageSearch } from '../../usage/usage-bytes.ts';
 import type { Usage } from '../../wire-format.ts';
+import type {
+  InputDetails,
+  ItemPart,
+  OutputDetails,
+  ResponsesAnswer,
+  ResponsesCounts,
+  ResponsesItem,
+  ServerToolCounts,
+} from '../wire.ts';
 
-const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);
+const hasCounts = (counts: ResponsesCounts) => isCount(counts.input_tokens) || isCount(counts.output_tokens);
 const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
 /** Terminal events have it in their `response`; output items and tool schemas are deeper. */
 const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts };
@@ -57,40 +65,41 @@ export function countSearches(response: Uint8Array): number {
  * The usage object of a response (OpenAI API reference, `ResponseUsage`): input includes cache reads and writes,
  * output includes reasoning. Null when it counts nothing.
  */
-export function responseUsage(counts: JsonObject, searches: number): Usage | null {
-  const input = objectOf(counts['input_tokens_details']);
-  const output = objectOf(counts['output_tokens_details']);
-  const reasoning = countIn(output['reasoning_tokens']);
-  const total = countIn(counts['total_tokens']);
+export function responseUsage(counts: ResponsesCounts, searches: number): Usage | null {
+  const input = objectOf<InputDetails>(counts.input_tokens_details);
+  const output = objectOf<OutputDetails>(counts.output_tokens_details);
+  const reasoning = countIn(output.reasoning_tokens);
+  const total = countIn(counts.total_tokens);
   const usage = disjoint({
-    prompt: countOf(counts['input_tokens']),
-    cached: countOf(input['cached_tokens']),
-    written: countOf(input['cache_write_tokens']),
-    audioInput: countOf(input['audio_tokens']),
-    completion: countOf(counts['output_tokens']),
+    prompt: countOf(counts.input_tokens),
+    cached: countOf(input.cached_tokens),
+    written: countOf(input.cache_write_tokens),
+    audioInput: countOf(input.audio_tokens),
+    completion: countOf(counts.output_tokens),
     reasoning: reasoning === null ? null : wholeCount(reasoning),
-    audioOutput: countOf(output['audio_tokens']),
+    audioOutput: countOf(output.audio_tokens),
     total: total === null ? null : wholeCount(total),
-    webSearches: countOf(objectOf(counts['server_side_tool_usage_details'])['web_search_calls'], searches),
+    webSearches: countOf(
+      objectOf<ServerToolCounts>(counts.server_side_tool_usage_details).web_search_calls,
+      searches,
+    ),
   });
   return isEmptyUsage({ ...usage, webSearches: 0 }) ? null : usage;
 }
 
 /** UTF-8 bytes of what the model wrote in one output item: text, refusals, summaries, arguments, names. */
-function writtenBytes(item: JsonObject): number {
+function writtenBytes(item: ResponsesItem): number {
   let sum =
-    byteLengthOf(textOf(item['arguments'])) +
-    byteLengthOf(textOf(item['input'])) +
-    byteLengthOf(textOf(item['code']));
-  if (sum > 0) sum += byteLengthOf(textOf(item['name']));
-  for (const part of [...listOf(item['content']), ...listOf(item['summary'])].map(objectOf)) {
-    sum += byteLengthOf(textOf(part['text'])) + byteLengthOf(textOf(part['refusal']));
+    byteLengthOf(textOf(item.arguments)) + byteLengthOf(textOf(item.input)) + byteLengthOf(textOf(item.code));
+  if (sum > 0) sum += byteLengthOf(textOf(item.name));
+  for (const part of [...listOf(item.content), ...listOf(item.summary)].map(objectOf<ItemPart>)) {
+    sum += byteLengthOf(textOf(part.text)) + byteLengthOf(textOf(part.refusal));
   }
   return sum;
 }
 
-export function outputBytes(response: JsonObject): number {
-  return listOf(response['output']).reduce<number>((sum, item) => sum + writtenBytes(objectOf(item)), 0);
+export function outputBytes(response: ResponsesAnswer): number {
+  return listOf(response.output).reduce<number>((sum, item) => sum + writtenBytes(objectOf(item)), 0);
 }
 
 /** UTF-8 bytes of generated text in a complete response. */

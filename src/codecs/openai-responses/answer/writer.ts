@@ -17,13 +17,14 @@ import type { Usage } from '../../wire-format.ts';
 import { IMAGE_CALL } from '../image-call.ts';
 import { searchesTools, TOOL_SEARCH } from '../request/tools-decode.ts';
 import { itemOfSearch } from '../search.ts';
+import type { ResponsesItem, ResponsesRequest, TextOption } from '../wire.ts';
 import { responseShell } from './shell.ts';
 
 /** A block of the answer as the output item that it becomes. */
 interface OpenItem {
   kind: 'text' | 'refusal' | 'reasoning' | 'tool-call' | 'custom' | 'search';
   index: number;
-  item: JsonObject & { id: string };
+  item: ResponsesItem & { id: string };
   text: string;
   annotations: JsonObject[];
   /** Citations of the whole text, which is known at its end. */
@@ -47,7 +48,7 @@ class ResponsesWriter implements PartWriter {
   readonly #context: AnswerContext;
   readonly #id: string;
   readonly #open = new Map<number, OpenItem>();
-  readonly #output: JsonObject[] = [];
+  readonly #output: ResponsesItem[] = [];
   /** Whether calls of that name are no function's but of the search for tools. */
   readonly #searches: boolean;
   #sequence = 0;
@@ -109,7 +110,7 @@ class ResponsesWriter implements PartWriter {
   }
 
   /** Takes the next place in the output and announces the item as `added`. */
-  #add(block: number, kind: OpenItem['kind'], item: JsonObject & { id: string }): Frame[] {
+  #add(block: number, kind: OpenItem['kind'], item: ResponsesItem & { id: string }): Frame[] {
     const index = this.#output.length;
     this.#output.push(item);
     this.#open.set(block, { kind, index, item, text: '', annotations: [], cited: [] });
@@ -201,7 +202,7 @@ class ResponsesWriter implements PartWriter {
   #wholeText(block: number, open: OpenItem): Frame[] {
     if (open.kind === 'search') return [];
     const { extra, member, type } = textEvents[open.kind];
-    const name = open.kind === 'tool-call' ? { name: open.item['name'] } : {};
+    const name = open.kind === 'tool-call' ? { name: open.item.name } : {};
     const place = { ...this.#place(block), ...this.#within(open) };
     return this.#event(`${type}.done`, { ...place, ...name, [member]: open.text, ...extra });
   }
@@ -254,7 +255,7 @@ class ResponsesWriter implements PartWriter {
     return [...grown, ...this.#wholeText(block, open), ...this.#done(block, open, item)];
   }
 
-  #done(block: number, { index }: OpenItem, item: JsonObject): Frame[] {
+  #done(block: number, { index }: OpenItem, item: ResponsesItem): Frame[] {
     this.#open.delete(block);
     this.#output[index] = item;
     return this.#event('response.output_item.done', { output_index: index, item });
@@ -288,20 +289,20 @@ class ResponsesWriter implements PartWriter {
   }
 
   /** What a tool of the vendor's own did; `doing` is its word for the time between. */
-  #hosted(item: JsonObject & { id: string }, doing: string): Frame[] {
+  #hosted(item: ResponsesItem, doing: string): Frame[] {
     const output_index = this.#output.length;
     this.#output.push(item);
     const begun = { ...item, status: 'in_progress', ...('result' in item ? { result: null } : {}) };
     return [
       ...this.#event('response.output_item.added', { output_index, item: begun }),
       ...['in_progress', doing, 'completed'].flatMap((state) =>
-        this.#event(`response.${item['type']}.${state}`, { output_index, item_id: item.id }),
+        this.#event(`response.${item.type}.${state}`, { output_index, item_id: item.id }),
       ),
       ...this.#event('response.output_item.done', { output_index, item }),
     ];
   }
 
-  #whole(item: JsonObject): Frame[] {
+  #whole(item: ResponsesItem): Frame[] {
     const output_index = this.#output.length;
     this.#output.push(item);
     return [
@@ -334,11 +335,12 @@ class ResponsesWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
+  const { text }: ResponsesRequest = context.request;
   const target = withLateCitations(new ResponsesWriter(context), {
     takes: ({ native, url }) => url !== null || native.format === 'openai-responses',
     inOpenText: true,
     joint: '',
-    structured: isStructured(objectOf(context.request['text'])['format']),
+    structured: isStructured(objectOf<TextOption>(text).format),
   });
   return withTextFallback(target, { format: 'openai-responses', images: 'bytes' });
 }

@@ -1,8 +1,9 @@
 import { countIn } from '../../json/values.ts';
 import { type Counting, onlyFields } from '../../usage/counting.ts';
+import type { ResponsesCounts, ResponsesRequest } from '../wire.ts';
 
 /** OpenAI API reference, "Get input token counts". */
-const inputFields: ReadonlySet<string> = new Set([
+const inputFields: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
   'model',
   'input',
   'instructions',
@@ -19,6 +20,6 @@ const inputFields: ReadonlySet<string> = new Set([
 export const counting: Counting = {
   path: '/input_tokens',
   ask: (request) => onlyFields(request, (name) => inputFields.has(name)),
-  read: (answer) => countIn(answer['input_tokens']),
+  read: ({ input_tokens }: ResponsesCounts) => countIn(input_tokens),
   write: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
 };

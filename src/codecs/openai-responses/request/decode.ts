@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../lib/error.ts';
-import { type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { objectOf, textOf } from '../../json/values.ts';
 import { extraMembers, flagAt, listAt, numberAt, objectAt, textAt } from '../../json/wire-check.ts';
 import {
   type Conversation,
@@ -8,11 +8,12 @@ import {
   type Reasoning,
   type Tool,
 } from '../../model/conversation.ts';
+import type { ReasoningOption, ResponsesRequest, TextFormat, TextOption } from '../wire.ts';
 import { readInput } from './input-decode.ts';
 import { namespacesIn, readChoice, readTools } from './tools-decode.ts';
 
 /** Members that are read here; all others are extras. */
-const known: ReadonlySet<string> = new Set([
+const known: ReadonlySet<string> = new Set<keyof ResponsesRequest>([
   'model',
   'input',
   'instructions',
@@ -40,15 +41,15 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /** A responses request (OpenAI API reference, "Create a model response") as a conversation. */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: ResponsesRequest): Conversation {
   refuseState(body);
-  const input = readInput(body['input']);
+  const input = readInput(body.input);
   const instructions = textAt(body, 'instructions');
-  const text = objectAt(body, 'text');
+  const text = objectOf<TextOption>(objectAt(body, 'text'));
   const asked = { ...body, ...unasked(body) };
   const members = extraMembers(asked, known);
   return {
-    ...emptyConversation(textOf(body['model'])),
+    ...emptyConversation(textOf(body.model)),
     system: [
       ...(instructions === null ? [] : [{ type: 'text' as const, text: instructions }]),
       ...input.system,
@@ -56,15 +57,15 @@ export function decodeRequest(body: JsonObject): Conversation {
     messages: input.messages,
     tools: withBrought(readTools(listAt(body, 'tools'), 'tools'), input.tools),
     namespaces: { ...input.namespaces, ...namespacesIn(listAt(body, 'tools')) },
-    toolChoice: readChoice(body['tool_choice']),
+    toolChoice: readChoice(body.tool_choice),
     parallelToolCalls: flagAt(body, 'parallel_tool_calls'),
     maxOutputTokens: numberAt(body, 'max_output_tokens'),
     temperature: numberAt(body, 'temperature'),
     topP: numberAt(body, 'top_p'),
     logprobs: numberAt(body, 'top_logprobs') || null,
     reasoning: readReasoning(objectAt(body, 'reasoning')),
-    output: readOutput(objectAt(objectOf(text), 'format', 'text.format')),
-    verbosity: textAt(objectOf(text), 'verbosity', 'text.verbosity'),
+    output: readOutput(objectAt(text, 'format', 'text.format')),
+    verbosity: textAt(text, 'verbosity', 'text.verbosity'),
     userId: textAt(body, 'safety_identifier') ?? textAt(body, 'user'),
     cacheKey: textAt(body, 'prompt_cache_key'),
     serviceTier: textAt(body, 'service_tier'),
@@ -83,11 +84,11 @@ const included: ReadonlySet<unknown> = new Set([
 ]);
 
 /** Members without what every format does unasked. */
-function unasked(body: JsonObject): JsonObject {
+function unasked(body: ResponsesRequest): ResponsesRequest {
   const include = listAt(body, 'include').filter((name) => !included.has(name));
   return {
     // OR-09
-    ...(body['truncation'] === 'disabled' ? { truncation: null } : {}),
+    ...(body.truncation === 'disabled' ? { truncation: null } : {}),
     include: include.length === 0 ? null : include,
   };
 }
@@ -105,7 +106,7 @@ function withBrought(tools: readonly Tool[], brought: readonly Tool[]): Tool[] {
 }
 
 /** What needs memory of earlier answers, which a translated request does not have. */
-function refuseState(body: JsonObject): void {
+function refuseState(body: ResponsesRequest): void {
   for (const name of ['previous_response_id', 'conversation', 'prompt'] as const) {
     const value = body[name];
     if (value === undefined || value === null) continue;
@@ -115,13 +116,13 @@ function refuseState(body: JsonObject): void {
       { param: name },
     );
   }
-  if (body['background'] === true)
+  if (body.background === true)
     throw new GatewayError('not_translatable', '"background" is only served by a provider of this format', {
       param: 'background',
     });
 }
 
-function readReasoning(reasoning: JsonObject | null): Reasoning | null {
+function readReasoning(reasoning: ReasoningOption | null): Reasoning | null {
   if (reasoning === null) return null;
   const effort = textAt(reasoning, 'effort', 'reasoning.effort');
   const display = textAt(reasoning, 'summary', 'reasoning.summary');
@@ -130,8 +131,8 @@ function readReasoning(reasoning: JsonObject | null): Reasoning | null {
   return { mode: 'on', effort, budgetTokens: null, display };
 }
 
-function readOutput(format: JsonObject | null): OutputShape {
-  switch (format?.['type']) {
+function readOutput(format: TextFormat | null): OutputShape {
+  switch (format?.type) {
     case 'json_object':
       return { kind: 'json' };
     case 'json_schema':

@@ -5,6 +5,7 @@ import type { Conversation } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
 import { effortOfBudget } from '../../model/effort.ts';
 import { withSearchIds } from '../search.ts';
+import type { ResponsesRequest, TextOption } from '../wire.ts';
 import { items, systemItem } from './input-encode.ts';
 import { paired } from './pairing.ts';
 import { choiceOf, toolList } from './tools-encode.ts';
@@ -92,17 +93,17 @@ export function encodeRequest(conversation: Conversation, dialect: Dialect): Jso
 }
 
 function includedIn({ extras, store }: Conversation): unknown[] | undefined {
-  const asked = extras?.format === 'openai-responses' ? listOf(extras.members['include']) : [];
-  const include = [...(store === true ? [] : ['reasoning.encrypted_content']), ...asked];
+  const asked: ResponsesRequest = extras?.format === 'openai-responses' ? extras.members : {};
+  const include = [...(store === true ? [] : ['reasoning.encrypted_content']), ...listOf(asked.include)];
   return include.length === 0 ? undefined : include;
 }
 
-function textOptions({ output, verbosity }: Conversation): JsonObject {
-  const text: JsonObject = {};
-  if (output.kind === 'json') text['format'] = { type: 'json_object' };
+function textOptions({ output, verbosity }: Conversation): TextOption {
+  const text: TextOption = {};
+  if (output.kind === 'json') text.format = { type: 'json_object' };
   if (output.kind === 'schema') {
     const { description, name, schema, strict } = output;
-    text['format'] = {
+    text.format = {
       type: 'json_schema',
       name: name ?? 'answer',
       ...(description === null ? {} : { description }),
@@ -110,7 +111,7 @@ function textOptions({ output, verbosity }: Conversation): JsonObject {
       ...(strict === null ? {} : { strict }),
     };
   }
-  if (verbosity !== null) text['verbosity'] = verbosity;
+  if (verbosity !== null) text.verbosity = verbosity;
   return text;
 }
 

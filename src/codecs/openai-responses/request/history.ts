@@ -1,6 +1,7 @@
 import type { HistoryCodec, Stripping } from '../../history/history.ts';
 import { rewriteElements, rewriteField } from '../../json/fields.ts';
 import { parseObject, textOf } from '../../json/values.ts';
+import type { ResponsesItem } from '../wire.ts';
 
 export const history: HistoryCodec = {
   carried: { names: ['encrypted_content'], begins: ['mg1.'], strip: withoutReasoning },
@@ -23,7 +24,7 @@ function withoutReasoning(request: Buffer, { takes }: Pick<Stripping, 'takes'>):
 
 function isTaken(item: Buffer, takes: Stripping['takes']): boolean {
   if (!item.includes('"reasoning"')) return false;
-  const { encrypted_content, type } = parseObject(item.toString('utf8')) ?? {};
+  const { encrypted_content, type }: ResponsesItem = parseObject(item.toString('utf8')) ?? {};
   return type === 'reasoning' && takes(textOf(encrypted_content));
 }
 
@@ -33,9 +34,14 @@ function withoutReasoningAndIds(request: Buffer, stripping: Pick<Stripping, 'tak
   if (stripped === request) return request;
   return rewriteField(stripped, 'input', (input) =>
     rewriteElements(input, (item) =>
-      item.includes('"item_reference"') && parseObject(item.toString('utf8'))?.['type'] === 'item_reference'
+      item.includes('"item_reference"') && typeOf(item) === 'item_reference'
         ? item
         : rewriteField(item, 'id', () => null),
     ),
   );
+}
+
+function typeOf(item: Buffer): unknown {
+  const { type }: ResponsesItem = parseObject(item.toString('utf8')) ?? {};
+  return type;
 }

@@ -3,7 +3,7 @@ import { type CallIds, callIds } from '../../adapt/call-ids.ts';
 import { withoutErrorMark } from '../../adapt/result-mark.ts';
 import { carriedSeal } from '../../encrypted-reasoning/embed.ts';
 import { sourceOfUrl } from '../../files/data-url.ts';
-import { isObject, type JsonObject, listOf, textOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { textAt, wrong } from '../../json/wire-check.ts';
 import type {
   FilePart,
@@ -19,6 +19,7 @@ import type {
 import { type ContentPart, readContentList } from '../../openai-shared/content-list.ts';
 import { IMAGE_CALL, imageIn } from '../image-call.ts';
 import { SEARCH_CALL, searchOf } from '../search.ts';
+import type { InputAudio, ItemPart, ResponsesItem } from '../wire.ts';
 import { summaryIn, summaryMessage } from './compaction.ts';
 import { namespacesIn, readTools } from './tools-decode.ts';
 
@@ -63,13 +64,13 @@ export function readInput(input: unknown): Input {
   return result;
 }
 
-function readItem(result: Reading, item: JsonObject, path: string): void {
-  switch (item['type'] ?? 'message') {
+function readItem(result: Reading, item: ResponsesItem, path: string): void {
+  switch (item.type ?? 'message') {
     case 'message':
       readMessage(result, item, path);
       return;
     case 'additional_tools':
-      addTools(result, listOf(item['tools']), path);
+      addTools(result, listOf(item.tools), path);
       return;
     case 'reasoning':
       add(result.messages, 'assistant', reasoningParts(item));
@@ -99,11 +100,11 @@ function readItem(result: Reading, item: JsonObject, path: string): void {
       return;
     case 'tool_search_output':
       // What the search found may be called from here on (T-08).
-      addTools(result, listOf(item['tools']), path);
+      addTools(result, listOf(item.tools), path);
       add(result.messages, 'user', [ownResult(item, result)]);
       return;
     default: {
-      const type = textOf(item['type']);
+      const type = textOf(item.type);
       if (ownCalls.has(type)) add(result.messages, 'assistant', [ownCall(item, result)]);
       else if (ownResults.has(type)) add(result.messages, 'user', [ownResult(item, result)]);
       else add(result.messages, roleOfNative(type), [nativePart(item, path)]);
@@ -122,9 +123,9 @@ function add(messages: Message[], role: Message['role'], parts: Part[]): void {
   else if (parts.length > 0 || role === 'user') messages.push({ role, parts });
 }
 
-function readMessage({ messages, system }: Input, item: JsonObject, path: string): void {
-  const role = item['role'];
-  const parts = readContentList(item['content'], `${path}.content`, contentPart);
+function readMessage({ messages, system }: Input, item: ResponsesItem, path: string): void {
+  const role = item.role;
+  const parts = readContentList(item.content, `${path}.content`, contentPart);
   switch (role) {
     case 'system':
     case 'developer': {
@@ -142,8 +143,8 @@ function readMessage({ messages, system }: Input, item: JsonObject, path: string
   }
 }
 
-function contentPart(part: JsonObject, path: string): ContentPart {
-  switch (part['type']) {
+function contentPart(part: ItemPart, path: string): ContentPart {
+  switch (part.type) {
     case 'input_text':
     case 'output_text':
     case 'text':
@@ -156,9 +157,10 @@ function contentPart(part: JsonObject, path: string): ContentPart {
     case 'input_file':
       return filePart(part, path);
     case 'input_audio': {
-      const audio = part['input_audio'];
+      const audio = part.input_audio;
       if (!isObject(audio)) throw wrong(`${path}.input_audio`, 'an object');
-      return { type: 'audio', format: textOf(audio['format']), base64: textOf(audio['data']) };
+      const said: InputAudio = audio;
+      return { type: 'audio', format: textOf(said.format), base64: textOf(said.data) };
     }
     default:
       throw wrong(`${path}.type`, '"input_text", "output_text", "input_image", "input_file" or "refusal"');
@@ -166,38 +168,38 @@ function contentPart(part: JsonObject, path: string): ContentPart {
 }
 
 /** A mark of what to keep in the prompt cache. */
-function cacheOf(part: JsonObject): Pick<TextPart, 'cache'> {
-  return isObject(part['prompt_cache_breakpoint']) ? { cache: { ttl: null } } : {};
+function cacheOf(part: ItemPart): Pick<TextPart, 'cache'> {
+  return isObject(part.prompt_cache_breakpoint) ? { cache: { ttl: null } } : {};
 }
 
-function imagePart(part: JsonObject, path: string): ImagePart {
+function imagePart(part: ItemPart, path: string): ImagePart {
   const detail = textAt(part, 'detail', `${path}.detail`);
-  const source = sourceOf(part, path, 'image_url', 'file_id');
+  const source = sourceOf(part, path, 'image_url');
   return { type: 'image', source, ...(detail === null ? {} : { detail }), ...cacheOf(part) };
 }
 
-function filePart(part: JsonObject, path: string): FilePart {
+function filePart(part: ItemPart, path: string): FilePart {
   const name = textAt(part, 'filename', `${path}.filename`);
-  const member = typeof part['file_data'] === 'string' ? 'file_data' : 'file_url';
-  const source = sourceOf(part, path, member, 'file_id');
+  const member = typeof part.file_data === 'string' ? 'file_data' : 'file_url';
+  const source = sourceOf(part, path, member);
   return { type: 'file', source, ...(name === null ? {} : { name }), ...cacheOf(part) };
 }
 
-function sourceOf(part: JsonObject, path: string, member: string, idMember: string): Source {
+function sourceOf(part: ItemPart, path: string, member: 'image_url' | 'file_data' | 'file_url'): Source {
   const url = textAt(part, member, `${path}.${member}`);
   if (url !== null) return sourceOfUrl(url);
-  const id = textAt(part, idMember, `${path}.${idMember}`);
-  if (id === null) throw wrong(path, `a part with "${member}" or "${idMember}"`);
+  const id = textAt(part, 'file_id', `${path}.file_id`);
+  if (id === null) throw wrong(path, `a part with "${member}" or "file_id"`);
   return { kind: 'file', id, format: 'openai-responses' };
 }
 
-function reasoningParts(item: JsonObject): Part[] {
-  const texts = (list: unknown) => listOf(list).map((part) => (isObject(part) ? textOf(part['text']) : ''));
-  const content = texts(item['content']).join('');
-  const summary = texts(item['summary']).join('\n\n');
-  const encrypted = textOf(item['encrypted_content']);
+function reasoningParts(item: ResponsesItem): Part[] {
+  const texts = (list: unknown) => listOf(list).map((part) => textOf(objectOf<ItemPart>(part).text));
+  const content = texts(item.content).join('');
+  const summary = texts(item.summary).join('\n\n');
+  const encrypted = textOf(item.encrypted_content);
   const carried = carriedSeal(encrypted);
-  const id = typeof item['id'] === 'string' ? { id: item['id'] } : {};
+  const id = typeof item.id === 'string' ? { id: item.id } : {};
   const sealed: ReasoningPart['sealed'] =
     carried ??
     (encrypted === '' ? null : { format: 'openai-responses', kind: 'encrypted', value: encrypted, ...id });
@@ -206,8 +208,8 @@ function reasoningParts(item: JsonObject): Part[] {
   return [{ type: 'reasoning', text, summary: content === '' && carried === null && text !== '', sealed }];
 }
 
-function callPart(item: JsonObject, path: string): Part {
-  const custom = item['type'] === 'custom_tool_call';
+function callPart(item: ResponsesItem, path: string): Part {
+  const custom = item.type === 'custom_tool_call';
   const name = textAt(item, 'name', `${path}.name`);
   const id = textAt(item, 'call_id', `${path}.call_id`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
@@ -226,17 +228,17 @@ function callPart(item: JsonObject, path: string): Part {
   };
 }
 
-function resultPart(item: JsonObject, path: string): ToolResultPart {
+function resultPart(item: ResponsesItem, path: string): ToolResultPart {
   const callId = textAt(item, 'call_id', `${path}.call_id`);
   if (callId === null) throw wrong(`${path}.call_id`, 'a string');
-  const said = readContentList(item['output'], `${path}.output`, contentPart);
+  const said = readContentList(item.output, `${path}.output`, contentPart);
   const { isError, parts } = withoutErrorMark(said);
   return {
     type: 'tool-result',
     callId,
     parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
     isError,
-    kind: item['type'] === 'custom_tool_call_output' ? 'custom' : 'function',
+    kind: item.type === 'custom_tool_call_output' ? 'custom' : 'function',
   };
 }
 
@@ -254,20 +256,20 @@ const ownResults: ReadonlySet<string> = new Set([
 ]);
 
 /** Such a call as one of a function: in words, models would write the like instead of calling. */
-function ownCall(item: JsonObject, { ids, waiting }: Reading): Part {
+function ownCall(item: ResponsesItem, { ids, waiting }: Reading): Part {
   const { arguments: given, call_id: _, execution: __, id, status: ___, type, ...said } = item;
   const name = toolOf(type);
-  const own = textOf(item['call_id']);
+  const own = textOf(item.call_id);
   const callId = own || textOf(id) || ids.next(name);
   if (own === '') waiting.set(name, [...(waiting.get(name) ?? []), callId]);
   const input = typeof given === 'string' ? given : JSON.stringify(isObject(given) ? given : said);
   return { type: 'tool-call', id: callId, name, input, kind: 'function' };
 }
 
-function ownResult(item: JsonObject, { ids, waiting }: Reading): ToolResultPart {
+function ownResult(item: ResponsesItem, { ids, waiting }: Reading): ToolResultPart {
   const { call_id: _, execution: __, id, output, status, type, ...said } = item;
   const name = toolOf(type);
-  const callId = textOf(item['call_id']) || answered(waiting.get(name), textOf(id)) || ids.next(name);
+  const callId = textOf(item.call_id) || answered(waiting.get(name), textOf(id)) || ids.next(name);
   const text = typeof output === 'string' ? output : JSON.stringify(output ?? said);
   const parts: TextPart[] = text === '' ? [] : [{ type: 'text', text }];
   return { type: 'tool-result', callId, parts, isError: status === 'failed', kind: 'function' };
@@ -290,8 +292,8 @@ function roleOfNative(type: string): 'user' | 'assistant' {
   return type.endsWith('_output') || type.endsWith('_response') ? 'user' : 'assistant';
 }
 
-function nativePart(item: JsonObject, path: string): Part {
-  const name = textOf(item['type']);
+function nativePart(item: ResponsesItem, path: string): Part {
+  const name = textOf(item.type);
   if (name === '') throw wrong(`${path}.type`, 'a string');
   if (name === 'item_reference')
     throw new GatewayError(

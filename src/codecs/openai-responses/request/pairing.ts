@@ -1,4 +1,5 @@
-import { type JsonObject, table, textOf } from '../../json/values.ts';
+import { table, textOf } from '../../json/values.ts';
+import type { ResponsesItem } from '../wire.ts';
 
 /** Items that call a tool, and the items of what it gave back. */
 const resultTypes: Readonly<Record<string, string>> = table({
@@ -6,20 +7,20 @@ const resultTypes: Readonly<Record<string, string>> = table({
   custom_tool_call: 'custom_tool_call_output',
 });
 
-const isResult = ({ type }: JsonObject): boolean => Object.values(resultTypes).includes(textOf(type));
-const resultTypeOf = ({ type }: JsonObject): string | undefined => resultTypes[textOf(type)];
+const isResult = ({ type }: ResponsesItem): boolean => Object.values(resultTypes).includes(textOf(type));
+const resultTypeOf = ({ type }: ResponsesItem): string | undefined => resultTypes[textOf(type)];
 
 /**
  * Items as the vendor wants them: the id of a call is used once, every call has its result somewhere behind it, and
  * every result a call before it (M-11). A call without a result gets one that says so, and what answers no call is
  * told by the user.
  */
-export function paired(items: readonly JsonObject[]): JsonObject[] {
+export function paired(items: readonly ResponsesItem[]): ResponsesItem[] {
   const ids = wireIds(items);
   const calls = callsOfResults(items);
   const answered = new Set(calls.values());
-  const written: JsonObject[] = [];
-  let missing: JsonObject[] = [];
+  const written: ResponsesItem[] = [];
+  let missing: ResponsesItem[] = [];
   for (const [index, item] of items.entries()) {
     const type = resultTypeOf(item);
     if (type === undefined && !isResult(item)) {
@@ -30,11 +31,11 @@ export function paired(items: readonly JsonObject[]): JsonObject[] {
     if (type !== undefined) {
       written.push(withId(item, ids.get(index)));
       if (!answered.has(index))
-        missing.push({ type, call_id: ids.get(index) ?? item['call_id'], output: 'No result was given.' });
+        missing.push({ type, call_id: ids.get(index) ?? item.call_id, output: 'No result was given.' });
     } else if (!isResult(item)) {
       written.push(item);
     } else if (call === undefined) {
-      if (item['output'] !== '') written.push(toldByUser(item));
+      if (item.output !== '') written.push(toldByUser(item));
     } else {
       // A result of the other kind than its call is the caller's slip.
       const kind = resultTypeOf(items[call] ?? {});
@@ -44,15 +45,15 @@ export function paired(items: readonly JsonObject[]): JsonObject[] {
   return [...written, ...missing];
 }
 
-const withId = (item: JsonObject, id: string | undefined): JsonObject =>
+const withId = (item: ResponsesItem, id: string | undefined): ResponsesItem =>
   id === undefined ? item : { ...item, call_id: id };
 
 /** The place of the call that each result answers: the first of its id that stands before it and has no answer yet. */
-function callsOfResults(items: readonly JsonObject[]): Map<number, number> {
+function callsOfResults(items: readonly ResponsesItem[]): Map<number, number> {
   const waiting = new Map<unknown, { calls: number[]; next: number }>();
   const found = new Map<number, number>();
   for (const [index, item] of items.entries()) {
-    const id = item['call_id'];
+    const id = item.call_id;
     if (resultTypeOf(item) !== undefined) {
       const queue = waiting.get(id);
       if (queue === undefined) waiting.set(id, { calls: [index], next: 0 });
@@ -69,14 +70,14 @@ function callsOfResults(items: readonly JsonObject[]): Map<number, number> {
 }
 
 /** New ids for the calls whose id an earlier one had. */
-function wireIds(items: readonly JsonObject[]): Map<number, string> {
-  const taken = new Set(items.map((item) => item['call_id']));
+function wireIds(items: readonly ResponsesItem[]): Map<number, string> {
+  const taken = new Set(items.map((item) => item.call_id));
   const seen = new Set<unknown>();
   const suffixes = new Map<unknown, number>();
   const ids = new Map<number, string>();
   for (const [index, item] of items.entries()) {
     if (resultTypeOf(item) === undefined) continue;
-    const id = item['call_id'];
+    const id = item.call_id;
     if (!seen.has(id)) {
       seen.add(id);
       continue;
@@ -90,7 +91,7 @@ function wireIds(items: readonly JsonObject[]): Map<number, string> {
   return ids;
 }
 
-function toldByUser({ output }: JsonObject): JsonObject {
+function toldByUser({ output }: ResponsesItem): ResponsesItem {
   const content = typeof output === 'string' ? [{ type: 'input_text', text: output }] : output;
   return { type: 'message', role: 'user', content };
 }

@@ -1,14 +1,23 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { flagAt, listAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type { Tool, ToolChoice } from '../../model/conversation.ts';
+import type {
+  CustomFormat,
+  ResponsesItem,
+  ResponsesRequest,
+  ResponsesTool,
+  SearchFilters,
+  ToolChoiceOption,
+} from '../wire.ts';
 
 /** The tools of a request, those in namespaces one by one. */
 export function readTools(tools: readonly unknown[], path: string, namespace?: string): Tool[] {
   return tools.flatMap((tool, index) => readTool(tool, `${path}[${index}]`, namespace));
 }
 
-function readTool(tool: unknown, path: string, namespace: string | undefined): Tool[] {
-  if (!isObject(tool)) throw wrong(path, 'an object');
+function readTool(value: unknown, path: string, namespace: string | undefined): Tool[] {
+  if (!isObject(value)) throw wrong(path, 'an object');
+  const tool: ResponsesTool = value;
   const type = textAt(tool, 'type', `${path}.type`);
   if (type === null) throw wrong(`${path}.type`, 'a string');
   const inside = namespace === undefined ? {} : { namespace };
@@ -23,10 +32,10 @@ function readTool(tool: unknown, path: string, namespace: string | undefined): T
       return [{ kind: 'function', ...named(), schema, strict: flagAt(tool, 'strict'), ...inside }];
     }
     case 'custom':
-      return [{ kind: 'custom', ...named(), grammar: grammarOf(objectOf(tool['format'])), ...inside }];
+      return [{ kind: 'custom', ...named(), grammar: grammarOf(objectOf(tool.format)), ...inside }];
     case TOOL_SEARCH:
       // The vendor's own search finds tools that only the vendor was told of.
-      if (tool['execution'] !== 'client') return [nativeTool(type, tool)];
+      if (tool.execution !== 'client') return [nativeTool(type, tool)];
       return [
         {
           kind: 'function',
@@ -52,20 +61,20 @@ function nativeTool(name: string, value: JsonObject): Tool {
 export const TOOL_SEARCH = 'tool_search';
 
 /** Whether a request offers a search for tools that the caller runs; newer models get their tools as an item. */
-export function searchesTools(request: JsonObject): boolean {
-  const items = listOf(request['input']).map(objectOf);
+export function searchesTools(request: ResponsesRequest): boolean {
+  const items = listOf(request.input).map(objectOf<ResponsesItem>);
   const lists = items.filter(({ type }) => type === 'additional_tools').map(({ tools }) => tools);
-  const tools = [request['tools'], ...lists].flatMap(listOf).map(objectOf);
+  const tools = [request.tools, ...lists].flatMap(listOf).map(objectOf<ResponsesTool>);
   return tools.some(({ execution, type }) => type === TOOL_SEARCH && execution === 'client');
 }
 
-function grammarOf(format: JsonObject): { syntax: string; definition: string } | null {
-  if (format['type'] !== 'grammar') return null;
-  return { syntax: textOf(format['syntax']), definition: textOf(format['definition']) };
+function grammarOf(format: CustomFormat): { syntax: string; definition: string } | null {
+  if (format.type !== 'grammar') return null;
+  return { syntax: textOf(format.syntax), definition: textOf(format.definition) };
 }
 
-function searchTool(tool: JsonObject): Tool {
-  const { allowed_domains, blocked_domains } = objectOf(tool['filters']);
+function searchTool(tool: ResponsesTool): Tool {
+  const { allowed_domains, blocked_domains } = objectOf<SearchFilters>(tool.filters);
   const domains = (list: unknown) =>
     Array.isArray(list) ? list.filter((one) => typeof one === 'string') : null;
   return {
@@ -73,17 +82,19 @@ function searchTool(tool: JsonObject): Tool {
     maxUses: null,
     allowedDomains: domains(allowed_domains),
     blockedDomains: domains(blocked_domains),
-    location: isObject(tool['user_location']) ? tool['user_location'] : null,
+    location: isObject(tool.user_location) ? tool.user_location : null,
     native: { format: 'openai-responses', value: tool },
   };
 }
 
 /** What is said of the namespaces among the tools, by their names. */
 export function namespacesIn(tools: readonly unknown[]): Record<string, string> {
-  const told = tools.map(objectOf).flatMap(({ description, name, type }): [string, string][] => {
-    const text = textOf(description);
-    return type !== 'namespace' || text === '' ? [] : [[textOf(name), text]];
-  });
+  const told = tools
+    .map(objectOf<ResponsesTool>)
+    .flatMap(({ description, name, type }): [string, string][] => {
+      const text = textOf(description);
+      return type !== 'namespace' || text === '' ? [] : [[textOf(name), text]];
+    });
   return Object.fromEntries(told);
 }
 
@@ -92,15 +103,16 @@ export function readChoice(choice: unknown): ToolChoice | null {
   if (choice === undefined || choice === null) return null;
   if (choice === 'auto' || choice === 'none' || choice === 'required') return { kind: choice };
   if (!isObject(choice)) throw wrong('tool_choice', '"auto", "none", "required" or an object');
-  if (choice['type'] === 'allowed_tools') {
-    const names = listOf(choice['tools']).map((tool) => textOf(objectOf(tool)['name']));
+  const option: ToolChoiceOption = choice;
+  if (option.type === 'allowed_tools') {
+    const names = listOf(option.tools).map((tool) => textOf(objectOf<ToolChoiceOption>(tool).name));
     return {
       kind: 'allowed',
       names: names.filter((name) => name !== ''),
-      required: choice['mode'] === 'required',
+      required: option.mode === 'required',
     };
   }
-  const name = textOf(choice['name']) || textOf(choice['type']);
+  const name = textOf(option.name) || textOf(option.type);
   if (name === '') throw wrong('tool_choice', 'an object with "type" and "name"');
   return { kind: 'tool', name };
 }
