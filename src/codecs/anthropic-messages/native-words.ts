@@ -1,15 +1,16 @@
-import { type JsonObject, textOf } from '../json/values.ts';
+import { textOf } from '../json/values.ts';
+import type { MessageBlock } from './wire.ts';
 
 /** What a block that only this vendor has says in words; null when words cannot say it. */
-export function wordsOf(type: string, block: JsonObject): string | null {
+export function wordsOf(type: string, block: MessageBlock): string | null {
   switch (type) {
     case 'document':
     case 'container_upload':
       return null;
     case 'compaction':
-      return typeof block['content'] === 'string' ? block['content'] : null;
+      return typeof block.content === 'string' ? block.content : null;
     case 'tool_reference':
-      return `[tool] ${textOf(block['tool_name'])}`;
+      return `[tool] ${textOf(block.tool_name)}`;
     default:
       return `[${type}] ${JSON.stringify(block, readable)}`;
   }

@@ -1,42 +1,43 @@
-import { type JsonObject, listOf, objectOf, textOf } from '../json/values.ts';
+import { type JsonObject, listOf, objectOf, textOf, textOrNull } from '../json/values.ts';
 import type { NativePart, Part, Search } from '../model/conversation.ts';
 import { wordsOf } from './native-words.ts';
+import type { MessageBlock, SearchInput, SearchResult } from './wire.ts';
 
 /** The vendor's own search of the web: a call, and in a later block what it found (API reference, "Web search tool"). */
 const CALL = 'server_tool_use';
 const RESULT = 'web_search_tool_result';
 const TOOL = 'web_search';
 
-export function isSearchCall({ name, type }: JsonObject): boolean {
+export function isSearchCall({ name, type }: MessageBlock): boolean {
   return type === CALL && name === TOOL;
 }
 
 /** The call that a block is the result of; null for any other block. */
-export function searchedBy(block: JsonObject): string | null {
-  return block['type'] === RESULT ? textOf(block['tool_use_id']) : null;
+export function searchedBy(block: MessageBlock): string | null {
+  return block.type === RESULT ? textOf(block.tool_use_id) : null;
 }
 
 /** What one of the two blocks says in words; null for any other block. */
-export function searchInWords(block: JsonObject): string | null {
-  return isSearchCall(block) || searchedBy(block) !== null ? wordsOf(textOf(block['type']), block) : null;
+export function searchInWords(block: MessageBlock): string | null {
+  return isSearchCall(block) || searchedBy(block) !== null ? wordsOf(textOf(block.type), block) : null;
 }
 
 /** A search from its two blocks; one that was not finished has no result. */
-export function searchOf(call: JsonObject, result: JsonObject | null): Search {
-  const query = textOf(objectOf(call['input'])['query']);
-  const { content } = result ?? {};
+export function searchOf(call: MessageBlock, result: MessageBlock | null): Search {
+  const query = textOf(objectOf<SearchInput>(call.input).query);
+  const content = result?.content;
   const values = result === null ? [call] : [call, result];
   return {
     queries: query === '' ? [] : [query],
     sources: listOf(content).map(objectOf).flatMap(sourceOf),
-    failed: objectOf(content)['error_code'] !== undefined,
-    text: values.map((value) => wordsOf(textOf(value['type']), value)).join('\n'),
+    failed: objectOf<SearchResult>(content).error_code !== undefined,
+    text: values.map((value) => wordsOf(textOf(value.type), value)).join('\n'),
     native: { format: 'anthropic-messages', values },
   };
 }
 
-function sourceOf({ title, url }: JsonObject): Search['sources'] {
-  return typeof url === 'string' ? [{ url, title: typeof title === 'string' ? title : null }] : [];
+function sourceOf({ title, url }: SearchResult): Search['sources'] {
+  return typeof url === 'string' ? [{ url, title: textOrNull(title) }] : [];
 }
 
 /** The parts of a message with its searches as such, where they began. */
@@ -49,7 +50,7 @@ export function withSearches(parts: readonly Part[]): Part[] {
   const told = new Set<Part>();
   const found = parts.map((part): Part => {
     if (part.type !== 'native' || !isSearchCall(part.value)) return part;
-    const result = results.get(textOf(part.value['id']));
+    const result = results.get(textOf(objectOf<MessageBlock>(part.value).id));
     if (result === undefined || told.has(result)) return { type: 'search', ...searchOf(part.value, null) };
     told.add(result);
     return { type: 'search', ...searchOf(part.value, result.value) };

@@ -4,6 +4,7 @@ import { numberOf } from '../../json/lossless.ts';
 import { addTo, growObject, overlay, ownObject } from '../../json/merge.ts';
 import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
 import { encodeFrames, objectIn, ValueFrame } from '../../stream/frames.ts';
+import type { BlockDelta, MessageBlock, MessagesAnswer, MessagesCounts, MessagesEvent } from '../wire.ts';
 import { mergeUsage } from './usage.ts';
 
 /** Blocks whose input the vendor streams as JSON text; SDKs collect it for these two only. */
@@ -13,7 +14,7 @@ const streamedInput: ReadonlySet<unknown> = new Set(['tool_use', 'server_tool_us
 const endKeys = ['stop_reason', 'stop_sequence', 'stop_details'] as const;
 
 /** A complete message as a stream. Blocks of a type that has no deltas are carried whole in their start. */
-export function framesOf(response: Record<string, unknown>): Frame[] {
+export function framesOf(response: MessagesAnswer): Frame[] {
   const { content, usage: counts, ...rest } = response;
   const usage = { input_tokens: 0, output_tokens: 0, ...objectOf(counts) };
   const known = endKeys.filter((key) => key in rest);
@@ -37,11 +38,11 @@ function nullsOf(keys: readonly string[]): JsonObject {
   return Object.fromEntries(['stop_reason', 'stop_sequence', ...keys].map((key) => [key, null]));
 }
 
-function eventFrame(event: JsonObject & { type: string }): Frame {
+function eventFrame(event: MessagesEvent & { type: string }): Frame {
   return new ValueFrame(event.type, event);
 }
 
-function blockFrames(index: number, block: JsonObject): Frame[] {
+function blockFrames(index: number, block: MessageBlock): Frame[] {
   const { opening, deltas } = takeApart(block);
   return [
     eventFrame({ type: 'content_block_start', index, content_block: opening }),
@@ -50,32 +51,31 @@ function blockFrames(index: number, block: JsonObject): Frame[] {
   ];
 }
 
-function takeApart(block: JsonObject): { opening: JsonObject; deltas: JsonObject[] } {
-  if (block['type'] === 'text' && typeof block['text'] === 'string')
-    return takeTextApart(block, block['text']);
-  if (block['type'] === 'thinking' && typeof block['thinking'] === 'string') {
-    const signature = textOf(block['signature']);
-    const deltas: JsonObject[] = [{ type: 'thinking_delta', thinking: block['thinking'] }];
+function takeApart(block: MessageBlock): { opening: MessageBlock; deltas: BlockDelta[] } {
+  if (block.type === 'text' && typeof block.text === 'string') return takeTextApart(block, block.text);
+  if (block.type === 'thinking' && typeof block.thinking === 'string') {
+    const signature = textOf(block.signature);
+    const deltas: BlockDelta[] = [{ type: 'thinking_delta', thinking: block.thinking }];
     if (signature !== '') deltas.push({ type: 'signature_delta', signature });
     return { opening: { ...block, thinking: '', ...(signature === '' ? {} : { signature: '' }) }, deltas };
   }
-  if (streamedInput.has(block['type']) && isObject(block['input'])) {
-    const deltas = [{ type: 'input_json_delta', partial_json: JSON.stringify(block['input']) }];
+  if (streamedInput.has(block.type) && isObject(block.input)) {
+    const deltas = [{ type: 'input_json_delta', partial_json: JSON.stringify(block.input) }];
     return { opening: { ...block, input: {} }, deltas };
   }
   return { opening: block, deltas: [] };
 }
 
-function takeTextApart(block: JsonObject, text: string): { opening: JsonObject; deltas: JsonObject[] } {
-  const citations = listOf(block['citations']);
+function takeTextApart(block: MessageBlock, text: string): { opening: MessageBlock; deltas: BlockDelta[] } {
+  const citations = listOf(block.citations);
   const opening = { ...block, text: '', ...(citations.length > 0 ? { citations: [] } : {}) };
-  const deltas: JsonObject[] = text === '' ? [] : [{ type: 'text_delta', text }];
+  const deltas: BlockDelta[] = text === '' ? [] : [{ type: 'text_delta', text }];
   for (const citation of citations) deltas.push({ type: 'citations_delta', citation });
   return { opening, deltas };
 }
 
 interface BlockSoFar {
-  block: JsonObject;
+  block: MessageBlock;
   /** Input as JSON text, once a delta brought some. */
   input: string | null;
 }
@@ -85,42 +85,42 @@ const cuts: ReadonlySet<unknown> = new Set(['max_tokens', 'model_context_window_
 
 /** A complete stream as the message it stands for. Null when the stream failed or was cut. */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
-  let message: JsonObject | null = null;
-  let usage: JsonObject = {};
+  let message: MessagesAnswer | null = null;
+  let usage: MessagesCounts = {};
   let stopped = false;
   const blocks = new Map<number, BlockSoFar>();
   for (const frame of frames) {
     if (stopped) break;
-    const event = objectIn(frame);
-    if (frame.event === 'error' || event?.['type'] === 'error') return null;
+    const event: MessagesEvent | null = objectIn(frame);
+    if (frame.event === 'error' || event?.type === 'error') return null;
     if (event === null) continue;
-    if (event['type'] === 'message_start') {
-      message = { ...objectOf(event['message']) };
-      usage = objectOf(message['usage']);
-    } else if (event['type'] === 'message_delta') {
+    if (event.type === 'message_start') {
+      message = { ...objectOf(event.message) };
+      usage = objectOf(message.usage);
+    } else if (event.type === 'message_delta') {
       message ??= {};
-      overlay(message, objectOf(event['delta']));
-      usage = mergeUsage(usage, objectOf(event['usage']));
-    } else if (event['type'] === 'message_stop') stopped = true;
+      overlay(message, objectOf(event.delta));
+      usage = mergeUsage(usage, objectOf(event.usage));
+    } else if (event.type === 'message_stop') stopped = true;
     else addBlockEvent(blocks, event);
   }
   if (message === null || !stopped) return null;
   const ordered = [...blocks].sort(([a], [b]) => a - b).map(([, soFar]) => soFar);
-  const cutOff = cuts.has(message['stop_reason']);
+  const cutOff = cuts.has(message.stop_reason);
   const content = ordered.map((soFar, place) => finish(soFar, cutOff && place === ordered.length - 1));
   return { ...message, content, usage };
 }
 
 const fixedKeys: ReadonlySet<string> = new Set(['signature']);
 
-function addBlockEvent(blocks: Map<number, BlockSoFar>, event: JsonObject): void {
-  const index = numberOf(event['index']) ?? blocks.size - 1;
-  if (event['type'] === 'content_block_start') {
-    blocks.set(index, { block: ownObject(objectOf(event['content_block'])), input: null });
+function addBlockEvent(blocks: Map<number, BlockSoFar>, event: MessagesEvent): void {
+  const index = numberOf(event.index) ?? blocks.size - 1;
+  if (event.type === 'content_block_start') {
+    blocks.set(index, { block: ownObject(objectOf(event.content_block)), input: null });
     return;
   }
-  if (event['type'] !== 'content_block_delta') return;
-  const { type, partial_json, citation, ...grows } = objectOf(event['delta']);
+  if (event.type !== 'content_block_delta') return;
+  const { type, partial_json, citation, ...grows } = objectOf<BlockDelta>(event.delta);
   const soFar = blocks.get(index) ?? { block: { type: textOf(type).replace(/_delta$/, '') }, input: null };
   blocks.set(index, soFar);
   if (typeof partial_json === 'string') soFar.input = (soFar.input ?? '') + partial_json;
@@ -129,7 +129,7 @@ function addBlockEvent(blocks: Map<number, BlockSoFar>, event: JsonObject): void
 }
 
 /** The whole block; half of an input, where the message was cut off in it, is left out, as the vendor does. */
-function finish({ block, input }: BlockSoFar, cutOff: boolean): JsonObject {
+function finish({ block, input }: BlockSoFar, cutOff: boolean): MessageBlock {
   if (input === null || input.trim() === '') return block;
   if (cutOff && parseObject(input) === null) return block;
   return { ...block, input: argumentsOf(input) };

@@ -2,9 +2,10 @@ import type { ErrorKind, GatewayError } from '../../../lib/error.ts';
 import type { ReportedError } from '../../codec.ts';
 import { errorInAnswer } from '../../failures/error-in-answer.ts';
 import { promptIsTooLong } from '../../failures/overflow.ts';
-import { isObject, type JsonObject, textOf } from '../../json/values.ts';
+import { isObject, type JsonObject, objectOf, textOf } from '../../json/values.ts';
 import { readVendorError } from '../../openai-shared/error.ts';
 import { encodeFrame } from '../../stream/frames.ts';
+import type { MessagesError, MessagesEvent } from '../wire.ts';
 
 /** Anthropic API reference, "Errors". */
 const typeOfKind: Readonly<Record<ErrorKind, string>> = {
@@ -31,9 +32,10 @@ export function encodeError(error: GatewayError, requestId: string): Record<stri
 
 /** An error of its shape: the SDKs tell one by its type. */
 export function errorBody(json: JsonObject): JsonObject | null {
-  const { error, type } = json;
-  const isOwn = type === 'error' && isObject(error) && textOf(error['message']) !== '';
-  return isOwn && typeof error['type'] === 'string' ? json : null;
+  const { error, type }: MessagesEvent = json;
+  const said = objectOf<MessagesError>(error);
+  const isOwn = type === 'error' && isObject(error) && textOf(said.message) !== '';
+  return isOwn && typeof said.type === 'string' ? json : null;
 }
 
 export function encodeErrorFrame(error: GatewayError, requestId: string): string {
@@ -41,11 +43,11 @@ export function encodeErrorFrame(error: GatewayError, requestId: string): string
 }
 
 /** Whether an event is an error: one by its type, or what some servers send in place of an event. */
-export function isErrorEvent(event: JsonObject): boolean {
-  return event['type'] === 'error' || (event['type'] === undefined && errorInAnswer(event) !== null);
+export function isErrorEvent(event: MessagesEvent): boolean {
+  return event.type === 'error' || (event.type === undefined && errorInAnswer(event) !== null);
 }
 
 /** The failure in an `error` event; its type decides the status, 529 for `overloaded_error`. */
-export function readEventError(event: Record<string, unknown> | null, data: string): ReportedError {
-  return readVendorError(event === null ? data : (event['error'] ?? event));
+export function readEventError(event: MessagesEvent | null, data: string): ReportedError {
+  return readVendorError(event === null ? data : (event.error ?? event));
 }

@@ -2,12 +2,21 @@ import type { Frame } from '../../../lib/sse.ts';
 import { argumentsOf, argumentText } from '../../adapt/call-arguments.ts';
 import { callIds } from '../../adapt/call-ids.ts';
 import { numberOf } from '../../json/lossless.ts';
-import { isObject, type JsonObject, objectOf, parseObject, table, textOf } from '../../json/values.ts';
+import { isObject, objectOf, parseObject, table, textOf, textOrNull } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
 import { objectIn } from '../../stream/frames.ts';
 import { isSearchCall, searchedBy, searchOf } from '../search.ts';
+import type {
+  BlockCitation,
+  BlockDelta,
+  MessageBlock,
+  MessagesAnswer,
+  MessagesCounts,
+  MessagesEvent,
+  StopDetails,
+} from '../wire.ts';
 import { isErrorEvent, readEventError } from './error.ts';
 import { mergeUsage, messageUsage, tierIn } from './usage.ts';
 
@@ -15,7 +24,7 @@ interface OpenBlock {
   block: number;
   kind: 'text' | 'reasoning' | 'tool-call' | 'native';
   /** The block as its start told it. */
-  start: JsonObject;
+  start: MessageBlock;
   /** Input as JSON text, as far as deltas brought it. */
   input: string;
   signature: string;
@@ -52,7 +61,7 @@ class MessagesReader implements PartReader {
   #next = 0;
   #ended = false;
   #calls = 0;
-  #usage: JsonObject = {};
+  #usage: MessagesCounts = {};
   #reason: string | null = null;
   #stopSequence: string | null = null;
   #begun = false;
@@ -60,7 +69,7 @@ class MessagesReader implements PartReader {
   /** Why its calls cannot be told; null while they can. */
   #fault: string | null = null;
   /** Calls of the vendor's search that wait for what they found. */
-  readonly #searches = new Map<string, JsonObject>();
+  readonly #searches = new Map<string, MessageBlock>();
   /** Why the vendor refused, in its words. */
   #explanation = '';
 
@@ -81,27 +90,27 @@ class MessagesReader implements PartReader {
     return [{ type: 'error', error: { status: 502, message } }];
   }
 
-  #event(event: JsonObject): StreamPart[] {
-    const index = numberOf(event['index']);
-    switch (event['type']) {
+  #event(event: MessagesEvent): StreamPart[] {
+    const index = numberOf(event.index);
+    switch (event.type) {
       case 'message_start':
-        return this.#begin(objectOf(event['message']));
+        return this.#begin(objectOf(event.message));
       case 'content_block_start':
         return [
           ...this.#begin({}),
           ...this.#stop(index),
-          ...this.#start(index, objectOf(event['content_block'])),
+          ...this.#start(index, objectOf(event.content_block)),
         ];
       case 'content_block_delta':
-        return this.#delta(index, objectOf(event['delta']));
+        return this.#delta(index, objectOf(event.delta));
       case 'content_block_stop':
         return this.#stop(index);
       case 'message_delta': {
-        const { stop_details, stop_reason, stop_sequence } = objectOf(event['delta']);
+        const { stop_details, stop_reason, stop_sequence } = objectOf<MessagesAnswer>(event.delta);
         if (typeof stop_reason === 'string') this.#reason = stop_reason;
         if (typeof stop_sequence === 'string') this.#stopSequence = stop_sequence;
-        this.#explanation = textOf(objectOf(stop_details)['explanation']);
-        this.#usage = mergeUsage(this.#usage, objectOf(event['usage']));
+        this.#explanation = textOf(objectOf<StopDetails>(stop_details).explanation);
+        this.#usage = mergeUsage(this.#usage, objectOf(event.usage));
         return [];
       }
       case 'message_stop':
@@ -111,17 +120,17 @@ class MessagesReader implements PartReader {
     }
   }
 
-  #begin(message: JsonObject): StreamPart[] {
+  #begin(message: MessagesAnswer): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
-    this.#usage = objectOf(message['usage']);
-    this.#ids = callIds(textOf(message['id']));
+    this.#usage = objectOf(message.usage);
+    this.#ids = callIds(textOf(message.id));
     const usage = messageUsage(this.#usage);
-    const [id, model] = [textOf(message['id']), textOf(message['model'])];
+    const [id, model] = [textOf(message.id), textOf(message.model)];
     return [{ type: 'message-start', id, model, usage, ...this.#served() }];
   }
 
-  #start(index: number | null, start: JsonObject): StreamPart[] {
+  #start(index: number | null, start: MessageBlock): StreamPart[] {
     return [...this.#endBroken(true), ...this.#opened(index, start)];
   }
 
@@ -130,12 +139,12 @@ class MessagesReader implements PartReader {
     return this.#broken.splice(0).map((block) => ({ type: 'tool-call-end', block, complete }));
   }
 
-  #opened(index: number | null, start: JsonObject): StreamPart[] {
-    const type = textOf(start['type']);
+  #opened(index: number | null, start: MessageBlock): StreamPart[] {
+    const type = textOf(start.type);
     const kind = kinds[type] ?? 'native';
     const block = this.#next;
     this.#next += 1;
-    this.#open.set(index, { block, kind, start, input: '', signature: textOf(start['signature']) });
+    this.#open.set(index, { block, kind, start, input: '', signature: textOf(start.signature) });
     const words = textOf(start[type === 'thinking' ? 'thinking' : 'text']);
     switch (kind) {
       case 'text':
@@ -147,9 +156,9 @@ class MessagesReader implements PartReader {
         ];
       case 'tool-call': {
         this.#calls += 1;
-        const name = textOf(start['name']);
+        const name = textOf(start.name);
         if (name === '') this.#fault ??= 'The upstream called a tool without naming it';
-        const id = textOf(start['id']) || this.#ids.next(name);
+        const id = textOf(start.id) || this.#ids.next(name);
         return [{ type: 'tool-call-start', block, id, name, kind: 'function' }];
       }
       case 'native':
@@ -158,13 +167,13 @@ class MessagesReader implements PartReader {
   }
 
   /** A block that was not announced is what its first delta says. */
-  #announced(index: number | null, delta: JsonObject): StreamPart[] {
-    const type = announcing[textOf(delta['type'])];
+  #announced(index: number | null, delta: BlockDelta): StreamPart[] {
+    const type = announcing[textOf(delta.type)];
     if (this.#open.has(index) || type === undefined) return [];
     return [...this.#begin({}), ...this.#start(index, { type })];
   }
 
-  #delta(index: number | null, delta: JsonObject): StreamPart[] {
+  #delta(index: number | null, delta: BlockDelta): StreamPart[] {
     const announced = this.#announced(index, delta);
     const open = this.#open.get(index);
     if (open !== undefined) return [...announced, ...this.#grow(open, delta)];
@@ -173,16 +182,14 @@ class MessagesReader implements PartReader {
     return [];
   }
 
-  #grow(open: OpenBlock, delta: JsonObject): StreamPart[] {
-    switch (delta['type']) {
+  #grow(open: OpenBlock, delta: BlockDelta): StreamPart[] {
+    switch (delta.type) {
       case 'text_delta':
-        return open.kind === 'text' ? grown('text-delta', open.block, textOf(delta['text'])) : [];
+        return open.kind === 'text' ? grown('text-delta', open.block, textOf(delta.text)) : [];
       case 'thinking_delta':
-        return open.kind === 'reasoning'
-          ? grown('reasoning-delta', open.block, textOf(delta['thinking']))
-          : [];
+        return open.kind === 'reasoning' ? grown('reasoning-delta', open.block, textOf(delta.thinking)) : [];
       case 'signature_delta':
-        open.signature += textOf(delta['signature']);
+        open.signature += textOf(delta.signature);
         return [];
       case 'input_json_delta': {
         const text = inputIn(delta);
@@ -190,7 +197,7 @@ class MessagesReader implements PartReader {
         return open.kind === 'tool-call' ? grown('tool-call-delta', open.block, text) : [];
       }
       case 'citations_delta':
-        return open.kind === 'text' ? [citationOf(open.block, objectOf(delta['citation']))] : [];
+        return open.kind === 'text' ? [citationOf(open.block, objectOf(delta.citation))] : [];
       default:
         return [];
     }
@@ -211,7 +218,7 @@ class MessagesReader implements PartReader {
     if (open.kind !== 'native') return closed(open);
     const value = wholeBlock(open);
     if (isSearchCall(value)) {
-      this.#searches.set(textOf(value['id']), value);
+      this.#searches.set(textOf(value.id), value);
       return [];
     }
     const id = searchedBy(value);
@@ -282,23 +289,23 @@ function closed(open: OpenBlock): StreamPart[] {
   }
 }
 
-function nativePart(block: number, value: JsonObject): StreamPart {
+function nativePart(block: number, value: MessageBlock): StreamPart {
   return {
     type: 'native',
     block,
     format: 'anthropic-messages',
-    name: textOf(value['type']),
+    name: textOf(value.type),
     value,
     words: null,
   };
 }
 
 /** A block with the input that came in pieces. */
-function wholeBlock({ input, start }: OpenBlock): JsonObject {
+function wholeBlock({ input, start }: OpenBlock): MessageBlock {
   return input === '' ? start : { ...start, input: argumentsOf(input) };
 }
 
-function inputIn({ partial_json: json }: JsonObject): string {
+function inputIn({ partial_json: json }: BlockDelta): string {
   return isObject(json) ? JSON.stringify(json) : textOf(json);
 }
 
@@ -322,26 +329,25 @@ function isEmpty(input: unknown): boolean {
 
 /** Input that came whole with the start of its block. */
 function wholeInput({ block, input, start }: OpenBlock): StreamPart[] {
-  const whole = start['input'];
+  const whole = start.input;
   const text = isEmpty(whole) ? '' : (argumentText(whole) ?? '');
   return input !== '' || text === '' ? [] : [{ type: 'tool-call-delta', block, text }];
 }
 
 function sealOf({ signature, start }: OpenBlock): Sealed | null {
-  if (start['type'] === 'redacted_thinking')
-    return { format: 'anthropic-messages', kind: 'redacted', value: textOf(start['data']) };
+  if (start.type === 'redacted_thinking')
+    return { format: 'anthropic-messages', kind: 'redacted', value: textOf(start.data) };
   return signature === '' ? null : { format: 'anthropic-messages', kind: 'signature', value: signature };
 }
 
-function citationOf(block: number, value: JsonObject): StreamPart {
-  const said = (name: string) => (typeof value[name] === 'string' ? value[name] : null);
+function citationOf(block: number, value: BlockCitation): StreamPart {
   return {
     type: 'citation',
     block,
     citation: {
-      url: said('url') ?? said('source'),
-      title: said('title') ?? said('document_title'),
-      text: said('cited_text'),
+      url: textOrNull(value.url) ?? textOrNull(value.source),
+      title: textOrNull(value.title) ?? textOrNull(value.document_title),
+      text: textOrNull(value.cited_text),
       start: null,
       end: null,
       native: { format: 'anthropic-messages', value },

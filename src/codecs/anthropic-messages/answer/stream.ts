@@ -1,7 +1,8 @@
 import type { Frame } from '../../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
-import { byteLengthOf, type JsonObject, objectOf, parseObject, textOf } from '../../json/values.ts';
+import { byteLengthOf, objectOf, parseObject, textOf } from '../../json/values.ts';
 import { framesIn, judgeEnd } from '../../stream/frames.ts';
+import type { BlockDelta, MessageBlock, MessagesEvent } from '../wire.ts';
 import { encodeFramesOf } from './assemble.ts';
 import { isErrorEvent, readEventError } from './error.ts';
 import { framing } from './framing.ts';
@@ -23,16 +24,16 @@ export const stream: StreamCodec = {
 
 function classify(frame: Frame): FrameMeaning {
   if (frame.data.trim() === '') return 'preamble';
-  const event = parseObject(frame.data);
+  const event: MessagesEvent | null = parseObject(frame.data);
   if (frame.event === 'error') return 'error';
   if (event === null) return 'content';
   if (isErrorEvent(event)) return 'error';
-  switch (event['type']) {
+  switch (event.type) {
     case 'message_start':
     case 'ping':
       return 'preamble';
     case 'content_block_start':
-      return isEmptyBlock(objectOf(event['content_block'])) ? 'preamble' : 'content';
+      return isEmptyBlock(objectOf(event.content_block)) ? 'preamble' : 'content';
     case 'message_stop':
       return 'end';
     default:
@@ -41,11 +42,9 @@ function classify(frame: Frame): FrameMeaning {
 }
 
 /** A text or thinking block that only announces what its deltas will bring. */
-function isEmptyBlock(block: JsonObject): boolean {
-  if (block['type'] === 'text') return textOf(block['text']) === '';
-  return (
-    block['type'] === 'thinking' && textOf(block['thinking']) === '' && textOf(block['signature']) === ''
-  );
+function isEmptyBlock(block: MessageBlock): boolean {
+  if (block.type === 'text') return textOf(block.text) === '';
+  return block.type === 'thinking' && textOf(block.thinking) === '' && textOf(block.signature) === '';
 }
 
 /** The first terminal event decides; what follows it is noise. */
@@ -65,19 +64,19 @@ function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
 function textBytes(bytes: Uint8Array): number {
   let sum = 0;
   for (const frame of framesIn(bytes)) {
-    const event = objectOf(parseObject(frame.data));
-    if (event['type'] === 'content_block_start') sum += startBytes(objectOf(event['content_block']));
-    if (event['type'] !== 'content_block_delta') continue;
-    const { text, thinking, partial_json } = objectOf(event['delta']);
+    const event = objectOf<MessagesEvent>(parseObject(frame.data));
+    if (event.type === 'content_block_start') sum += startBytes(objectOf(event.content_block));
+    if (event.type !== 'content_block_delta') continue;
+    const { text, thinking, partial_json } = objectOf<BlockDelta>(event.delta);
     sum += byteLengthOf(text) + byteLengthOf(thinking) + byteLengthOf(partial_json);
   }
   return sum;
 }
 
 /** A block may come whole in its start; an empty `input` there only announces the deltas. */
-function startBytes(block: JsonObject): number {
-  const input = objectOf(block['input']);
+function startBytes(block: MessageBlock): number {
+  const input = objectOf(block.input);
   return Object.keys(input).length === 0
-    ? writtenBytes({ ...block, input: null }) + byteLengthOf(block['name'])
+    ? writtenBytes({ ...block, input: null }) + byteLengthOf(block.name)
     : writtenBytes(block);
 }

@@ -13,8 +13,17 @@ import { tierWord } from '../../model/tier.ts';
 import { isEmptyUsage } from '../../usage/token-counts.ts';
 import { firstUsage, lastUsage, type UsageFound, type UsageSearch } from '../../usage/usage-bytes.ts';
 import { addUsage, noUsage, type Usage } from '../../wire-format.ts';
+import type {
+  CacheLifetimes,
+  Iteration,
+  MessageBlock,
+  MessagesAnswer,
+  MessagesCounts,
+  OutputDetails,
+  ServerToolCounts,
+} from '../wire.ts';
 
-const hasCounts = (counts: JsonObject) => isCount(counts['input_tokens']) || isCount(counts['output_tokens']);
+const hasCounts = (counts: MessagesCounts) => isCount(counts.input_tokens) || isCount(counts.output_tokens);
 const inBody: UsageSearch = { kind: 'body', maxDepth: 1, accepts: hasCounts };
 /** `message_delta` has it at the root, `message_start` in its message; tool input is deeper. */
 const inStream: UsageSearch = { kind: 'stream', maxDepth: 2, accepts: hasCounts };
@@ -43,11 +52,11 @@ export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'str
 }
 
 /** Fast mode (Anthropic API reference, `Usage.speed`) has a price of its own, and is named beside the tier. */
-export function tierIn(usage: JsonObject): string | null {
-  return usage['speed'] === 'fast' ? 'fast' : tierWord(usage['service_tier']);
+export function tierIn(usage: MessagesCounts): string | null {
+  return usage.speed === 'fast' ? 'fast' : tierWord(usage.service_tier);
 }
 
-function mergeCounts(start: UsageFound | null, last: UsageFound | null): JsonObject {
+function mergeCounts(start: UsageFound | null, last: UsageFound | null): MessagesCounts {
   return mergeUsage(objectOf(start?.counts), objectOf(last?.counts));
 }
 
@@ -61,43 +70,46 @@ export function mergeUsage(earlier: JsonObject, later: JsonObject): JsonObject {
  * The usage object of a message (Anthropic API reference, `Usage`): input excludes both cache buckets, output
  * includes thinking, and compaction iterations are billed beside the totals. Null when it counts nothing.
  */
-export function messageUsage(counts: JsonObject): Usage | null {
-  const compactions = listOf(counts['iterations']).filter(
-    (iteration): iteration is JsonObject => isObject(iteration) && iteration['type'] === 'compaction',
+export function messageUsage(counts: MessagesCounts): Usage | null {
+  const compactions = listOf(counts.iterations).filter(
+    (iteration): iteration is Iteration => objectOf<Iteration>(iteration).type === 'compaction',
   );
   const usage = compactions.map(countsOf).reduce(addUsage, countsOf(counts));
   return isEmptyUsage(usage) ? null : usage;
 }
 
-function countsOf(counts: JsonObject): Usage {
-  const lifetimes = objectOf(counts['cache_creation']);
-  const hour = countOf(lifetimes['ephemeral_1h_input_tokens']);
-  const minutes = countOf(lifetimes['ephemeral_5m_input_tokens']);
-  const written = countOf(counts['cache_creation_input_tokens'], hour + minutes);
+function countsOf(counts: MessagesCounts): Usage {
+  const lifetimes = objectOf<CacheLifetimes>(counts.cache_creation);
+  const hour = countOf(lifetimes.ephemeral_1h_input_tokens);
+  const minutes = countOf(lifetimes.ephemeral_5m_input_tokens);
+  const written = countOf(counts.cache_creation_input_tokens, hour + minutes);
   const cacheWrite1h = Math.min(hour, written);
-  const output = countOf(counts['output_tokens']);
-  const reasoning = Math.min(output, countOf(objectOf(counts['output_tokens_details'])['thinking_tokens']));
+  const output = countOf(counts.output_tokens);
+  const reasoning = Math.min(
+    output,
+    countOf(objectOf<OutputDetails>(counts.output_tokens_details).thinking_tokens),
+  );
   return {
     ...noUsage,
-    input: countOf(counts['input_tokens']),
-    cacheRead: countOf(counts['cache_read_input_tokens']),
+    input: countOf(counts.input_tokens),
+    cacheRead: countOf(counts.cache_read_input_tokens),
     cacheWrite5m: written - cacheWrite1h,
     cacheWrite1h,
     output: output - reasoning,
     reasoning,
-    webSearches: countOf(objectOf(counts['server_tool_use'])['web_search_requests']),
+    webSearches: countOf(objectOf<ServerToolCounts>(counts.server_tool_use).web_search_requests),
   };
 }
 
 /** UTF-8 bytes of what the model wrote in one block: text, thinking, tool names and input. */
-export function writtenBytes(block: JsonObject): number {
-  if (block['type'] === 'text') return byteLengthOf(block['text']);
-  if (block['type'] === 'thinking') return byteLengthOf(block['thinking']);
-  return isObject(block['input']) ? byteLengthOf(block['name']) + byteLengthOf(block['input']) : 0;
+export function writtenBytes(block: MessageBlock): number {
+  if (block.type === 'text') return byteLengthOf(block.text);
+  if (block.type === 'thinking') return byteLengthOf(block.thinking);
+  return isObject(block.input) ? byteLengthOf(block.name) + byteLengthOf(block.input) : 0;
 }
 
 /** UTF-8 bytes of generated text in a complete message. */
 export function responseTextBytes(body: Uint8Array): number {
-  const message = parseObject(utf8Text(body));
-  return listOf(message?.['content']).reduce<number>((sum, block) => sum + writtenBytes(objectOf(block)), 0);
+  const message: MessagesAnswer | null = parseObject(utf8Text(body));
+  return listOf(message?.content).reduce<number>((sum, block) => sum + writtenBytes(objectOf(block)), 0);
 }

@@ -10,13 +10,14 @@ import { anthropicTier } from '../../model/tier.ts';
 import { ValueFrame } from '../../stream/frames.ts';
 import { noUsage, type Usage } from '../../wire-format.ts';
 import { foreignSearch } from '../search.ts';
+import type { BlockDelta, MessageBlock, MessagesRequest, OutputConfig, ThinkingOption } from '../wire.ts';
 
 /** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
 interface Block {
-  start: JsonObject;
+  start: MessageBlock;
   /** False until it has content: an empty block would be refused when it comes back with the next request. */
   begun: boolean;
-  deltas: JsonObject[];
+  deltas: BlockDelta[];
   ended: boolean;
 }
 
@@ -46,7 +47,8 @@ class MessagesWriter implements PartWriter {
 
   constructor(context: AnswerContext) {
     this.#context = context;
-    this.#hidden = objectOf(context.request['thinking'])['display'] === 'omitted' ? new Map() : null;
+    const { thinking }: MessagesRequest = context.request;
+    this.#hidden = objectOf<ThinkingOption>(thinking).display === 'omitted' ? new Map() : null;
   }
 
   push(part: StreamPart): Frame[] {
@@ -118,7 +120,7 @@ class MessagesWriter implements PartWriter {
     return input === undefined ? null : { ...noUsage, input };
   }
 
-  #open(block: number, start: JsonObject, begun = false): Frame[] {
+  #open(block: number, start: MessageBlock, begun = false): Frame[] {
     this.#blocks.set(block, { start, begun, deltas: [], ended: false });
     return this.#advance();
   }
@@ -132,7 +134,7 @@ class MessagesWriter implements PartWriter {
   }
 
   /** A block that is known whole. Clients put the input of a call together from its pieces. */
-  #whole(block: number, value: JsonObject): Frame[] {
+  #whole(block: number, value: MessageBlock): Frame[] {
     const { input, ...rest } = value;
     if (!isObject(input)) return [...this.#open(block, value, true), ...this.#close(block)];
     const delta = { type: 'input_json_delta', partial_json: JSON.stringify(input) };
@@ -143,7 +145,7 @@ class MessagesWriter implements PartWriter {
     ];
   }
 
-  #grow(block: number, delta: JsonObject): Frame[] {
+  #grow(block: number, delta: BlockDelta): Frame[] {
     const open = this.#blocks.get(block);
     if (open === undefined) return [];
     open.begun = true;
@@ -233,11 +235,12 @@ class MessagesWriter implements PartWriter {
 
 /** A writer for one stream. */
 export function writer(context: AnswerContext): PartWriter {
+  const { output_config }: MessagesRequest = context.request;
   const target = withLateCitations(new MessagesWriter(context), {
     takes: () => true,
     inOpenText: true,
     joint: '',
-    structured: isStructured(objectOf(context.request['output_config'])['format']),
+    structured: isStructured(objectOf<OutputConfig>(output_config).format),
   });
   return withTextFallback(target, { format: 'anthropic-messages', images: 'none' });
 }

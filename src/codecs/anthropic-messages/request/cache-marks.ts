@@ -1,12 +1,13 @@
-import { isObject, type JsonObject, listOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf } from '../../json/values.ts';
 import { hasCacheControl } from '../../prompt-cache/cache-control.ts';
 import { isWorthKeeping, MARK, MAX_MARKS } from '../../prompt-cache/cache-worth.ts';
+import type { MessageBlock, MessageParam, MessagesRequest, ToolOffer } from '../wire.ts';
 
 /** From a mark the vendor looks for what earlier requests stored at so many blocks, its own included ("Prompt caching"). */
 const LOOK_BACK = 20;
 /** Blocks that bear no mark. */
 const unmarkable: ReadonlySet<unknown> = new Set(['thinking', 'redacted_thinking']);
-const isTold = (tool: unknown) => isObject(tool) && tool['defer_loading'] !== true;
+const isTold = (tool: unknown) => isObject(tool) && objectOf<ToolOffer>(tool).defer_loading !== true;
 
 /** A turn of the user: where it stands among the messages, and after how many blocks it ends. */
 interface UserTurn {
@@ -23,12 +24,12 @@ interface UserTurn {
  * Nothing is marked where the client set marks, or where the conversation may not come again.
  * @param shared the client says that other requests begin alike
  */
-export function markCache(request: JsonObject, shared: boolean): JsonObject {
+export function markCache(request: MessagesRequest, shared: boolean): MessagesRequest {
   if (hasCacheControl(request) || !isWorthKeeping(request, shared)) return request;
-  const messages = listOf(request['messages']);
-  const tools = listOf(request['tools']);
+  const messages = listOf(request.messages);
+  const tools = listOf(request.tools);
   const turns = userTurns(messages);
-  const system = listOf(request['system']);
+  const system = listOf(request.system);
   const marked = new Set(placesOf(turns, system.length > 0, tools.length > 0));
   return {
     ...request,
@@ -36,7 +37,7 @@ export function markCache(request: JsonObject, shared: boolean): JsonObject {
     ...(marked.has('system') ? { system: lastMarked(system) } : {}),
     messages: messages.map((message, index) =>
       marked.has(index) && isObject(message)
-        ? { ...message, content: lastMarked(listOf(message['content'])) }
+        ? { ...message, content: lastMarked(listOf(objectOf<MessageParam>(message).content)) }
         : message,
     ),
   };
@@ -65,9 +66,9 @@ function userTurns(messages: readonly unknown[]): UserTurn[] {
   const turns: UserTurn[] = [];
   let end = 0;
   for (const [index, message] of messages.entries()) {
-    if (!isObject(message)) continue;
-    end += listOf(message['content']).length;
-    if (message['role'] === 'user') turns.push({ index, end });
+    const { content, role } = objectOf<MessageParam>(message);
+    end += listOf(content).length;
+    if (role === 'user') turns.push({ index, end });
   }
   return turns;
 }
@@ -79,6 +80,6 @@ function lastMarked(
 ): readonly unknown[] {
   const at = blocks.findLastIndex(isMeant);
   const block = blocks[at];
-  if (!isObject(block) || unmarkable.has(block['type'])) return blocks;
+  if (!isObject(block) || unmarkable.has(objectOf<MessageBlock>(block).type)) return blocks;
   return blocks.with(at, { ...block, cache_control: MARK });
 }

@@ -1,6 +1,6 @@
 import { setOff } from '../../adapt/joined-texts.ts';
 import { carriedSeal, carriedWithThought, sealCarried } from '../../encrypted-reasoning/embed.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type {
   CacheMark,
@@ -15,13 +15,14 @@ import type {
 } from '../../model/conversation.ts';
 import { wordsOf } from '../native-words.ts';
 import { withSearches } from '../search.ts';
+import type { BlockSource, CacheControl, CitationsOption, MessageBlock, MessageParam } from '../wire.ts';
 
 /** The `messages` of a request. A `system` message may stand among them. */
 export function readMessages(messages: readonly unknown[]): Message[] {
   return messages.map((message, index) => {
     const path = `messages[${index}]`;
     if (!isObject(message)) throw wrong(path, 'an object');
-    const { content, role } = message;
+    const { content, role }: MessageParam = message;
     if (role !== 'user' && role !== 'assistant' && role !== 'system')
       throw wrong(`${path}.role`, '"user", "assistant" or "system"');
     const parts = readContent(content, `${path}.content`);
@@ -37,9 +38,10 @@ export function readContent(content: unknown, path: string): Part[] {
   return content.flatMap((block, index) => readBlock(block, `${path}[${index}]`));
 }
 
-function readBlock(block: unknown, path: string): Part | Part[] {
-  if (typeof block === 'string') return { type: 'text', text: block };
-  if (!isObject(block)) throw wrong(path, 'an object');
+function readBlock(value: unknown, path: string): Part | Part[] {
+  if (typeof value === 'string') return { type: 'text', text: value };
+  if (!isObject(value)) throw wrong(path, 'an object');
+  const block: MessageBlock = value;
   const type = textAt(block, 'type', `${path}.type`);
   switch (type) {
     case null:
@@ -61,22 +63,22 @@ function readBlock(block: unknown, path: string): Part | Part[] {
         type: 'reasoning',
         text: '',
         summary: false,
-        sealed: sealOf(textOf(block['data']), 'redacted'),
+        sealed: sealOf(textOf(block.data), 'redacted'),
       };
     default:
       return nativeBlock(type, block);
   }
 }
 
-function thinkingPart(block: JsonObject, path: string): ReasoningPart {
+function thinkingPart(block: MessageBlock, path: string): ReasoningPart {
   const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
-  const signature = textOf(block['signature']);
+  const signature = textOf(block.signature);
   const carried = carriedWithThought(signature);
   const sealed = carried === null ? sealOf(signature, 'signature') : sealCarried(carried.sealed);
   return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
 }
 
-function nativeBlock(name: string, value: JsonObject): NativePart {
+function nativeBlock(name: string, value: MessageBlock): NativePart {
   return { type: 'native', format: 'anthropic-messages', name, value, text: wordsOf(name, value) };
 }
 
@@ -86,27 +88,27 @@ function sealOf(value: string, kind: 'signature' | 'redacted'): Sealed | null {
   return carriedSeal(value) ?? { format: 'anthropic-messages', kind, value };
 }
 
-export function cacheOf(block: JsonObject): { cache?: CacheMark } {
-  const control = block['cache_control'];
+export function cacheOf(block: MessageBlock): { cache?: CacheMark } {
+  const control = block.cache_control;
   if (!isObject(control)) return {};
-  const ttl = control['ttl'];
+  const { ttl }: CacheControl = control;
   return { cache: { ttl: ttl === '1h' ? 3600 : ttl === '5m' ? 300 : null } };
 }
 
-function imageBlock(block: JsonObject, path: string): ImagePart {
+function imageBlock(block: MessageBlock, path: string): ImagePart {
   const source = readSource(objectAt(block, 'source', `${path}.source`), path);
   if (source.kind === 'text') throw wrong(`${path}.source.type`, '"base64", "url" or "file"');
   return { type: 'image', source, ...cacheOf(block) };
 }
 
 /** A document. What the caller says about it is a text before it; one with images in it has no like elsewhere. */
-function documentBlock(block: JsonObject, path: string): Part[] {
-  const told = objectAt(block, 'source', `${path}.source`);
-  if (told?.['type'] === 'content' && !isAllText(told['content'])) return [nativeBlock('document', block)];
+function documentBlock(block: MessageBlock, path: string): Part[] {
+  const told: BlockSource | null = objectAt(block, 'source', `${path}.source`);
+  if (told?.type === 'content' && !isAllText(told.content)) return [nativeBlock('document', block)];
   const source = readSource(told, path);
   const name = textAt(block, 'title', `${path}.title`);
   const context = textAt(block, 'context', `${path}.context`);
-  const citations = objectOf(block['citations'])['enabled'];
+  const citations = objectOf<CitationsOption>(block.citations).enabled;
   return [
     ...(context === null ? [] : [{ type: 'text' as const, text: context }]),
     {
@@ -120,22 +122,26 @@ function documentBlock(block: JsonObject, path: string): Part[] {
 }
 
 /** What a document says whose pictures stand among its texts, one by one. */
-function partsOfDocument(block: JsonObject, path: string): Part[] {
-  const source = objectOf(block['source']);
-  const told = ['title', 'context'].map((name) => textOf(block[name])).filter((text) => text !== '');
+function partsOfDocument(block: MessageBlock, path: string): Part[] {
+  const source = objectOf<BlockSource>(block.source);
+  const told = [block.title, block.context].map(textOf).filter((text) => text !== '');
   return [
     ...told.map((text) => ({ type: 'text' as const, text: `${text}\n\n` })),
-    ...readContent(source['content'], `${path}.content.source.content`),
+    ...readContent(source.content, `${path}.content.source.content`),
   ];
 }
 
 function isAllText(content: unknown): boolean {
-  return typeof content === 'string' || listOf(content).every((block) => objectOf(block)['type'] === 'text');
+  return (
+    typeof content === 'string' ||
+    listOf(content).every((block) => objectOf<MessageBlock>(block).type === 'text')
+  );
 }
 
-function readSource(source: JsonObject | null, path: string): Source | { kind: 'text'; text: string } {
-  const said = (name: string) => textAt(objectOf(source), name, `${path}.source.${name}`) ?? '';
-  switch (source?.['type']) {
+function readSource(source: BlockSource | null, path: string): Source | { kind: 'text'; text: string } {
+  const said = (name: keyof BlockSource) =>
+    textAt(objectOf<BlockSource>(source), name, `${path}.source.${name}`) ?? '';
+  switch (source?.type) {
     case 'base64':
       return { kind: 'data', mediaType: said('media_type'), base64: said('data') };
     case 'url':
@@ -145,7 +151,7 @@ function readSource(source: JsonObject | null, path: string): Source | { kind: '
     case 'text':
       return { kind: 'text', text: said('data') };
     case 'content':
-      return { kind: 'text', text: textsIn(source['content']) };
+      return { kind: 'text', text: textsIn(source.content) };
     default:
       throw wrong(`${path}.source.type`, '"base64", "url", "file", "text" or "content"');
   }
@@ -154,16 +160,16 @@ function readSource(source: JsonObject | null, path: string): Source | { kind: '
 function textsIn(content: unknown): string {
   if (typeof content === 'string') return content;
   return listOf(content)
-    .map((block) => textOf(objectOf(block)['text']))
+    .map((block) => textOf(objectOf<MessageBlock>(block).text))
     .join('\n');
 }
 
-function callBlock(block: JsonObject, path: string): Part {
+function callBlock(block: MessageBlock, path: string): Part {
   const name = textAt(block, 'name', `${path}.name`);
   const id = textAt(block, 'id', `${path}.id`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
   if (id === null) throw wrong(`${path}.id`, 'a string');
-  const input = block['input'];
+  const input = block.input;
   return {
     type: 'tool-call',
     id,
@@ -175,11 +181,11 @@ function callBlock(block: JsonObject, path: string): Part {
   };
 }
 
-function resultBlock(block: JsonObject, path: string): ToolResultPart {
+function resultBlock(block: MessageBlock, path: string): ToolResultPart {
   const callId = textAt(block, 'tool_use_id', `${path}.tool_use_id`);
   if (callId === null) throw wrong(`${path}.tool_use_id`, 'a string');
   const worded = new Set<Part>();
-  const read = readContent(block['content'], `${path}.content`).flatMap((part): Part[] => {
+  const read = readContent(block.content, `${path}.content`).flatMap((part): Part[] => {
     if (part.type !== 'native') return [part];
     if (part.name === 'document') return partsOfDocument(part.value, path);
     const words: Part = { type: 'text', text: part.text ?? `[${part.name}]` };
@@ -192,7 +198,7 @@ function resultBlock(block: JsonObject, path: string): ToolResultPart {
     callId,
     kind: 'function',
     parts: parts.filter((part) => part.type === 'text' || part.type === 'image' || part.type === 'file'),
-    isError: block['is_error'] === true,
+    isError: block.is_error === true,
     ...cacheOf(block),
   };
 }

@@ -12,6 +12,7 @@ import type {
   ToolResultPart,
 } from '../../model/conversation.ts';
 import { cacheControl } from '../../prompt-cache/cache-control.ts';
+import type { MessageBlock } from '../wire.ts';
 
 /** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none (M-03). */
 export function blocksOf(parts: readonly Part[]): JsonObject[] {
@@ -64,14 +65,14 @@ function thinkingBlock({ sealed, text }: Extract<Part, { type: 'reasoning' }>): 
 }
 
 function resultBlock(part: ToolResultPart): JsonObject {
-  const content = blocksOf(part.parts);
+  const content: MessageBlock[] = blocksOf(part.parts);
   const [first] = content;
   // One plain text may stand as it is, which every server of this format takes.
-  const plain = content.length === 1 && first?.['type'] === 'text' && first['cache_control'] === undefined;
+  const plain = content.length === 1 && first?.type === 'text' && first.cache_control === undefined;
   return {
     type: 'tool_result',
     tool_use_id: part.callId,
-    ...(content.length === 0 ? {} : { content: plain ? first['text'] : content }),
+    ...(content.length === 0 ? {} : { content: plain ? first.text : content }),
     ...(part.isError ? { is_error: true } : {}),
     ...cacheControl(part),
   };

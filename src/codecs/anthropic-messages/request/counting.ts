@@ -1,5 +1,6 @@
 import { countIn } from '../../json/values.ts';
 import { type Counting, onlyFields } from '../../usage/counting.ts';
+import type { MessagesCounts } from '../wire.ts';
 
 /** Anthropic API reference, "Count tokens": what shapes the answer, and not the prompt, is refused there. */
 const notCounted: ReadonlySet<string> = new Set([
@@ -16,6 +17,6 @@ const notCounted: ReadonlySet<string> = new Set([
 export const counting: Counting = {
   path: '/count_tokens',
   ask: (request) => onlyFields(request, (name) => !notCounted.has(name)),
-  read: (answer) => countIn(answer['input_tokens']),
+  read: ({ input_tokens }: MessagesCounts) => countIn(input_tokens),
   write: (tokens) => ({ input_tokens: tokens }),
 };

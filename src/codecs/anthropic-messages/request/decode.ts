@@ -1,4 +1,4 @@
-import { type JsonObject, objectOf, textOf } from '../../json/values.ts';
+import { objectOf, textOf, textOrNull } from '../../json/values.ts';
 import { flagAt, listAt, numberAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import {
   type Conversation,
@@ -6,22 +6,29 @@ import {
   type OutputShape,
   type Reasoning,
 } from '../../model/conversation.ts';
+import type {
+  MessagesRequest,
+  OutputConfig,
+  OutputFormat,
+  RequestMetadata,
+  ThinkingOption,
+} from '../wire.ts';
 import { readContent, readMessages } from './content-decode.ts';
 import { ownMembers, STANDARD_ONLY } from './own-members.ts';
 import { readChoice, readTools } from './tools-decode.ts';
 
 /** A messages request (Anthropic API reference, "Create a Message") as a conversation. */
-export function decodeRequest(body: JsonObject): Conversation {
+export function decodeRequest(body: MessagesRequest): Conversation {
   const { choice, parallel } = readChoice(objectAt(body, 'tool_choice'));
-  const outputConfig = objectOf(objectAt(body, 'output_config'));
+  const outputConfig = objectOf<OutputConfig>(objectAt(body, 'output_config'));
   const members = ownMembers(body);
-  const userId = objectOf(objectAt(body, 'metadata'))['user_id'];
+  const userId = objectOf<RequestMetadata>(objectAt(body, 'metadata')).user_id;
   const messages = readMessages(listAt(body, 'messages'));
   const begin = messages.findIndex(({ role }) => role !== 'system');
   const leading = begin === -1 ? messages : messages.slice(0, begin);
   return {
-    ...emptyConversation(textOf(body['model'])),
-    system: [...readContent(body['system'], 'system'), ...leading.flatMap(({ parts }) => parts)].filter(
+    ...emptyConversation(textOf(body.model)),
+    system: [...readContent(body.system, 'system'), ...leading.flatMap(({ parts }) => parts)].filter(
       (part) => part.type === 'text',
     ),
     messages: messages.slice(leading.length),
@@ -41,32 +48,32 @@ export function decodeRequest(body: JsonObject): Conversation {
     output: readOutput(
       objectAt(outputConfig, 'format', 'output_config.format') ?? objectAt(body, 'output_format'),
     ),
-    serviceTier: body['service_tier'] === STANDARD_ONLY ? 'default' : null,
-    userId: typeof userId === 'string' ? userId : null,
+    serviceTier: body.service_tier === STANDARD_ONLY ? 'default' : null,
+    userId: textOrNull(userId),
     stream: flagAt(body, 'stream') ?? false,
     includeUsage: true,
     extras: members === null ? null : { format: 'anthropic-messages', members },
   };
 }
 
-function stopOf(body: JsonObject): string[] {
+function stopOf(body: MessagesRequest): string[] {
   return listAt(body, 'stop_sequences').map((stop, index) => {
     if (typeof stop !== 'string') throw wrong(`stop_sequences[${index}]`, 'a string');
     return stop;
   });
 }
 
-function readReasoning(thinking: JsonObject | null, effort: string | null): Reasoning | null {
+function readReasoning(thinking: ThinkingOption | null, effort: string | null): Reasoning | null {
   const said = {
     effort,
     budgetTokens: null,
     display: thinking === null ? null : textAt(thinking, 'display', 'thinking.display'),
   };
-  switch (thinking?.['type']) {
+  switch (thinking?.type) {
     case undefined:
       return effort === null ? null : { mode: 'adaptive', ...said };
     case 'enabled':
-      return { mode: 'on', ...said, budgetTokens: numberAt(objectOf(thinking), 'budget_tokens') };
+      return { mode: 'on', ...said, budgetTokens: numberAt(thinking ?? {}, 'budget_tokens') };
     case 'adaptive':
       return { mode: 'adaptive', ...said };
     case 'disabled':
@@ -77,8 +84,8 @@ function readReasoning(thinking: JsonObject | null, effort: string | null): Reas
   }
 }
 
-function readOutput(format: JsonObject | null): OutputShape {
-  if (format?.['type'] !== 'json_schema') return { kind: 'text' };
+function readOutput(format: OutputFormat | null): OutputShape {
+  if (format?.type !== 'json_schema') return { kind: 'text' };
   const schema = objectAt(format, 'schema', 'output_config.format.schema') ?? {};
   return { kind: 'schema', name: null, description: null, schema, strict: null };
 }

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../json/values.ts';
 import type { Concept, ConceptNames } from '../../model/concept.ts';
 import type { Conversation, OutputShape } from '../../model/conversation.ts';
 import type { Dialect } from '../../model/dialect.ts';
+import type { MessagesRequest } from '../wire.ts';
 import { blocksOf } from './content-encode.ts';
 import { putBack, STANDARD_ONLY } from './own-members.ts';
 import { hasMap, outputSchema, schemaInWords } from './structured-output.ts';
@@ -63,7 +64,7 @@ export function encodeRequest(
   ];
   const stop = conversation.stop.filter((text) => text.trim() !== '');
   const tools = toolList(conversation);
-  const request: JsonObject = {
+  const request: MessagesRequest = {
     model: conversation.model,
     // Thinking counts towards the bound, which must leave room for an answer.
     max_tokens: budget >= cap ? budget + cap : cap,
@@ -106,12 +107,12 @@ function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): J
 }
 
 /** What the vendor does not take beside the rest of this very request. */
-function ruledOut(conversation: Conversation, request: JsonObject, thinks: boolean): Concept[] {
+function ruledOut(conversation: Conversation, request: MessagesRequest, thinks: boolean): Concept[] {
   const { output, reasoning, serviceTier, stop, temperature, topK, topP } = conversation;
   const lost: [Concept, boolean][] = [
-    ['temperature', temperature !== null && request['temperature'] === undefined],
-    ['topP', topP !== null && request['top_p'] === undefined],
-    ['topK', topK !== null && request['top_k'] === undefined],
+    ['temperature', temperature !== null && request.temperature === undefined],
+    ['topP', topP !== null && request.top_p === undefined],
+    ['topK', topK !== null && request.top_k === undefined],
     ['serviceTier', serviceTier !== null && serviceTier !== 'auto' && serviceTier !== 'default'],
     // Blank stops are refused.
     ['stop', stop.some((text) => text.trim() === '')],

@@ -1,7 +1,8 @@
 import type { HistoryCodec, Stripping } from '../../history/history.ts';
 import { elementsOf, rewriteElements, rewriteField } from '../../json/fields.ts';
-import { isObject, type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
+import { listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
 import { searchInWords } from '../search.ts';
+import type { MessageBlock, MessageParam } from '../wire.ts';
 import { thinkingAfter } from './thinking.ts';
 
 export const history: HistoryCodec = {
@@ -54,20 +55,22 @@ function withoutThoughts(message: Buffer, takes: Stripping['takes']): Buffer | n
 
 function isTaken(block: Buffer, takes: Stripping['takes']): boolean {
   if (!block.includes(THINKING)) return false;
-  const { data, signature, type } = parseObject(block.toString('utf8')) ?? {};
+  const { data, signature, type }: MessageBlock = parseObject(block.toString('utf8')) ?? {};
   if (type === 'thinking') return takes(textOf(signature));
   return type === 'redacted_thinking' && takes(textOf(data));
 }
 
 /** The blocks of the last message of the assistant. */
-function lastAnswer(messages: Buffer): JsonObject[] {
-  let last: JsonObject = {};
+function lastAnswer(messages: Buffer): MessageBlock[] {
+  let last: MessageParam = {};
   for (const { end, start } of elementsOf(messages)) {
     const message = messages.subarray(start, end);
-    const read = message.includes('"assistant"') ? parseObject(message.toString('utf8')) : null;
-    if (read?.['role'] === 'assistant') last = read;
+    const read: MessageParam | null = message.includes('"assistant"')
+      ? parseObject(message.toString('utf8'))
+      : null;
+    if (read?.role === 'assistant') last = read;
   }
-  return listOf(last['content']).map(objectOf);
+  return listOf(last.content).map(objectOf);
 }
 
 /** Searches in words, and texts without the passages that they rest on: what was found is sealed for one vendor. */
@@ -79,11 +82,11 @@ function withoutFoundPages(request: Buffer): Buffer {
 
 function withoutPages(content: Buffer): Buffer {
   return rewriteElements(content, (block) => {
-    const read = parseObject(block.toString('utf8'));
-    if (!isObject(read)) return block;
+    const read: MessageBlock | null = parseObject(block.toString('utf8'));
+    if (read === null) return block;
     const text = searchInWords(read);
     if (text !== null) return Buffer.from(JSON.stringify({ type: 'text', text }));
-    if (read['type'] !== 'text' || !Array.isArray(read['citations'])) return block;
+    if (read.type !== 'text' || !Array.isArray(read.citations)) return block;
     return rewriteField(block, 'citations', () => null);
   });
 }

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../json/values.ts';
+import { isObject, type JsonObject, objectOf, textOrNull } from '../../json/values.ts';
+import type { SchemaWords } from '../wire.ts';
 
 /** Keywords that the vendor refuses in an output's schema ("Structured outputs", JSON Schema limitations). */
 const refused: ReadonlySet<string> = new Set([
@@ -63,7 +64,7 @@ export function hasMap(schema: JsonObject): boolean {
   return false;
 }
 
-function isOpen(schema: JsonObject): boolean {
+function isOpen(schema: SchemaWords): boolean {
   const { additionalProperties: others, patternProperties, properties } = schema;
   if (isObject(patternProperties) || (others !== undefined && others !== null && others !== false))
     return true;
@@ -95,7 +96,8 @@ function fitted(schema: JsonObject, depth: number): JsonObject {
   }
   if (isObjectSchema(schema)) result.set('additionalProperties', false);
   if (told.length > 0) {
-    const description = typeof schema['description'] === 'string' ? `${schema['description']}\n\n` : '';
+    const said = textOrNull(objectOf<SchemaWords>(schema).description);
+    const description = said === null ? '' : `${said}\n\n`;
     result.set('description', `${description}{${told.join(', ')}}`);
   }
   return Object.fromEntries(result);
@@ -107,7 +109,7 @@ function isRefused(key: string, value: unknown): boolean {
   return refused.has(key);
 }
 
-function isObjectSchema({ properties, type }: JsonObject): boolean {
+function isObjectSchema({ properties, type }: SchemaWords): boolean {
   if (type === undefined) return isObject(properties);
   return type === 'object' || (Array.isArray(type) && type.includes('object'));
 }

@@ -1,12 +1,13 @@
-import { countIn, isObject, type JsonObject } from '../../json/values.ts';
+import { countIn, isObject, objectOf } from '../../json/values.ts';
+import type { MessagesRequest, ThinkingOption } from '../wire.ts';
 
 /** The least budget for thinking that Anthropic takes, and what it must leave for the answer. */
 const LEAST_BUDGET = 1024;
 
 /** Thinking to a budget counts towards the bound and must stay below it. */
-export function fitOutputCap(request: JsonObject, most: number): JsonObject {
+export function fitOutputCap(request: MessagesRequest, most: number): MessagesRequest {
   const { thinking } = request;
-  const asked = isObject(thinking) ? countIn(thinking['budget_tokens']) : null;
+  const asked = isObject(thinking) ? countIn(objectOf<ThinkingOption>(thinking).budget_tokens) : null;
   if (!isObject(thinking) || asked === null || asked < most) return request;
   const budget = Math.max(LEAST_BUDGET, most - LEAST_BUDGET);
   if (budget < most) return { ...request, thinking: { ...thinking, budget_tokens: budget } };

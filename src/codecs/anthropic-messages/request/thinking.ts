@@ -1,11 +1,12 @@
-import { type JsonObject, listOf, objectOf, table } from '../../json/values.ts';
+import { listOf, objectOf, table } from '../../json/values.ts';
 import type { Conversation, Reasoning } from '../../model/conversation.ts';
 import { effortOfBudget } from '../../model/effort.ts';
+import type { MessageBlock, MessageParam, ThinkingOption } from '../wire.ts';
 import { type ModelTraits, takesAdaptive, traitsOf } from './models.ts';
 
 export interface Thinking {
   /** The request's `thinking`; undefined where nothing is said of it. */
-  member: JsonObject | undefined;
+  member: ThinkingOption | undefined;
   on: boolean;
   /** Tokens of it; null when the model decides. */
   budget: number | null;
@@ -21,7 +22,7 @@ const LEAST_BUDGET = 1_024;
  */
 export function thinkingOf(
   { model, reasoning, toolChoice }: Conversation,
-  messages: readonly JsonObject[],
+  messages: readonly MessageParam[],
 ): Thinking {
   if (reasoning === null) return { member: undefined, on: false, budget: null };
   const forced =
@@ -70,16 +71,20 @@ function budgetOf({ budgetTokens, effort, mode }: Reasoning, { thinking }: Model
  * A request's own `thinking` where its last answer has lost its thoughts: as the model sees fit if it can do that, else
  * none. The same object where nothing has to change.
  */
-export function thinkingAfter(model: string, thinking: JsonObject, last: readonly JsonObject[]): JsonObject {
-  if (thinking['type'] !== 'enabled' || !isUnthought(last)) return thinking;
+export function thinkingAfter(
+  model: string,
+  thinking: ThinkingOption,
+  last: readonly MessageBlock[],
+): ThinkingOption {
+  if (thinking.type !== 'enabled' || !isUnthought(last)) return thinking;
   const { display } = thinking;
   if (!takesAdaptive(model)) return { type: 'disabled' };
   return { type: 'adaptive', ...(display === undefined ? {} : { display }) };
 }
 
-function lastAnswer(messages: readonly JsonObject[]): JsonObject[] {
+function lastAnswer(messages: readonly MessageParam[]): MessageBlock[] {
   const last = messages.findLast(({ role }) => role === 'assistant');
-  return listOf(last?.['content']).map(objectOf);
+  return listOf(last?.content).map(objectOf);
 }
 
 /**
@@ -88,9 +93,9 @@ function lastAnswer(messages: readonly JsonObject[]): JsonObject[] {
  * tool_result blocks)". Earlier turns may be without, and adaptive thinking knows no such rule ("Adaptive thinking",
  * validation changes).
  */
-function isUnthought(content: readonly JsonObject[]): boolean {
+function isUnthought(content: readonly MessageBlock[]): boolean {
   if (!content.some(({ type }) => type === 'tool_use')) return false;
-  return content[0]?.['type'] !== 'thinking' && content[0]?.['type'] !== 'redacted_thinking';
+  return content[0]?.type !== 'thinking' && content[0]?.type !== 'redacted_thinking';
 }
 
 const efforts: Readonly<Record<string, string>> = table({

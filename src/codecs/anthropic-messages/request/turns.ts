@@ -1,10 +1,11 @@
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { Message } from '../../model/conversation.ts';
+import type { MessageBlock, MessageParam, MessagesRequest } from '../wire.ts';
 import { blocksOf, textBlock } from './content-encode.ts';
 
 interface Turn {
   role: 'user' | 'assistant';
-  content: JsonObject[];
+  content: MessageBlock[];
 }
 
 /** A call that waits for its result. The id on the wire differs when an earlier call already had it. */
@@ -15,11 +16,13 @@ interface OpenCall {
 }
 
 /** What the user says where the vendor wants a turn of the user and the caller has none. */
-const OPENING: JsonObject = { type: 'text', text: 'Go on.' };
+const OPENING: MessageBlock = { type: 'text', text: 'Go on.' };
 
 /** Whether the messages of an encoded request hold a turn that the client did not write. */
-export function addsTurn({ messages }: JsonObject): boolean {
-  return listOf(messages).some((message) => listOf(objectOf(message)['content']).includes(OPENING));
+export function addsTurn({ messages }: MessagesRequest): boolean {
+  return listOf(messages).some((message) =>
+    listOf(objectOf<MessageParam>(message).content).includes(OPENING),
+  );
 }
 
 /**
@@ -47,7 +50,7 @@ const isTextual = ({ parts }: Message): boolean => parts.every(({ type }) => typ
  * Instructions in the middle of a conversation as words of the user's turn (M-01). The vendor has a role for them,
  * which its models before Claude Opus 4.8, and Sonnet 5, refuse ("What's new in Claude Opus 4.8").
  */
-function remindersOf({ parts }: Message): JsonObject[] {
+function remindersOf({ parts }: Message): MessageBlock[] {
   return parts
     .filter((part) => part.type === 'text' && part.text.trim() !== '')
     .map((part) =>
@@ -82,32 +85,32 @@ interface UsedIds {
   suffixes: Map<string, number>;
 }
 
-function calledOnce(block: JsonObject, { ids, suffixes }: UsedIds, calls: OpenCall[]): JsonObject {
-  if (block['type'] !== 'tool_use') return block;
-  const id = String(block['id']);
+function calledOnce(block: MessageBlock, { ids, suffixes }: UsedIds, calls: OpenCall[]): MessageBlock {
+  if (block.type !== 'tool_use') return block;
+  const id = String(block.id);
   let wireId = id;
   for (let suffix = suffixes.get(id) ?? 2; ids.has(wireId); suffix += 1) {
     wireId = `${id}_${suffix}`;
     suffixes.set(id, suffix + 1);
   }
   ids.add(wireId);
-  calls.push({ id: block['id'], wireId, answered: false });
+  calls.push({ id: block.id, wireId, answered: false });
   return wireId === id ? block : { ...block, id: wireId };
 }
 
-function answering(content: readonly JsonObject[], open: readonly OpenCall[]): JsonObject[] {
-  const results: JsonObject[] = [];
-  const words: JsonObject[] = [];
+function answering(content: readonly MessageBlock[], open: readonly OpenCall[]): MessageBlock[] {
+  const results: MessageBlock[] = [];
+  const words: MessageBlock[] = [];
   // Last first, so that the first one to wait is at hand.
   const waiting = Map.groupBy(open.toReversed(), ({ id }) => id);
   for (const block of content) {
-    if (block['type'] !== 'tool_result') {
+    if (block.type !== 'tool_result') {
       words.push(block);
       continue;
     }
-    const call = waiting.get(block['tool_use_id'])?.pop();
+    const call = waiting.get(block.tool_use_id)?.pop();
     if (call === undefined) {
-      words.push(...wordsOfResult(block['content']));
+      words.push(...wordsOfResult(block.content));
       continue;
     }
     call.answered = true;
@@ -125,7 +128,7 @@ function answering(content: readonly JsonObject[], open: readonly OpenCall[]): J
   return all.length === 0 ? [OPENING] : all;
 }
 
-function wordsOfResult(content: unknown): JsonObject[] {
+function wordsOfResult(content: unknown): MessageBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(objectOf);
 }
 
@@ -133,7 +136,7 @@ function wordsOfResult(content: unknown): JsonObject[] {
 function trimmed(turns: Turn[]): Turn[] {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
-  if (last?.role === 'assistant' && block?.['type'] === 'text')
-    last.content = [...last.content.slice(0, -1), { ...block, text: String(block['text']).trimEnd() }];
+  if (last?.role === 'assistant' && block?.type === 'text')
+    last.content = [...last.content.slice(0, -1), { ...block, text: String(block.text).trimEnd() }];
   return turns;
 }
