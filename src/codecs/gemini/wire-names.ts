@@ -21,16 +21,24 @@ export function camelName(name: string): string {
 }
 
 /** The message, or null when it is absent. @throws GatewayError for anything else */
-export function messageAt(body: JsonObject, name: string, path: string): JsonObject | null {
-  const value = body[name];
+export function messageAt<Wire extends JsonObject>(
+  body: Wire,
+  name: keyof Wire & string,
+  path: string,
+): JsonObject | null {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return null;
   if (!isObject(value)) throw wrong(path, 'an object');
   return camel(value);
 }
 
 /** The messages of a list, with their paths; one alone stands for a list of one, as Google's servers take it. */
-export function messagesAt(body: JsonObject, name: string, path: string): [JsonObject, string][] {
-  const value = body[name];
+export function messagesAt<Wire extends JsonObject>(
+  body: Wire,
+  name: keyof Wire & string,
+  path: string,
+): [JsonObject, string][] {
+  const value: unknown = body[name];
   if (value === undefined || value === null) return [];
   if (isObject(value)) return [[camel(value), path]];
   if (!Array.isArray(value)) throw wrong(path, 'a list');

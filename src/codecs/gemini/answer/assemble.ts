@@ -3,6 +3,7 @@ import { numberOf } from '../../json/lossless.ts';
 import { addTo, overlay } from '../../json/merge.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { encodeFrames, ValueFrame } from '../../stream/frames.ts';
+import type { Candidate, Content, ContentPart, FunctionCall, GeminiAnswer } from '../wire.ts';
 import {
   blockReasonIn,
   chunksOf,
@@ -18,9 +19,9 @@ import { PartialArgs, willContinue } from './partial-args.ts';
  * A complete answer as a stream: the one chunk that it is. One that does not say why it ended is whole all the same,
  * and clients wait for a reason.
  */
-export function framesOf(response: Record<string, unknown>): Frame[] {
+export function framesOf(response: GeminiAnswer): Frame[] {
   const chunk = unwrapped(response);
-  const candidates = listOf(chunk['candidates']).filter(isObject);
+  const candidates = listOf(chunk.candidates).filter(isObject);
   if (candidates.length === 0 || candidates.some((candidate) => finishReasonIn(candidate) !== ''))
     return [new ValueFrame('', chunk)];
   const ended = candidates.map((candidate) => ({ ...candidate, finishReason: 'STOP' }));
@@ -33,14 +34,14 @@ export function encodeFramesOf(response: Record<string, unknown>): string {
 
 interface CandidateSoFar {
   /** Members beside the content. */
-  members: JsonObject;
+  members: Candidate;
   /** The log probabilities of the tokens so far; null while none came. */
   logprobs: JsonObject | null;
   /** The content without its parts; null while none came. */
-  content: JsonObject | null;
-  parts: JsonObject[];
+  content: Content | null;
+  parts: ContentPart[];
   /** The call that goes on in the next part. */
-  open: { call: JsonObject; args: PartialArgs } | null;
+  open: { call: FunctionCall; args: PartialArgs } | null;
 }
 
 /**
@@ -48,7 +49,7 @@ interface CandidateSoFar {
  * repeats the last. Null when the stream failed or was cut.
  */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
-  const answer: JsonObject = {};
+  const answer: GeminiAnswer = {};
   const candidates = new Map<number, CandidateSoFar>();
   let finished = false;
   for (const frame of frames) {
@@ -73,9 +74,9 @@ export function assemble(frames: Frame[]): Record<string, unknown> | null {
   return { candidates: ordered.map(finish), ...answer };
 }
 
-function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: JsonObject): void {
+function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: Candidate): void {
   const { content, logprobsResult, ...members } = candidate;
-  const index = numberOf(candidate['index']) ?? 0;
+  const index = numberOf(candidate.index) ?? 0;
   const soFar = candidates.get(index) ?? {
     members: {},
     logprobs: null,
@@ -90,7 +91,7 @@ function addCandidate(candidates: Map<number, CandidateSoFar>, candidate: JsonOb
     addLogprobs(soFar.logprobs, logprobsResult);
   }
   if (isObject(content)) {
-    const { parts: _, ...others } = content;
+    const { parts: _, ...others }: Content = content;
     soFar.content ??= {};
     overlay(soFar.content, others);
   }
@@ -111,16 +112,16 @@ function addLogprobs(target: JsonObject, later: JsonObject): void {
 }
 
 /** Adds a part; the first of a chunk may go on with the last of the one before. */
-function addPart(soFar: CandidateSoFar, part: JsonObject, first: boolean): void {
+function addPart(soFar: CandidateSoFar, part: ContentPart, first: boolean): void {
   if (contentName(part) === 'functionCall') {
-    addCall(soFar, part, objectOf(part['functionCall']));
+    addCall(soFar, part, objectOf(part.functionCall));
     return;
   }
   const last = soFar.parts.at(-1);
   if (first && last !== undefined && isBareText(part)) {
-    if (part['text'] === '') return;
+    if (part.text === '') return;
     if (goesOn(last, part)) {
-      soFar.parts[soFar.parts.length - 1] = { ...last, text: textOf(last['text']) + textOf(part['text']) };
+      soFar.parts[soFar.parts.length - 1] = { ...last, text: textOf(last.text) + textOf(part.text) };
       return;
     }
   }
@@ -128,31 +129,30 @@ function addPart(soFar: CandidateSoFar, part: JsonObject, first: boolean): void 
 }
 
 /** A part with nothing but words. */
-function isBareText(part: JsonObject): boolean {
+function isBareText(part: ContentPart): boolean {
   return (
-    Object.keys(part).every((name) => name === 'text' || name === 'thought') &&
-    typeof part['text'] === 'string'
+    Object.keys(part).every((name) => name === 'text' || name === 'thought') && typeof part.text === 'string'
   );
 }
 
 /** Whether words belong to the part before them. A signed thought is at its end; the seal of a text stands before it. */
-function goesOn(last: JsonObject, part: JsonObject): boolean {
+function goesOn(last: ContentPart, part: ContentPart): boolean {
   const { thoughtSignature, ...bare } = last;
-  const thought = last['thought'] === true;
-  if (!isBareText(bare) || thought !== (part['thought'] === true)) return false;
-  return thoughtSignature === undefined || (!thought && last['text'] !== '');
+  const thought = last.thought === true;
+  if (!isBareText(bare) || thought !== (part.thought === true)) return false;
+  return thoughtSignature === undefined || (!thought && last.text !== '');
 }
 
-function addCall(soFar: CandidateSoFar, part: JsonObject, call: JsonObject): void {
+function addCall(soFar: CandidateSoFar, part: ContentPart, call: FunctionCall): void {
   const { open } = soFar;
-  if (open !== null && textOf(call['name']) === '') {
+  if (open !== null && textOf(call.name) === '') {
     open.args.add(call);
     if (!willContinue(call)) close(soFar);
     return;
   }
-  if (textOf(call['name']) === '' && Object.keys(call).length === 0) return;
+  if (textOf(call.name) === '' && Object.keys(call).length === 0) return;
   close(soFar);
-  if (!willContinue(call) && !Array.isArray(call['partialArgs'])) {
+  if (!willContinue(call) && !Array.isArray(call.partialArgs)) {
     soFar.parts.push(part);
     return;
   }
@@ -166,11 +166,11 @@ function addCall(soFar: CandidateSoFar, part: JsonObject, call: JsonObject): voi
 function close(soFar: CandidateSoFar): void {
   const { open } = soFar;
   if (open === null) return;
-  open.call['args'] = open.args.args;
+  open.call.args = open.args.args;
   soFar.open = open.args.broken ? open : null;
 }
 
-function finish({ content, logprobs, members, parts }: CandidateSoFar): JsonObject {
+function finish({ content, logprobs, members, parts }: CandidateSoFar): Candidate {
   const said = parts.length > 0 ? { parts } : {};
   return {
     ...(content === null ? {} : { content: { ...said, ...content } }),

@@ -1,6 +1,7 @@
 import { type CallIds, callIds } from '../../adapt/call-ids.ts';
-import { type JsonObject, textOf } from '../../json/values.ts';
+import { textOf } from '../../json/values.ts';
 import type { StreamPart } from '../../model/stream-part.ts';
+import type { FunctionCall } from '../wire.ts';
 import { PartialArgs, willContinue } from './partial-args.ts';
 
 interface OpenCall {
@@ -27,25 +28,25 @@ export class CallReader {
     this.#ids = callIds(id);
   }
 
-  push(call: JsonObject): StreamPart[] {
-    const name = textOf(call['name']);
+  push(call: FunctionCall): StreamPart[] {
+    const name = textOf(call.name);
     if (name === '') return this.#goOn(call);
     const parts = this.#close(true);
     const block = this.#nextBlock();
     this.any = true;
-    const id = textOf(call['id']) || this.#ids.next(name);
+    const id = textOf(call.id) || this.#ids.next(name);
     parts.push({ type: 'tool-call-start', block, id, name, kind: 'function' });
-    if (willContinue(call) || Array.isArray(call['partialArgs'])) {
+    if (willContinue(call) || Array.isArray(call.partialArgs)) {
       this.#open = { block, args: new PartialArgs(call) };
       return willContinue(call) ? parts : [...parts, ...this.#close(true)];
     }
-    return [...parts, ...this.#input(block, call['args']), { type: 'tool-call-end', block, complete: true }];
+    return [...parts, ...this.#input(block, call.args), { type: 'tool-call-end', block, complete: true }];
   }
 
-  #goOn(call: JsonObject): StreamPart[] {
+  #goOn(call: FunctionCall): StreamPart[] {
     if (this.#open === null) {
       // An empty one ends a call that has ended already; anything else must not pass as an answer without calls.
-      if (call['args'] !== undefined || call['partialArgs'] !== undefined || textOf(call['id']) !== '')
+      if (call.args !== undefined || call.partialArgs !== undefined || textOf(call.id) !== '')
         this.fault ??= 'The upstream called a tool without naming it';
       return [];
     }

@@ -2,12 +2,13 @@ import type { Frame } from '../../../lib/sse.ts';
 import { numberOf, parseJson } from '../../json/lossless.ts';
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { ValueFrame } from '../../stream/frames.ts';
+import type { Candidate, Content, ContentPart, GeminiAnswer, GoogleError, PromptFeedback } from '../wire.ts';
 
 /**
  * The answers in the data of a frame, or in a body: one as a rule; several in the array that a stream without
  * `alt=sse` is. Google's Cloud Code wraps each in `response`. Null for what is no JSON of that kind.
  */
-export function chunksIn(data: string): JsonObject[] | null {
+export function chunksIn(data: string): GeminiAnswer[] | null {
   try {
     const value = parseJson(data);
     if (isObject(value)) return [unwrapped(value)];
@@ -18,48 +19,48 @@ export function chunksIn(data: string): JsonObject[] | null {
 }
 
 /** The answers in a frame. */
-export function chunksOf(frame: Pick<Frame, 'data'>): JsonObject[] | null {
+export function chunksOf(frame: Pick<Frame, 'data'>): GeminiAnswer[] | null {
   return frame instanceof ValueFrame ? [unwrapped(frame.value)] : chunksIn(frame.data);
 }
 
 /** The answer without Cloud Code's wrapper. */
-export function unwrapped(chunk: JsonObject): JsonObject {
-  return isObject(chunk['response']) && !('candidates' in chunk) ? chunk['response'] : chunk;
+export function unwrapped(chunk: GeminiAnswer): GeminiAnswer {
+  return isObject(chunk.response) && !('candidates' in chunk) ? chunk.response : chunk;
 }
 
 /** The error in a chunk: Google's object, or a bare text; null for a chunk without. */
-export function errorIn(chunk: JsonObject): JsonObject | string | null {
+export function errorIn(chunk: GeminiAnswer): GoogleError | string | null {
   const { error } = chunk;
   if (isObject(error)) return error;
   return typeof error === 'string' && error !== '' ? error : null;
 }
 
 /** Whether a record is known for an error by its name, or by the chunk in it. */
-export function isErrorFrame(frame: Frame, chunks: readonly JsonObject[] | null): boolean {
+export function isErrorFrame(frame: Frame, chunks: readonly GeminiAnswer[] | null): boolean {
   return frame.event === 'error' || (chunks ?? []).some((chunk) => errorIn(chunk) !== null);
 }
 
 /** The answer that is read: the first one. More than one is refused before (`candidateCount`). */
-export function candidateIn(chunk: JsonObject): JsonObject | null {
-  const first = listOf(chunk['candidates'])
+export function candidateIn(chunk: GeminiAnswer): Candidate | null {
+  const first = listOf(chunk.candidates)
     .filter(isObject)
-    .find(({ index }) => (numberOf(index) ?? 0) === 0);
+    .find(({ index }: Candidate) => (numberOf(index) ?? 0) === 0);
   return first ?? null;
 }
 
 /** The parts of a candidate. */
-export function partsIn(candidate: JsonObject): JsonObject[] {
-  return listOf(objectOf(candidate['content'])['parts']).filter(isObject);
+export function partsIn(candidate: Candidate): ContentPart[] {
+  return listOf(objectOf<Content>(candidate.content).parts).filter(isObject);
 }
 
 /** Why a candidate ended; '' while it goes on. */
-export function finishReasonIn(candidate: JsonObject): string {
-  return textOf(candidate['finishReason']);
+export function finishReasonIn(candidate: Candidate): string {
+  return textOf(candidate.finishReason);
 }
 
 /** Why the prompt was refused as a whole; '' when it was not. */
-export function blockReasonIn(chunk: JsonObject): string {
-  const reason = textOf(objectOf(chunk['promptFeedback'])['blockReason']);
+export function blockReasonIn(chunk: GeminiAnswer): string {
+  const reason = textOf(objectOf<PromptFeedback>(chunk.promptFeedback).blockReason);
   return reason.endsWith('UNSPECIFIED') ? '' : reason;
 }
 
@@ -75,7 +76,7 @@ const besides: ReadonlySet<string> = new Set([
 ]);
 
 /** The member of a part that holds what it is (`text`, `functionCall`, `inlineData` …); null when it has none, as an empty text. */
-export function contentName(part: JsonObject): string | null {
+export function contentName(part: ContentPart & JsonObject): string | null {
   const holds = (name: string) => !besides.has(name) && part[name] !== null && part[name] !== '';
   return Object.keys(part).find(holds) ?? null;
 }

@@ -2,9 +2,10 @@ import type { ErrorKind, GatewayError } from '../../../lib/error.ts';
 import type { Frame } from '../../../lib/sse.ts';
 import type { ReportedError } from '../../codec.ts';
 import { numberOf } from '../../json/lossless.ts';
-import { isObject, type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
+import { type JsonObject, listOf, objectOf, table, textOf } from '../../json/values.ts';
 import { readVendorError } from '../../openai-shared/error.ts';
 import { encodeFrame } from '../../stream/frames.ts';
+import type { ErrorDetail, GeminiAnswer, GoogleError } from '../wire.ts';
 import { chunksIn, errorIn } from './chunk.ts';
 
 /** Google's canonical error names (google.rpc.Code) for each kind of failure. */
@@ -35,9 +36,10 @@ export function encodeError(error: GatewayError): Record<string, unknown> {
 
 /** An error of its shape: Google's own clients want the number, and the name of the status beside it. */
 export function errorBody(json: JsonObject): JsonObject | null {
-  const { error } = json;
-  if (!isObject(error) || textOf(error['message']) === '') return null;
-  return numberOf(error['code']) !== null && typeof error['status'] === 'string' ? json : null;
+  const { error }: GeminiAnswer = json;
+  const { code, message, status } = objectOf<GoogleError>(error);
+  if (textOf(message) === '') return null;
+  return numberOf(code) !== null && typeof status === 'string' ? json : null;
 }
 
 /** An error as the last chunk of a stream, without a `finishReason` (R-14). */
@@ -74,7 +76,7 @@ export function readError(frame: Pick<Frame, 'data'>): ReportedError {
 }
 
 /** The failure in Google's error object. A key that is not valid is said with 400 there (R-03). */
-function readGoogleError(error: JsonObject | string): ReportedError {
+function readGoogleError(error: GoogleError | string): ReportedError {
   const read = readVendorError(error);
   if (typeof error === 'string') return read;
   if (detailsOf(error).invalidKey) return { ...read, status: 401 };
@@ -92,16 +94,16 @@ export interface ErrorDetails {
   retryAfter: number | null;
 }
 
-export function detailsOf(error: JsonObject): ErrorDetails {
-  const details = listOf(error['details']).map(objectOf);
-  const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(details.find(isRetryInfo)?.['retryDelay']))?.[1];
+export function detailsOf(error: GoogleError): ErrorDetails {
+  const details = listOf(error.details).map(objectOf<ErrorDetail>);
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(textOf(details.find(isRetryInfo)?.retryDelay))?.[1];
   const seconds = Math.ceil(Number(delay ?? 0));
   return {
-    invalidKey: details.some((detail) => detail['reason'] === 'API_KEY_INVALID'),
+    invalidKey: details.some((detail) => detail.reason === 'API_KEY_INVALID'),
     retryAfter: seconds > 0 && Number.isSafeInteger(seconds) ? seconds : null,
   };
 }
 
-function isRetryInfo(detail: JsonObject): boolean {
+function isRetryInfo(detail: ErrorDetail): boolean {
   return textOf(detail['@type']).endsWith('google.rpc.RetryInfo');
 }

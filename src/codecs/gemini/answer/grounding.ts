@@ -1,7 +1,24 @@
 import { numberOf } from '../../json/lossless.ts';
-import { countIn, isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import {
+  countIn,
+  isObject,
+  type JsonObject,
+  listOf,
+  objectOf,
+  textOf,
+  textOrNull,
+} from '../../json/values.ts';
 import type { Search } from '../../model/conversation.ts';
 import type { Citation, StreamPart } from '../../model/stream-part.ts';
+import type {
+  CitationMetadata,
+  CitationSource,
+  GroundingChunk,
+  GroundingMetadata,
+  GroundingSource,
+  GroundingSupport,
+  Segment,
+} from '../wire.ts';
 
 type CitationPart = Extract<StreamPart, { type: 'citation' }>;
 
@@ -80,15 +97,19 @@ function positionOf(offsets: Uint32Array, byte: number): number | null {
 
 /** A passage of the answer and what it rests on. */
 interface Support {
-  segment: JsonObject;
-  source: JsonObject;
+  segment: Segment;
+  source: GroundingChunk;
 }
 
 /**
  * The sources that an answer names: `groundingSupports` with their chunks, the chunks alone where no passage is
  * told, and `citationMetadata` (V-03). All belong to the last block of text, the only one that may still be open.
  */
-export function citationsIn(grounding: JsonObject, cited: JsonObject, said: SaidText): CitationPart[] {
+export function citationsIn(
+  grounding: GroundingMetadata,
+  cited: CitationMetadata,
+  said: SaidText,
+): CitationPart[] {
   const span = said.last;
   if (span === undefined) return [];
   const supports = [...supportsIn(grounding), ...citedIn(cited)];
@@ -110,47 +131,47 @@ export function citationsIn(grounding: JsonObject, cited: JsonObject, said: Said
   });
 }
 
-function supportsIn(grounding: JsonObject): Support[] {
-  const chunks = listOf(grounding['groundingChunks']).map(objectOf);
-  const supports = listOf(grounding['groundingSupports'])
-    .map(objectOf)
+function supportsIn(grounding: GroundingMetadata): Support[] {
+  const chunks = listOf(grounding.groundingChunks).map(objectOf);
+  const supports = listOf(grounding.groundingSupports)
+    .map(objectOf<GroundingSupport>)
     .flatMap((support) =>
-      listOf(support['groundingChunkIndices']).flatMap((index) => {
+      listOf(support.groundingChunkIndices).flatMap((index) => {
         const source = chunks[numberOf(index) ?? -1];
-        return source === undefined ? [] : [{ segment: objectOf(support['segment']), source }];
+        return source === undefined ? [] : [{ segment: objectOf(support.segment), source }];
       }),
     );
   return supports.length > 0 ? supports : chunks.map((source) => ({ segment: {}, source }));
 }
 
-function citedIn(cited: JsonObject): Support[] {
-  const list = [...listOf(cited['citations']), ...listOf(cited['citationSources'])];
-  return list.filter(isObject).map((citation) => ({
-    segment: { startIndex: citation['startIndex'], endIndex: citation['endIndex'] },
-    source: { web: { uri: citation['uri'], title: citation['title'] } },
+function citedIn(cited: CitationMetadata): Support[] {
+  const list = [...listOf(cited.citations), ...listOf(cited.citationSources)];
+  return list.filter(isObject).map((citation: CitationSource) => ({
+    segment: { startIndex: citation.startIndex, endIndex: citation.endIndex },
+    source: { web: { uri: citation.uri, title: citation.title } },
   }));
 }
 
 /** A chunk is of one kind: `web`, `retrievedContext`, `maps`, `image`. */
-function sourceOf(chunk: JsonObject): Pick<Citation, 'url' | 'title' | 'text'> {
-  const source = Object.values(chunk).find(isObject) ?? {};
+function sourceOf(chunk: GroundingChunk): Pick<Citation, 'url' | 'title' | 'text'> {
+  const source: GroundingSource = Object.values(chunk).find(isObject) ?? {};
   const said = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
   return {
-    url: said(source['uri'] ?? source['sourceUri']),
-    title: said(source['title']),
-    text: said(source['text']),
+    url: said(source.uri ?? source.sourceUri),
+    title: said(source.title),
+    text: said(source.text),
   };
 }
 
 /** Finds segments in the text. Where the bytes told are not what the segment says, its words decide. */
-function locator(text: string | null): (segment: JsonObject) => { start: number; end: number } | null {
+function locator(text: string | null): (segment: Segment) => { start: number; end: number } | null {
   if (text === null) return () => null;
   const offsets = byteOffsets(text);
   let searches = 0;
   return (segment) => {
-    const words = textOf(segment['text']);
-    const told = countIn(segment['endIndex']);
-    const start = positionOf(offsets, countIn(segment['startIndex']) ?? 0);
+    const words = textOf(segment.text);
+    const told = countIn(segment.endIndex);
+    const start = positionOf(offsets, countIn(segment.startIndex) ?? 0);
     const end = told === null ? null : positionOf(offsets, told);
     if (start !== null && end !== null && start < end) {
       if (words === '' || text.slice(start, end) === words) return { start, end };
@@ -163,12 +184,14 @@ function locator(text: string | null): (segment: JsonObject) => { start: number;
 }
 
 /** The searches that an answer rests on; null for an answer without any. */
-export function searchIn(grounding: JsonObject): Search | null {
-  const queries = listOf(grounding['webSearchQueries']).filter((query) => typeof query === 'string');
+export function searchIn(grounding: GroundingMetadata): Search | null {
+  const queries = listOf(grounding.webSearchQueries).filter((query) => typeof query === 'string');
   if (queries.length === 0) return null;
-  const pages = listOf(grounding['groundingChunks']).map((chunk) => objectOf(objectOf(chunk)['web']));
+  const pages = listOf(grounding.groundingChunks).map((chunk) =>
+    objectOf<GroundingSource>(objectOf<GroundingChunk>(chunk).web),
+  );
   const sources = pages.flatMap(({ title, uri }) =>
-    typeof uri === 'string' ? [{ url: uri, title: typeof title === 'string' ? title : null }] : [],
+    typeof uri === 'string' ? [{ url: uri, title: textOrNull(title) }] : [],
   );
   return {
     queries,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import type { FunctionCall, PartialArg } from '../wire.ts';
 
 /** Steps of a path that are followed; the arguments of tools are nested far less. */
 const MAX_STEPS = 64;
@@ -12,8 +13,8 @@ export class PartialArgs {
   /** Whether a piece had a place or a value that cannot be understood. */
   broken = false;
 
-  constructor(call: JsonObject) {
-    this.#args = { ...objectOf(call['args']) };
+  constructor(call: FunctionCall) {
+    this.#args = { ...objectOf(call.args) };
     this.add(call);
   }
 
@@ -21,22 +22,22 @@ export class PartialArgs {
     return this.#args;
   }
 
-  add(call: JsonObject): void {
-    for (const piece of listOf(call['partialArgs']).map(objectOf)) {
-      const steps = stepsOf(textOf(piece['jsonPath']));
+  add(call: FunctionCall): void {
+    for (const piece of listOf(call.partialArgs).map(objectOf<PartialArg>)) {
+      const steps = stepsOf(textOf(piece.jsonPath));
       if (steps === null || !put(this.#args, steps, valueIn(piece))) this.broken = true;
     }
   }
 }
 
 /** Whether a call goes on in a later part. */
-export function willContinue(call: JsonObject): boolean {
-  return call['willContinue'] === true;
+export function willContinue(call: FunctionCall): boolean {
+  return call.willContinue === true;
 }
 
-function valueIn(piece: JsonObject): unknown {
-  for (const name of ['stringValue', 'numberValue', 'boolValue'])
-    if (piece[name] !== undefined && piece[name] !== null) return piece[name];
+function valueIn(piece: PartialArg): unknown {
+  for (const value of [piece.stringValue, piece.numberValue, piece.boolValue])
+    if (value !== undefined && value !== null) return value;
   // The first piece of a string may be without any.
   return 'nullValue' in piece ? null : '';
 }

@@ -4,6 +4,16 @@ import type { Sealed } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { sealOf } from '../signature.ts';
+import type {
+  Candidate,
+  CitationMetadata,
+  ContentPart,
+  FunctionCall,
+  GeminiAnswer,
+  GroundingMetadata,
+  PromptFeedback,
+  UsageMetadata,
+} from '../wire.ts';
 import { CallReader } from './call-reader.ts';
 import {
   blockReasonIn,
@@ -41,9 +51,9 @@ class GeminiReader implements PartReader {
   #rawReason = '';
   /** Why the vendor ended the answer or refused the prompt, in its words. */
   #explanation = '';
-  #counts: JsonObject = {};
-  #grounding: JsonObject = {};
-  #cited: JsonObject = {};
+  #counts: UsageMetadata = {};
+  #grounding: GroundingMetadata = {};
+  #cited: CitationMetadata = {};
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
@@ -71,8 +81,8 @@ class GeminiReader implements PartReader {
     return this.#next - 1;
   }
 
-  #chunk(chunk: JsonObject): StreamPart[] {
-    if (isObject(chunk['usageMetadata'])) this.#counts = chunk['usageMetadata'];
+  #chunk(chunk: GeminiAnswer): StreamPart[] {
+    if (isObject(chunk.usageMetadata)) this.#counts = chunk.usageMetadata;
     const candidate = candidateIn(chunk);
     const blocked = blockReasonIn(chunk);
     const parts = candidate === null && blocked === '' ? [] : this.#begin(chunk);
@@ -80,22 +90,22 @@ class GeminiReader implements PartReader {
     if (blocked !== '' && this.#reason === '') {
       this.#reason = 'SAFETY';
       this.#rawReason = blocked;
-      const said = textOf(objectOf(chunk['promptFeedback'])['blockReasonMessage']);
+      const said = textOf(objectOf<PromptFeedback>(chunk.promptFeedback).blockReasonMessage);
       this.#explanation = said || `The prompt was blocked: ${blocked}`;
     }
     return parts;
   }
 
-  #begin(chunk: JsonObject): StreamPart[] {
+  #begin(chunk: GeminiAnswer): StreamPart[] {
     if (this.#begun) return [];
     this.#begun = true;
-    const id = textOf(chunk['responseId']);
+    const id = textOf(chunk.responseId);
     this.#calls.scope(id);
     const usage = usageOf(this.#counts, null);
-    return [{ type: 'message-start', id, model: textOf(chunk['modelVersion']), usage, ...this.#served() }];
+    return [{ type: 'message-start', id, model: textOf(chunk.modelVersion), usage, ...this.#served() }];
   }
 
-  #candidate(candidate: JsonObject): StreamPart[] {
+  #candidate(candidate: Candidate): StreamPart[] {
     const { citationMetadata, finishMessage, groundingMetadata } = candidate;
     this.#grounding = { ...this.#grounding, ...filled(objectOf(groundingMetadata)) };
     this.#cited = { ...this.#cited, ...filled(objectOf(citationMetadata)) };
@@ -108,16 +118,16 @@ class GeminiReader implements PartReader {
     return partsIn(candidate).flatMap((part) => (this.#ended ? [] : this.#part(part)));
   }
 
-  #part(part: JsonObject): StreamPart[] {
-    const seal = sealOf(textOf(part['thoughtSignature']));
+  #part(part: ContentPart): StreamPart[] {
+    const seal = sealOf(textOf(part.thoughtSignature));
     const name = contentName(part);
-    if (name === 'functionCall') return this.#call(objectOf(part['functionCall']), seal);
+    if (name === 'functionCall') return this.#call(objectOf(part.functionCall), seal);
     // Google writes one or the other; servers like it do not all.
-    if (isObject(part['functionCall'])) {
+    if (isObject(part.functionCall)) {
       const { functionCall, ...rest } = part;
-      return [...this.#part(rest), ...this.#call(functionCall as JsonObject, null)];
+      return [...this.#part(rest), ...this.#call(objectOf(functionCall), null)];
     }
-    if (name === 'text' || name === null) return this.#words(textOf(part['text']), part['thought'], seal);
+    if (name === 'text' || name === null) return this.#words(textOf(part.text), part.thought, seal);
     const source = imageIn(part);
     const before = [...this.#before(source === null ? null : seal), ...this.#closeProse()];
     const block = this.#nextBlock();
@@ -125,8 +135,8 @@ class GeminiReader implements PartReader {
     return [...before, { type: 'native', block, format: 'gemini', name, value: part, words: codeIn(part) }];
   }
 
-  #call(call: JsonObject, seal: Sealed | null): StreamPart[] {
-    const parts = textOf(call['name']) === '' ? [] : [...this.#before(seal), ...this.#closeProse()];
+  #call(call: FunctionCall, seal: Sealed | null): StreamPart[] {
+    const parts = textOf(call.name) === '' ? [] : [...this.#before(seal), ...this.#closeProse()];
     parts.push(...this.#calls.push(call));
     const { fault } = this.#calls;
     return fault === null ? parts : this.#fail({ status: 502, message: fault });

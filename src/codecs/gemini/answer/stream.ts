@@ -2,9 +2,10 @@ import { lastIndexOfBytes, utf8Bytes } from '../../../lib/bytes.ts';
 import type { Frame } from '../../../lib/sse.ts';
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
 import { QUOTE, stringEnd, valueStart } from '../../json/bytes.ts';
-import { isObject, type JsonObject, listOf } from '../../json/values.ts';
+import { isObject, listOf } from '../../json/values.ts';
 import { framesIn, judgeEnd } from '../../stream/frames.ts';
 import { closersAfter } from '../../usage/usage-bytes.ts';
+import type { ContentPart, GeminiAnswer } from '../wire.ts';
 import { encodeFramesOf } from './assemble.ts';
 import { blockReasonIn, chunksIn, contentName, finishReasonIn, isErrorFrame, partsIn } from './chunk.ts';
 import { readError } from './error.ts';
@@ -38,7 +39,7 @@ function classify(frame: Frame): FrameMeaning {
   return (['end', 'content'] as const).find((meaning) => meanings.includes(meaning)) ?? 'preamble';
 }
 
-function meaningOf(chunk: JsonObject): FrameMeaning {
+function meaningOf(chunk: GeminiAnswer): FrameMeaning {
   const { candidates } = chunk;
   if (blockReasonIn(chunk) !== '') return 'end';
   if (!Array.isArray(candidates)) return known(chunk) ? 'preamble' : 'content';
@@ -48,12 +49,12 @@ function meaningOf(chunk: JsonObject): FrameMeaning {
 }
 
 /** A chunk that only reports. */
-function known(chunk: JsonObject): boolean {
+function known(chunk: GeminiAnswer): boolean {
   return 'usageMetadata' in chunk || 'promptFeedback' in chunk || 'responseId' in chunk;
 }
 
-function carries(part: JsonObject): boolean {
-  return contentName(part) !== null || part['thoughtSignature'] !== undefined;
+function carries(part: ContentPart): boolean {
+  return contentName(part) !== null || part.thoughtSignature !== undefined;
 }
 
 /** Generated text cannot match: its quotes are escaped. */

@@ -12,20 +12,29 @@ import { tierWord } from '../../model/tier.ts';
 import { disjoint, isEmptyUsage } from '../../usage/token-counts.ts';
 import { lastUsage, type UsageSearch } from '../../usage/usage-bytes.ts';
 import type { Usage } from '../../wire-format.ts';
+import type {
+  ExecutableCode,
+  FunctionCall,
+  GeminiAnswer,
+  GroundingMetadata,
+  ModalityCount,
+  PartialArg,
+  UsageMetadata,
+} from '../wire.ts';
 import { chunksIn, partsIn } from './chunk.ts';
 
 /** At the root, in Cloud Code's `response`, in an array; the arguments of a call are deeper. */
 const counts: Omit<UsageSearch, 'kind'> = {
   key: utf8Bytes('"usageMetadata"'),
   maxDepth: 3,
-  accepts: (found) =>
-    ['promptTokenCount', 'candidatesTokenCount', 'totalTokenCount'].some((name) => isCount(found[name])),
+  accepts: ({ candidatesTokenCount, promptTokenCount, totalTokenCount }: UsageMetadata) =>
+    [promptTokenCount, candidatesTokenCount, totalTokenCount].some(isCount),
 };
 /** In a candidate of these. */
 const searches: Omit<UsageSearch, 'kind'> = {
   key: utf8Bytes('"groundingMetadata"'),
   maxDepth: 5,
-  accepts: (found) => listOf(found['webSearchQueries']).length > 0,
+  accepts: ({ webSearchQueries }: GroundingMetadata) => listOf(webSearchQueries).length > 0,
 };
 
 /** Usage of a complete answer; null when it reports none. */
@@ -44,8 +53,8 @@ export function readTier(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'str
   return found === null ? null : tierIn(found.counts);
 }
 
-export function tierIn(usageMetadata: JsonObject): string | null {
-  return tierWord(usageMetadata['serviceTier']) ?? tierWord(usageMetadata['trafficType']);
+export function tierIn(usageMetadata: UsageMetadata): string | null {
+  return tierWord(usageMetadata.serviceTier) ?? tierWord(usageMetadata.trafficType);
 }
 
 function usageIn(kind: UsageSearch['kind'], ...places: Uint8Array[]): Usage | null {
@@ -65,28 +74,28 @@ function usageIn(kind: UsageSearch['kind'], ...places: Uint8Array[]): Usage | nu
  * the vendor's own tools are input beside it, and thoughts are output beside the candidates (U-01 to U-06). Every
  * query of a search counts as one (U-08). Null when nothing was counted.
  */
-export function usageOf(metadata: JsonObject, grounding: JsonObject | null): Usage | null {
-  const tools = countOf(metadata['toolUsePromptTokenCount']);
-  const prompt = countOf(metadata['promptTokenCount']) + tools;
-  const reasoning = countOf(metadata['thoughtsTokenCount']);
-  const beyond = Math.max(0, countOf(metadata['totalTokenCount']) - prompt - reasoning);
-  const visible = countOf(metadata['candidatesTokenCount'], metadata['responseTokenCount'], beyond);
-  const audioCached = tokensOf('AUDIO', metadata['cacheTokensDetails']);
+export function usageOf(metadata: UsageMetadata, grounding: GroundingMetadata | null): Usage | null {
+  const tools = countOf(metadata.toolUsePromptTokenCount);
+  const prompt = countOf(metadata.promptTokenCount) + tools;
+  const reasoning = countOf(metadata.thoughtsTokenCount);
+  const beyond = Math.max(0, countOf(metadata.totalTokenCount) - prompt - reasoning);
+  const visible = countOf(metadata.candidatesTokenCount, metadata.responseTokenCount, beyond);
+  const audioCached = tokensOf('AUDIO', metadata.cacheTokensDetails);
   const usage = disjoint({
     prompt,
-    cached: countOf(metadata['cachedContentTokenCount']),
+    cached: countOf(metadata.cachedContentTokenCount),
     written: 0,
-    audioInput: Math.max(0, tokensOf('AUDIO', metadata['promptTokensDetails']) - audioCached),
+    audioInput: Math.max(0, tokensOf('AUDIO', metadata.promptTokensDetails) - audioCached),
     completion: visible + reasoning,
     reasoning,
-    audioOutput: tokensOf('AUDIO', metadata['candidatesTokensDetails']),
+    audioOutput: tokensOf('AUDIO', metadata.candidatesTokensDetails),
     total: null,
-    webSearches: listOf(grounding?.['webSearchQueries']).length,
+    webSearches: listOf(grounding?.webSearchQueries).length,
   });
   const fresh =
-    tokensOf('IMAGE', metadata['promptTokensDetails']) - tokensOf('IMAGE', metadata['cacheTokensDetails']);
+    tokensOf('IMAGE', metadata.promptTokensDetails) - tokensOf('IMAGE', metadata.cacheTokensDetails);
   const imageInput = Math.min(usage.input, Math.max(0, fresh));
-  const imageOutput = Math.min(usage.output, tokensOf('IMAGE', metadata['candidatesTokensDetails']));
+  const imageOutput = Math.min(usage.output, tokensOf('IMAGE', metadata.candidatesTokensDetails));
   if (isEmptyUsage(usage)) return null;
   return {
     ...usage,
@@ -100,12 +109,12 @@ export function usageOf(metadata: JsonObject, grounding: JsonObject | null): Usa
 /** The tokens of one modality in a list of `{modality, tokenCount}`. */
 function tokensOf(modality: string, details: unknown): number {
   return listOf(details)
-    .map(objectOf)
-    .reduce((sum, detail) => sum + (detail['modality'] === modality ? countOf(detail['tokenCount']) : 0), 0);
+    .map(objectOf<ModalityCount>)
+    .reduce((sum, detail) => sum + (detail.modality === modality ? countOf(detail.tokenCount) : 0), 0);
 }
 
 /** Usage in the format's own way. It has no word for what was written to a cache, which was input after all. */
-export function usageMetadataOf(usage: Usage): JsonObject {
+export function usageMetadataOf(usage: Usage): UsageMetadata {
   const text = usage.input + usage.cacheRead + usage.cacheWrite5m + usage.cacheWrite1h;
   const prompt = text + usage.imageInput + usage.audioInput;
   const candidates = usage.output + usage.imageOutput + usage.audioOutput;
@@ -129,14 +138,14 @@ function modalities(name: string, [text, image, audio]: [number, number, number]
 }
 
 /** UTF-8 bytes of what the model wrote in one answer or chunk: text, thoughts, names and arguments of calls. */
-export function writtenBytes(chunk: JsonObject): number {
+export function writtenBytes(chunk: GeminiAnswer): number {
   let sum = 0;
-  for (const candidate of listOf(chunk['candidates']).filter(isObject)) {
+  for (const candidate of listOf(chunk.candidates).filter(isObject)) {
     for (const part of partsIn(candidate)) {
-      const { args, name, partialArgs } = objectOf(part['functionCall']);
-      sum += byteLengthOf(part['text']) + byteLengthOf(name) + byteLengthOf(args);
-      for (const piece of listOf(partialArgs)) sum += byteLengthOf(objectOf(piece)['stringValue']);
-      sum += byteLengthOf(objectOf(part['executableCode'])['code']);
+      const { args, name, partialArgs } = objectOf<FunctionCall>(part.functionCall);
+      sum += byteLengthOf(part.text) + byteLengthOf(name) + byteLengthOf(args);
+      for (const piece of listOf(partialArgs)) sum += byteLengthOf(objectOf<PartialArg>(piece).stringValue);
+      sum += byteLengthOf(objectOf<ExecutableCode>(part.executableCode).code);
     }
   }
   return sum;

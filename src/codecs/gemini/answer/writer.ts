@@ -9,6 +9,7 @@ import { ValueFrame } from '../../stream/frames.ts';
 import type { Usage } from '../../wire-format.ts';
 import { mediaOf } from '../request/content-encode.ts';
 import { signatureOf } from '../signature.ts';
+import type { Candidate, ContentPart, GeminiRequest, GenerationConfig, ThinkingConfig } from '../wire.ts';
 import { camel } from '../wire-names.ts';
 import { finishReasonOf } from './finish.ts';
 import { groundingOf, SaidText } from './grounding.ts';
@@ -165,7 +166,7 @@ class GeminiWriter implements PartWriter {
   }
 
   /** A part that bears the signature that waits, if any. */
-  #part(part: JsonObject): Frame[] {
+  #part(part: ContentPart): Frame[] {
     const signature = this.#signature;
     this.#signature = '';
     return this.#chunk([signature === '' ? part : { ...part, thoughtSignature: signature }]);
@@ -210,7 +211,7 @@ class GeminiWriter implements PartWriter {
     return finishReasonOf(this.#refused && reason === 'stop' ? 'policy' : reason);
   }
 
-  #chunk(parts: JsonObject[], end: JsonObject = {}, usage: Usage | null = null): Frame[] {
+  #chunk(parts: ContentPart[], end: Candidate = {}, usage: Usage | null = null): Frame[] {
     const chunk = new ValueFrame('', {
       candidates: [{ content: { parts, role: 'model' }, ...end, index: 0 }],
       ...(usage === null ? {} : { usageMetadata: usageMetadataOf(usage) }),
@@ -226,7 +227,9 @@ export function writer(context: AnswerContext): PartWriter {
   return withTextFallback(new GeminiWriter(context), { format: 'gemini', images: 'any' });
 }
 
-function asksForThoughts(request: JsonObject): boolean {
-  const config = camel(objectOf(camel(request)['generationConfig']));
-  return camel(objectOf(config['thinkingConfig']))['includeThoughts'] === true;
+function asksForThoughts(request: GeminiRequest): boolean {
+  const { generationConfig }: GeminiRequest = camel(request);
+  const { thinkingConfig }: GenerationConfig = camel(objectOf(generationConfig));
+  const { includeThoughts }: ThinkingConfig = camel(objectOf(thinkingConfig));
+  return includeThoughts === true;
 }

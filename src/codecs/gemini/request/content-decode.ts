@@ -10,6 +10,7 @@ import type {
   Source,
 } from '../../model/conversation.ts';
 import { sealOf, thoughtIn } from '../signature.ts';
+import type { ContentPart, FileData, FunctionCall, FunctionResponse, InlineData } from '../wire.ts';
 import { messageAt } from '../wire-names.ts';
 import { kindOf, mediaPart, typeOfUrl } from './media.ts';
 
@@ -26,7 +27,7 @@ export interface CallPairing {
  * thought stands there already (`before`), it is that thought's.
  */
 export function readPart(
-  part: JsonObject,
+  part: ContentPart,
   path: string,
   before: readonly Part[],
   pairing: CallPairing,
@@ -34,7 +35,7 @@ export function readPart(
   const signature = textAt(part, 'thoughtSignature', `${path}.thoughtSignature`) ?? '';
   const seal = sealOf(signature);
   const text = textAt(part, 'text', `${path}.text`);
-  if (part['thought'] === true) return thoughtPart(text, seal, before.at(-1));
+  if (part.thought === true) return thoughtPart(text, seal, before.at(-1));
   const said = text === null ? dataPart(part, path, pairing) : text === '' ? [] : [plainText(text)];
   if (seal === null || said.some(({ type }) => type === 'native')) return said;
   const last = before.at(-1);
@@ -69,7 +70,7 @@ function isSummary(sealed: Sealed | null): boolean {
   return sealed?.format !== 'anthropic-messages';
 }
 
-function dataPart(part: JsonObject, path: string, pairing: CallPairing): Part[] {
+function dataPart(part: ContentPart, path: string, pairing: CallPairing): Part[] {
   const call = messageAt(part, 'functionCall', `${path}.functionCall`);
   if (call !== null) return [callPart(call, `${path}.functionCall`, pairing)];
   const result = messageAt(part, 'functionResponse', `${path}.functionResponse`);
@@ -105,14 +106,14 @@ const tellable: ReadonlySet<string> = new Set([
   'audioTranscription',
 ]);
 
-function nativePart(name: string, value: JsonObject): NativePart {
+function nativePart(name: string, value: ContentPart & JsonObject): NativePart {
   const text = tellable.has(name) ? `[${name}] ${JSON.stringify(value[name])}` : null;
   return { type: 'native', format: 'gemini', name, value, text };
 }
 
 /** `inlineData` or `fileData`; null for a part without. Video has no like elsewhere. */
-function readMedia(part: JsonObject, path: string): Part | null {
-  const blob = messageAt(part, 'inlineData', `${path}.inlineData`);
+function readMedia(part: ContentPart, path: string): Part | null {
+  const blob: InlineData | null = messageAt(part, 'inlineData', `${path}.inlineData`);
   if (blob !== null) {
     const mediaType = textAt(blob, 'mimeType', `${path}.inlineData.mimeType`) ?? '';
     const base64 = textAt(blob, 'data', `${path}.inlineData.data`);
@@ -120,7 +121,7 @@ function readMedia(part: JsonObject, path: string): Part | null {
     const source: Source = { kind: 'data', mediaType, base64 };
     return media(mediaType, source, nameIn(blob)) ?? nativePart('inlineData', part);
   }
-  const file = messageAt(part, 'fileData', `${path}.fileData`);
+  const file: FileData | null = messageAt(part, 'fileData', `${path}.fileData`);
   if (file === null) return null;
   const uri = textAt(file, 'fileUri', `${path}.fileData.fileUri`);
   if (uri === null) throw wrong(`${path}.fileData.fileUri`, 'a string');
@@ -138,8 +139,8 @@ function media(mimeType: string, source: Source, name: string): Part | null {
 }
 
 /** What a document or a picture is called. */
-function nameIn(holder: JsonObject): string {
-  return textOf(holder['displayName']);
+function nameIn(holder: InlineData | FileData): string {
+  return textOf(holder.displayName);
 }
 
 /** Files that were uploaded to Google's Files API or its storage; and what it alone plays. */
@@ -150,7 +151,7 @@ function sourceOfUri(uri: string): Source {
   return GOOGLES.test(uri) ? { kind: 'file', id: uri, format: 'gemini' } : { kind: 'url', url: uri };
 }
 
-function callPart(call: JsonObject, path: string, pairing: CallPairing): Part {
+function callPart(call: FunctionCall, path: string, pairing: CallPairing): Part {
   const name = textAt(call, 'name', `${path}.name`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
   const args = messageArgs(call, path);
@@ -158,18 +159,18 @@ function callPart(call: JsonObject, path: string, pairing: CallPairing): Part {
   return { type: 'tool-call', id, name, input: args === null ? '' : JSON.stringify(args), kind: 'function' };
 }
 
-function messageArgs(call: JsonObject, path: string): JsonObject | null {
+function messageArgs(call: FunctionCall, path: string): JsonObject | null {
   const { args } = call;
   if (args === undefined || args === null) return null;
   if (!isObject(args)) throw wrong(`${path}.args`, 'an object');
   return args;
 }
 
-function resultPart(result: JsonObject, path: string, pairing: CallPairing): Part {
+function resultPart(result: FunctionResponse, path: string, pairing: CallPairing): Part {
   const id = textAt(result, 'id', `${path}.id`);
   const name = textAt(result, 'name', `${path}.name`);
   if (name === null && id === null) throw wrong(`${path}.name`, 'a string');
-  const { isError, text } = outcomeOf(result['response']);
+  const { isError, text } = outcomeOf(result.response);
   return {
     type: 'tool-result',
     callId: pairing.answered(name ?? '', id),
@@ -197,7 +198,7 @@ function inWords(value: unknown): string {
 }
 
 /** Images and files in a result. */
-function shownIn(result: JsonObject, path: string): (ImagePart | FilePart)[] {
+function shownIn(result: FunctionResponse, path: string): (ImagePart | FilePart)[] {
   const { parts } = result;
   if (parts === undefined || parts === null) return [];
   if (!Array.isArray(parts)) throw wrong(`${path}.parts`, 'a list');
@@ -210,7 +211,7 @@ function shownIn(result: JsonObject, path: string): (ImagePart | FilePart)[] {
 }
 
 /** The text of one part of the instructions. @throws GatewayError for anything but text */
-export function instructionOf(part: JsonObject, path: string): string {
+export function instructionOf(part: ContentPart, path: string): string {
   const text = textAt(part, 'text', `${path}.text`);
   if (text === null && Object.keys(part).some((name) => !noContent.has(name) || name === 'inlineData'))
     throw wrong(path, 'a text');

@@ -4,6 +4,7 @@ import { imageTypeOf } from '../../files/image-type.ts';
 import { filesAsResultText, textOfFile } from '../../files/text-file.ts';
 import type { JsonObject } from '../../json/values.ts';
 import type { FilePart, ImagePart, Part, ReasoningPart, ToolResultPart } from '../../model/conversation.ts';
+import type { ContentPart } from '../wire.ts';
 import { kindOf, typeOfUrl } from './media.ts';
 
 /** Parts of the wire. What the format cannot say, and empty texts, have none. */
@@ -33,8 +34,8 @@ function emptyText(thoughtSignature: string): JsonObject {
   return { text: '', thoughtSignature };
 }
 
-function isSignable(wire: JsonObject): boolean {
-  return ('text' in wire && wire['thought'] !== true) || 'functionCall' in wire || 'inlineData' in wire;
+function isSignable(wire: ContentPart): boolean {
+  return ('text' in wire && wire.thought !== true) || 'functionCall' in wire || 'inlineData' in wire;
 }
 
 /** The vendor takes back what it signed itself; thoughts without a signature are anybody's, and are left out (M-13). */

@@ -1,16 +1,17 @@
 import { callIds } from '../../adapt/call-ids.ts';
-import { isObject, type JsonObject } from '../../json/values.ts';
+import { isObject } from '../../json/values.ts';
 import { textAt, wrong } from '../../json/wire-check.ts';
 import type { Message, Part, TextPart } from '../../model/conversation.ts';
+import type { Content, GeminiRequest } from '../wire.ts';
 import { camel, messagesAt } from '../wire-names.ts';
 import { type CallPairing, instructionOf, readPart } from './content-decode.ts';
 import { wholeCalls } from './whole-calls.ts';
 
 /** `contents` as messages. Who speaks is the user where nothing is said (`Content.role`). */
-export function readContents(body: JsonObject): Message[] {
+export function readContents(body: GeminiRequest): Message[] {
   const pairing = pairingOf();
   let before = '';
-  return messagesAt(body, 'contents', 'contents').flatMap(([content, path]) => {
+  return messagesAt(body, 'contents', 'contents').flatMap(([content, path]: [Content, string]) => {
     const role = textAt(content, 'role', `${path}.role`) ?? 'user';
     if (role !== 'user' && role !== 'model' && role !== 'function' && role !== '')
       throw wrong(`${path}.role`, '"user" or "model"');
@@ -44,7 +45,7 @@ export function readInstruction(value: unknown): TextPart[] {
   if (value === undefined || value === null) return [];
   if (typeof value === 'string') return value === '' ? [] : [{ type: 'text', text: value }];
   if (!isObject(value)) throw wrong(path, 'an object');
-  return messagesAt(camel(value), 'parts', `${path}.parts`).flatMap(([part, at]) => {
+  return messagesAt<Content>(camel(value), 'parts', `${path}.parts`).flatMap(([part, at]) => {
     const text = instructionOf(part, at);
     return text === '' ? [] : [{ type: 'text', text }];
   });

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../lib/error.ts';
-import { type JsonObject, textOf } from '../../json/values.ts';
+import { textOf } from '../../json/values.ts';
 import { flagAt, listAt, numberAt, textAt, wrong } from '../../json/wire-check.ts';
 import { type Conversation, emptyConversation, type OutputShape } from '../../model/conversation.ts';
+import type { GeminiRequest, GenerationConfig } from '../wire.ts';
 import { camel, messageAt } from '../wire-names.ts';
 import { readContents, readInstruction } from './contents-decode.ts';
 import { ownMembers } from './own-members.ts';
@@ -14,15 +15,16 @@ const CONFIG = 'generationConfig';
  * A generateContent request (Gemini API reference, "GenerateContentRequest") as a conversation. The members `model`
  * and `stream` stand for what the wire says in the path.
  */
-export function decodeRequest(request: JsonObject): Conversation {
-  const body = camel(request);
-  const config = messageAt(body, CONFIG, CONFIG) ?? {};
+export function decodeRequest(request: GeminiRequest): Conversation {
+  const body: GeminiRequest = camel(request);
+  const config: GenerationConfig = messageAt(body, CONFIG, CONFIG) ?? {};
   refuseForeign(body, config);
   const members = ownMembers(body);
-  const number = (name: string) => numberAt({ [`${CONFIG}.${name}`]: config[name] }, `${CONFIG}.${name}`);
+  const number = (name: keyof GenerationConfig) =>
+    numberAt({ [`${CONFIG}.${name}`]: config[name] }, `${CONFIG}.${name}`);
   return {
-    ...emptyConversation(textOf(body['model'])),
-    system: readInstruction(body['systemInstruction']),
+    ...emptyConversation(textOf(body.model)),
+    system: readInstruction(body.systemInstruction),
     messages: readContents(body),
     tools: readTools(body),
     toolChoice: readChoice(messageAt(body, 'toolConfig', 'toolConfig')),
@@ -45,7 +47,7 @@ export function decodeRequest(request: JsonObject): Conversation {
   };
 }
 
-function textsAt(config: JsonObject, name: string): string[] {
+function textsAt(config: GenerationConfig, name: keyof GenerationConfig): string[] {
   const path = `${CONFIG}.${name}`;
   return listAt(config, name, path).map((text, index) => {
     if (typeof text !== 'string') throw wrong(`${path}[${index}]`, 'a string');
@@ -53,9 +55,9 @@ function textsAt(config: JsonObject, name: string): string[] {
   });
 }
 
-function logprobsOf(config: JsonObject, alternatives: number | null): number | null {
+function logprobsOf(config: GenerationConfig, alternatives: number | null): number | null {
   const path = `${CONFIG}.responseLogprobs`;
-  return flagAt({ [path]: config['responseLogprobs'] }, path) === true ? (alternatives ?? 0) : null;
+  return flagAt({ [path]: config.responseLogprobs }, path) === true ? (alternatives ?? 0) : null;
 }
 
 const JSON_TYPE = 'application/json';
@@ -65,7 +67,7 @@ const mimeTypes: ReadonlySet<string> = new Set(['', 'text/plain', JSON_TYPE]);
  * What decides what the answer is, and what only Google has: sounds and pictures, values of a list without quotes
  * (`text/x.enum`), and a beginning of the conversation that is kept there.
  */
-function refuseForeign(body: JsonObject, config: JsonObject): void {
+function refuseForeign(body: GeminiRequest, config: GenerationConfig): void {
   const modalities = textsAt(config, 'responseModalities');
   if (modalities.some((one) => !/^(MODALITY_UNSPECIFIED|TEXT)$/i.test(one)))
     throw refusal(`${CONFIG}.responseModalities`, 'Answers other than text');
@@ -83,15 +85,15 @@ function refusal(param: string, what: string): GatewayError {
   );
 }
 
-function readOutput(config: JsonObject): OutputShape {
+function readOutput(config: GenerationConfig): OutputShape {
   // The vendor's first SDKs for JSON Schema wrote the member with an underscore before it.
-  const named = {
+  const named: GenerationConfig = {
     ...config,
-    responseJsonSchema: config['responseJsonSchema'] ?? config['_responseJsonSchema'],
+    responseJsonSchema: config.responseJsonSchema ?? config._responseJsonSchema,
   };
   const schema = schemaIn(named, 'responseSchema', 'responseJsonSchema', CONFIG);
   if (schema !== null) return { kind: 'schema', name: null, description: null, schema, strict: null };
-  return { kind: config['responseMimeType'] === JSON_TYPE ? 'json' : 'text' };
+  return { kind: config.responseMimeType === JSON_TYPE ? 'json' : 'text' };
 }
 
 /** The vendor's tiers in the words of the others (Q-14). */

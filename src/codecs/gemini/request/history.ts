@@ -1,7 +1,8 @@
 import type { HistoryCodec, Stripping } from '../../history/history.ts';
 import { fieldOf, rewriteElements, rewriteField, rewriteFields } from '../../json/fields.ts';
-import { isObject, type JsonObject, parseObject, textOf } from '../../json/values.ts';
+import { isObject, parseObject, textOf } from '../../json/values.ts';
 import { NO_SIGNATURE } from '../signature.ts';
+import type { ContentPart } from '../wire.ts';
 
 export const history: HistoryCodec = {
   carried: { names: ['thoughtSignature', 'thought_signature'], begins: ['bWcxL'], strip: withoutSignatures },
@@ -30,13 +31,13 @@ function withoutSignatures(request: Buffer, { takes }: Pick<Stripping, 'takes'>)
 
 function withoutSignature(part: Buffer, takes: Stripping['takes']): Buffer | null {
   if (!part.includes('hought')) return part;
-  const read = parseObject(part.toString('utf8')) ?? {};
+  const read: ContentPart = parseObject(part.toString('utf8')) ?? {};
   const signature = signatureOf(read);
   if (signature === '' || signature === NO_SIGNATURE || !takes(signature)) return part;
   // An empty text is there for its signature alone, and refused without.
-  if (read['text'] === '') return null;
+  if (read.text === '') return null;
   // Newer models want one on a call; this one they take for a call of another model.
-  let placeholder = isObject(read['functionCall']) ? unsigned : null;
+  let placeholder = isObject(read.functionCall) ? unsigned : null;
   return rewriteFields(part, ({ name, whole }) => {
     if (!names.has(name)) return whole;
     const written = placeholder;
@@ -45,5 +46,5 @@ function withoutSignature(part: Buffer, takes: Stripping['takes']): Buffer | nul
   });
 }
 
-const signatureOf = (part: JsonObject): string =>
-  textOf(part['thoughtSignature']) || textOf(part['thought_signature']);
+const signatureOf = (part: ContentPart): string =>
+  textOf(part.thoughtSignature) || textOf(part.thought_signature);

@@ -1,9 +1,12 @@
 import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { extraMembers } from '../../json/wire-check.ts';
+import type { FunctionDeclaration, GeminiRequest, GenerationConfig, ToolConfig, ToolOffer } from '../wire.ts';
 import { messageAt, messagesAt } from '../wire-names.ts';
 
+/** Objects of a request whose own members are known. */
+const inside = ['generationConfig', 'toolConfig'] as const satisfies (keyof GeminiRequest)[];
 /** Members that the neutral model has words for, by the object that they stand in. */
-const known: ReadonlySet<string> = new Set([
+const known: ReadonlySet<string> = new Set<keyof GeminiRequest>([
   'model',
   'stream',
   'contents',
@@ -12,8 +15,8 @@ const known: ReadonlySet<string> = new Set([
   'serviceTier',
   'cachedContent',
 ]);
-const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
-  generationConfig: new Set([
+const knownInside: Readonly<Record<(typeof inside)[number], ReadonlySet<string>>> = {
+  generationConfig: new Set<keyof GenerationConfig>([
     'candidateCount',
     'stopSequences',
     'maxOutputTokens',
@@ -32,9 +35,9 @@ const knownInside: Readonly<Record<string, ReadonlySet<string>>> = {
     'thinkingConfig',
     'responseModalities',
   ]),
-  toolConfig: new Set(['functionCallingConfig']),
+  toolConfig: new Set<keyof ToolConfig>(['functionCallingConfig']),
 };
-const knownOfFunction: ReadonlySet<string> = new Set([
+const knownOfFunction: ReadonlySet<string> = new Set<keyof FunctionDeclaration>([
   'name',
   'description',
   'parameters',
@@ -47,19 +50,20 @@ const FUNCTIONS = 'tools.functionDeclarations.';
  * What only this format can say: members of the request, and by their path those of its parts. What a member of
  * functions says is listed by the function's name. `body` has its names in camel case. Null when there is nothing.
  */
-export function ownMembers(body: JsonObject): JsonObject | null {
-  const holders = new Set([...known, ...Object.keys(knownInside)]);
+export function ownMembers(body: GeminiRequest): JsonObject | null {
+  const holders = new Set([...known, ...inside]);
   const members = new Map(Object.entries(extraMembers(body, holders) ?? {}));
-  for (const [name, names] of Object.entries(knownInside)) {
+  for (const name of inside) {
+    const names = knownInside[name];
     for (const [key, value] of Object.entries(extraMembers(messageAt(body, name, name) ?? {}, names) ?? {}))
       members.set(`${name}.${key}`, value);
   }
   const ofFunctions = new Map<string, Map<string, unknown>>();
   for (const [tool] of messagesAt(body, 'tools', 'tools')) {
-    for (const [declaration] of messagesAt(tool, 'functionDeclarations', 'tools')) {
+    for (const [declaration] of messagesAt<ToolOffer>(tool, 'functionDeclarations', 'tools')) {
       for (const [key, value] of Object.entries(extraMembers(declaration, knownOfFunction) ?? {})) {
         const byName = ofFunctions.get(key) ?? new Map<string, unknown>();
-        ofFunctions.set(key, byName.set(textOf(declaration['name']), value));
+        ofFunctions.set(key, byName.set(textOf(objectOf<FunctionDeclaration>(declaration).name), value));
       }
     }
   }
@@ -68,12 +72,12 @@ export function ownMembers(body: JsonObject): JsonObject | null {
 }
 
 /** The request with the members that `ownMembers` found, where they were. */
-export function putBack(request: JsonObject, members: JsonObject): JsonObject {
-  const result: JsonObject = { ...request };
+export function putBack(request: GeminiRequest, members: JsonObject): GeminiRequest {
+  const result: GeminiRequest & JsonObject = { ...request };
   for (const [path, value] of Object.entries(members)) {
-    const holder = Object.keys(knownInside).find((name) => path.startsWith(`${name}.`));
+    const holder = inside.find((name) => path.startsWith(`${name}.`));
     if (path.startsWith(FUNCTIONS))
-      result['tools'] = withMember(result['tools'], path.slice(FUNCTIONS.length), objectOf(value));
+      result.tools = withMember(result.tools, path.slice(FUNCTIONS.length), objectOf(value));
     else if (holder === undefined) result[path] = value;
     else result[holder] = { ...objectOf(result[holder]), [path.slice(holder.length + 1)]: value };
   }
@@ -82,11 +86,11 @@ export function putBack(request: JsonObject, members: JsonObject): JsonObject {
 
 function withMember(tools: unknown, key: string, byName: JsonObject): unknown {
   return listOf(tools).map((tool) => {
-    const declarations = objectOf(tool)['functionDeclarations'];
+    const declarations = objectOf<ToolOffer>(tool).functionDeclarations;
     if (!Array.isArray(declarations)) return tool;
     return {
       functionDeclarations: declarations.map((declaration) => {
-        const name = textOf(objectOf(declaration)['name']);
+        const name = textOf(objectOf<FunctionDeclaration>(declaration).name);
         if (!isObject(declaration) || !Object.hasOwn(byName, name)) return declaration;
         return { ...declaration, [key]: byName[name] };
       }),

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../json/values.ts';
 import { wrong } from '../../json/wire-check.ts';
+import type { SchemaWords } from '../wire.ts';
 import { camel } from '../wire-names.ts';
 
 /** Deeper than any schema that a person or a tool writes. */
@@ -21,7 +22,7 @@ export function jsonSchemaOf(schema: JsonObject, path: string, depth = 0): JsonO
 }
 
 /** Whether a schema has its types in capitals. Gemini CLI writes those where JSON Schema is expected too, and Google takes them. */
-export function inCapitals({ type }: JsonObject): boolean {
+export function inCapitals({ type }: SchemaWords): boolean {
   return typeof type === 'string' && /^[A-Z]+$/.test(type);
 }
 
@@ -65,7 +66,7 @@ function numberOf(value: unknown): unknown {
 }
 
 /** `nullable` as one more type, and one more of the values where these are listed. */
-function nullable({ nullable: also, ...schema }: JsonObject): JsonObject {
+function nullable({ nullable: also, ...schema }: SchemaWords): SchemaWords {
   if (also !== true) return also === undefined || also === false ? schema : { ...schema, nullable: also };
   const { anyOf, enum: values, type } = schema;
   return {

@@ -3,6 +3,7 @@ import { type JsonObject, table } from '../../json/values.ts';
 import { wrong } from '../../json/wire-check.ts';
 import type { Reasoning } from '../../model/conversation.ts';
 import { effortOfBudget } from '../../model/effort.ts';
+import type { ThinkingConfig } from '../wire.ts';
 import { type Level, levels, type ThinkingStyle, thinkingStyleOf } from './models.ts';
 
 const PATH = 'generationConfig.thinkingConfig';
@@ -10,7 +11,7 @@ const PATH = 'generationConfig.thinkingConfig';
 const DYNAMIC = -1;
 
 /** `thinkingConfig` as reasoning. Thoughts that are not asked for are not shown. */
-export function readThinking(config: JsonObject | null): Reasoning | null {
+export function readThinking(config: ThinkingConfig | null): Reasoning | null {
   if (config === null) return null;
   const { includeThoughts, thinkingBudget, thinkingLevel: level } = config;
   if (!isAbsent(includeThoughts) && typeof includeThoughts !== 'boolean')

@@ -1,11 +1,12 @@
 import { isObject, type JsonObject, objectOf } from '../../json/values.ts';
 import { textAt, wrong } from '../../json/wire-check.ts';
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from '../../model/conversation.ts';
+import type { CallingConfig, FunctionDeclaration, GeminiRequest, SearchOption, ToolConfig } from '../wire.ts';
 import { messageAt, messagesAt } from '../wire-names.ts';
 import { inCapitals, jsonSchemaOf } from './schema-decode.ts';
 
 /** The `tools` of a request, each of which may hold several. */
-export function readTools(body: JsonObject): Tool[] {
+export function readTools(body: GeminiRequest): Tool[] {
   return messagesAt(body, 'tools', 'tools').flatMap(([tool, path]) =>
     Object.keys(tool).flatMap((name) => readTool(tool, name, path)),
   );
@@ -27,7 +28,7 @@ function readTool(tool: JsonObject, name: string, path: string): Tool[] {
   }
 }
 
-function readDeclaration(declaration: JsonObject, path: string): FunctionTool {
+function readDeclaration(declaration: FunctionDeclaration, path: string): FunctionTool {
   const name = textAt(declaration, 'name', `${path}.name`);
   if (name === null) throw wrong(`${path}.name`, 'a string');
   return {
@@ -40,8 +41,13 @@ function readDeclaration(declaration: JsonObject, path: string): FunctionTool {
 }
 
 /** The JSON Schema in one of two members: the first speaks the API's own language, the second JSON Schema. */
-export function schemaIn(holder: JsonObject, own: string, json: string, path: string): JsonObject | null {
-  const schema = holder[json] ?? holder[own];
+export function schemaIn<Wire extends JsonObject>(
+  holder: Wire,
+  own: keyof Wire & string,
+  json: keyof Wire & string,
+  path: string,
+): JsonObject | null {
+  const schema: unknown = holder[json] ?? holder[own];
   if (schema === undefined || schema === null) return null;
   const isJson = holder[json] !== undefined && holder[json] !== null;
   const at = `${path}.${isJson ? json : own}`;
@@ -50,7 +56,7 @@ export function schemaIn(holder: JsonObject, own: string, json: string, path: st
 }
 
 function searchTool(name: string, value: unknown): WebSearchTool {
-  const excluded = objectOf(value)['excludeDomains'];
+  const excluded = objectOf<SearchOption>(value).excludeDomains;
   const blocked = Array.isArray(excluded) ? excluded.filter((one) => typeof one === 'string') : null;
   return {
     kind: 'web-search',
@@ -63,9 +69,10 @@ function searchTool(name: string, value: unknown): WebSearchTool {
 }
 
 /** `toolConfig.functionCallingConfig` (T-04). Calls that are held to their schemas (`VALIDATED`) are calls as the model likes. */
-export function readChoice(toolConfig: JsonObject | null): ToolChoice | null {
+export function readChoice(toolConfig: ToolConfig | null): ToolChoice | null {
   const path = 'toolConfig.functionCallingConfig';
-  const config = toolConfig === null ? null : messageAt(toolConfig, 'functionCallingConfig', path);
+  const config: CallingConfig | null =
+    toolConfig === null ? null : messageAt(toolConfig, 'functionCallingConfig', path);
   if (config === null) return null;
   const mode = (textAt(config, 'mode', `${path}.mode`) ?? '').toUpperCase();
   const names = namesIn(config, `${path}.allowedFunctionNames`);
@@ -88,8 +95,8 @@ export function readChoice(toolConfig: JsonObject | null): ToolChoice | null {
   }
 }
 
-function namesIn(config: JsonObject, path: string): string[] {
-  const names = config['allowedFunctionNames'] ?? [];
+function namesIn(config: CallingConfig, path: string): string[] {
+  const names = config.allowedFunctionNames ?? [];
   if (!Array.isArray(names)) throw wrong(path, 'a list');
   return names.map((name, index) => {
     if (typeof name !== 'string') throw wrong(`${path}[${index}]`, 'a string');

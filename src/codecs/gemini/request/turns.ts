@@ -2,20 +2,21 @@ import { isEmpty } from '../../adapt/joined-texts.ts';
 import { type JsonObject, listOf, objectOf } from '../../json/values.ts';
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../model/conversation.ts';
 import { NO_SIGNATURE } from '../signature.ts';
+import type { Content, ContentPart, GeminiRequest } from '../wire.ts';
 import { partsOf, resultOf, wordsOfResult } from './content-encode.ts';
 import { isThirdGeneration } from './models.ts';
 
 interface Turn {
   role: 'user' | 'model';
-  parts: JsonObject[];
+  parts: ContentPart[];
 }
 
 /** What the user says where the vendor wants a turn of the user and the caller has none. */
-const OPENING: JsonObject = { text: 'Go on.' };
+const OPENING: ContentPart = { text: 'Go on.' };
 
 /** Whether the contents of an encoded request hold a turn that the client did not write. */
-export function addsTurn({ contents }: JsonObject): boolean {
-  return listOf(contents).some((content) => listOf(objectOf(content)['parts']).includes(OPENING));
+export function addsTurn({ contents }: GeminiRequest): boolean {
+  return listOf(contents).some((content) => listOf(objectOf<Content>(content).parts).includes(OPENING));
 }
 
 /**
@@ -91,7 +92,7 @@ function remindersOf(parts: readonly Part[]): Part[] {
 }
 
 /** A turn of the user: a result for every call, what results show besides, then what else is said. */
-function answering(parts: readonly Part[], calls: readonly ToolCallPart[], third: boolean): JsonObject[] {
+function answering(parts: readonly Part[], calls: readonly ToolCallPart[], third: boolean): ContentPart[] {
   const waiting = new Map<string, ToolResultPart[]>();
   for (const part of parts) {
     if (part.type !== 'tool-result') continue;

@@ -1,9 +1,10 @@
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { wrong } from '../../json/wire-check.ts';
 import { PartialArgs, willContinue } from '../answer/partial-args.ts';
+import type { ContentPart, FunctionCall } from '../wire.ts';
 import { camel } from '../wire-names.ts';
 
-type PlacedPart = [part: JsonObject, path: string];
+type PlacedPart = [part: ContentPart, path: string];
 
 /**
  * The parts of a content with each call in one part and its arguments whole. A client that keeps a stream's parts as they
@@ -11,19 +12,19 @@ type PlacedPart = [part: JsonObject, path: string];
  */
 export function wholeCalls(parts: readonly PlacedPart[]): PlacedPart[] {
   const whole: PlacedPart[] = [];
-  let open: { args: PartialArgs; call: JsonObject; path: string } | null = null;
+  let open: { args: PartialArgs; call: FunctionCall; path: string } | null = null;
   for (const [part, path] of parts) {
-    const call = isObject(part['functionCall']) ? withNames(part['functionCall']) : null;
-    const goesOn = open !== null && call !== null && textOf(call['name']) === '';
+    const call = isObject(part.functionCall) ? withNames(part.functionCall) : null;
+    const goesOn = open !== null && call !== null && textOf(call.name) === '';
     if (open !== null && goesOn && call !== null) open.args.add(call);
-    else if (call !== null && (Array.isArray(call['partialArgs']) || willContinue(call))) {
+    else if (call !== null && (Array.isArray(call.partialArgs) || willContinue(call))) {
       open = { args: new PartialArgs(call), call: {}, path };
       const { partialArgs: _, willContinue: __, ...named } = call;
       open.call = { ...named };
       whole.push([{ ...part, functionCall: open.call }, path]);
     } else whole.push([part, path]);
     if (open === null || call === null) continue;
-    open.call['args'] = open.args.args;
+    open.call.args = open.args.args;
     if (open.args.broken)
       throw wrong(`${open.path}.functionCall.partialArgs`, 'a list of values, each with its "jsonPath"');
     if (!willContinue(call)) open = null;
@@ -31,8 +32,8 @@ export function wholeCalls(parts: readonly PlacedPart[]): PlacedPart[] {
   return whole;
 }
 
-function withNames(call: JsonObject): JsonObject {
-  const named = camel(call);
+function withNames(call: FunctionCall): FunctionCall {
+  const named: FunctionCall = camel(call);
   const { partialArgs } = named;
   return partialArgs === undefined
     ? named
