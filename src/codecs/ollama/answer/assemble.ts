@@ -2,15 +2,16 @@ import type { Frame } from '../../../lib/sse.ts';
 import { overlay } from '../../json/merge.ts';
 import { isObject, type JsonObject, objectOf } from '../../json/values.ts';
 import { objectIn, ValueFrame } from '../../stream/frames.ts';
+import type { OllamaAnswer, OllamaMessage } from '../wire.ts';
 import { isErrorLine } from './error.ts';
 import { encodeLine } from './json-lines.ts';
 
 const emptyMessage = { role: 'assistant', content: '' } as const;
 
 /** A complete answer as a stream: a line with its whole message, then the one that ends it and counts. */
-export function framesOf(response: Record<string, unknown>): Frame[] {
+export function framesOf(response: OllamaAnswer): Frame[] {
   // Without a message it is no answer of this format, and must not look like one.
-  if (isErrorLine(response) || !isObject(response['message'])) return [new ValueFrame('', response)];
+  if (isErrorLine(response) || !isObject(response.message)) return [new ValueFrame('', response)];
   const { model, created_at, logprobs, message, done = true, ...rest } = response;
   const base = { model, created_at };
   const first = { ...base, message, done: false, ...(logprobs ? { logprobs } : {}) };
@@ -24,18 +25,18 @@ export function encodeFramesOf(response: Record<string, unknown>): string {
 
 /** A complete stream as the answer it stands for. Null when it failed or was cut. */
 export function assemble(frames: Frame[]): Record<string, unknown> | null {
-  const answer: JsonObject = {};
-  const message: JsonObject = { ...emptyMessage };
+  const answer: OllamaAnswer = {};
+  const message: OllamaMessage = { ...emptyMessage };
   const beside: JsonObject = {};
   for (const frame of frames) {
-    const line = objectIn(frame);
+    const line: OllamaAnswer | null = objectIn(frame);
     if (line === null) continue;
     if (isErrorLine(line)) return null;
     const { logprobs, message: delta, ...rest } = line;
     overlay(answer, rest);
     grow(message, objectOf(delta));
     grow(beside, { logprobs });
-    if (line['done'] === true) return whole(answer, message, beside);
+    if (line.done === true) return whole(answer, message, beside);
   }
   return null;
 }
@@ -53,7 +54,7 @@ function grow(target: JsonObject, delta: JsonObject): void {
 }
 
 /** Members in the order of the vendor's own answers. */
-function whole(answer: JsonObject, message: JsonObject, beside: JsonObject): JsonObject {
+function whole(answer: OllamaAnswer, message: OllamaMessage, beside: JsonObject): OllamaAnswer {
   const { created_at, done, model, ...rest } = answer;
   const { content, role, ...others } = message;
   return { model, created_at, message: { role, content, ...others }, done, ...rest, ...beside };

@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../../lib/error.ts';
 import type { Frame } from '../../../lib/sse.ts';
 import type { ReportedError } from '../../codec.ts';
-import { type JsonObject, parseObject } from '../../json/values.ts';
+import { parseObject } from '../../json/values.ts';
 import { readVendorError } from '../../openai-shared/error.ts';
+import type { OllamaAnswer } from '../wire.ts';
 import { encodeLine } from './json-lines.ts';
 
 /** The body of an error, and the line of one in a stream: nothing but its text ("Errors"). */
@@ -15,7 +16,7 @@ export function encodeErrorFrame(error: GatewayError): string {
 }
 
 /** Whether a line reports a failure. The vendor's clients take any line that has the member for one. */
-export function isErrorLine({ error }: JsonObject): boolean {
+export function isErrorLine({ error }: OllamaAnswer): boolean {
   return error !== undefined && error !== null && error !== false;
 }
 

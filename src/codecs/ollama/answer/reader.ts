@@ -1,10 +1,11 @@
 import type { Frame } from '../../../lib/sse.ts';
 import { argumentText } from '../../adapt/call-arguments.ts';
 import { type CallIds, callIds } from '../../adapt/call-ids.ts';
-import { isObject, type JsonObject, listOf, objectOf, textOf } from '../../json/values.ts';
+import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
 import { objectIn } from '../../stream/frames.ts';
 import { sourceOf } from '../images.ts';
+import type { Called, OllamaAnswer, OllamaMessage, ToolCall } from '../wire.ts';
 import { isErrorLine, readError } from './error.ts';
 import { countersUsage } from './usage.ts';
 
@@ -32,18 +33,18 @@ class OllamaReader implements PartReader {
 
   push(frame: Pick<Frame, 'event' | 'data'>): StreamPart[] {
     if (this.#ended) return [];
-    const line = objectIn(frame);
+    const line: OllamaAnswer | null = objectIn(frame);
     if (line === null) return [];
     if (isErrorLine(line)) {
       this.#ended = true;
       return [{ type: 'error', error: readError(frame) }];
     }
-    const done = line['done'] === true;
-    if (!isObject(line['message'])) {
+    const done = line.done === true;
+    if (!isObject(line.message)) {
       if (!done) return [];
       if (this.#ids === null) return this.#fail('The upstream sent an answer without a message');
     }
-    const parts = [...this.#begin(line), ...this.#message(objectOf(line['message']))];
+    const parts = [...this.#begin(line), ...this.#message(objectOf(line.message))];
     if (done && !this.#ended) parts.push(...this.#finish(line));
     return parts;
   }
@@ -57,14 +58,14 @@ class OllamaReader implements PartReader {
     return [{ type: 'error', error: { status: 502, message } }];
   }
 
-  #begin(line: JsonObject): StreamPart[] {
+  #begin(line: OllamaAnswer): StreamPart[] {
     if (this.#ids !== null) return [];
     // Ids must differ between the turns of a conversation, and the time is all that names an answer.
-    this.#ids = callIds(textOf(line['created_at']).replace(/\D/g, ''));
-    return [{ type: 'message-start', id: '', model: textOf(line['model']), usage: null }];
+    this.#ids = callIds(textOf(line.created_at).replace(/\D/g, ''));
+    return [{ type: 'message-start', id: '', model: textOf(line.model), usage: null }];
   }
 
-  #message({ content, images, thinking, tool_calls }: JsonObject): StreamPart[] {
+  #message({ content, images, thinking, tool_calls }: OllamaMessage): StreamPart[] {
     const parts = [...this.#say('reasoning', textOf(thinking)), ...this.#say('text', textOf(content))];
     for (const call of isObject(tool_calls) ? [tool_calls] : listOf(tool_calls)) {
       if (this.#ended) break;
@@ -106,15 +107,15 @@ class OllamaReader implements PartReader {
   }
 
   /** A call comes whole; newer servers name it. */
-  #call(call: JsonObject): StreamPart[] {
-    const called = isObject(call['function']) ? call['function'] : call;
-    const name = textOf(called['name']);
-    const text = argumentText(called['arguments']);
+  #call(call: ToolCall): StreamPart[] {
+    const called = objectOf<Called>(isObject(call.function) ? call.function : call);
+    const name = textOf(called.name);
+    const text = argumentText(called.arguments);
     if (name === '') return this.#fail('The upstream called a tool without naming it');
     if (text === null)
       return this.#fail('The upstream called a tool with arguments that are nested too deeply');
     this.#called = true;
-    const id = textOf(call['id']) || (this.#ids?.next(name) ?? '');
+    const id = textOf(call.id) || (this.#ids?.next(name) ?? '');
     const parts = this.#closeProse();
     const block = this.#nextBlock();
     parts.push({ type: 'tool-call-start', block, id, name, kind: 'function' });
@@ -123,9 +124,9 @@ class OllamaReader implements PartReader {
     return parts;
   }
 
-  #finish(line: JsonObject): StreamPart[] {
+  #finish(line: OllamaAnswer): StreamPart[] {
     this.#ended = true;
-    const raw = textOf(line['done_reason']);
+    const raw = textOf(line.done_reason);
     const told = reasons.get(raw) ?? 'other';
     // The vendor says `stop` also where it calls (S-04).
     const reason = told === 'stop' && this.#called ? 'tool-calls' : told;

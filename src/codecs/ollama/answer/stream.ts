@@ -1,5 +1,6 @@
 import type { FrameMeaning, StreamCodec, StreamFacts } from '../../codec.ts';
-import { type JsonObject, objectOf, parseObject } from '../../json/values.ts';
+import { objectOf, parseObject } from '../../json/values.ts';
+import type { OllamaAnswer, OllamaMessage } from '../wire.ts';
 import { encodeFramesOf } from './assemble.ts';
 import { isErrorLine, readError } from './error.ts';
 import { framing } from './framing.ts';
@@ -12,24 +13,27 @@ export const stream: StreamCodec = {
   classify: (frame) => meaningOf(parseObject(frame.data)),
   readStream: (head, tail) => factsIn(tail) ?? factsIn(head) ?? { usage: null, end: 'cut', error: null },
   textBytes: (bytes) =>
-    linesIn(bytes).reduce((sum, { data }) => sum + writtenBytes(objectOf(parseObject(data)?.['message'])), 0),
+    linesIn(bytes).reduce(
+      (sum, { data }) => sum + writtenBytes(objectOf(objectOf<OllamaAnswer>(parseObject(data)).message)),
+      0,
+    ),
   // The vendor's clients print a warning for a line that is no JSON, and take any object for a piece of the answer.
   keepAlive: null,
   modelAt: { path: ['model'], once: false },
   encodeFramesOf,
 };
 
-function meaningOf(line: JsonObject | null): FrameMeaning {
+function meaningOf(line: OllamaAnswer | null): FrameMeaning {
   if (line === null) return 'content';
   if (isErrorLine(line)) return 'error';
-  if (line['done'] === true) return 'end';
-  return carriesContent(objectOf(line['message'])) ? 'content' : 'preamble';
+  if (line.done === true) return 'end';
+  return carriesContent(objectOf(line.message)) ? 'content' : 'preamble';
 }
 
 /** Members of a message that make a line worth something to the caller. */
 const carriers = ['content', 'thinking', 'tool_calls', 'images'] as const;
 
-function carriesContent(message: JsonObject): boolean {
+function carriesContent(message: OllamaMessage): boolean {
   return carriers.some((name) => {
     const value = message[name];
     return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
@@ -43,9 +47,9 @@ const TERMINAL = /"done"\s*:\s*true|"error"/;
 function factsIn(bytes: Uint8Array): StreamFacts | null {
   for (const frame of linesIn(bytes)) {
     if (!TERMINAL.test(frame.data)) continue;
-    const line = parseObject(frame.data);
+    const line: OllamaAnswer | null = parseObject(frame.data);
     const meaning = line === null ? 'content' : meaningOf(line);
-    if (meaning === 'end') return { usage: countersUsage(objectOf(line)), end: 'complete', error: null };
+    if (meaning === 'end') return { usage: countersUsage(line ?? {}), end: 'complete', error: null };
     if (meaning === 'error') return { usage: null, end: 'error', error: readError(frame) };
   }
   return null;

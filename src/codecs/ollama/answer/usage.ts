@@ -5,17 +5,18 @@ import { JsonCursor } from '../../json/cursor.ts';
 import { countOf, type JsonObject, listOf, objectOf, parseObject, textOf } from '../../json/values.ts';
 import { isEmptyUsage } from '../../usage/token-counts.ts';
 import { noUsage, type Usage } from '../../wire-format.ts';
+import type { Called, OllamaAnswer, OllamaMessage, ToolCall } from '../wire.ts';
 
 /**
  * The token counters of an answer's last line (API reference, "Generate a chat message"): the whole prompt, and all
  * that was generated, thinking included; the format tells neither cached input nor reasoning apart. Null when
  * nothing was counted.
  */
-export function countersUsage(answer: JsonObject): Usage | null {
+export function countersUsage(answer: OllamaAnswer): Usage | null {
   const usage: Usage = {
     ...noUsage,
-    input: countOf(answer['prompt_eval_count']),
-    output: countOf(answer['eval_count']),
+    input: countOf(answer.prompt_eval_count),
+    output: countOf(answer.eval_count),
   };
   return isEmptyUsage(usage) ? null : usage;
 }
@@ -30,7 +31,7 @@ export function counters(usage: Usage | null): { prompt_eval_count: number; eval
   };
 }
 
-const counterNames: ReadonlySet<string> = new Set(['prompt_eval_count', 'eval_count']);
+const counterNames: ReadonlySet<string> = new Set<keyof OllamaAnswer>(['prompt_eval_count', 'eval_count']);
 
 /** Usage of a complete answer; null when it reports none, or is no whole JSON object. */
 export function readUsage(body: Uint8Array): Usage | null {
@@ -53,16 +54,16 @@ function rootFields(bytes: Uint8Array, names: ReadonlySet<string>): JsonObject |
 }
 
 /** UTF-8 bytes of what the model wrote in a message: text, thinking, tool names and arguments. */
-export function writtenBytes(message: JsonObject): number {
-  let sum = utf8Length(textOf(message['content']) + textOf(message['thinking']));
-  for (const call of listOf(message['tool_calls'])) {
-    const called = objectOf(objectOf(call)['function']);
-    sum += utf8Length(textOf(called['name']) + (argumentText(called['arguments']) ?? ''));
+export function writtenBytes(message: OllamaMessage): number {
+  let sum = utf8Length(textOf(message.content) + textOf(message.thinking));
+  for (const call of listOf(message.tool_calls)) {
+    const called = objectOf<Called>(objectOf<ToolCall>(call).function);
+    sum += utf8Length(textOf(called.name) + (argumentText(called.arguments) ?? ''));
   }
   return sum;
 }
 
 /** UTF-8 bytes of generated text in a complete answer. */
 export function responseTextBytes(body: Uint8Array): number {
-  return writtenBytes(objectOf(parseObject(utf8Text(body))?.['message']));
+  return writtenBytes(objectOf(objectOf<OllamaAnswer>(parseObject(utf8Text(body))).message));
 }

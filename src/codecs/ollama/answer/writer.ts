@@ -1,11 +1,11 @@
 import type { Frame } from '../../../lib/sse.ts';
 import { argumentsOf } from '../../adapt/call-arguments.ts';
-import type { JsonObject } from '../../json/values.ts';
 import { cutsOff } from '../../model/end-reason.ts';
 import type { AnswerContext, EndReason, PartWriter, StreamPart } from '../../model/stream-part.ts';
 import { withTextFallback } from '../../model/text-fallback.ts';
 import { ValueFrame } from '../../stream/frames.ts';
 import type { Usage } from '../../wire-format.ts';
+import type { OllamaAnswer, OllamaMessage } from '../wire.ts';
 import { counters } from './usage.ts';
 
 /** The vendor knows two; for a refusal it has none, and clients read any word. */
@@ -75,13 +75,13 @@ class OllamaWriter implements PartWriter {
     }
   }
 
-  #line(message: JsonObject, rest: JsonObject): Frame[] {
+  #line(message: OllamaMessage, rest: OllamaAnswer): Frame[] {
     const { model, startedAt } = this.#context;
     const created_at = new Date(startedAt).toISOString();
     return [new ValueFrame('', { model, created_at, message: { role: 'assistant', ...message }, ...rest })];
   }
 
-  #piece(message: JsonObject): Frame[] {
+  #piece(message: OllamaMessage): Frame[] {
     return this.#line(message, { done: false });
   }
 

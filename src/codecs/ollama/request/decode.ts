@@ -17,10 +17,11 @@ import {
   type OutputShape,
   type Reasoning,
 } from '../../model/conversation.ts';
+import type { OllamaRequest, OptionPaths, ToolDescription, ToolOffer } from '../wire.ts';
 import { readMessages } from './messages-decode.ts';
 
 /** Members that are read here, those of `options` by their path; all others are extras. */
-const known: ReadonlySet<string> = new Set([
+const known: ReadonlySet<string> = new Set<keyof (OllamaRequest & OptionPaths)>([
   'model',
   'messages',
   'tools',
@@ -41,13 +42,13 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /** A chat request (API reference, "Generate a chat message") as a conversation. */
-export function decodeRequest(request: JsonObject): Conversation {
-  const body = { ...request, ...pathsOf(objectAt(request, 'options') ?? {}) };
+export function decodeRequest(request: OllamaRequest): Conversation {
+  const body: OllamaRequest & OptionPaths = { ...request, ...pathsOf(objectAt(request, 'options') ?? {}) };
   const messages = listAt(body, 'messages');
   if (messages.length === 0) throw loadRequest();
   const members = extraMembers(body, known);
   return {
-    ...emptyConversation(textOf(body['model'])),
+    ...emptyConversation(textOf(body.model)),
     ...readMessages(messages),
     tools: listAt(body, 'tools').map((tool, index) => readTool(tool, `tools[${index}]`)),
     maxOutputTokens: positive(numberAt(body, 'options.num_predict')),
@@ -59,8 +60,8 @@ export function decodeRequest(request: JsonObject): Conversation {
     frequencyPenalty: numberAt(body, 'options.frequency_penalty'),
     presencePenalty: numberAt(body, 'options.presence_penalty'),
     logprobs: flagAt(body, 'logprobs') === true ? (numberAt(body, 'top_logprobs') ?? 0) : null,
-    reasoning: readThink(body['think']),
-    output: readFormat(body['format']),
+    reasoning: readThink(body.think),
+    output: readFormat(body.format),
     stream: flagAt(body, 'stream') ?? true,
     includeUsage: true,
     extras: members === null ? null : { format: 'ollama', members },
@@ -91,11 +92,12 @@ function seedOf(value: number | null): number | null {
   return value !== null && value >= 0 ? value : null;
 }
 
-function readTool(tool: unknown, path: string): FunctionTool {
-  if (!isObject(tool)) throw wrong(path, 'an object');
+function readTool(value: unknown, path: string): FunctionTool {
+  if (!isObject(value)) throw wrong(path, 'an object');
+  const tool: ToolOffer = value;
   if ((textAt(tool, 'type', `${path}.type`) ?? 'function') !== 'function')
     throw wrong(`${path}.type`, '"function"');
-  const said = objectAt(tool, 'function', `${path}.function`) ?? {};
+  const said: ToolDescription = objectAt(tool, 'function', `${path}.function`) ?? {};
   const name = textAt(said, 'name', `${path}.function.name`) ?? '';
   if (name === '') throw wrong(`${path}.function.name`, 'the name of a tool');
   return {

@@ -1,9 +1,10 @@
 import { argumentText, isArguments } from '../../adapt/call-arguments.ts';
 import { ERROR_MARK } from '../../adapt/result-mark.ts';
-import { isObject, type JsonObject } from '../../json/values.ts';
+import { isObject } from '../../json/values.ts';
 import { listAt, objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type { ImagePart, Message, Part, TextPart } from '../../model/conversation.ts';
 import { sourceOf } from '../images.ts';
+import type { Called, OllamaMessage, ToolCall } from '../wire.ts';
 import { type CallPairing, callPairing } from './call-pairing.ts';
 
 interface Read {
@@ -26,7 +27,7 @@ export function readMessages(messages: readonly unknown[]): Read {
 function readMessage(
   { messages, system }: Read,
   pairing: CallPairing,
-  message: JsonObject,
+  message: OllamaMessage,
   path: string,
 ): void {
   const role = textAt(message, 'role', `${path}.role`)?.toLowerCase();
@@ -55,13 +56,18 @@ function readMessage(
   }
 }
 
-function textIn(message: JsonObject, path: string): TextPart[] {
+function textIn(message: OllamaMessage, path: string): TextPart[] {
   const text = textAt(message, 'content', `${path}.content`) ?? '';
   return text === '' ? [] : [{ type: 'text', text }];
 }
 
 /** What would be left out in silence, where it stands in a message that cannot have it. */
-function refuseIn(message: JsonObject, names: readonly string[], path: string, where: string): void {
+function refuseIn(
+  message: OllamaMessage,
+  names: readonly (keyof OllamaMessage)[],
+  path: string,
+  where: string,
+): void {
   for (const name of names)
     if (listAt(message, name, `${path}.${name}`).length > 0)
       throw wrong(`${path}.${name}`, `absent in ${where}`);
@@ -74,7 +80,7 @@ function addUser(messages: Message[], parts: Part[]): void {
   else messages.push({ role: 'user', parts });
 }
 
-function imagesIn(message: JsonObject, path: string): ImagePart[] {
+function imagesIn(message: OllamaMessage, path: string): ImagePart[] {
   return listAt(message, 'images', `${path}.images`).map((image, index) => {
     if (typeof image !== 'string' || image === '')
       throw wrong(`${path}.images[${index}]`, 'an image in base64');
@@ -82,7 +88,7 @@ function imagesIn(message: JsonObject, path: string): ImagePart[] {
   });
 }
 
-function answerParts(message: JsonObject, text: TextPart[], pairing: CallPairing, path: string): Part[] {
+function answerParts(message: OllamaMessage, text: TextPart[], pairing: CallPairing, path: string): Part[] {
   const parts: Part[] = [];
   const thinking = textAt(message, 'thinking', `${path}.thinking`) ?? '';
   if (thinking !== '') parts.push({ type: 'reasoning', text: thinking, summary: false, sealed: null });
@@ -95,17 +101,18 @@ function answerParts(message: JsonObject, text: TextPart[], pairing: CallPairing
 
 function callOf(call: unknown, pairing: CallPairing, path: string): Part {
   if (!isObject(call)) throw wrong(path, 'an object');
-  const called = objectAt(call, 'function', `${path}.function`) ?? {};
+  const wire: ToolCall = call;
+  const called: Called = objectAt(wire, 'function', `${path}.function`) ?? {};
   const name = textAt(called, 'name', `${path}.function.name`) ?? '';
   if (name === '') throw wrong(`${path}.function.name`, 'the name of a tool');
   const { arguments: given } = called;
   const input = isArguments(given) ? argumentText(given) : null;
   if (input === null) throw wrong(`${path}.function.arguments`, 'an object, and not nested too deeply');
-  const id = pairing.called(name, textAt(call, 'id', `${path}.id`) ?? '');
+  const id = pairing.called(name, textAt(wire, 'id', `${path}.id`) ?? '');
   return { type: 'tool-call', id, name, input, kind: 'function' };
 }
 
-function resultOf(message: JsonObject, text: TextPart[], pairing: CallPairing, path: string): Part {
+function resultOf(message: OllamaMessage, text: TextPart[], pairing: CallPairing, path: string): Part {
   const name = textAt(message, 'tool_name', `${path}.tool_name`) ?? '';
   const id = textAt(message, 'tool_call_id', `${path}.tool_call_id`) ?? '';
   const [first] = text;
