@@ -216,6 +216,7 @@ describe('a restore', () => {
     await restore(place, one, { secret: 'a secret' });
     for (let round = 0; round < 4; round++) {
       const script = runScript(
+        test,
         import.meta.dirname,
         `const { restoreBackup } = await import('./restore.ts');
          say('ready');

@@ -104,6 +104,7 @@ describe('a store', () => {
     const dataDir = join(temporaryFolder(test), 'data');
     const scripts = [1, 2, 3, 4].map((number) =>
       runScript(
+        test,
         here,
         `const { openStore } = await import('./database.ts');
          say('ready');
@@ -174,6 +175,7 @@ describe('writing many rows', () => {
     const store = await openStore(dataDir);
     test.after(() => store.close());
     const other = runScript(
+      test,
       here,
       `const { DatabaseSync } = await import('node:sqlite');
        const database = new DatabaseSync(${JSON.stringify(databasePath(dataDir))});

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { runScript } from '../../test/support/process.ts';
 import { GatewayError } from '../lib/error.ts';
 import { acquireDataDir } from './lock.ts';
 
-const holder = (dataDir: string) =>
+const holder = (test: TestContext, dataDir: string) =>
   runScript(
+    test,
     import.meta.dirname,
     `const { acquireDataDir } = await import('./lock.ts');
      const lock = await acquireDataDir(${JSON.stringify(dataDir)});
@@ -20,7 +21,7 @@ const holder = (dataDir: string) =>
 describe('the lock on a data directory', () => {
   it('has one owner among processes, and the other one is told which', async (test) => {
     const dataDir = temporaryFolder(test);
-    const first = holder(dataDir);
+    const first = holder(test, dataDir);
     assert.equal(await first.line(), 'mine');
     const owner = () => ({ pid: 4711, url: 'http://127.0.0.1:20128' });
     await assert.rejects(acquireDataDir(dataDir, owner), (error: unknown) => {
@@ -42,7 +43,7 @@ describe('the lock on a data directory', () => {
 
   it('of a killed process is taken over', async (test) => {
     const dataDir = temporaryFolder(test);
-    const first = holder(dataDir);
+    const first = holder(test, dataDir);
     assert.equal(await first.line(), 'mine');
     await first.kill();
     const lock = await acquireDataDir(dataDir);

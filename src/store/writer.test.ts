@@ -159,6 +159,7 @@ describe('the writer on a database', () => {
     const store = await openStore(dataDir);
     test.after(() => store.close());
     const other = runScript(
+      test,
       here,
       `const { DatabaseSync } = await import('node:sqlite');
        const database = new DatabaseSync(${JSON.stringify(databasePath(dataDir))});
@@ -194,6 +195,7 @@ describe('the writer on a database', () => {
       const push = (name) => writer.push('settings', columns, [name, String(Date.now())]);
       const columns = ['name', 'value'];`;
     const script = runScript(
+      test,
       here,
       `${open}
        let number = 0;
@@ -231,6 +233,7 @@ describe('the writer on a database', () => {
     assert.ok(killedAt - last < 1000, `nothing was kept of the last ${killedAt - last} ms`);
 
     const again = runScript(
+      test,
       here,
       `${open}\nfor (const name of ${JSON.stringify(pushed)}) push(name);\nawait writer.stop();\nawait store.close();`,
     );

@@ -98,6 +98,7 @@ describe('a change of the storage key', () => {
     for (const step of ['backup', 'key', 'encrypt', 'commit', 'place', 'done']) {
       const before = readFileSync(file, 'utf8');
       const script = runScript(
+        test,
         import.meta.dirname,
         `const { rotateStorageKey } = await import('../../src/cli/rotate-key.ts');
          await rotateStorageKey({

@@ -95,6 +95,7 @@ describe('an upstream that takes no connection', () => {
 
   before(async () => {
     host = runScript(
+      null,
       import.meta.dirname,
       `
         import { connect, createServer, type Socket } from 'node:net';

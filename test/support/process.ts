@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
 
 export interface Script {
   child: ChildProcess;
@@ -19,8 +20,9 @@ export interface Script {
 /**
  * Runs a module of TypeScript text in a Node.js process of its own, from `folder` (imports are relative to it). In
  * it, `say(text)` prints a line at once and `await go()` waits for `go()` here.
+ * @param test at whose end it is killed; null for one that is killed by other means
  */
-export function runScript(folder: string, source: string): Script {
+export function runScript(test: Pick<TestContext, 'after'> | null, folder: string, source: string): Script {
   const prelude = `
     import { writeSync } from 'node:fs';
     import { once } from 'node:events';
@@ -33,6 +35,7 @@ export function runScript(folder: string, source: string): Script {
   });
   const killOnExit = () => child.kill('SIGKILL');
   process.once('exit', killOnExit);
+  test?.after(killOnExit);
   const exit = once(child, 'exit') as Promise<[number | null]>;
   void exit.then(() => process.off('exit', killOnExit));
   let errors = '';

@@ -90,6 +90,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
       refusal = answer;
     },
     async close() {
+      if (!server.listening) return;
       for (const socket of sockets) socket.destroy();
       server.close();
       await once(server, 'close');

@@ -283,6 +283,7 @@ describe('a killed writer', () => {
     const dataDir = temporaryFolder(test);
     for (let round = 0; round < 3; round++) {
       const script = runScript(
+        test,
         import.meta.dirname,
         `const { openAudit } = await import('./audit.ts');
          const log = openAudit({ dataDir: ${JSON.stringify(dataDir)}, retentionMonths: null, now: Date.now, onError: (error) => say(error) });

@@ -121,6 +121,7 @@ describe('an alert', () => {
 
   it('tells a mail server that refuses for good from one that is to be asked again', async (test) => {
     const server = await startSmtpServer();
+    test.after(() => server.close());
     const alert = alertTo({ kind: 'email', to: ['a@example.com'] });
     const smtp = { url: `smtp://127.0.0.1:${server.port}`, from: 'gw@example.com' };
     const mail = sender(test, alert, { smtp });

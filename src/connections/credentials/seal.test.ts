@@ -118,6 +118,7 @@ describe('the storage key', () => {
     const dataDir = temporaryFolder(test);
     const scripts = [1, 2, 3].map(() =>
       runScript(
+        test,
         import.meta.dirname,
         `const { storageKey } = await import('./seal.ts');
          say('ready');
