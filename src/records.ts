@@ -65,7 +65,7 @@ function watchFile({ file }: SqliteStore, schedule: Schedule, log: Log): () => v
       await file.look();
       const fault = file.fault();
       if (fault !== null && fault !== told)
-        log.error({ fault }, 'the database file is not sound: stop the gateway and restore a backup');
+        log.error({ fault }, 'the database file is damaged: stop the gateway and restore a backup');
       told = fault;
     },
   });

@@ -39,6 +39,6 @@ function idOf(named: unknown): SkillId | null {
     case 'report':
       return named;
     default:
-      throw new GatewayError('invalid_request', 'metadata.skill is ask-a-model, explain or report');
+      throw new GatewayError('invalid_request', 'metadata.skill must be ask-a-model, explain or report');
   }
 }

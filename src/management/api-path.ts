@@ -32,6 +32,6 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new GatewayError('invalid_request', 'The path has an escape that is none');
+    throw new GatewayError('invalid_request', 'The path has an invalid percent escape: encode it again');
   }
 }

@@ -117,7 +117,10 @@ export function principalOf(
   if (!context.config.authRequired) {
     // Any page may post to this machine, or open a WebSocket to it, without being able to read what comes of it.
     if (request.headers.origin !== undefined)
-      throw new GatewayError('invalid_api_key', 'A browser needs a gateway key, also where others need none');
+      throw new GatewayError(
+        'invalid_api_key',
+        'A browser must send a gateway key, even where other clients need none',
+      );
     // A page that has its own name resolved to this machine is of the same origin, and could read it too.
     checkHost(request, context.hosts);
     return anonymous;

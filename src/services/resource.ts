@@ -214,7 +214,7 @@ function reload(deps: Deps): Action {
     async run(row, _input, caller) {
       const { part } = await operated(deps, row, caller);
       if (part.reload === undefined)
-        throw new GatewayError('conflict', `${part.name} has nothing to read anew`);
+        throw new GatewayError('conflict', `${part.name} has no configuration to reload`);
       return { success: true, message: await part.reload() };
     },
   };

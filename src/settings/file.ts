@@ -32,7 +32,7 @@ export function readSettings(dataDir: string): SettingsFile {
     });
   }
   if (typeof json === 'object' && json !== null && !Array.isArray(json)) return { ...json };
-  throw new GatewayError('conflict', 'config.json holds no JSON object: correct it first');
+  throw new GatewayError('conflict', 'config.json does not contain a JSON object: correct it first');
 }
 
 /**

@@ -132,10 +132,7 @@ describe('gateway setup-TOOL', () => {
     assert.deepEqual([unasked.code, /--yes/.test(unasked.stderr)], [2, true], unasked.stderr);
     const unnamed = await run(['setup-kilo', '--yes']);
     assert.equal(unnamed.code, 2);
-    assert.match(
-      unnamed.stderr,
-      /has to be told its model: repeat with --model MODEL\. There are .*demo\/echo/,
-    );
+    assert.match(unnamed.stderr, /needs a model: repeat with --model MODEL\. There are .*demo\/echo/);
     const foreign = await run(['setup-kilo', '--model', 'm', '--remote', serving.url, '--yes']);
     assert.equal(foreign.code, 2);
     assert.match(foreign.stderr, /--api-key/);

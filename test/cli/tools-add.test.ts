@@ -76,7 +76,7 @@ describe('gateway tools add', () => {
       'THE_MODEL=<model>',
     ];
     await json('add', 'by-env', '--name', 'By environment', '--api', 'anthropic-messages', ...variables);
-    assert.match((await run('configure', 'by-env')).stderr, /By environment has to be told its model/);
+    assert.match((await run('configure', 'by-env')).stderr, /By environment needs a model/);
     const { environment } = await json('configure', 'by-env', '--model', 'demo/echo');
     const wanted = { THE_URL: 'http://127.0.0.1:20128', THE_KEY: null, THE_MODEL: 'demo/echo' };
     assert.deepEqual(environment, wanted);

@@ -208,7 +208,7 @@ describe('gateway tools', () => {
   });
 
   it('asks for the model where the tool needs one, and for the key where its file holds it', async () => {
-    assert.match((await run(['configure', 'codex', '--yes'])).stderr, /has to be told its model/);
+    assert.match((await run(['configure', 'codex', '--yes'])).stderr, /needs a model/);
     assert.match((await run(['configure', 'claude', '--yes'])).stderr, /give a gateway key/);
   });
 

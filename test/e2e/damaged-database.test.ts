@@ -16,7 +16,7 @@ it('a database that is lost while the gateway runs makes it unready, and an empt
       return reply.status === 503 && reply.text.includes('"store/file"');
     });
     assert.deepEqual((await ready()).json()['failing'], ['store']);
-    await waitFor('a line in the log', () => /the database file is not sound/.test(gateway.output().stderr));
+    await waitFor('a line in the log', () => /the database file is damaged/.test(gateway.output().stderr));
     renameSync(`${path}.away`, path);
     await waitFor('the file to be found again', async () => (await ready()).status === 200);
     const chat = { model: 'demo/echo', messages: [{ role: 'user', content: 'hi' }] };

@@ -11,7 +11,7 @@ export function askSkill({ complete }: SkillDeps, now: () => number): Skill {
     async *run({ history, identity, metadata, signal, text }) {
       const { model = 'auto' } = metadata;
       if (typeof model !== 'string')
-        throw new GatewayError('invalid_request', 'metadata.model is the name of a model');
+        throw new GatewayError('invalid_request', 'metadata.model must be the name of a model');
       const messages = [...history, { role: 'user' as const, text }];
       let waiting = '';
       let sentAt = Number.NEGATIVE_INFINITY;

@@ -116,7 +116,9 @@ function isStill(caller: Caller, { credentialVersion, disabled }: UserRecord): b
 function kindOf(requester: string): RequesterType {
   const parsed = requesterType.safeParse(requester);
   if (parsed.success) return parsed.data;
-  throw new GatewayError('invalid_request', 'requester_type is api, ui or ws', { param: 'requester_type' });
+  throw new GatewayError('invalid_request', 'requester_type must be api, ui or ws', {
+    param: 'requester_type',
+  });
 }
 
 function noLogin(message: string): GatewayError {

@@ -109,7 +109,7 @@ export function tokensResource({ index, now, tokens }: AccessParts): Resource {
 function ownerOf(caller: Caller, users: UserTable, now: number): UserRecord {
   const user = users.byId(caller.userId);
   if (user === null || (caller.via !== 'basic' && caller.via !== 'token'))
-    throw new GatewayError('forbidden', 'Only a user who is logged in can make a token');
+    throw new GatewayError('forbidden', 'Only a user who is logged in can create a token');
   if (!hasFreshLogin(caller, now))
     throw new GatewayError(
       'reauthentication_required',

@@ -33,7 +33,7 @@ export const tokenRecord = z.object({
 export type TokenRecord = z.infer<typeof tokenRecord>;
 
 /** What a login may ask a token for. */
-export const requesterType = z.enum(['api', 'ui', 'ws'], 'requester_type is api, ui or ws');
+export const requesterType = z.enum(['api', 'ui', 'ws'], 'requester_type must be api, ui or ws');
 
 export type RequesterType = z.infer<typeof requesterType>;
 

@@ -96,7 +96,7 @@ export async function removeAgent(input: AgentChangeInput, id: string): Promise<
   if (builtIn)
     throw new GatewayError(
       'conflict',
-      `"${id}" is of the catalogue and cannot be removed: \`gateway agents disable ${id}\` turns it off`,
+      `"${id}" is part of the catalogue and cannot be removed: \`gateway agents disable ${id}\` turns it off`,
     );
   await input.agents.remove(id);
 }

@@ -19,7 +19,7 @@ export async function chosenModel(
   if (given !== null || tool.recipe.model === 'optional') return given;
   const known = models ?? [];
   if (!io.interactive || known.length === 0)
-    throw usageError(`${tool.name} has to be told its model: repeat with --model MODEL${someOf(known)}`);
+    throw usageError(`${tool.name} needs a model: repeat with --model MODEL${someOf(known)}`);
   const choices = known.map((id) => ({ value: id, label: id }));
   const model = await io.ask.choose(`Which model should ${tool.name} use?`, choices);
   if (model === null) throw failure(1, 'cancelled', 'Cancelled, nothing was changed.');

@@ -27,7 +27,9 @@ export async function inBulk(
   { members, verb }: Operation & { kind: 'bulk' },
 ): Promise<Answer> {
   if (request.headers['if-match'] !== undefined)
-    throw new GatewayError('invalid_request', '"if-match" goes with one member', { param: 'if-match' });
+    throw new GatewayError('invalid_request', '"if-match" is for one resource: leave it out', {
+      param: 'if-match',
+    });
   const named = members.map((member, index) => ({
     id: referenceIn(request, member, index),
     content: contentOf(member),

@@ -19,7 +19,11 @@ export async function created(
   { inputs, listed }: Operation & { kind: 'create' },
 ): Promise<Answer> {
   const { create, name } = request.resource;
-  if (create === undefined) throw new GatewayError('invalid_request', `Nothing can be made in "${name}"`);
+  if (create === undefined)
+    throw new GatewayError(
+      'invalid_request',
+      `"${name}" does not support POST: nothing can be created there`,
+    );
   const valid = inputs.map((input, index) => {
     const at = listed ? `resources[${index}]` : '';
     for (const member of ['id', 'href']) {

@@ -32,7 +32,7 @@ export async function readUpload(
   for (;;) {
     const content = await form.next();
     if (content === null)
-      throw new GatewayError('internal_error', 'A form ended without a word of its model');
+      throw new GatewayError('internal_error', 'The form ended, and its field "model" was not read');
     if (content.kind === 'model') return uploadOf(request, form, spool, content);
     await spool.write(content.bytes);
   }

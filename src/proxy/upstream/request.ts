@@ -168,6 +168,8 @@ export function modelSegments(model: string): string {
   const segments = model.replace(/^models\//, '').split('/');
   // Dots would lead to another of the provider's paths, with the connection's credential.
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
-    throw new GatewayError('invalid_request', 'The model is no name of one', { param: 'model' });
+    throw new GatewayError('invalid_request', '"model" must not have an empty, "." or ".." segment', {
+      param: 'model',
+    });
   return segments.map(encodeURIComponent).join('/');
 }

@@ -84,13 +84,9 @@ function checkTarget(tool: Tool, { apiKey, model }: Target): void {
       `${name} cannot be pointed at a gateway${limitation === undefined ? '' : `: ${limitation}`}`,
     );
   if (model === null && recipe.model === 'required')
-    throw new GatewayError(
-      'invalid_request',
-      `${name} has to be told its model: name one that the gateway serves`,
-      {
-        param: 'model',
-      },
-    );
+    throw new GatewayError('invalid_request', `${name} needs a model: name one that the gateway serves`, {
+      param: 'model',
+    });
   if (apiKey !== null && (isMasked(apiKey) || /\s/.test(apiKey) || apiKey === ''))
     throw new GatewayError(
       'invalid_request',

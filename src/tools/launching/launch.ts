@@ -29,11 +29,19 @@ export function launchRecipeOf(tool: Tool): LaunchRecipe | null {
  */
 export function launchOf(tool: Tool, recipe: LaunchRecipe, { apiKey, model, root }: Target): Launch {
   if (model === null && tool.recipe.model === 'required')
-    throw new GatewayError('invalid_request', `${tool.name} has to be told its model`, { param: 'model' });
+    throw new GatewayError(
+      'invalid_request',
+      `${tool.name} needs a model: name one that the gateway serves`,
+      { param: 'model' },
+    );
   if (model !== null && /["'\\\p{Cc}]/u.test(model))
-    throw new GatewayError('invalid_request', 'A model has no quotes, backslashes or control characters', {
-      param: 'model',
-    });
+    throw new GatewayError(
+      'invalid_request',
+      '"model" must not have quotes, backslashes or control characters',
+      {
+        param: 'model',
+      },
+    );
   const values = { base_url: baseUrlFor(tool.recipe.api, root), api_key: apiKey, model };
   const groups = (recipe.arguments ?? []).filter((group) =>
     group.every((one) => typeof one !== 'string' || complete(one, values)),
