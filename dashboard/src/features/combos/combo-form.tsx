@@ -5,7 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { defaultOptions, type StrategyName, strategyName } from '../../../../src/combos/schema.ts';
 import { Button } from '../../components/controls/button.tsx';
 import { SelectField, TextField } from '../../components/controls/field.tsx';
-import { Dialog } from '../../components/dialogs/dialog.tsx';
+import { FormDialog } from '../../components/dialogs/form-dialog.tsx';
 import { SaveProblem } from '../../components/dialogs/save-problem.tsx';
 import { ErrorNotice } from '../../components/layout/error-notice.tsx';
 import { useChange } from '../../lib/api/change.ts';
@@ -79,107 +79,99 @@ export function ComboForm({ combo, facts, onClose, onReload }: ComboFormProps) {
   const needsTarget = targets.length === 0 ? t('form.needsTarget') : null;
   const missing = name.trim() === '' ? t('form.needsName') : needsTarget;
   return (
-    <Dialog
-      open
+    <FormDialog
       wide
       onClose={onClose}
       title={combo === null ? t('create') : t('form.edit', { name: combo.name })}
-      footer={
-        <>
-          <Button
-            className="me-auto"
-            busy={simulate.isPending}
-            disabledReason={needsTarget}
-            onClick={() => simulate.mutate()}
-          >
-            {t('whatIf.run')}
-          </Button>
-          <Button onClick={onClose}>{t('common:cancel')}</Button>
-          <Button
-            variant="primary"
-            busy={save.isPending}
-            disabledReason={missing}
-            onClick={() => save.mutate()}
-          >
-            {t('form.save')}
-          </Button>
-        </>
+      submit={t('form.save')}
+      onSubmit={() => save.mutate()}
+      busy={save.isPending}
+      disabledReason={missing}
+      // Its numbers are folded away, where the browser could show no sentence about them.
+      noValidate
+      actions={
+        <Button
+          className="me-auto"
+          busy={simulate.isPending}
+          disabledReason={needsTarget}
+          onClick={() => simulate.mutate()}
+        >
+          {t('whatIf.run')}
+        </Button>
       }
     >
-      <div className="flex flex-col gap-4 pb-3">
-        <div className="grid gap-4 sm:grid-cols-2">
-          <TextField
-            label={t('form.name')}
-            hint={t('form.nameHint')}
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-            autoFocus
-            required
-          />
-          <SelectField
-            label={t('form.strategy')}
-            hint={t(`strategy.${strategy}`)}
-            value={strategy}
-            onChange={(event) => {
-              setStrategy(event.target.value as StrategyName);
-              simulate.reset();
-            }}
-            choices={strategyName.options.map((value) => ({ value, label: value }))}
-          />
-        </div>
-        <TargetsEditor
-          targets={targets}
-          weighted={strategy === 'weighted'}
-          factsOf={facts.of}
-          onChange={(next) => {
-            setTargets(next);
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label={t('form.name')}
+          hint={t('form.nameHint')}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+          autoFocus
+          required
+        />
+        <SelectField
+          label={t('form.strategy')}
+          hint={t(`strategy.${strategy}`)}
+          value={strategy}
+          onChange={(event) => {
+            setStrategy(event.target.value as StrategyName);
             simulate.reset();
           }}
+          choices={strategyName.options.map((value) => ({ value, label: value }))}
         />
-        <form
-          className="flex items-end gap-2"
-          onSubmit={(event) => {
-            event.preventDefault();
-            add();
-          }}
-        >
-          <div className="min-w-0 flex-1">
-            <TextField
-              label={t('form.target')}
-              hint={t('form.targetHint')}
-              list="combo-models"
-              value={added}
-              onChange={(event) => setAdded(event.target.value)}
-            />
-          </div>
-          <Button type="submit" icon={Plus} className="mb-5">
-            {t('form.add')}
-          </Button>
-        </form>
-        <datalist id="combo-models">
-          {facts.models.map(({ id }) => (
-            <option key={id} value={id} />
-          ))}
-        </datalist>
-        <OptionsFields options={options} onChange={setOptions} />
-        {simulate.data !== undefined && <WhatIf result={simulate.data} />}
-        {save.isError && (
-          <SaveProblem
-            error={save.error}
-            edit={edit}
-            labels={{
-              name: t('form.name'),
-              strategy: t('form.strategy'),
-              targets: t('form.targets'),
-              options: t('options.title'),
-            }}
-            onReload={onReload}
-            onKeep={() => save.mutate()}
-          />
-        )}
-        {!save.isError && simulate.isError && <ErrorNotice error={simulate.error} />}
       </div>
-    </Dialog>
+      <TargetsEditor
+        targets={targets}
+        weighted={strategy === 'weighted'}
+        factsOf={facts.of}
+        onChange={(next) => {
+          setTargets(next);
+          simulate.reset();
+        }}
+      />
+      <div className="flex items-end gap-2">
+        <div className="min-w-0 flex-1">
+          <TextField
+            label={t('form.target')}
+            hint={t('form.targetHint')}
+            list="combo-models"
+            value={added}
+            onChange={(event) => setAdded(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key !== 'Enter') return;
+              // It would submit the form.
+              event.preventDefault();
+              add();
+            }}
+          />
+        </div>
+        <Button icon={Plus} className="mb-5" onClick={add}>
+          {t('form.add')}
+        </Button>
+      </div>
+      <datalist id="combo-models">
+        {facts.models.map(({ id }) => (
+          <option key={id} value={id} />
+        ))}
+      </datalist>
+      <OptionsFields options={options} onChange={setOptions} />
+      {simulate.data !== undefined && <WhatIf result={simulate.data} />}
+      {save.isError && (
+        <SaveProblem
+          error={save.error}
+          edit={edit}
+          labels={{
+            name: t('form.name'),
+            strategy: t('form.strategy'),
+            targets: t('form.targets'),
+            options: t('options.title'),
+          }}
+          onReload={onReload}
+          onKeep={() => save.mutate()}
+        />
+      )}
+      {!save.isError && simulate.isError && <ErrorNotice error={simulate.error} />}
+    </FormDialog>
   );
 }
 
