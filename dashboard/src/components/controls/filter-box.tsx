@@ -34,7 +34,7 @@ export function FilterBox({ value, onChange, label }: FilterBoxProps) {
     return () => clearTimeout(timer);
   }, [text, onChange, router]);
   return (
-    <div className="relative w-full sm:w-64">
+    <div className="relative w-full sm:w-72">
       <Search
         size={15}
         aria-hidden

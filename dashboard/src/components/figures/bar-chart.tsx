@@ -21,6 +21,8 @@ interface BarChartProps {
   format(value: number): string;
   /** Opens what a bar stands for. */
   onOpen?(bar: ChartBar): void;
+  /** The values are counted, so that there is nothing between two whole numbers. */
+  counted?: boolean;
   height?: number;
 }
 
@@ -28,9 +30,11 @@ const TICKS = 3;
 const MOST_LABELS = 8;
 
 /** Bars over time, stacked by series. */
-export function BarChart({ label, bars, series, format, onOpen, height = 140 }: BarChartProps) {
+export function BarChart(props: BarChartProps) {
+  const { label, bars, series, format, onOpen, counted = false, height = 140 } = props;
   const totals = bars.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  const ticks = axisTicks(Math.max(...totals, 0), TICKS);
+  const ticks = axisTicks(Math.max(...totals, 0), TICKS, counted ? 1 : 0);
+  const widest = Math.max(...ticks.map((tick) => format(tick).length));
   const top = ticks.at(-1) ?? 1;
   const every = Math.ceil(bars.length / MOST_LABELS);
   return (
@@ -47,8 +51,8 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
       )}
       <div className="flex gap-2">
         <div
-          className="relative w-12 shrink-0 text-end text-muted text-xs nums"
-          style={{ height }}
+          className="relative min-w-6 shrink-0 text-end text-muted text-xs nums"
+          style={{ height, width: `${widest}ch` }}
           aria-hidden
         >
           {ticks.map((tick) => (
@@ -84,6 +88,8 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
                     'absolute whitespace-nowrap',
                     // There is room for half of them on a narrow screen.
                     (index / every) % 2 === 1 && 'max-sm:hidden',
+                    // It would lie on the one before there.
+                    index / bars.length > LAST_LABELS && 'max-sm:hidden',
                   )}
                   style={labelPlace(index, bars.length)}
                 >
@@ -99,7 +105,7 @@ export function BarChart({ label, bars, series, format, onOpen, height = 140 }: 
 }
 
 /** From this share of the width on a label ends with the chart, so that it neither sticks out nor lies on the one before. */
-const LAST_LABELS = 0.85;
+const LAST_LABELS = 0.8;
 
 function labelPlace(index: number, count: number) {
   const start = index / count;

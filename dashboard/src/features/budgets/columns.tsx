@@ -2,6 +2,7 @@ import type { TFunction } from 'i18next';
 import { Count, Money, RelativeTime } from '../../components/figures/amounts.tsx';
 import { StatusBadge } from '../../components/figures/status-badge.tsx';
 import type { Column } from '../../components/tables/data-table.tsx';
+import { RowName } from '../../components/tables/row-name.tsx';
 import type { Budget } from './queries.ts';
 import { UsageBar } from './usage-bar.tsx';
 
@@ -19,12 +20,12 @@ export function budgetColumns(t: TFunction<'budgets'>): readonly Column<Budget>[
       id: 'scope',
       header: t('column.scope'),
       cell: (budget) => (
-        <span className="block truncate max-sm:max-w-28">
+        <RowName className="max-sm:max-w-28">
           <span className="font-medium">{scopeName(t, budget)}</span>{' '}
           {budget.scope !== 'global' && (
             <span className="text-muted text-xs">{t(`scope.${budget.scope}`)}</span>
           )}
-        </span>
+        </RowName>
       ),
       sortBy: (budget) => `${budget.scope} ${scopeName(t, budget)}`.toLowerCase(),
       narrow: true,

@@ -3,6 +3,7 @@ import type { TFunction } from 'i18next';
 import type { UsageRow } from '../../../../src/ledger/schema.ts';
 import { Count, ExactMoney } from '../../components/figures/amounts.tsx';
 import type { Column } from '../../components/tables/data-table.tsx';
+import { RowName } from '../../components/tables/row-name.tsx';
 import { groupName, requestsOfGroup } from './group-names.ts';
 import { type CountField, decimalsIn, type MoneyField, type Totals } from './lines.ts';
 import type { Grouping } from './search.ts';
@@ -65,7 +66,7 @@ export function costColumns({
               : groupName(row, by);
           if (name === null || row.rest_groups > 0)
             return <span className="text-muted">{name ?? t(`none.${by}`)}</span>;
-          return <span className="font-medium">{name}</span>;
+          return <RowName className="font-medium max-sm:max-w-32">{name}</RowName>;
         },
         sortBy: (row) => (row.rest_groups > 0 ? null : (groupName(row, by)?.toLowerCase() ?? null)),
         narrow: true,

@@ -2,6 +2,7 @@ import type { TFunction } from 'i18next';
 import { Braces, Brain, Image, type LucideIcon, Wrench } from 'lucide-react';
 import { Count, Money } from '../../components/figures/amounts.tsx';
 import type { Column } from '../../components/tables/data-table.tsx';
+import { RowName } from '../../components/tables/row-name.tsx';
 import { isAble, type Model } from './queries.ts';
 import { type Ability, abilities } from './search.ts';
 
@@ -18,10 +19,10 @@ export function modelColumns(t: TFunction<'models'>): readonly Column<Model>[] {
       id: 'id',
       header: t('column.id'),
       cell: ({ id, kind }) => (
-        <span className="block truncate max-sm:max-w-56" title={id}>
+        <RowName className="max-sm:max-w-56" title={id}>
           <span className="font-medium">{id}</span>
           {kind !== 'model' && <span className="ms-2 text-muted text-xs">{t(`kind.${kind}`)}</span>}
-        </span>
+        </RowName>
       ),
       sortBy: ({ id }) => id.toLowerCase(),
       narrow: true,

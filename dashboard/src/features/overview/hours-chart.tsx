@@ -29,6 +29,7 @@ export function HoursChart({ hours, now }: { hours: readonly UsageRow[]; now: nu
     <BarChart
       label={t('chart.label')}
       bars={bars}
+      counted
       series={[
         { name: t('chart.answered'), className: 'bg-series-1' },
         { name: t('chart.failed'), className: 'bg-bad' },

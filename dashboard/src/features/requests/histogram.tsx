@@ -36,6 +36,7 @@ export function Histogram({ counts, onZoom }: HistogramProps) {
     <BarChart
       label={t('histogram.label')}
       bars={bars}
+      counted
       height={72}
       series={[
         { name: t('histogram.answered'), className: 'bg-series-1' },

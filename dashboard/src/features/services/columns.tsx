@@ -3,7 +3,7 @@ import { RelativeTime } from '../../components/figures/amounts.tsx';
 import type { Column } from '../../components/tables/data-table.tsx';
 import type { Service } from './queries.ts';
 import { ServiceActions } from './service-actions.tsx';
-import { HealthBadge, problemOf, StateBadge } from './service-state.tsx';
+import { HealthBadge, problemOf, problemText, StateBadge } from './service-state.tsx';
 
 export function serviceColumns(t: TFunction<'services'>): readonly Column<Service>[] {
   return [
@@ -48,7 +48,9 @@ export function serviceColumns(t: TFunction<'services'>): readonly Column<Servic
       header: t('column.problem'),
       cell: (service) => {
         const problem = problemOf(service);
-        return <span title={problem ?? undefined}>{problem ?? '–'}</span>;
+        if (problem === null) return '–';
+        const text = problemText(t, problem);
+        return <span title={text}>{text}</span>;
       },
     },
     {

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import { RelativeTime } from '../../components/figures/amounts.tsx';
 import type { Service } from './queries.ts';
-import { HealthBadge, StateBadge } from './service-state.tsx';
+import { HealthBadge, problemText, StateBadge } from './service-state.tsx';
 
 /** Everything that is known of one service: its state, each check, where it answers, what it depends on. */
 export function ServiceDetail({ service }: { service: Service }) {
@@ -15,7 +15,7 @@ export function ServiceDetail({ service }: { service: Service }) {
       <dl className="grid grid-cols-[minmax(7rem,auto)_1fr] gap-x-4 gap-y-2">
         <Fact name={t('column.state')}>
           <StateBadge service={service} />
-          {state_reason !== null && <p className="mt-1">{state_reason.message}</p>}
+          {state_reason !== null && <p className="mt-1">{problemText(t, state_reason)}</p>}
         </Fact>
         <Fact name={t('column.since')}>
           <RelativeTime at={service.state_changed_at} never="–" />

@@ -16,6 +16,13 @@ describe('the marks of an axis', () => {
   for (const [most, ticks] of axes)
     it(`reach ${most} in round steps`, () => assert.deepEqual(axisTicks(most, 3), ticks));
 
+  it('are no halves of what is counted', () => {
+    assert.deepEqual(axisTicks(0, 3, 1), [0, 1]);
+    assert.deepEqual(axisTicks(2, 3, 1), [0, 1, 2]);
+    assert.deepEqual(axisTicks(7, 3, 1), [0, 2, 4, 6, 8]);
+    assert.deepEqual(axisTicks(160, 3, 1), [0, 50, 100, 150, 200]);
+  });
+
   it('never end below the largest value, and are few', () => {
     for (let exponent = -9; exponent < 15; exponent += 0.01) {
       const most = 10 ** exponent;
