@@ -5,12 +5,16 @@ const CR = 13;
 const LF = 10;
 const TAB = 9;
 const SEMICOLON = 59;
+const EQUALS = 61;
+const QUOTE = 34;
+const BACKSLASH = 92;
 /** As much as the extensions of one answer's chunks may have together; nobody reads them. */
 const MAX_EXTENSION_BYTES = 16_384;
 /** Twelve hex digits: more bytes than there are, and fewer than numbers are exact to. */
 const MAX_SIZE_DIGITS = 12;
 
-type State = 'first-digit' | 'digits' | 'extension' | 'size-end' | 'data' | 'data-cr' | 'data-lf';
+type ExtensionState = 'extension' | 'name' | 'value' | 'quoted' | 'escaped' | 'quoted-end';
+type State = 'first-digit' | 'digits' | ExtensionState | 'size-end' | 'data' | 'data-cr' | 'data-lf';
 
 /** Takes a body out of its chunks (RFC 9112, 7.1), whatever pieces they come in. Its trailer is left to the caller. */
 export class Chunks {
@@ -50,8 +54,12 @@ export class Chunks {
         this.#takeDigit(byte);
         return;
       case 'extension':
-        if (byte === CR) this.#state = 'size-end';
-        else if ((byte < 32 && byte !== TAB) || byte === 127) throw invalidSize();
+      case 'name':
+      case 'value':
+      case 'quoted':
+      case 'escaped':
+      case 'quoted-end':
+        this.#state = afterExtensionByte(this.#state, byte);
         this.#extensionBytes += 1;
         if (this.#extensionBytes > MAX_EXTENSION_BYTES)
           throw new ExchangeError('HPE_CHUNK_EXTENSIONS_OVERFLOW', 'too much beside the sizes of chunks');
@@ -89,6 +97,49 @@ export class Chunks {
     this.#sizeDigits += 1;
     if (this.#sizeDigits > MAX_SIZE_DIGITS) throw invalidSize();
   }
+}
+
+/** Nothing of an extension is used, but who reads it otherwise than others do finds another body (RFC 9112, 7.1.1). */
+function afterExtensionByte(state: ExtensionState, byte: number): State {
+  switch (state) {
+    case 'extension':
+      if (isTokenByte(byte)) return 'name';
+      break;
+    case 'name':
+      if (isTokenByte(byte)) return 'name';
+      if (byte === EQUALS) return 'value';
+      if (byte === SEMICOLON) return 'extension';
+      if (byte === CR) return 'size-end';
+      break;
+    case 'value':
+      if (isTokenByte(byte)) return 'value';
+      if (byte === QUOTE) return 'quoted';
+      if (byte === SEMICOLON) return 'extension';
+      if (byte === CR) return 'size-end';
+      break;
+    case 'quoted':
+      if (byte === QUOTE) return 'quoted-end';
+      if (byte === BACKSLASH) return 'escaped';
+      if (isTextByte(byte)) return 'quoted';
+      break;
+    case 'escaped':
+      if (isTextByte(byte)) return 'quoted';
+      break;
+    case 'quoted-end':
+      if (byte === SEMICOLON) return 'extension';
+      if (byte === CR) return 'size-end';
+      break;
+  }
+  throw new ExchangeError('HPE_INVALID_CHUNK_SIZE', 'a chunk has an extension that is none');
+}
+
+/** RFC 9110, 5.6.2. */
+function isTokenByte(byte: number): boolean {
+  return byte < 128 && /[!#$%&'*+\-.^_`|~0-9A-Za-z]/.test(String.fromCharCode(byte));
+}
+
+function isTextByte(byte: number): boolean {
+  return byte === TAB || (byte >= 32 && byte !== 127);
 }
 
 function invalidSize(): ExchangeError {

@@ -1,107 +1,37 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import type { Dispatcher } from 'undici';
-import { outboundConnector } from '../outbound/connector.ts';
-import { buildConnector, Pool } from '../outbound/undici.ts';
+import {
+  type Asking,
+  answerInPieces,
+  ask as askAt,
+  MAX_HEAD_BYTES,
+  ownClient as ownClientOf,
+  type RawServer,
+  startRawServer,
+  undiciPool,
+} from '../../../test/support/http-clients.ts';
+import { buildConnector } from '../outbound/undici.ts';
 import { type Client, createClient } from './client.ts';
 import { onread } from './connection.ts';
 
-const listening = () => null;
-const MAX_HEAD_BYTES = 131_072;
-
-/** What a server does with each connection; tests set it. */
-let behave: (socket: Socket, sockets: number) => void = () => {};
-let sockets = 0;
+let server: RawServer;
 let origin = '';
-const open = new Set<Socket>();
-const server = createServer({ noDelay: true }, (socket) => {
-  sockets += 1;
-  open.add(socket);
-  socket.on('close', () => open.delete(socket));
-  socket.on('error', () => socket.destroy());
-  behave(socket, sockets);
-});
 
 before(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await startRawServer();
+  origin = server.origin;
 });
 
-after(async () => {
-  server.close();
-  for (const socket of open) socket.destroy();
-  await once(server, 'close');
-});
+after(() => server.close());
 
-beforeEach(() => {
-  sockets = 0;
-});
+beforeEach(() => server.behave(() => {}));
 
-function ownClient(): Client {
-  const connect = outboundConnector({ timeoutMs: 5_000, listening, onread });
-  return createClient(origin, {
-    connect,
-    keepAlive: true,
-    keepAliveMs: 30_000,
-    maxHeadBytes: MAX_HEAD_BYTES,
-  });
-}
-
-function undiciPool(): Client {
-  const connect = outboundConnector({ timeoutMs: 5_000, listening });
-  return new Pool(origin, {
-    pipelining: 1,
-    connect,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    maxHeaderSize: MAX_HEAD_BYTES,
-  });
-}
-
-interface Outcome {
-  status: number | null;
-  headers: object | null;
-  body: string;
-  /** `ended`, or that it was refused or broken off. */
-  end: 'ended' | 'failed';
-  code: string;
-}
-
-interface Asking {
-  body?: unknown;
-  headers?: string[];
-  onStart?(controller: Dispatcher.DispatchController): void;
-  onData?(controller: Dispatcher.DispatchController, bytes: Buffer): void;
-}
-
-function ask(
-  client: Client,
-  { body = Buffer.from('{}'), headers = [], onData, onStart }: Asking = {},
-): Promise<Outcome> {
-  return new Promise((resolve) => {
-    const outcome: Outcome = { status: null, headers: null, body: '', end: 'failed', code: '' };
-    client.dispatch(
-      { origin, path: '/v1/x', method: 'POST', headers, body: body as Buffer },
-      {
-        onRequestStart: (controller) => onStart?.(controller),
-        onResponseStart(_, status, received) {
-          if (status >= 200) Object.assign(outcome, { status, headers: { ...received } });
-        },
-        onResponseData(controller, bytes) {
-          outcome.body += bytes.toString('latin1');
-          onData?.(controller, bytes);
-        },
-        onResponseEnd: () => resolve({ ...outcome, end: 'ended' }),
-        onResponseError: (_, error) =>
-          resolve({ ...outcome, code: (error as NodeJS.ErrnoException).code ?? error.message }),
-      },
-    );
-  });
-}
+const ask = (client: Client, asking?: Asking) => askAt(client, origin, asking);
+const ownClient = () => ownClientOf(origin);
 
 const length5 = 'Content-Length: 5\r\n\r\nhello';
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -126,6 +56,12 @@ const answers: Readonly<Record<string, { bytes: string; as?: 'stricter' | 'RFC 9
   'interim answers': {
     bytes: `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\n${length5}`,
   },
+  'an interim answer that closes': {
+    bytes: `HTTP/1.1 103 Hints\r\nConnection: close\r\n\r\nHTTP/1.1 200 OK\r\n${length5}`,
+  },
+  'extensions of chunks': { bytes: `${chunked}5;a;b=c;d="e\\"f"\r\nhello\r\n0;x=y\r\n\r\n` },
+  'an extension that does not end': { bytes: `${chunked}5;a="b\r\nhello\r\n0\r\n\r\n` },
+  'an extension without a name': { bytes: `${chunked}5; a=b\r\nhello\r\n0\r\n\r\n` },
   'another answer behind it': {
     bytes: `HTTP/1.1 200 OK\r\n${length5}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`,
   },
@@ -181,25 +117,15 @@ const answers: Readonly<Record<string, { bytes: string; as?: 'stricter' | 'RFC 9
 describe('our own HTTP/1.1 client', () => {
   for (const [name, { as, bytes }] of Object.entries(answers)) {
     it(`takes an answer with ${name} as undici does, in one piece and in many`, async () => {
-      const answered = (pieces: readonly string[]) => (socket: Socket) => {
-        socket.once('data', async () => {
-          for (const piece of pieces) {
-            if (!socket.writable) return;
-            socket.write(piece, 'latin1');
-            if (pieces.length > 1) await new Promise((resolve) => setImmediate(resolve));
-          }
-          socket.end();
-        });
-      };
       const outcomeOf = async (client: Client) => {
         const { code, ...outcome } = await ask(client);
         await client.destroy();
         return outcome;
       };
-      behave = answered([bytes]);
-      const theirs = await outcomeOf(undiciPool());
+      server.behave(answerInPieces([bytes]));
+      const theirs = await outcomeOf(undiciPool(origin));
       const ours = await outcomeOf(ownClient());
-      behave = answered(bytes.length > 2_000 ? (bytes.match(/.{1,9999}/gs) ?? []) : [...bytes]);
+      server.behave(answerInPieces(bytes.length > 2_000 ? (bytes.match(/.{1,9999}/gs) ?? []) : [...bytes]));
       const inPieces = await outcomeOf(ownClient());
       assert.deepEqual(inPieces, ours);
       if (as === 'stricter') assert.equal(ours.end, 'failed');
@@ -208,30 +134,43 @@ describe('our own HTTP/1.1 client', () => {
     });
   }
 
+  it('takes a body whose line ends are its own behind a head that came in two pieces', async () => {
+    const events = 'data: {"a":1}\n\ndata: [DONE]\n\n';
+    const head = `HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: ${events.length}\r\n\r\n`;
+    for (const at of [1, 20, head.length - 3, head.length - 1]) {
+      const client = ownClient();
+      server.behave(answerInPieces([head.slice(0, at), head.slice(at) + events]));
+      const { body, end } = await ask(client);
+      assert.deepEqual([body, end], [events, 'ended'], `cut at ${at}`);
+      await client.destroy();
+    }
+  });
+
   it('uses a connection again, and a new one after an answer that it did not ask for', async () => {
     const client = ownClient();
-    behave = (socket) => socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}`));
+    server.behave((socket) => socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}`)));
     for (let time = 0; time < 3; time += 1) assert.equal((await ask(client)).body, 'hello');
-    assert.equal(sockets, 1);
-    behave = (socket) =>
-      socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}HTTP/1.1 200 OK\r\n${length5}`));
+    assert.equal(server.sockets(), 1);
+    server.behave((socket) =>
+      socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${length5}HTTP/1.1 200 OK\r\n${length5}`)),
+    );
     await client.destroy();
     const other = ownClient();
     assert.equal((await ask(other)).body, 'hello');
     assert.equal((await ask(other)).body, 'hello');
-    assert.equal(sockets, 3);
+    assert.equal(server.sockets(), 2);
     await other.destroy();
   });
 
   it('does not use a connection that the server closes, or is about to', async () => {
     for (const header of ['Connection: close', 'Keep-Alive: timeout=1']) {
       const client = ownClient();
-      sockets = 0;
-      behave = (socket) =>
-        socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n${length5}`));
+      server.behave((socket) =>
+        socket.on('data', () => socket.write(`HTTP/1.1 200 OK\r\n${header}\r\n${length5}`)),
+      );
       await ask(client);
       await ask(client);
-      assert.equal(sockets, 2, header);
+      assert.equal(server.sockets(), 2, header);
       await client.destroy();
     }
   });
@@ -239,11 +178,12 @@ describe('our own HTTP/1.1 client', () => {
   it('sends what it is given, and frames it', async () => {
     const client = ownClient();
     let received = '';
-    behave = (socket) =>
+    server.behave((socket) =>
       socket.on('data', (bytes) => {
         received += bytes.toString('latin1');
         if (/\r\n\r\n(?:\{\}|ab)$|0\r\n\r\n$/.test(received)) socket.write(`HTTP/1.1 200 OK\r\n${length5}`);
-      });
+      }),
+    );
     const host = origin.slice('http://'.length);
     const head = `POST /v1/x HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
     await ask(client, { headers: ['x-a', 'b'] });
@@ -278,11 +218,11 @@ describe('our own HTTP/1.1 client', () => {
     await refused(['content-length', '3']);
     for (const path of ['x', '/a b', '/a\r\nb', '/ä']) assert.throws(dispatch(path), TypeError);
     await client.destroy();
-    assert.equal(sockets, 0);
+    assert.equal(server.sockets(), 0);
   });
 
   it('breaks off a request whose pieces are not as long as was said, or fail', async () => {
-    behave = () => {};
+    server.behave(() => {});
     for (const pieces of [['a'], ['a', 'bc']]) {
       const client = ownClient();
       const body = pieces.map((piece) => Buffer.from(piece));
@@ -301,14 +241,16 @@ describe('our own HTTP/1.1 client', () => {
 
   it('gives an answer that comes before all of the request is sent, and does not use the connection again', async () => {
     const client = ownClient();
-    behave = (socket) => socket.once('data', () => socket.write(`HTTP/1.1 413 Too Large\r\n${length5}`));
+    server.behave((socket) =>
+      socket.once('data', () => socket.write(`HTTP/1.1 413 Too Large\r\n${length5}`)),
+    );
     const pending = (async function* () {
       yield Buffer.from('a');
       await new Promise(() => {});
     })();
     assert.equal((await ask(client, { body: pending })).status, 413);
     assert.equal((await ask(client)).status, 413);
-    assert.equal(sockets, 2);
+    assert.equal(server.sockets(), 2);
     await client.destroy();
   });
 
@@ -316,7 +258,7 @@ describe('our own HTTP/1.1 client', () => {
     const client = ownClient();
     const all = 32 * 1024 * 1024;
     let sent = 0;
-    behave = (socket) =>
+    server.behave((socket) =>
       socket.once('data', () => {
         socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${all}\r\n\r\n`);
         const piece = Buffer.alloc(65_536);
@@ -330,7 +272,8 @@ describe('our own HTTP/1.1 client', () => {
           }
         };
         more();
-      });
+      }),
+    );
     let received = 0;
     let held: Dispatcher.DispatchController | null = null;
     const firstPause = new Promise<void>((resolve) => {
@@ -366,6 +309,7 @@ describe('our own HTTP/1.1 client', () => {
   it('does the same over TLS', async () => {
     const psk = Buffer.alloc(32, 7);
     const offers = { ciphers: 'PSK-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } as const;
+    let sockets = 0;
     const secure = createTlsServer({ ...offers, pskCallback: () => psk }, (socket) => {
       sockets += 1;
       socket.on('data', () => socket.write(`${chunked}5\r\nhello\r\n0\r\n\r\n`));
@@ -398,10 +342,10 @@ describe('our own HTTP/1.1 client', () => {
 
   it('ends the connection of a request that is given up, whenever that is', async () => {
     const closed = Promise.withResolvers<void>();
-    behave = (socket) => {
+    server.behave((socket) => {
       socket.on('close', () => closed.resolve());
       socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello'));
-    };
+    });
     const client = ownClient();
     const gone = new Error('gone');
     assert.equal((await ask(client, { onData: (controller) => controller.abort(gone) })).code, 'gone');

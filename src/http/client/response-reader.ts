@@ -127,6 +127,8 @@ export class ResponseReader {
       this.#interim += 1;
       if (this.#interim > MAX_INTERIM)
         throw new ExchangeError('HPE_INVALID_STATUS', 'too many interim responses');
+      if (!head.persistent)
+        throw new ExchangeError('HPE_CLOSED_CONNECTION', 'an interim response that closes the connection');
       this.#events.onHead(head);
       return;
     }
@@ -170,6 +172,7 @@ export class ResponseReader {
       if (end === -1) {
         this.#count(bytes.length - start);
         this.#hold(bytes, start);
+        this.#refuseBareLineFeeds(0, this.#heldBytes);
         return null;
       }
       this.#count(end - start);
@@ -178,6 +181,8 @@ export class ResponseReader {
     const before = this.#heldBytes;
     this.#hold(bytes, start);
     const end = this.#held.subarray(0, this.#heldBytes).indexOf(HEAD_END, Math.max(0, before - 3));
+    // What is behind the end may have any bytes.
+    this.#refuseBareLineFeeds(before, end === -1 ? this.#heldBytes : end);
     if (end === -1) {
       this.#count(bytes.length - start);
       return null;
@@ -204,16 +209,14 @@ export class ResponseReader {
       if (held !== null) held.copy(this.#held, 0, 0, this.#heldBytes);
     }
     if (this.#held !== null) bytes.copy(this.#held, this.#heldBytes, start);
-    const before = this.#heldBytes;
     this.#heldBytes = length;
-    this.#refuseBareLineFeeds(before);
   }
 
   /** A head whose lines end otherwise would never be complete. */
-  #refuseBareLineFeeds(from: number): void {
+  #refuseBareLineFeeds(from: number, to: number): void {
     const held = this.#held;
     if (held === null) return;
-    for (let at = held.indexOf(10, from); at !== -1 && at < this.#heldBytes; at = held.indexOf(10, at + 1)) {
+    for (let at = held.indexOf(10, from); at !== -1 && at < to; at = held.indexOf(10, at + 1)) {
       if (held[at - 1] !== 13)
         throw new ExchangeError('HPE_CR_EXPECTED', 'a line feed without a carriage return');
     }
