@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
@@ -189,4 +190,70 @@ describe('our own HTTP/1.1 client and undici', () => {
       { numRuns: runs },
     );
   });
+
+  it('sends each request once, and gives each its own answer, whenever servers close', async () => {
+    const ways = fc.array(fc.constantFrom(...Object.keys(waysToAnswer)), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(ways, fc.integer({ min: 1, max: 3 }), async (plan, atOnce) => {
+        const seen: string[] = [];
+        server.behave((socket) => {
+          socket.on('data', (bytes) => {
+            // A small request is one write, and loopback passes it on as one.
+            const asked = /\{(\d+)\}$/.exec(bytes.toString('latin1'))?.[1] ?? '?';
+            seen.push(asked);
+            waysToAnswer[plan[Number(asked) % plan.length] ?? '']?.(socket, `body ${asked}`);
+          });
+        });
+        const client = ownClient(server.origin);
+        const total = 12;
+        let next = 0;
+        const failed: string[] = [];
+        const askAll = async (): Promise<void> => {
+          for (let number = next; number < total; number = next) {
+            next += 1;
+            const outcome = await ask(client, server.origin, { body: Buffer.from(`{${number}}`) });
+            if (outcome.end === 'ended') assert.equal(outcome.body, `body ${number}`);
+            else failed.push(String(number));
+          }
+        };
+        await Promise.all(Array.from({ length: atOnce }, askAll));
+        await client.destroy();
+        assert.deepEqual(seen, [...new Set(seen)], 'a request came twice');
+        // What ended well was sent; what failed may not have been.
+        for (let number = 0; number < total; number += 1)
+          assert.ok(seen.includes(String(number)) || failed.includes(String(number)));
+      }),
+      { numRuns: Math.ceil(runs / 3) },
+    );
+  });
 });
+
+const headOf = (text: string) => `HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n`;
+
+/** What a server does with a request whose answer is `text`. */
+const waysToAnswer: Readonly<Record<string, (socket: Socket, text: string) => void>> = {
+  answer: (socket, text) => socket.write(`${headOf(text)}\r\n${text}`),
+  'answer in chunks': (socket, text) =>
+    socket.write(
+      `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`,
+    ),
+  'answer and close': (socket, text) => socket.end(`${headOf(text)}Connection: close\r\n\r\n${text}`),
+  'answer and close without a word': (socket, text) => socket.end(`${headOf(text)}\r\n${text}`),
+  'answer and reset': (socket, text) => {
+    socket.write(`${headOf(text)}\r\n${text}`, () => setImmediate(() => socket.resetAndDestroy()));
+  },
+  'answer and close a turn later': (socket, text) => {
+    socket.write(`${headOf(text)}\r\n${text}`);
+    setImmediate(() => socket.end());
+  },
+  'answer and say more': (socket, text) =>
+    socket.write(`${headOf(text)}\r\n${text}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`),
+  'say more a turn later': (socket, text) => {
+    socket.write(`${headOf(text)}\r\n${text}`);
+    setImmediate(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'));
+  },
+  'close without an answer': (socket) => socket.end(),
+  reset: (socket) => socket.resetAndDestroy(),
+  'half a head': (socket) => socket.end('HTTP/1.1 200 OK\r\nConte'),
+  'half a body': (socket, text) => socket.end(`${headOf(`${text} and more`)}\r\n${text}`),
+};
