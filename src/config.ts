@@ -384,7 +384,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       idleMs: file.timeouts?.idle_ms ?? 900_000,
       totalMs: file.timeouts?.total_ms ?? 3_600_000,
     },
-    upstreamClient: file.upstream?.http_client ?? 'undici',
+    upstreamClient: file.upstream?.http_client ?? 'own',
     backups: { everyHours: file.backups?.every_hours ?? null, keep: file.backups?.keep ?? 7 },
     auditMonths: file.audit === undefined ? 6 : file.audit.retention_months,
     responses: {

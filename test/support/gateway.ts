@@ -142,9 +142,9 @@ export async function settledRows(gateway: RunningGateway): Promise<number> {
   return (await gateway.entries()).length;
 }
 
-/** `TEST_HTTP_CLIENT=own node --test …` runs any end-to-end test over the gateway's own HTTP client. */
+/** `TEST_HTTP_CLIENT=undici node --test …` runs any end-to-end test over undici instead of the gateway's own HTTP client. */
 const clientOfThisRun =
-  process.env['TEST_HTTP_CLIENT'] === 'own' ? { upstream: { http_client: 'own' as const } } : {};
+  process.env['TEST_HTTP_CLIENT'] === 'undici' ? { upstream: { http_client: 'undici' as const } } : {};
 
 /** Starts the real program in its own process with its own, empty home and data directory. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
