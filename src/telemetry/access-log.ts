@@ -51,6 +51,8 @@ export function createAccessLog(log: LineLog): AccessLog {
       const level = isProbe ? 'debug' : 'info';
       if (!log.isOn(level)) return;
       const model = noted.get(request);
+      // The table would otherwise grow until the next large collection, and each small one walks through it.
+      noted.delete(request);
       const members =
         member('id', id) +
         member('method', request.method) +

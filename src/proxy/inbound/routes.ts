@@ -146,11 +146,15 @@ function storedSurface(path: string): Surface | undefined {
   };
 }
 
+/** Few paths have what a key could stand behind, and every line of the access log asks. */
+const mayHaveKey = /\/api\/|sk-/i;
+
 /**
  * A path that may be logged or shown: the key of an editor alias is masked, whatever follows it, and whatever
  * looks like a key where the alias was misspelt.
  */
 export function safePath(path: string): string {
+  if (!mayHaveKey.test(path)) return path;
   return path
     .replace(/(\/api\/+v1\/+[^/]+\/+)[^/?]+/i, '$1[key]')
     .replace(/(?<=\/|%2f)sk-[^/?%]+/gi, '[key]');
