@@ -1,17 +1,19 @@
 /**
  * Builds `dist/`, what the published package runs: src/ without its tests in a few hundred files instead of a
- * thousand, `modelgate/codecs` in a file for each module, the generated data files, the pages of the dashboard, and type
- * declarations for `modelgate/codecs` and `modelgate/cesql`. The same source gives the same bytes. Why it is bundled: docs/decisions/0034.
+ * thousand, the command `serve` once more with all of a start in one file, `modelgate/codecs` in a file for each module,
+ * the generated data files, the pages of the dashboard, and type declarations for `modelgate/codecs` and
+ * `modelgate/cesql`. The same source gives the same bytes. Why it is bundled: docs/decisions/0034; why twice: 0048.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Plugin, rolldown } from 'rolldown';
+import { type LogLevel, type Plugin, type RolldownLog, rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const src = join(root, 'src');
 const dist = join(root, 'dist');
+const packagesFolder = join(root, 'node_modules');
 
 /** The program, the thread of the event database, and what the package exports besides the codecs. */
 const entries = ['cli/main', 'events/database/worker', 'events/cesql/cesql'];
@@ -19,26 +21,31 @@ const entries = ['cli/main', 'events/database/worker', 'events/cesql/cesql'];
 /** `modelgate/codecs`: a file for each module, so that a program's bundler leaves out the formats that it does not name. */
 const library = 'codecs/library/library';
 
-/** Packages of many small modules that every start needs; the others are loaded from node_modules. */
+/** What a start of the gateway loads: a file of its own, beside which stands what it loads later. */
+const serve = 'cli/begin-serve';
+
+/** Packages of many small modules that every command needs; the others are loaded from node_modules. */
 const bundled = ['kysely', 'zod'];
+
+/** The other packages that a start of the gateway needs. What they need comes with them. */
+const bundledForServe = [...bundled, 'commander', 'pino', 'tokenx', 'undici', 'ws'];
 
 clear();
 run(join(root, 'scripts', 'build-dashboard.ts'), ['--if-stale']);
 await bundle();
+const packages = await bundleServe();
 await buildLibrary();
 declareTypes();
 copyGenerated();
-writeFileSync(join(dist, 'licenses.txt'), bundled.map(licenseOf).join('\n'));
+writeFileSync(join(dist, 'licenses.txt'), packages.map(licenseOf).join('\n'));
 
 async function bundle(): Promise<void> {
   const build = await rolldown({
     input: Object.fromEntries(entries.map((name) => [name, join(src, `${name}.ts`)])),
     platform: 'node',
-    external: (id) => /^[@a-z]/.test(id) && !bundled.some((name) => id === name || id.startsWith(`${name}/`)),
-    plugins: [keepPlaces()],
-    onLog: (level, log) => {
-      if (level === 'warn') throw new Error(log.message);
-    },
+    external: (id) => isPackage(id) && !isOneOf(id, bundled),
+    plugins: [packedApart(), keepPlaces(), finished()],
+    onLog: refuseWarnings,
   });
   await build.write({
     dir: dist,
@@ -48,6 +55,78 @@ async function bundle(): Promise<void> {
     comments: { legal: true, annotation: false, jsdoc: false },
   });
   await build.close();
+}
+
+/** @returns the packages that became part of it */
+async function bundleServe(): Promise<string[]> {
+  const build = await rolldown({
+    input: { [basename(serve)]: join(src, `${serve}.ts`) },
+    platform: 'node',
+    external: (id, importer) =>
+      isPackage(id) &&
+      !isOneOf(id, bundledForServe) &&
+      (id.startsWith('node:') || !isIn(packagesFolder, importer)),
+    plugins: [keepPlaces(), finished()],
+    onLog(level, log) {
+      // Modules of the start that are also imported late stay in the file of the start.
+      if (log.code !== 'INEFFECTIVE_DYNAMIC_IMPORT') refuseWarnings(level, log);
+    },
+  });
+  let atStart: ReadonlySet<string> | null = null;
+  const { output } = await build.write({
+    dir: join(dist, 'serve'),
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+    comments: { legal: true, annotation: false, jsdoc: false },
+    codeSplitting: {
+      groups: [
+        {
+          debugName: 'the start',
+          name(id, context) {
+            atStart ??= reachedFrom(
+              [join(src, `${serve}.ts`), join(src, 'cli/commands/serve.ts')],
+              (path) => context.getModuleInfo(path)?.importedIds ?? [],
+            );
+            return atStart.has(id) ? 'gateway' : null;
+          },
+        },
+      ],
+    },
+  });
+  await build.close();
+  const modules = output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  return [...new Set(modules.flatMap(packageOf))].sort();
+}
+
+/** All that `roots` import, without what is imported late. */
+function reachedFrom(roots: readonly string[], importsOf: (path: string) => readonly string[]): Set<string> {
+  const reached = new Set(roots);
+  for (const path of reached) for (const imported of importsOf(path)) reached.add(imported);
+  return reached;
+}
+
+function isPackage(id: string): boolean {
+  return /^[@a-z]/.test(id);
+}
+
+function isOneOf(id: string, names: readonly string[]): boolean {
+  return names.some((name) => id === name || id.startsWith(`${name}/`));
+}
+
+function isIn(folder: string, path: string | undefined): boolean {
+  return path?.startsWith(`${folder}${sep}`) ?? false;
+}
+
+/** The name of the package that a module is part of. */
+function packageOf(path: string): string[] {
+  if (!isIn(packagesFolder, path)) return [];
+  const [first = '', second = ''] = relative(packagesFolder, path).split(sep);
+  return [first.startsWith('@') ? `${first}/${second}` : first];
+}
+
+function refuseWarnings(level: LogLevel, log: RolldownLog): void {
+  if (level === 'warn') throw new Error(log.message);
 }
 
 async function buildLibrary(): Promise<void> {
@@ -84,6 +163,52 @@ function keepPlaces(): Plugin {
       return code.replaceAll('import.meta.url', `new URL(${JSON.stringify(place)}, import.meta.url).href`);
     },
   };
+}
+
+/** The program loads what `bundleServe` packs from there. */
+function packedApart(): Plugin {
+  return {
+    name: 'packed-apart',
+    resolveId: (id) =>
+      basename(id) === `${basename(serve)}.ts`
+        ? { id: `../serve/${basename(serve)}.js`, external: true }
+        : null,
+  };
+}
+
+/** What is done to the code of a file when it is complete. */
+function finished(): Plugin {
+  return {
+    name: 'finished',
+    generateBundle(_, files) {
+      for (const file of Object.values(files))
+        if (file.type === 'chunk') file.code = escaped(withoutFacades(file.code));
+    },
+  };
+}
+
+/**
+ * Takes Node.js's own modules from `process`: for an `import`, Node.js reads each export of theirs, which loads what
+ * stands behind many (WebCrypto, for one).
+ */
+function withoutFacades(code: string): string {
+  return code.replaceAll(
+    /^import (?:\{ ([^}]+) \}|(\w+)) from "(node:[\w/]+)";$/gm,
+    (_, names: string | undefined, whole: string | undefined, id: string) => {
+      const bound = whole ?? `{ ${names?.replaceAll(' as ', ': ')} }`;
+      return `const ${bound} = process.getBuiltinModule("${id}");`;
+    },
+  );
+}
+
+/**
+ * Writes characters beyond ASCII as escapes, which mean the same in names, strings, templates and expressions: V8 keeps a
+ * file with one such character at twice its size, and takes longer to read it.
+ */
+function escaped(code: string): string {
+  if (/String\.raw`[^`]*[^\0-\x7f]/.test(code)) throw new Error('String.raw would show the escapes');
+  if (/(?<!\\)(?:\\\\)*\\[^\0-\x7f]/.test(code)) throw new Error('a backslash would escape the escape');
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Removes all but the pages of the dashboard, which take long and are built anew only when their sources have changed. */

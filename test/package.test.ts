@@ -5,7 +5,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { copyProject } from './support/clone.ts';
@@ -105,6 +105,20 @@ describe('the published package', () => {
       `of this, modelgate itself: ${((await sizeOf(installed('modelgate'))) / 1024).toFixed(0)} KiB`,
     );
     assert.ok(bytes < maximumInstalledBytes, `${bytes} bytes`);
+  });
+
+  it('holds all that a start loads in one file, apart from the other commands', () => {
+    const dist = installed('modelgate', 'dist');
+    const start = loadedBy(join(dist, 'serve', 'begin-serve.js'));
+    assert.ok(start.length <= 3, start.join('\n'));
+    assert.ok(start.every((path) => dirname(path) === join(dist, 'serve')));
+    for (const path of globSync('{cli,chunks,serve}/*.js', { cwd: dist })) {
+      const code = readFileSync(join(dist, path), 'latin1');
+      assert.doesNotMatch(code, /[^\0-\x7f]/, path);
+      assert.doesNotMatch(code, /^import .+ from "node:/m, path);
+      if (!path.startsWith('serve'))
+        assert.ok(!loadedBy(join(dist, path)).some((one) => start.includes(one)));
+    }
   });
 
   it('has the pages of the dashboard, compressed', () => {
@@ -225,6 +239,17 @@ describe('the published package', () => {
     assert.match(stderr, /^gateway: needs Node\.js 24 or newer .+ and this is v\d+\.\d+\.\d+: .+\n$/);
   });
 });
+
+/** The file and what it imports, with what that imports. A package is named as it is. */
+function loadedBy(file: string): string[] {
+  const loaded = new Set([file]);
+  for (const path of loaded) {
+    if (!isAbsolute(path)) continue;
+    for (const [, id = ''] of readFileSync(path, 'utf8').matchAll(/^(?:import|export) .*?"([^"]+)";$/gm))
+      loaded.add(id.startsWith('.') ? join(dirname(path), id) : id);
+  }
+  return [...loaded];
+}
 
 async function sizeOf(directory: string): Promise<number> {
   const stats = await Promise.all(

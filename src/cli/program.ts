@@ -1,31 +1,38 @@
 import { Argument, Command as Commander, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type Command, type CommandEntry, commonFlags, type Flag, type Options } from './command.ts';
 import { groups } from './commands/groups.ts';
-import { commandList } from './commands/index.ts';
 import { createContext } from './context.ts';
 import type { ChildEnd, ExitCode } from './terminal/exit-code.ts';
 import { reportOf } from './terminal/failure.ts';
 import type { Io } from './terminal/io.ts';
 import { version } from './version.ts';
 
-/** Runs the program for `argv` (without node and script) and says how to exit. Never throws. */
-export async function run(argv: readonly string[], io: Io): Promise<ExitCode | ChildEnd> {
+/** Runs the program for `argv` (without node and script), which may name any of `commands`, and says how to exit. Never throws. */
+export async function run(
+  argv: readonly string[],
+  io: Io,
+  commands: readonly CommandEntry[],
+): Promise<ExitCode | ChildEnd> {
   try {
-    return await execute(argv, io);
+    return await execute(argv, io, commands);
   } catch (error) {
     return fail(error, io);
   }
 }
 
-async function execute(argv: readonly string[], io: Io): Promise<ExitCode | ChildEnd> {
+async function execute(
+  argv: readonly string[],
+  io: Io,
+  commands: readonly CommandEntry[],
+): Promise<ExitCode | ChildEnd> {
   const printed: string[] = [];
   const program = createProgram(io, (text) => printed.push(text));
   let exit: ExitCode | ChildEnd = 0;
-  for (const entry of commandList) {
+  for (const entry of commands) {
     const node = register(program, entry);
     node.action(async () => {
       const command = await entry.load();
-      exit = await runCommand(command, node, io);
+      exit = await runCommand(command, node, io, commands);
     });
   }
   try {
@@ -131,13 +138,18 @@ function chosen(program: Commander, argv: readonly string[]): string[] {
   return operands.length === 0 && !asksHelp ? ['serve', ...argv] : [...argv];
 }
 
-async function runCommand(command: Command, node: Commander, io: Io): Promise<ExitCode | ChildEnd> {
+async function runCommand(
+  command: Command,
+  node: Commander,
+  io: Io,
+  commands: readonly CommandEntry[],
+): Promise<ExitCode | ChildEnd> {
   const values: Readonly<Record<string, unknown>> = node.optsWithGlobals();
   const options = readOptions(command, values, node.processedArgs);
   const context = createContext({ io, flags: configFlags(command, options) });
   try {
     if (command.needs === 'server') await context.gateway();
-    const exit = await command.run(options, context, commandList);
+    const exit = await command.run(options, context, commands);
     await context.settle();
     return exit;
   } finally {

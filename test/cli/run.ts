@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { commandList } from '../../src/cli/commands/index.ts';
 import { run as runProgram } from '../../src/cli/program.ts';
 import { createIo } from '../../src/cli/terminal/io.ts';
 import { childEnv } from '../support/child-env.ts';
@@ -150,7 +151,7 @@ export async function runHere(args: readonly string[]): Promise<Pick<Ran, 'code'
     stderr,
     onBrokenPipe: () => {},
   });
-  const code = await runProgram(args, io);
+  const code = await runProgram(args, io, commandList);
   if (typeof code !== 'number') throw new Error('a program was started in the place of this one');
   return { code, stdout: printed(), stderr: noted() };
 }

@@ -1,13 +1,10 @@
 import type { CommandEntry } from '../command.ts';
 import { setupTools } from '../tools/setup-tools.ts';
+import { serveEntry } from './serve-entry.ts';
 
 /** Every command, in the order of the help. Each file is imported only when its command is chosen. */
 export const commandList: readonly CommandEntry[] = [
-  {
-    name: 'serve',
-    summary: 'Start the gateway (also: `gateway` alone)',
-    load: async () => (await import('./serve.ts')).serveCommand,
-  },
+  serveEntry,
   {
     name: 'stop',
     summary: 'Stop the running gateway; open requests may finish',
