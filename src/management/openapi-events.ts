@@ -39,7 +39,7 @@ const parameterSchemas: Readonly<Record<string, JsonSchema>> = {
 };
 
 function operationOf({ once, operation, parameters, permission }: EventsRoute): Operation {
-  const { headers = [], ...rest } = operation;
+  const { headers = [], ...rest } = operation();
   return {
     ...rest,
     tags: [tag],

@@ -36,13 +36,13 @@ const conditional = {
 };
 const document = { 'application/json': { schema: anyObject }, 'application/yaml': { schema: text } };
 const message = { ...document, 'application/x-protobuf': { schema: { type: 'string', format: 'binary' } } };
-const applied = {
+const applied = () => ({
   200: {
     description: 'It is in force; of a dry run, what is wrong with it',
     content: json({ anyOf: [schemaOf(appliedRecord, 'output'), schemaOf(validatedRecord, 'output')] }),
   },
   ...conditional,
-};
+});
 
 export const configRoutes: readonly EventsRoute[] = [
   {
@@ -50,14 +50,14 @@ export const configRoutes: readonly EventsRoute[] = [
     path: '/config',
     permission: 'events:inspect',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'get_event_config',
       summary: 'The configuration that is in force, as JSON, as the YAML of its file, or as protobuf',
       responses: {
         200: { description: 'The message `io.opensergo.proto.event.v1.Event`', content: message },
         ...failures,
       },
-    },
+    }),
     run: shown,
   },
   {
@@ -65,13 +65,13 @@ export const configRoutes: readonly EventsRoute[] = [
     path: '/config',
     permission: 'events:update',
     parameters: [dryRun],
-    operation: {
+    operation: () => ({
       operationId: 'put_event_config',
       summary: 'Put another configuration into force, as a whole',
       headers: [ifMatch],
       requestBody: { required: true, content: message },
-      responses: applied,
-    },
+      responses: applied(),
+    }),
     run: put,
   },
   {
@@ -79,7 +79,7 @@ export const configRoutes: readonly EventsRoute[] = [
     path: '/config:validate',
     permission: 'events:inspect',
     parameters: [dryRun],
-    operation: {
+    operation: () => ({
       operationId: 'validate_event_config',
       summary: 'Check a configuration, and see what it would change',
       requestBody: { required: true, content: message },
@@ -87,7 +87,7 @@ export const configRoutes: readonly EventsRoute[] = [
         200: { description: 'What is wrong with it', content: json(schemaOf(validatedRecord, 'output')) },
         ...failures,
       },
-    },
+    }),
     run: validated,
   },
   {
@@ -95,14 +95,14 @@ export const configRoutes: readonly EventsRoute[] = [
     path: '/config/versions',
     permission: 'events:inspect',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'list_event_config_versions',
       summary: 'The configurations that were in force, the newest first',
       responses: {
         200: { description: 'At most 100', content: json(schemaOf(configVersionsRecord, 'output')) },
         ...failures,
       },
-    },
+    }),
     run: versions,
   },
   {
@@ -110,14 +110,14 @@ export const configRoutes: readonly EventsRoute[] = [
     path: '/config/versions/{id}',
     permission: 'events:inspect',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'get_event_config_version',
       summary: 'A configuration that was in force, with its text',
       responses: {
         200: { description: 'The version', content: json(schemaOf(configVersionRecord, 'output')) },
         ...failures,
       },
-    },
+    }),
     run: version,
   },
   {
@@ -126,12 +126,12 @@ export const configRoutes: readonly EventsRoute[] = [
     permission: 'events:update',
     parameters: [dryRun],
     once: true,
-    operation: {
+    operation: () => ({
       operationId: 'restore_event_config_version',
       summary: 'Put an earlier configuration into force again, as a new version',
       headers: [ifMatch],
-      responses: applied,
-    },
+      responses: applied(),
+    }),
     run: restored,
   },
 ];

@@ -17,11 +17,11 @@ const PAGE = 100;
 const MOST_IN_PAGE = 1_000;
 
 const dryRun = { name: 'dry_run', description: '`true` changes nothing and says how many it would be' };
-const counted = {
+const counted = () => ({
   200: { description: 'How many there were', content: json(schemaOf(letterCount, 'output')) },
   ...changeFailures,
-};
-const selection = { required: true, content: json(schemaOf(letterSelection, 'input')) };
+});
+const selection = () => ({ required: true, content: json(schemaOf(letterSelection, 'input')) });
 
 export const deadLetterRoutes: readonly EventsRoute[] = [
   {
@@ -37,14 +37,14 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
       { name: 'after', description: 'Behind this one: `next` of the page before' },
       { name: 'limit', description: `At most so many, up to ${MOST_IN_PAGE}; ${PAGE} unless given` },
     ],
-    operation: {
+    operation: () => ({
       operationId: 'list_dead_letters',
       summary: 'Events that a trigger gave up, the oldest first, without their data',
       responses: {
         200: { description: 'A page', content: json(schemaOf(deadLettersRecord, 'output')) },
         ...failures,
       },
-    },
+    }),
     run: list,
   },
   {
@@ -52,14 +52,14 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     path: '/dead-letters/{id}',
     permission: 'events:inspect',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'get_dead_letter',
       summary: 'A dead letter with its whole event',
       responses: {
         200: { description: 'The dead letter', content: json(schemaOf(deadLetterRecord, 'output')) },
         ...failures,
       },
-    },
+    }),
     run: show,
   },
   {
@@ -68,11 +68,11 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     permission: 'events:operate',
     parameters: [dryRun],
     once: true,
-    operation: {
+    operation: () => ({
       operationId: 'replay_dead_letter',
       summary: 'Give a dead letter to its trigger again, as a first attempt',
-      responses: counted,
-    },
+      responses: counted(),
+    }),
     run: (call) => ofOne(call, 'replay', (letters, id) => letters.replay([id])),
   },
   {
@@ -80,11 +80,11 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     path: '/dead-letters/{id}',
     permission: 'events:operate',
     parameters: [dryRun],
-    operation: {
+    operation: () => ({
       operationId: 'remove_dead_letter',
       summary: 'Throw a dead letter away',
-      responses: counted,
-    },
+      responses: counted(),
+    }),
     run: (call) => ofOne(call, 'remove', (letters, id) => letters.remove([id])),
   },
   {
@@ -93,13 +93,13 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     permission: 'events:operate',
     parameters: [dryRun],
     once: true,
-    operation: {
+    operation: () => ({
       operationId: 'replay_dead_letters',
       summary:
         'Give dead letters to their triggers again: those with `ids`, or all that `trigger` and `cesql` select',
-      requestBody: selection,
-      responses: counted,
-    },
+      requestBody: selection(),
+      responses: counted(),
+    }),
     run: (call) =>
       ofSelection(call, 'replay', {
         byId: (letters, ids) => letters.replay(ids),
@@ -112,12 +112,12 @@ export const deadLetterRoutes: readonly EventsRoute[] = [
     permission: 'events:operate',
     parameters: [dryRun],
     once: true,
-    operation: {
+    operation: () => ({
       operationId: 'purge_dead_letters',
       summary: 'Throw dead letters away: those with `ids`, or all that `trigger` and `cesql` select',
-      requestBody: selection,
-      responses: counted,
-    },
+      requestBody: selection(),
+      responses: counted(),
+    }),
     run: (call) =>
       ofSelection(call, 'purge', {
         byId: (letters, ids) => letters.remove(ids),

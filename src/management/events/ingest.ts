@@ -178,7 +178,7 @@ export const ingestRoutes: readonly EventsRoute[] = [
       },
       { name: 'access_token', description: 'A token, for senders that can set no header' },
     ],
-    operation: {
+    operation: () => ({
       operationId: 'send_events',
       summary: 'Send an event, or a batch of events',
       requestBody: {
@@ -197,7 +197,7 @@ export const ingestRoutes: readonly EventsRoute[] = [
         503: refusedByLimit,
         default: refusedByLimit,
       },
-    },
+    }),
     async run({ body, caller, events, exchange, params }) {
       const message = { headers: headersOf(exchange.request.rawHeaders), body };
       const sourceId = params.get('source');

@@ -30,8 +30,8 @@ export interface EventsRoute {
   parameters: readonly { name: string; description: string }[];
   /** Whether it is carried out once for each `Idempotency-Key`. */
   once?: boolean;
-  /** How it is documented, beside its parameters and permission. */
-  operation: Pick<Operation, 'operationId' | 'summary' | 'requestBody' | 'responses'> & {
+  /** How it is documented, beside its parameters and permission; made when the document is, for its schemas take a while. */
+  operation(): Pick<Operation, 'operationId' | 'summary' | 'requestBody' | 'responses'> & {
     headers?: readonly { name: string; description: string }[];
   };
   /** @returns null when it has answered by itself */

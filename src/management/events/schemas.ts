@@ -37,11 +37,11 @@ export const schemaRoutes: readonly EventsRoute[] = [
     path: '/schemas',
     permission: 'api:read',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'list_event_types',
       summary: 'The types of events that the gateway itself emits',
       responses: { 200: { description: 'Every type', content: json(list) }, ...failures },
-    },
+    }),
     async run({ exchange, prefix }) {
       checkAccept(exchange.request);
       return { status: 200, body: { types: listed(prefix) }, headers: {} };
@@ -52,14 +52,14 @@ export const schemaRoutes: readonly EventsRoute[] = [
     path: '/schemas/{id}',
     permission: 'api:read',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'get_event_schema',
       summary: 'The JSON Schema of the data of a type, which is named as a whole or like `budget.exceeded`',
       responses: {
         200: { description: 'JSON Schema 2020-12', content: json(anyObject) },
         ...failures,
       },
-    },
+    }),
     async run({ exchange, id }) {
       checkAccept(exchange.request);
       const name = isEventName(id) ? id : nameOfType(id);

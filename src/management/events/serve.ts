@@ -99,7 +99,7 @@ async function demandPermission(
       change: {
         caller,
         collection: 'events',
-        action: operation.operationId,
+        action: operation().operationId,
         target: id === '' ? null : id.slice(0, 100),
         before: null,
         after: null,

@@ -11,7 +11,7 @@ export const statusRoutes: readonly EventsRoute[] = [
     path: '/status',
     permission: 'events:read',
     parameters: [],
-    operation: {
+    operation: () => ({
       operationId: 'get_event_status',
       summary: 'How the event engine is doing: its sources, channels and triggers, with what is wrong',
       responses: {
@@ -21,7 +21,7 @@ export const statusRoutes: readonly EventsRoute[] = [
         },
         ...failures,
       },
-    },
+    }),
     async run({ events, exchange }) {
       checkAccept(exchange.request);
       return { status: 200, body: await statusOf(events.opened()), headers: {} };

@@ -11,7 +11,7 @@ export const tailRoute: EventsRoute = {
   path: '/tail',
   permission,
   parameters: [{ name: 'cesql', description: 'Only events that fit this expression' }],
-  operation: {
+  operation: () => ({
     operationId: 'tail_events',
     summary:
       'The events that sources publish from now on, as server-sent events: `event` in the JSON of CloudEvents, `source_id` and `result`',
@@ -19,7 +19,7 @@ export const tailRoute: EventsRoute = {
       200: { description: 'Events', content: { 'text/event-stream': { schema: text } } },
       ...failures,
     },
-  },
+  }),
   run: tail,
 };
 
