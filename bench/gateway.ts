@@ -31,8 +31,11 @@ export interface GatewaySetup {
   /** True when a source file is newer than the build that is measured. */
   stale: boolean;
   key: string;
-  /** How to start one gateway, each on a data directory of its own. */
-  next(nodeFlags?: readonly string[]): SubjectOptions;
+  /**
+   * How to start one gateway, each on a data directory of its own. Compiled code is kept from start to start, as
+   * `bin/gateway.js` keeps it, unless `compiled` is false.
+   */
+  next(options?: { nodeFlags?: readonly string[]; compiled?: boolean }): SubjectOptions;
   remove(): void;
 }
 
@@ -90,7 +93,7 @@ export async function setUpGateway(
     from,
     stale: from === 'dist' && newestOf(join(root, 'src')) > statSync(script).mtimeMs,
     key,
-    next(nodeFlags = []) {
+    next({ compiled = true, nodeFlags = [] } = {}) {
       started += 1;
       const dataDir = join(scratch, `data-${started}`);
       cpSync(template, dataDir, { recursive: true });
@@ -98,7 +101,7 @@ export async function setUpGateway(
         name: 'the gateway',
         args: [...nodeFlags, script, 'serve', '--port', '0'],
         core,
-        env: env(dataDir),
+        env: { ...env(dataDir), ...(compiled ? { NODE_COMPILE_CACHE: join(scratch, 'compiled') } : {}) },
       };
     },
     remove: () => rmSync(scratch, { recursive: true, force: true }),

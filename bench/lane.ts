@@ -53,6 +53,8 @@ export interface Lane {
   plans: readonly Plan[];
   /** A new process for every sample instead of one that stays. */
   fresh: boolean;
+  /** False for a gateway whose compiled code no earlier start has kept. */
+  compiled?: false;
   sides: readonly SideName[];
   /** The peer of this lane is another gateway, which relays. */
   againstRelay?: boolean;

@@ -112,7 +112,10 @@ async function startSide(name: SideName, { mock, gateway, older, pin }: Rig, lan
   }
   const profiled = name === 'gateway' && flags.profile !== undefined;
   const subject = await startSubject(
-    setup.next(profiled ? ['--cpu-prof', `--cpu-prof-dir=${flags.profile}`] : []),
+    setup.next({
+      nodeFlags: profiled ? ['--cpu-prof', `--cpu-prof-dir=${flags.profile}`] : [],
+      compiled: lane.compiled !== false,
+    }),
     pin,
   );
   const relays = name === 'peer' && older === null;
@@ -138,7 +141,8 @@ async function runLane(lane: Lane, rig: Rig, context: LaneContext): Promise<Line
     standing = new Map();
   };
   try {
-    for (let round = 0; round < rounds; round += 1) {
+    // The first start of a gateway leaves its compiled code to the others: it is not counted.
+    for (let round = lane.fresh ? -1 : 0; round < rounds; round += 1) {
       if (round % perGeneration === 0) await stopAll();
       for (const name of round % 2 === 0 ? lane.sides : lane.sides.toReversed()) {
         let side = standing.get(name);
@@ -150,7 +154,7 @@ async function runLane(lane: Lane, rig: Rig, context: LaneContext): Promise<Line
         const values = await lane.sample(side, context);
         for (const [metric, bySide] of samples) {
           const value = values[metric];
-          if (value !== undefined) bySide[name] = [...(bySide[name] ?? []), value];
+          if (value !== undefined && round >= 0) bySide[name] = [...(bySide[name] ?? []), value];
         }
         if (!lane.fresh) continue;
         await side.subject?.stop();
