@@ -173,8 +173,9 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
       await worker.close();
       await checkpointer.settled();
       writing.close();
-      // The last connection to close folds the log into the database.
       await db.destroy();
+      // Kysely closes only what it has used. The last connection to close folds the log into the database.
+      if (main.isOpen) main.close();
     },
   };
 }

@@ -6,6 +6,7 @@ import { GatewayError } from '../lib/error.ts';
 import { makeFolder } from '../lib/folder.ts';
 import type { LockWait } from './lock-wait.ts';
 import { migrations as released } from './migrations/index.ts';
+import { isEmpty, type PreparedSchema, readPreparedSchema } from './new-database.ts';
 import { openDatabase } from './sqlite.ts';
 
 const SNAPSHOTS_KEPT = 5;
@@ -20,10 +21,13 @@ export interface MigrateOptions {
   now: () => number;
   lockWait: LockWait;
   migrations?: Migrations;
+  /** What the first migrations make of an empty database; default: what belongs to this version. */
+  prepared?: () => PreparedSchema | null;
 }
 
 /**
- * Brings the schema up to this version, forward only. A database that already holds something is first copied
+ * Brings the schema up to this version, forward only. An empty database gets the prepared schema, which is the same as
+ * that of the migrations one after the other. A database that already holds something is first copied
  * to `DATA_DIR/backups/before-….db`. All of it is one transaction that begins as a writer: a failing migration
  * leaves the old schema, and of two processes the second one waits and then finds the work done. Kysely's own
  * migrator does neither with SQLite.
@@ -33,7 +37,7 @@ export interface MigrateOptions {
 export async function migrate<Tables>(
   database: DatabaseSync,
   db: Kysely<Tables>,
-  { dataDir, lockWait, migrations = released, now, path }: MigrateOptions,
+  { dataDir, lockWait, migrations = released, now, path, prepared = readPreparedSchema }: MigrateOptions,
 ): Promise<void> {
   const known = Object.keys(migrations);
   const pendingAtFirst = await lockWait.retry(() => pendingOf(database, known, dataDir));
@@ -47,14 +51,19 @@ export async function migrate<Tables>(
       current = 'the copy made before';
       snapshot(path, dataDir, `${last}-${known.at(-1)}`, now());
     }
+    const isNew = isEmpty(database);
     // The table that Kysely's migrator would make, so that it could take over.
     database.exec(
       'create table if not exists kysely_migration (name varchar(255) primary key not null, timestamp varchar(255) not null)',
     );
     const applied = database.prepare('insert into kysely_migration (name, timestamp) values (?, ?)');
+    current = 'the prepared schema';
+    const schema = isNew ? fitting(prepared(), known) : null;
+    if (schema !== null) database.exec(schema.statements.join(';\n'));
+    const done = new Set(schema?.migrations);
     for (const name of pending) {
       current = name;
-      await migrations[name]?.up(db);
+      if (!done.has(name)) await migrations[name]?.up(db);
       applied.run(name, new Date(now()).toISOString());
     }
     database.exec('commit');
@@ -67,6 +76,11 @@ export async function migrate<Tables>(
       { cause: error },
     );
   }
+}
+
+/** The schema, where it is what the first of these migrations make. */
+function fitting(schema: PreparedSchema | null, known: readonly string[]): PreparedSchema | null {
+  return schema?.migrations.every((name, index) => known[index] === name) ? schema : null;
 }
 
 /** @throws GatewayError when a newer version wrote the database */
