@@ -31,6 +31,7 @@ import { openSiteFiles, siteFolder } from './dashboard/files.ts';
 import { isDashboardPath } from './dashboard/paths.ts';
 import { createDashboard, type Dashboard, leadToDashboard, wantsPage } from './dashboard/serve.ts';
 import { createGatewayEvents, type GatewayEvents } from './events/emitters/gateway.ts';
+import type { StoreOutage } from './events/emitters/outages.ts';
 import { type Events, openEvents } from './events/open.ts';
 import { builtInProcessor } from './events/processors/built-in.ts';
 import { instanceName } from './events/types/own-event.ts';
@@ -288,15 +289,18 @@ async function openContext(
   listening: ListeningAt,
   openRequests: () => number,
 ): Promise<Opened> {
+  let onStore = (_outage: StoreOutage | null): void => {};
   const store = await openStoreAt(config, {
     check: true,
-    onOutage: (outage) =>
-      outage === null
-        ? log.info('the database answers again')
-        : log.error(
-            { reason: outage.message },
-            'the database does not answer: requests go on with the settings in memory, and their records wait',
-          ),
+    onOutage(outage) {
+      if (outage === null) log.info('the database answers again');
+      else
+        log.error(
+          { reason: outage.message },
+          'the database does not answer: requests go on with the settings in memory, and their records wait',
+        );
+      onStore(outage);
+    },
     onError: (error) =>
       log.error({ error: describe(error) }, 'the write-ahead log of the database cannot be checkpointed'),
     onWait: () => log.warn('another process has locked the database; writes wait until it is unlocked'),
@@ -327,6 +331,8 @@ async function openContext(
     now: Date.now,
     connectionOf: (id) => connectionIn(snapshots.current(), id),
   });
+  const rowsWaiting = () => (store.kind === 'postgres' ? store.server.waiting() : 0);
+  onStore = (outage) => gatewayEvents.storeChanged(outage, rowsWaiting());
   const { accounts, kept, ledger, responses, traces } = await openRecords({
     store,
     config,
@@ -350,7 +356,9 @@ async function openContext(
     changed: (id) => restartAgent(id),
   });
   const known = accounts.adopt;
-  const shared = await sharedLimits(config, store, schedule, log);
+  const shared = await sharedLimits(config, store, schedule, log, (reason, failureMode) =>
+    gatewayEvents.sharingChanged({ reason, failureMode }),
+  );
   onClose(() => shared?.close());
   let onSettings = (): void => {};
   const snapshots = await openSnapshots({
@@ -516,6 +524,11 @@ async function openContext(
     tracesDropped: () => otel?.dropped() ?? 0,
     openRequests,
     isReady: () => services.readiness().failing.length === 0,
+    store: () => ({
+      up: store.kind === 'sqlite' || store.server.outage() === null,
+      rowsWaiting: rowsWaiting(),
+    }),
+    sharing: shared?.ready ?? null,
     now: Date.now,
   });
   onClose(metrics.close);

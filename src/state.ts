@@ -108,17 +108,25 @@ export async function openSnapshots(input: SnapshotsInput) {
     turn = loaded.catch(() => {});
     return loaded;
   };
+  let failing = false;
   const close = schedule.every({
     name: 'changed settings',
     everyMs: REVISION_POLL_MS,
     async run() {
-      if (store.revision() !== snapshot.revision) await reload();
+      if (store.revision() === snapshot.revision) return;
+      await reload();
+      if (failing) log.info('changed settings are read again, and in force');
+      failing = false;
     },
-    onError: (error) =>
-      log.error(
-        { error: describe(error) },
-        'changed settings cannot be read; the earlier ones stay in force',
-      ),
+    onError(error) {
+      // It is tried again twice a second.
+      if (!failing)
+        log.error(
+          { error: describe(error) },
+          'changed settings cannot be read; the earlier ones stay in force',
+        );
+      failing = true;
+    },
   });
   return { current: () => snapshot, limits, reload, close };
 }
@@ -139,8 +147,17 @@ export async function sharedLimits(
   store: Pick<Store, 'db' | 'insertMany' | 'node'>,
   schedule: Schedule,
   log: Log,
+  onSharing: (reason: string | null, failureMode: 'refuse' | 'local') => void,
 ): Promise<OpenShared | null> {
-  if (redis !== null) return openShared({ redis, store, log, schedule, newId: () => randomText(12) });
+  if (redis !== null)
+    return openShared({
+      redis,
+      store,
+      log,
+      schedule,
+      newId: () => randomText(12),
+      onSharing: (reason) => onSharing(reason, redis.failureMode),
+    });
   await leaseStore(store).forgetAll();
   return null;
 }

@@ -19,6 +19,8 @@ function scraped(): Map<string, string> {
     tracesDropped: () => 0,
     openRequests: () => 0,
     isReady: () => true,
+    store: () => ({ up: true, rowsWaiting: 0 }),
+    sharing: () => true,
     now: () => 0,
   });
   try {

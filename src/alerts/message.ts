@@ -46,6 +46,11 @@ const titles: Words = {
   'trigger.paused': ({ trigger, reason }) => `The trigger ${trigger} is paused: ${reason}`,
   'channel.degraded': ({ channel, task }) => `The channel ${channel} is degraded: ${task} fails`,
   'channel.recovered': ({ channel, task }) => `The channel ${channel} works again: ${task}`,
+  'store.degraded': ({ reason }) => `The database is away: ${reason}`,
+  'store.recovered': ({ rows_waiting }) =>
+    `The database answers again, and ${rows_waiting} records are on their way`,
+  'limits.degraded': ({ reason }) => `Limits are not shared among gateways: ${reason}`,
+  'limits.recovered': () => 'Limits are shared among gateways again',
   'trigger.resumed': ({ trigger }) => `The trigger ${trigger} runs again`,
   'alert.digest': ({ alert, count }) =>
     `${count} more ${count === 1 ? 'event' : 'events'} for the alert "${alert}"`,

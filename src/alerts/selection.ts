@@ -14,6 +14,10 @@ export const defaultEvents: readonly string[] = [
   'event.dropped',
   'trigger.paused',
   'channel.degraded',
+  'store.degraded',
+  'store.recovered',
+  'limits.degraded',
+  'limits.recovered',
 ];
 
 /** Those of the alerts themselves reach an alert anyhow. */

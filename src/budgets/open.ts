@@ -86,6 +86,8 @@ interface SharedInput {
   redis: { url: string; timeoutMs: number; failureMode: 'refuse' | 'local' };
   store: Pick<Store, 'db' | 'insertMany' | 'node'>;
   log: Pick<Log, 'error' | 'info' | 'warn'>;
+  /** Told why limits are not shared for now; null when they are again. */
+  onSharing(reason: string | null): void;
   schedule: Schedule;
   /** A new id, unlike any other. */
   newId(): string;
@@ -105,10 +107,20 @@ const CLOSE_MS = 1_000;
 
 /** Connects the limits to Redis. Does not fail when it does not answer: it is tried again for ever. */
 export async function openShared(input: SharedInput): Promise<OpenShared> {
-  const { log, newId, redis: settings, schedule, store } = input;
+  const { log, newId, onSharing, redis: settings, schedule, store } = input;
   const leases = leaseStore(store);
   const onError = (error: unknown) =>
     log.error({ error: describe(error) }, 'the shared state of the budgets cannot be stored');
+  let failing = false;
+  const onSaveError = (error: unknown) => {
+    // It is tried again with each report.
+    if (!failing) onError(error);
+    failing = true;
+  };
+  const onSaved = () => {
+    if (failing) log.info({}, 'the shared state of the budgets is stored again');
+    failing = false;
+  };
   let onChange = () => {};
   const redis = await openRedis({ url: settings.url, log, onChange: () => onChange() });
   const former = (await leases.load(PRESENCE_KEY))?.own ?? [];
@@ -124,13 +136,15 @@ export async function openShared(input: SharedInput): Promise<OpenShared> {
       const timer = setTimeout(run, ms);
       return () => clearTimeout(timer);
     },
-    save: (lease) => leases.save(lease, onError),
+    save: (lease) => leases.save(lease, onSaveError, onSaved),
     onOutage(outage, error) {
       const facts = {
         timeout_ms: settings.timeoutMs,
         failure_mode: settings.failureMode,
         ...(error === null ? {} : { error: describe(error) }),
       };
+      const late = `Redis does not answer within ${settings.timeoutMs} ms`;
+      onSharing(outage ? (redis.ready() ? late : 'Redis cannot be reached') : null);
       // A connection that is lost is in the log already.
       if (!outage) log.info(facts, 'Redis answers in time: budgets are shared again');
       else if (redis.ready())

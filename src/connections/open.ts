@@ -15,7 +15,7 @@ const RENEWAL_MS = 5000;
 const SWEEP_MS = 30_000;
 
 export interface TokensInput {
-  store: Pick<Store, 'db'>;
+  store: Pick<Store, 'db' | 'kind'>;
   sealingKey: Buffer;
   schedule: Schedule;
   /** Those in use. */

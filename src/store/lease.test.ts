@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
+import { hasPostgres } from '../../test/support/brokers/postgres.ts';
+import { postgresServer } from '../../test/support/engines.ts';
 import { temporaryFolder } from '../../test/support/folder.ts';
 import { openStore } from './database.ts';
 import { takeLease } from './lease.ts';
+import { openPostgresStore } from './postgres/store.ts';
 
 it('a lease has one holder until its time is over, or until the clock says that it cannot be of now', async (test) => {
   const store = await openStore(temporaryFolder(test));
@@ -21,4 +24,25 @@ it('a lease has one holder until its time is over, or until the clock says that 
   assert.ok(third);
   await third.release();
   assert.ok(await take());
+});
+
+describe('a lease that gateways on several machines want', { skip: !hasPostgres }, () => {
+  const postgres = postgresServer();
+
+  it('ends by the clock of the server, whatever time a machine believes it is', async (test) => {
+    const url = await postgres.database();
+    const [one, other] = await Promise.all(
+      ['one', 'other'].map(() => openPostgresStore(url, { follow: false })),
+    );
+    assert.ok(one && other);
+    test.after(() => Promise.all([one.close(), other.close()]));
+    const hour = 3_600_000;
+    const held = await takeLease(one, 'login', 30_000);
+    assert.ok(held);
+    assert.equal(await takeLease(other, 'login', 30_000, () => Date.now() + hour), null);
+    assert.equal(await takeLease(other, 'login', 30_000, () => Date.now() - hour), null);
+    await held.release();
+    assert.ok(await takeLease(other, 'login', 0, () => Date.now() + hour));
+    assert.ok(await takeLease(one, 'login', 30_000), 'that one has ended');
+  });
 });

@@ -1,6 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
 import { CLOCK_TOLERANCE_MS } from '../lib/clock.ts';
 import type { Store } from './database.ts';
+
+/** Milliseconds since the epoch. */
+const serverTime = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
 /** The right to do something that only one process may do at a time. Ends by itself, should its holder die. */
 export interface Lease {
@@ -9,18 +13,18 @@ export interface Lease {
 
 /**
  * Takes the lease of this name, or returns null while another holder, in this process or another one, has it.
- * Never waits.
+ * Never waits. Times are those of the PostgreSQL server, which all gateways share, or of this machine.
  * @param forMs after so many milliseconds anybody may take it
  */
 export async function takeLease(
-  { db }: Pick<Store, 'db'>,
+  { db, kind }: Pick<Store, 'db' | 'kind'>,
   name: string,
   forMs: number,
   now: () => number = Date.now,
 ): Promise<Lease | null> {
   const owner = randomBytes(12).toString('base64url');
-  const time = now();
-  const until = time + forMs;
+  const time = kind === 'postgres' ? sql<number>`${serverTime}` : sql<number>`${now()}`;
+  const until = sql<number>`${time} + ${forMs}`;
   const { numInsertedOrUpdatedRows } = await db
     .insertInto('leases')
     .values({ name, owner, until })
@@ -32,7 +36,7 @@ export async function takeLease(
           where.or([
             where('leases.until', '<=', time),
             // Taken before the clock was set back: it would outlive its time.
-            where('leases.until', '>', until + CLOCK_TOLERANCE_MS),
+            where('leases.until', '>', sql<number>`${until} + ${CLOCK_TOLERANCE_MS}`),
           ]),
         ),
     )

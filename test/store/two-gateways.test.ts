@@ -38,6 +38,8 @@ describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () =
     await waitFor('the outage', () => one.output().stderr.includes('the database does not answer'));
     const ready = await one.send({ method: 'GET', path: '/readyz' });
     assert.equal(ready.status, 200, ready.text);
+    const measured = async () => (await one.manage('GET', '/metrics')).text;
+    assert.match(await measured(), /^modelgate_store_up 0$/m);
     const refused = await one.manage('POST', '/api/keys', { name: 'fourth' });
     assert.deepEqual([refused.status, /database_unreachable/.test(refused.text)], [503, true], refused.text);
     await postgres.server().start();
@@ -52,6 +54,7 @@ describe('two gateways on one PostgreSQL database', { skip: !hasPostgres }, () =
     await waitFor('the end of the outage', async () =>
       [one, other].every((gateway) => gateway.output().stderr.includes('the database answers again')),
     );
+    assert.match(await measured(), /^modelgate_store_up 1$/m);
     const everything = [one, other].map((gateway) => JSON.stringify(gateway.output())).join();
     assert.doesNotMatch(everything, new RegExp(SECRET));
   });

@@ -10,7 +10,11 @@ const lease = { former: [], key: 'a budget', me: 'here', tally: {} } as unknown 
 async function toldOf(insertMany: Store['insertMany']): Promise<unknown[]> {
   const told: unknown[] = [];
   const store = { insertMany, node: '' } as Pick<Store, 'db' | 'insertMany' | 'node'>;
-  leaseStore(store).save(lease, (error) => told.push(error));
+  leaseStore(store).save(
+    lease,
+    (error) => told.push(error),
+    () => told.push('saved'),
+  );
   await new Promise((done) => setImmediate(done));
   return told;
 }
@@ -22,5 +26,11 @@ it('tells why a lease was not remembered, by a store that throws and by one that
   };
   assert.deepEqual(await toldOf(throwing), [fault]);
   assert.deepEqual(await toldOf(() => Promise.reject(fault)), [fault]);
-  assert.deepEqual(await toldOf(() => true), []);
+  assert.deepEqual(await toldOf(() => true), ['saved']);
+  assert.deepEqual(await toldOf(async () => true), ['saved']);
+  assert.deepEqual(
+    await toldOf(() => false),
+    [],
+    'a file that is locked is tried again with the next report',
+  );
 });

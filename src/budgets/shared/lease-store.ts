@@ -34,14 +34,19 @@ export function leaseStore({ db, insertMany, node }: Pick<Store, 'db' | 'insertM
 
     /**
      * Remembers what a lease covers. Does not wait: while the database cannot be written, the next time has to do.
-     * @param onError told why it was not written, of either engine
+     * @param onError told why it was not written, of either engine. @param onSaved told that it was
      */
-    save({ former, key, me, tally }: Lease, onError: (error: unknown) => void): void {
+    save(
+      { former, key, me, tally }: Lease,
+      onError: (error: unknown) => void,
+      onSaved: () => void = () => {},
+    ): void {
       const own = [me, ...former].slice(0, STARTS);
       const row = [ids.stored(key), JSON.stringify(own), JSON.stringify(tally)];
       try {
         const saved = insertMany('budget_tallies', columns, [row]);
-        if (typeof saved !== 'boolean') saved.catch(onError);
+        if (typeof saved !== 'boolean') saved.then((written) => written && onSaved(), onError);
+        else if (saved) onSaved();
       } catch (error) {
         onError(error);
       }

@@ -222,7 +222,7 @@ async function renewedLogin(
 
 /** The access tokens of a store's connections, safe beside other processes with the same store. */
 export function openAccessTokens(
-  store: Pick<Store, 'db'>,
+  store: Pick<Store, 'db' | 'kind'>,
   sealingKey: Buffer,
   onError: AccessTokensInput['onError'] = () => {},
   now: () => number = Date.now,

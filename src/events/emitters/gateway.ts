@@ -14,6 +14,7 @@ import { createAuditEvents } from './audit.ts';
 import { emitBackup } from './backup.ts';
 import { emitBudget } from './budget.ts';
 import { createHealthEvents, type NamedConnection } from './health.ts';
+import { createOutageEvents, type OutageEvents } from './outages.ts';
 import { emitRequest } from './request.ts';
 import { emitSettings } from './settings.ts';
 import { createToolEvents, type DetectedTool } from './tools.ts';
@@ -25,7 +26,7 @@ export interface EventSink {
 }
 
 /** What the parts of the gateway tell of. None of it waits for anything, and none of it fails. */
-export interface GatewayEvents {
+export interface GatewayEvents extends Pick<OutageEvents, 'storeChanged' | 'sharingChanged'> {
   emitter: Emitter;
   requestFinished(entry: LedgerEntry, traceparent: string | null): void;
   budgetReached(event: BudgetEvent): void;
@@ -63,8 +64,11 @@ export function createGatewayEvents({ connectionOf, instance, log, now }: Gatewa
     onDropped: (dropped, error) => log.error({ dropped, error: describe(error) }, 'events are dropped'),
   });
   const health = createHealthEvents(emitter, connectionOf);
+  const outages = createOutageEvents(emitter);
   return {
     emitter,
+    storeChanged: outages.storeChanged,
+    sharingChanged: outages.sharingChanged,
     requestFinished: (entry, traceparent) => emitRequest(emitter, entry, traceparent),
     budgetReached: (event) => emitBudget(emitter, event),
     healthChanged: health.changed,
@@ -74,6 +78,7 @@ export function createGatewayEvents({ connectionOf, instance, log, now }: Gatewa
     rememberHealth: health.remember,
     attach(next) {
       sink = next;
+      outages.tellAgain();
     },
     async followAudit(dataDir, schedule) {
       const take = createAuditEvents(emitter);

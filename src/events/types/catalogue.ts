@@ -16,6 +16,8 @@ import {
   refusalData,
   requestData,
   revokedKeyData,
+  sharedLimitsData,
+  storeData,
   testData,
   toolData,
   triggerData,
@@ -82,6 +84,8 @@ const ofChannel = {
   partitionKey: 'the same',
   data: channelData,
 };
+const ofStore = { area: 'store', subject: 'none', partitionKey: 'none', data: storeData };
+const ofSharedLimits = { area: 'budgets', subject: 'none', partitionKey: 'none', data: sharedLimitsData };
 const ofAlert = { area: 'alerts', subject: 'the id of the alert', partitionKey: 'the same' };
 
 /** Every event of the gateway itself, by its name. The type of an event is `io.modelgate.NAME.v1`. */
@@ -170,6 +174,16 @@ export const eventTypes = {
     when: 'A channel is connected, and something that it does in the background fails',
   }),
   'channel.recovered': type({ ...ofChannel, when: 'It works again' }),
+  'store.degraded': type({
+    ...ofStore,
+    when: 'The PostgreSQL server cannot be used: requests go on with the settings in memory, and their records wait',
+  }),
+  'store.recovered': type({ ...ofStore, when: 'The PostgreSQL server can be used again' }),
+  'limits.degraded': type({
+    ...ofSharedLimits,
+    when: 'Redis does not answer, or too late: gateways do not count together for now',
+  }),
+  'limits.recovered': type({ ...ofSharedLimits, when: 'Redis answers in time again' }),
   'alert.digest': type({
     ...ofAlert,
     data: digestData,

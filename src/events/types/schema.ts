@@ -112,6 +112,19 @@ export const channelData = z.strictObject({
     .describe('What the channel does in the background: e.g. `delete-handled` or `renew-leases`'),
 });
 
+export const storeData = z.strictObject({
+  reason: text.describe('Why the database cannot be used; null when it can be again'),
+  since: time.describe('When that began'),
+  rows_waiting: z.int().describe('Records that wait on the local disk'),
+});
+
+export const sharedLimitsData = z.strictObject({
+  reason: text.describe('Why the limits are not shared with other gateways; null when they are again'),
+  failure_mode: z
+    .enum(['refuse', 'local'])
+    .describe('What happens to requests beyond what was granted before: `redis.failure_mode`'),
+});
+
 export const digestData = z.strictObject({
   alert_id: z.string(),
   alert: z.string(),

@@ -29,6 +29,10 @@ export interface GatewayMetricsInput {
   /** HTTP requests that are not answered yet. */
   openRequests(): number;
   isReady(): boolean;
+  /** The database, and records that wait on the local disk until it answers. */
+  store(): { up: boolean; rowsWaiting: number };
+  /** Whether limits are shared with other gateways at this moment; null where they are not meant to be. */
+  sharing: (() => boolean) | null;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -70,9 +74,20 @@ export function createGatewayMetrics(input: GatewayMetricsInput): GatewayMetrics
   };
 }
 
-function load({ calls, ledger, openRequests, traces, tracesDropped }: GatewayMetricsInput): MetricFamily[] {
+function load(input: GatewayMetricsInput): MetricFamily[] {
+  const { calls, ledger, openRequests, sharing, store, traces, tracesDropped } = input;
   const { open, waiting } = calls();
+  const { rowsWaiting, up } = store();
   return [
+    gauge('modelgate_store_up', 'Whether the database answers', Number(up)),
+    gauge(
+      'modelgate_store_rows_waiting',
+      'Records that wait on the local disk for the database',
+      rowsWaiting,
+    ),
+    ...(sharing === null
+      ? []
+      : [gauge('modelgate_shared_limits_up', 'Whether limits are shared through Redis', Number(sharing()))]),
     gauge('modelgate_http_requests_in_flight', 'HTTP requests that are not answered yet', openRequests()),
     gauge(
       'modelgate_requests_in_flight',
