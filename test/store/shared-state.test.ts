@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { chatAnswer } from '../support/answers.ts';
+import { hasPostgres } from '../support/brokers/postgres.ts';
+import { childEnv } from '../support/child-env.ts';
+import { postgresServer } from '../support/engines.ts';
+import { bearer, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
+import { oidcClient, startOidc } from '../support/oidc.ts';
+import { program } from '../support/program.ts';
+import { startResourceServer } from '../support/resource-server.ts';
+import { json } from '../support/steps.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
+
+/** What a client begins at one gateway and goes on with at another, as behind a load balancer. */
+describe('what two gateways on one PostgreSQL database know of each other', { skip: !hasPostgres }, () => {
+  let env: Record<string, string> = {};
+  let one: RunningGateway;
+  let other: RunningGateway;
+  // Before the server ends.
+  after(() => Promise.all([one?.stop(), other?.stop()]));
+  const postgres = postgresServer();
+  before(async () => {
+    env = {
+      DATABASE_URL: await postgres.database(),
+      STORAGE_ENCRYPTION_KEY: SECRET,
+      TEST_SECRET: oidcClient.secret,
+    };
+    one = await startGateway({ env, keyName: 'first' });
+    other = await startGateway({ env, keyName: 'second' });
+  });
+  /** With the key of the first, wherever it goes. */
+  const ask = (gateway: RunningGateway, path: string, body: object) =>
+    gateway.ask(path, body, bearer(one.key));
+
+  it('a response that one made is continued at the other', async (t) => {
+    const upstream = await startUpstream();
+    t.after(() => upstream.close());
+    await one.connect({ provider: 'openai-compatible', name: 'up', baseUrl: upstream.url });
+    upstream.script(
+      [json(200, chatAnswer({ text: ['Two.'] }))],
+      [json(200, chatAnswer({ text: ['Four.'] }))],
+    );
+    const first = await ask(one, '/v1/responses', { model: 'up/m-1', input: 'One?' });
+    assert.equal(first.status, 200, first.text);
+    const { id } = first.json() as { id: string };
+    const again = { model: 'up/m-1', input: 'Three?', previous_response_id: id };
+    await waitFor('the response at the other gateway', async () => {
+      const reply = await ask(other, '/v1/responses', again);
+      assert.ok(reply.status === 200 || reply.status === 404 || reply.status === 400, reply.text);
+      return reply.status === 200;
+    });
+    const sent = JSON.parse((await (await upstream.request(1)).whole).toString()) as { messages: unknown };
+    assert.match(JSON.stringify(sent.messages), /One\?.*Two\..*Three\?/);
+  });
+
+  it('a change with an Idempotency-Key is made once, whichever gets it', async () => {
+    const makeKey = async (gateway: RunningGateway) => {
+      const { key } = JSON.parse(await readFile(join(gateway.dataDir, 'run.json'), 'utf8')) as {
+        key: string;
+      };
+      const host = `127.0.0.1:${gateway.port}`;
+      const headers = { host, 'x-auth-token': key, 'content-type': 'application/json' };
+      return gateway.send({
+        method: 'POST',
+        path: '/api/keys',
+        headers: { ...headers, 'idempotency-key': '"made-once"' },
+        body: JSON.stringify({ name: 'once' }),
+      });
+    };
+    const [first, second] = [await makeKey(one), await makeKey(other)];
+    assert.deepEqual([first.status, second.status], [200, 200], second.text);
+    assert.equal(second.text, first.text);
+    assert.equal(second.header('idempotency-replayed'), 'true');
+  });
+
+  it('a login is renewed once, and its refresh token is sent once', async (t) => {
+    const oidc = await startOidc({});
+    t.after(() => oidc.close());
+    const upstream = await startResourceServer(async (token) => oidc.accepts(token));
+    t.after(() => upstream.close());
+    await one.cliJson(
+      ...['provider', 'add', 'openai-compatible', '--name', 'ai', '--base-url', upstream.url],
+      ...['--default-model', 'm-1', '--auth', 'oauth', '--issuer', oidc.issuer],
+      ...['--client-id', oidcClient.id, '--client-secret-env', 'TEST_SECRET'],
+      ...['--scopes', 'openid offline_access'],
+    );
+    const login = spawn(process.execPath, [program, 'provider', 'login', 'ai'], {
+      env: childEnv({ HOME: one.home, DATA_DIR: one.dataDir, ...env }),
+    });
+    let printed = '';
+    for (const stream of [login.stdout, login.stderr])
+      stream.setEncoding('utf8').on('data', (part: string) => {
+        printed += part;
+      });
+    const ended = once(login, 'close');
+    await waitFor('the address to log in at', () => /^http:\S+\/auth\?\S+$/m.test(printed));
+    await oidc.visit(/^(http:\S+\/auth\?\S+)$/m.exec(printed)?.[1] ?? '');
+    assert.deepEqual(await ended, [0, null]);
+    const question = { model: 'ai/m-1', messages: [{ role: 'user', content: 'hi' }] };
+    const asked = async (gateway: RunningGateway) =>
+      (await ask(gateway, '/v1/chat/completions', question)).status;
+    for (const gateway of [one, other])
+      await waitFor('the login', async () => (await asked(gateway)) === 200);
+    const before = oidc.refreshed;
+    upstream.refuse(upstream.presented[0] ?? '');
+    // Until all have found the token refused, so that both gateways want another one at the same time.
+    const refused = upstream.presented.length;
+    oidc.beforeToken = () => waitFor('both', () => upstream.presented.length >= refused + 6);
+    const answers = await Promise.all([one, other, one, other, one, other].map(asked));
+    assert.deepEqual([...new Set(answers)], [200]);
+    assert.deepEqual([oidc.refreshed - before, oidc.reused], [1, 0]);
+  });
+});
