@@ -25,7 +25,7 @@ import type { Route } from './combos/resolve.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
 import { type Balances, openBalances } from './connections/accounts/balances.ts';
-import type { StorageKey } from './connections/credentials/seal.ts';
+import { labelledKey, type StorageKey } from './connections/credentials/seal.ts';
 import { openLogins, openTokens } from './connections/open.ts';
 import { openSiteFiles, siteFolder } from './dashboard/files.ts';
 import { isDashboardPath } from './dashboard/paths.ts';
@@ -35,6 +35,7 @@ import type { StoreOutage } from './events/emitters/outages.ts';
 import { type Events, openEvents } from './events/open.ts';
 import { builtInProcessor } from './events/processors/built-in.ts';
 import { instanceName } from './events/types/own-event.ts';
+import { hintOf } from './health/hints.ts';
 import type { AnyExchange } from './http/exchange.ts';
 import type { Listening as ListeningAt } from './http/outbound/outbound.ts';
 import { statusOf } from './http/outbound/status.ts';
@@ -80,6 +81,7 @@ import { createSessions } from './proxy/websocket/session.ts';
 import { serveUpgrade } from './proxy/websocket/upgrade.ts';
 import { openRecords } from './records.ts';
 import { readRunFile, writeRunFile } from './run-file.ts';
+import { type Neighbours, openNeighbours } from './services/neighbours.ts';
 import { announceNode } from './services/nodes.ts';
 import { openServices, type Services } from './services/open.ts';
 import { type ProcessControl, processResource } from './services/process-resource.ts';
@@ -331,6 +333,7 @@ async function openContext(
     now: Date.now,
     connectionOf: (id) => connectionIn(snapshots.current(), id),
   });
+  let neighbours: Neighbours | null = null;
   const rowsWaiting = () => (store.kind === 'postgres' ? store.server.waiting() : 0);
   onStore = (outage) => gatewayEvents.storeChanged(outage, rowsWaiting());
   const { accounts, kept, ledger, responses, traces } = await openRecords({
@@ -340,7 +343,11 @@ async function openContext(
     schedule,
     onClose,
     key: sealing.responses,
-    onHealth: gatewayEvents.healthChanged,
+    onHealth(changed) {
+      gatewayEvents.healthChanged(changed);
+      const hint = neighbours === null ? null : hintOf(changed, Date.now());
+      if (hint !== null) neighbours?.accountChanged(hint);
+    },
   });
   gatewayEvents.rememberHealth(kept);
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
@@ -374,6 +381,7 @@ async function openContext(
     onBudget: gatewayEvents.budgetReached,
     onChange(before, after) {
       gatewayEvents.settingsChanged(before, after);
+      if (before.revision !== after.revision) neighbours?.settingsChanged(after.revision);
       onSettings();
     },
   });
@@ -388,6 +396,24 @@ async function openContext(
   const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API failed');
   const streams = createEventStreams();
   const live = openLive(streams, onLive);
+  if (store.kind === 'postgres' && config.redis !== null) {
+    const refresh = () => void store.latestRevision().catch(() => {});
+    neighbours = await openNeighbours({
+      url: config.redis.url,
+      node: store.node,
+      // All gateways of a database have this key, and no other has.
+      group: labelledKey(sealing, 'modelgate/neighbours/v1').toString('base64url').slice(0, 22),
+      schedule,
+      steady: createSteadyClock(),
+      watching: () => live.watching() > 0,
+      onSettings: (revision) => (revision === null || revision > store.revision()) && refresh(),
+      onRequest: (row) => live.publish('requests', () => row),
+      onAccount(hint) {
+        if (connectionIn(snapshots.current(), hint.connectionId) !== null) accounts.hear(hint);
+      },
+    });
+    onClose(neighbours.close);
+  }
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
   const tokens = openTokens({
     store,
@@ -557,7 +583,9 @@ async function openContext(
       const text = trace === null ? null : traceText(trace);
       if (text !== null) traces.record(entry.id, text);
       ledger.record(entry);
-      live.publish('requests', () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId)));
+      const row = () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
+      live.publish('requests', () => (neighbours === null ? row() : { ...row(), node: store.node }));
+      neighbours?.requestEnded(row);
       gatewayEvents.requestFinished(entry, traceparentOf(origin));
       metrics.count(entry, trace);
       otel?.record({

@@ -5,6 +5,7 @@ import {
   type KeptStanding,
   type KnownConnection,
   limitsOf,
+  makeRoom,
   newAccount,
   ready,
   wasMended,
@@ -12,6 +13,7 @@ import {
 } from './account.ts';
 import { type HealthState, isOver } from './health-state.ts';
 import type { Condition, HealthView } from './health-view.ts';
+import { type HealthHint, standingOf } from './hints.ts';
 import type { Limit } from './limits.ts';
 import { type Running, RunningAttempt } from './running.ts';
 
@@ -31,6 +33,8 @@ export interface Accounts extends HealthView {
   adopt(connections: readonly KnownConnection[]): void;
   /** Forgets what is held against an account and its models. False when there was nothing. */
   reset(connectionId: string): boolean;
+  /** Takes over what another gateway found out, unless this one knows of something that keeps requests away already. */
+  hear(hint: HealthHint): void;
   /** Standings that are not ready, the account's own first. */
   standingsOf(connectionId: string): { model: string | null; condition: Condition }[];
   limitsOf(connectionId: string): Limit[];
@@ -56,6 +60,8 @@ export function createAccounts(input: AccountsInput): Accounts {
     accounts.set(id, account);
     return account;
   };
+  /** What was not found out here. */
+  const heard = new WeakSet<HealthState>();
   for (const one of kept) restore(accountOf(one.connectionId), one);
   const forget = (account: AccountState): boolean => {
     const standings = forgetStandings(account);
@@ -104,6 +110,21 @@ export function createAccounts(input: AccountsInput): Accounts {
     reset(connectionId) {
       const account = accounts.get(connectionId);
       return account === undefined ? false : forget(account);
+    },
+    hear(hint) {
+      const { connectionId, model } = hint;
+      const account = accountOf(connectionId);
+      const held = (model === null ? account.own : account.models.get(model)) ?? null;
+      const standing = standingOf(hint, now());
+      if (standing === null ? held === null || !heard.has(held) : held !== null && !isOver(held, now()))
+        return;
+      if (standing !== null) heard.add(standing);
+      if (model === null) Object.assign(account, { own: standing, fingerprint: null });
+      else if (standing === null) account.models.delete(model);
+      else {
+        makeRoom(account.models);
+        account.models.set(model, standing);
+      }
     },
     standingsOf(connectionId) {
       const account = accounts.get(connectionId);

@@ -11,6 +11,7 @@ import { postgresServer } from '../support/engines.ts';
 import { bearer, type RunningGateway, startGateway, waitFor } from '../support/gateway.ts';
 import { oidcClient, startOidc } from '../support/oidc.ts';
 import { program } from '../support/program.ts';
+import { hasRedis, privateRedis } from '../support/redis.ts';
 import { startResourceServer } from '../support/resource-server.ts';
 import { json } from '../support/steps.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -25,11 +26,13 @@ describe('what two gateways on one PostgreSQL database know of each other', { sk
   // Before the server ends.
   after(() => Promise.all([one?.stop(), other?.stop()]));
   const postgres = postgresServer();
+  const redis = privateRedis();
   before(async () => {
     env = {
       DATABASE_URL: await postgres.database(),
       STORAGE_ENCRYPTION_KEY: SECRET,
       TEST_SECRET: oidcClient.secret,
+      ...(hasRedis ? { REDIS_URL: redis.url } : {}),
     };
     one = await startGateway({ env, keyName: 'first' });
     other = await startGateway({ env, keyName: 'second' });
@@ -57,6 +60,43 @@ describe('what two gateways on one PostgreSQL database know of each other', { sk
     });
     const sent = JSON.parse((await (await upstream.request(1)).whole).toString()) as { messages: unknown };
     assert.match(JSON.stringify(sent.messages), /One\?.*Two\..*Three\?/);
+  });
+
+  it('a request at one is seen by who watches at the other', { skip: !hasRedis }, async (t) => {
+    const { key } = JSON.parse(await readFile(join(other.dataDir, 'run.json'), 'utf8')) as { key: string };
+    const client = await other.client();
+    t.after(() => client.destroy());
+    const headers = { host: `127.0.0.1:${other.port}`, 'x-auth-token': key };
+    await client.send({ method: 'GET', path: '/api/live?topics=requests', headers });
+    const watched = await client.open();
+    const question = { model: 'demo/echo', messages: [{ role: 'user', content: 'a secret of mine' }] };
+    await waitFor('a request of the other gateway', async () => {
+      const reply = await ask(one, '/v1/chat/completions', question);
+      return watched.soFar().includes(reply.header('x-request-id') ?? 'none');
+    });
+    const node = (await readFile(join(one.dataDir, 'node.id'), 'utf8')).trim();
+    assert.ok(watched.soFar().includes(`"node":"${node}"`));
+    assert.equal(watched.soFar().includes('a secret of mine'), false);
+  });
+
+  it('an account that one found limited is not asked by the other', { skip: !hasRedis }, async (t) => {
+    const upstream = await startUpstream();
+    t.after(() => upstream.close());
+    await one.connect({ provider: 'openai-compatible', name: 'limited', baseUrl: upstream.url });
+    const question = { model: 'limited/m-1', messages: [{ role: 'user', content: 'hi' }] };
+    const refusal = json(429, { error: { message: 'slow down', type: 'x' } }, { 'retry-after': '600' });
+    const conditionAt = async (gateway: RunningGateway) => {
+      const reply = await gateway.manage('GET', '/api/connections/limited');
+      if (reply.status === 404) return 'unknown';
+      return (reply.json() as { condition: { state: string } }).condition.state;
+    };
+    await waitFor('the connection at the other', async () => (await conditionAt(other)) === 'ready');
+    upstream.always(refusal);
+    assert.equal((await ask(one, '/v1/chat/completions', question)).status, 429);
+    await waitFor('the other to hear of it', async () => (await conditionAt(other)) !== 'ready');
+    const asked = upstream.requests.length;
+    assert.equal((await ask(other, '/v1/chat/completions', question)).status, 429);
+    assert.equal(upstream.requests.length, asked);
   });
 
   it('a change with an Idempotency-Key is made once, whichever gets it', async () => {

@@ -4,8 +4,9 @@ import { withDeadline } from './deadline.ts';
 import { REVISION_CHANNEL } from './definitions.ts';
 import { connectionOptions } from './pool.ts';
 
-/** How often the revision is asked for, should a notification be lost. */
+/** How often the revision is asked for, should a notification be lost; and while there are none. */
 const POLL_MS = 2_000;
+const POLL_ALONE_MS = 500;
 const LISTEN_AGAIN_MS = 1_000;
 /** A server that is silent for longer is taken for one that is away. */
 const ANSWER_MS = 5_000;
@@ -28,7 +29,8 @@ export interface RevisionFeedInput {
 }
 
 /**
- * The revision of the settings: told by the server when it changes (LISTEN), and asked for every two seconds besides,
+ * The revision of the settings: told by the server when it changes (LISTEN), and asked for every two seconds besides, or twice
+ * a second while the server cannot tell,
  * which also notices a server that went away.
  */
 export async function openRevisionFeed({
@@ -56,7 +58,13 @@ export async function openRevisionFeed({
   if (!follow) return { current: () => value, refresh, close: async () => {} };
 
   const look = () => withDeadline(refresh(), ANSWER_MS).then(() => ended(null), ended);
-  const poll = setInterval(() => void look(), POLL_MS);
+  let listening = false;
+  let lookedAt = performance.now();
+  const poll = setInterval(() => {
+    if (listening && performance.now() - lookedAt < POLL_MS) return;
+    lookedAt = performance.now();
+    void look();
+  }, POLL_ALONE_MS);
   poll.unref();
   let listener: Sql | null = null;
   let again: NodeJS.Timeout | null = null;
@@ -69,11 +77,18 @@ export async function openRevisionFeed({
       onclose: () => lost(own),
     } as never) as unknown as Sql;
     listener = own;
-    own.unsafe(`listen ${REVISION_CHANNEL}`).then(look, () => lost(own));
+    own.unsafe(`listen ${REVISION_CHANNEL}`).then(
+      () => {
+        listening = listener === own;
+        return look();
+      },
+      () => lost(own),
+    );
   };
   const lost = (own: Sql) => {
     if (closing || listener !== own) return;
     listener = null;
+    listening = false;
     void own.end({ timeout: 0 }).catch(() => {});
     again = setTimeout(listen, LISTEN_AGAIN_MS);
     again.unref();

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { KeptStanding } from './account.ts';
+import { createAccounts } from './accounts.ts';
+import { hintOf } from './hints.ts';
+
+const minute = 60_000;
+
+describe('what another gateway found out about an account', () => {
+  it('keeps requests away for as long as there, by the own clock, and is not told on', () => {
+    const clock = { now: 10_000_000 };
+    const told: KeptStanding[] = [];
+    const other = createAccounts({ now: () => clock.now, changed: (kept) => void told.push(kept) });
+    other.hear({
+      connectionId: 'con_1',
+      model: null,
+      state: 'exhausted',
+      reason: 'rate limit',
+      failures: 1,
+      forMs: minute,
+      told: true,
+    });
+    const { may } = other.availability('con_1', 'm-1');
+    assert.equal(may, 'wait');
+    clock.now += minute;
+    assert.equal(other.availability('con_1', 'm-1').may, 'go');
+    assert.deepEqual(told, []);
+  });
+
+  it('ends when it has ended there, and what was found out here stays', () => {
+    const other = createAccounts({ now: () => 1_000, changed() {} });
+    const about = { connectionId: 'con_1', reason: 'rate limit', failures: 1, forMs: minute, told: false };
+    other.hear({ ...about, model: 'm-1', state: 'cooling' });
+    assert.equal(other.availability('con_1', 'm-1').may, 'last');
+    other.hear({ connectionId: 'con_1', model: 'm-1', state: 'ready' });
+    assert.equal(other.availability('con_1', 'm-1').may, 'go');
+    const own: KeptStanding = {
+      connectionId: 'con_2',
+      model: null,
+      fingerprint: null,
+      standing: { state: 'needs-attention', since: 1, failures: 1, reason: 'credential refused' },
+    };
+    const accounts = createAccounts({ now: () => 1_000, changed() {}, kept: [own] });
+    accounts.hear({ ...about, connectionId: 'con_2', model: null, state: 'cooling' });
+    accounts.hear({ connectionId: 'con_2', model: null, state: 'ready' });
+    assert.equal(accounts.conditionOf('con_2', 'm-1').state, 'needs-attention');
+  });
+
+  it('says of a refused credential that the account is to be passed over for a minute', () => {
+    const standing = { state: 'needs-attention', since: 1, failures: 3, reason: 'x'.repeat(600) } as const;
+    const hint = hintOf({ connectionId: 'con_1', model: null, fingerprint: 'f', standing }, 1_000);
+    assert.deepEqual(hint, {
+      connectionId: 'con_1',
+      model: null,
+      state: 'cooling',
+      reason: 'x'.repeat(512),
+      failures: 3,
+      forMs: minute,
+      told: false,
+    });
+    const probing = { state: 'probing', since: 1, failures: 0, reason: '' } as const;
+    assert.equal(hintOf({ connectionId: 'c', model: null, fingerprint: null, standing: probing }, 1), null);
+  });
+});

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import type { KeptStanding } from './account.ts';
+import type { HealthState } from './health-state.ts';
+import { TOLD_CAP_MS } from './health-state.ts';
+
+/** For how long an account is passed over that another gateway found refused: then this one finds out for itself. */
+const REFUSED_MS = 60_000;
+const LONGEST_TEXT = 512;
+
+const about = {
+  connectionId: z.string().max(LONGEST_TEXT),
+  model: z.string().max(LONGEST_TEXT).nullable(),
+};
+
+/** What another gateway found out about an account, or about one model at it. Durations, because clocks differ. */
+export const healthHint = z.discriminatedUnion('state', [
+  z.object({ ...about, state: z.literal('ready') }),
+  z.object({
+    ...about,
+    state: z.enum(['cooling', 'exhausted']),
+    reason: z.string().max(LONGEST_TEXT),
+    failures: z.int().min(0),
+    /** Milliseconds from now. */
+    forMs: z.number().min(0),
+    /** The upstream itself said how long. */
+    told: z.boolean(),
+  }),
+]);
+
+export type HealthHint = z.infer<typeof healthHint>;
+
+/** What other gateways are told of a change; null where it says nothing to them. */
+export function hintOf({ connectionId, model, standing }: KeptStanding, now: number): HealthHint | null {
+  const about = { connectionId, model };
+  if (standing === null) return { ...about, state: 'ready' };
+  const { failures } = standing;
+  const reason = standing.reason.slice(0, LONGEST_TEXT);
+  switch (standing.state) {
+    case 'probing':
+      return null;
+    case 'needs-attention':
+      return { ...about, state: 'cooling', reason, failures, forMs: REFUSED_MS, told: false };
+    case 'cooling':
+    case 'exhausted': {
+      const forMs = Math.max(0, standing.until - now);
+      return { ...about, state: standing.state, reason, failures, forMs, told: standing.told };
+    }
+  }
+}
+
+/** The standing that a hint stands for; null is ready. */
+export function standingOf(hint: HealthHint, now: number): HealthState | null {
+  if (hint.state === 'ready') return null;
+  const { failures, forMs, reason, state, told } = hint;
+  return { state, since: now, failures, reason, told, until: now + Math.min(forMs, TOLD_CAP_MS[state]) };
+}

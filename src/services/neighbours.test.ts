@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createClient } from '@redis/client';
+import { waitFor } from '../../test/support/gateway.ts';
+import { hasRedis, privateRedis } from '../../test/support/redis.ts';
+import type { HealthHint } from '../health/hints.ts';
+import { createSchedule } from '../lib/schedule.ts';
+import { openNeighbours } from './neighbours.ts';
+
+const hint: HealthHint = {
+  connectionId: 'con_1',
+  model: 'm-1',
+  state: 'cooling',
+  reason: 'rate limit',
+  failures: 1,
+  forMs: 1_000,
+  told: true,
+};
+
+describe('gateways that share a database and a Redis', { skip: !hasRedis }, () => {
+  const redis = privateRedis();
+
+  async function join(t: TestContext, node: string, group = 'one') {
+    const heard = {
+      revisions: [] as (number | null)[],
+      rows: [] as object[],
+      hints: [] as HealthHint[],
+      watching: false,
+    };
+    const neighbours = await openNeighbours({
+      url: redis.url,
+      node,
+      group,
+      schedule: createSchedule(),
+      steady: () => performance.now(),
+      watching: () => heard.watching,
+      onSettings: (revision) => void heard.revisions.push(revision),
+      onRequest: (row) => void heard.rows.push(row),
+      onAccount: (one) => void heard.hints.push(one),
+    });
+    t.after(neighbours.close);
+    await waitFor(`${node} to listen`, () => heard.revisions.length > 0);
+    return { heard, neighbours };
+  }
+
+  it('hear of changed settings and of accounts, and nothing of what they said themselves', async (t) => {
+    const [one, other] = [await join(t, 'node_a'), await join(t, 'node_b')];
+    const stranger = await join(t, 'node_c', 'another database');
+    const client = await createClient({ url: redis.url }).connect();
+    t.after(() => client.destroy());
+    for (const text of ['no JSON', '{"from":"x","kind":"account","hint":{}}', '{"from":"x","kind":"later"}'])
+      await client.publish('{modelgate}:neighbours:one', text);
+    await waitFor('a message', () => {
+      one.neighbours.settingsChanged(7);
+      return other.heard.revisions.includes(7);
+    });
+    one.neighbours.accountChanged(hint);
+    await waitFor('the hint', () => other.heard.hints.length > 0);
+    assert.deepEqual(other.heard.hints, [hint]);
+    assert.deepEqual([one.heard.revisions, one.heard.hints, stranger.heard.revisions], [[null], [], [null]]);
+  });
+
+  it('hear of requests while somebody watches there, and by whom they were served', async (t) => {
+    const [one, other] = [await join(t, 'node_a'), await join(t, 'node_b')];
+    let made = 0;
+    const end = () =>
+      one.neighbours.requestEnded(() => {
+        made += 1;
+        return { id: `req_${made}` };
+      });
+    end();
+    assert.equal(made, 0, 'nobody watches');
+    other.heard.watching = true;
+    await waitFor('a request', () => {
+      end();
+      return other.heard.rows.length > 0;
+    });
+    assert.deepEqual(other.heard.rows[0], { id: 'req_1', node: 'node_a' });
+    for (let index = 0; index < 1_000; index += 1) end();
+    assert.ok(made < 700, `${made} rows of a thousand were made: the others are left out`);
+  });
+
+  it('look for what they missed when Redis is there again', async (t) => {
+    const { heard } = await join(t, 'node_a');
+    const before = heard.revisions.length;
+    await redis.kill();
+    await redis.start();
+    await waitFor('another look', () => heard.revisions.length > before);
+    assert.equal(heard.revisions.at(-1), null);
+  });
+});
