@@ -1,0 +1,203 @@
+/**
+ * What several gateways ask of the servers that they share: rows of the ledger a second into PostgreSQL, how soon a change is
+ * known everywhere, how long the keys of a large installation take to read, and exchanges a second with Redis.
+ *   node bench/cluster.ts [--parts ledger,notify,keys,redis] [--keys N]
+ * Each part starts servers of its own.
+ */
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { sql } from 'kysely';
+import { allKeys } from '../src/access/keys/in-force.ts';
+import { keyStore } from '../src/access/store.ts';
+import { openRedis } from '../src/budgets/shared/redis.ts';
+import { createLedger } from '../src/ledger/record.ts';
+import { openPostgresStore } from '../src/store/postgres/store.ts';
+import { createWriter } from '../src/store/writer.ts';
+import { startPostgres } from '../test/support/brokers/postgres.ts';
+import { startRedis } from '../test/support/brokers/redis.ts';
+import { madeEntry } from '../test/support/ledger.ts';
+
+const flags = parseArgs({
+  options: {
+    parts: { type: 'string', default: 'ledger,notify,keys,redis' },
+    keys: { type: 'string', default: '100000' },
+    rows: { type: 'string', default: '100000' },
+  },
+}).values;
+
+/** CPU seconds of all processes of a program, by the kernel's count. */
+function cpuSecondsOf(folder: string): number {
+  const pid = Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
+  // Of its children that have ended, and its own; those that run are added when they end.
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  return [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0) / 100;
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
+
+const say = (part: string, figures: Readonly<Record<string, number>>) =>
+  console.log(
+    part,
+    JSON.stringify(figures, (_, value) => (typeof value === 'number' ? Number(value.toFixed(2)) : value)),
+  );
+
+async function ledgerRows(url: string, folder: string): Promise<void> {
+  const count = Number(flags.rows);
+  for (const gateways of [1, 4]) {
+    const stores = await Promise.all(
+      Array.from({ length: gateways }, () => openPostgresStore(url, { follow: false })),
+    );
+    const before = cpuSecondsOf(folder);
+    const own = process.cpuUsage();
+    const begun = performance.now();
+    await Promise.all(
+      stores.map(async (store, gateway) => {
+        const writer = createWriter(store, { maxPending: count });
+        const ledger = createLedger(writer);
+        for (let row = 0; row < count / gateways; row += 1) {
+          ledger.record(madeEntry({ id: `req_${gateways}_${gateway}_${row}`, startedAt: Date.now() }));
+          if (row % 5_000 === 4_999) await writer.flush();
+        }
+        await writer.stop();
+      }),
+    );
+    const seconds = (performance.now() - begun) / 1_000;
+    const { system, user } = process.cpuUsage(own);
+    await Promise.all(stores.map((store) => store.close()));
+    say('ledger', {
+      gateways,
+      rows: count,
+      rowsPerSecond: count / seconds,
+      gatewayMicrosecondsPerRow: (user + system) / count,
+      serverMicrosecondsPerRow: ((cpuSecondsOf(folder) - before) * 1e6) / count,
+    });
+  }
+}
+
+async function notifications(url: string): Promise<void> {
+  for (const gateways of [2, 10, 30]) {
+    const writer = await openPostgresStore(url, { follow: false });
+    const followers = await Promise.all(
+      Array.from({ length: gateways }, () => openPostgresStore(`${url}?pool=2`, { follow: true })),
+    );
+    const [first, all]: [number[], number[]] = [[], []];
+    for (let turn = 0; turn < 30; turn += 1) {
+      const begun = performance.now();
+      await writer.db
+        .insertInto('settings')
+        .values({ name: `turn-${gateways}-${turn}`, value: 'x' })
+        .execute();
+      const { rows } = await sql<{ value: number }>`select value from revision`.execute(writer.db);
+      const wanted = Number(rows[0]?.value);
+      const heard = followers.map(async (store) => {
+        while (store.revision() < wanted) await new Promise((resolve) => setImmediate(resolve));
+        return performance.now() - begun;
+      });
+      const times = await Promise.all(heard);
+      first.push(Math.min(...times));
+      all.push(Math.max(...times));
+    }
+    say('notify', {
+      gateways,
+      firstP50Ms: quantile(first, 0.5),
+      allP50Ms: quantile(all, 0.5),
+      allP99Ms: quantile(all, 0.99),
+    });
+    await Promise.all([...followers, writer].map((store) => store.close()));
+  }
+}
+
+async function manyKeys(url: string): Promise<void> {
+  const store = await openPostgresStore(url, { follow: false });
+  const count = Number(flags.keys);
+  const begun = performance.now();
+  for (let start = 0; start < count; start += 5_000)
+    await store.db.transaction().execute(async (trx) => {
+      const keys = keyStore({ db: trx }, () => start);
+      for (let index = start; index < Math.min(count, start + 5_000); index += 1)
+        await keys.add({
+          name: `key-${index}`,
+          models: null,
+          expiresAt: null,
+          owner: `person-${index % 5_000}`,
+          team: `team-${index % 200}`,
+          labels: {},
+        });
+    });
+  say('keys made', { keys: count, seconds: (performance.now() - begun) / 1_000 });
+  const times: number[] = [];
+  let longestPause = 0;
+  for (let turn = 0; turn < 5; turn += 1) {
+    let last = performance.now();
+    const watch = setInterval(() => {
+      longestPause = Math.max(longestPause, performance.now() - last - 5);
+      last = performance.now();
+    }, 5);
+    const from = performance.now();
+    await allKeys(keyStore(store));
+    times.push(performance.now() - from);
+    longestPause = Math.max(longestPause, performance.now() - last);
+    clearInterval(watch);
+  }
+  say('keys read', {
+    keys: count,
+    p50Ms: quantile(times, 0.5),
+    longestMs: Math.max(...times),
+    longestPauseMs: longestPause,
+  });
+  await store.close();
+}
+
+async function exchanges(folder: string): Promise<void> {
+  const server = await startRedis(folder, ['--appendfsync', 'everysec']);
+  const quiet = { info() {}, warn() {} };
+  const redis = await openRedis({ url: server.url, log: quiet, onChange() {} });
+  const tally = 'x'.repeat(600);
+  const epoch = (await redis.exchange({ epoch: null, newEpoch: 'e', renew: false, proposals: [] })).epoch;
+  for (const budgets of [1, 20]) {
+    const [seconds, workers] = [3, 32];
+    let done = 0;
+    const until = performance.now() + seconds * 1_000;
+    await Promise.all(
+      Array.from({ length: workers }, async (_, worker) => {
+        const version: (string | null)[] = Array.from({ length: budgets }, () => null);
+        for (let turn = 0; performance.now() < until; turn += 1) {
+          const proposals = version.map((wasVersion, budget) => ({
+            key: `${budgets}-${worker}-${budget}`,
+            wasVersion,
+            version: `v${turn}`,
+            tally,
+            ttlMs: 60_000,
+          }));
+          await redis.exchange({ epoch, newEpoch: 'n', renew: false, proposals });
+          version.fill(`v${turn}`);
+          done += 1;
+        }
+      }),
+    );
+    say('redis', {
+      budgetsInOne: budgets,
+      exchangesPerSecond: done / seconds,
+      talliesPerSecond: (done * budgets) / seconds,
+    });
+  }
+  await redis.close();
+  await server.kill();
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'modelgate-cluster-'));
+chmodSync(folder, 0o711);
+const parts = flags.parts.split(',');
+const database = await startPostgres(join(folder, 'postgres'));
+try {
+  if (parts.includes('ledger')) await ledgerRows(database.url, join(folder, 'postgres'));
+  if (parts.includes('notify')) await notifications(database.url);
+  if (parts.includes('keys')) await manyKeys(database.url);
+  if (parts.includes('redis')) await exchanges(join(folder, 'redis'));
+} finally {
+  await database.kill();
+  rmSync(folder, { recursive: true, force: true });
+}
