@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { allKeys, keyReader } from './access/keys/in-force.ts';
 import { keyStore } from './access/store.ts';
-import { type LimitsInput, tagOf } from './budgets/limits.ts';
+import { tagOf } from './budgets/budget-index.ts';
+import type { LimitsInput } from './budgets/limits.ts';
 import { type OpenLimits, type OpenShared, openLimits, openShared } from './budgets/open.ts';
 import type { BudgetEvent } from './budgets/reservation.ts';
 import { leaseStore } from './budgets/shared/lease-store.ts';
@@ -56,28 +57,47 @@ export function storedSettings(store: Pick<Store, 'db'>, sealing: Buffer, log: P
   };
 }
 
-interface SnapshotsInput extends ReturnType<typeof storedSettings> {
-  store: Store;
-  ledger: Pick<ReturnType<typeof openLedger>, 'flush'>;
+interface SettingsInput extends ReturnType<typeof storedSettings> {
+  store: Pick<Store, 'kind' | 'revision'>;
   config: Pick<Config, 'prices' | 'dataDir'>;
   /** What can be asked for as `acp/…`, as it is set up at this moment. */
   agentModels(): Promise<readonly string[]>;
-  /** Where several gateways share their limits. */
-  shared: OpenShared | null;
+  limits: Pick<OpenLimits, 'reload'>;
   schedule: Schedule;
   log: Log;
   /** Told of the connections that there are, whenever they may have changed. */
   known?(connections: readonly OpenConnection[]): void;
+  /** Told when requests see another snapshot; a change is in force everywhere once that has ended. */
+  onChange(before: Snapshot, after: Snapshot): void | Promise<void>;
+}
+
+interface SnapshotsInput extends Omit<SettingsInput, 'limits' | 'store'> {
+  store: Store;
+  ledger: Pick<ReturnType<typeof openLedger>, 'flush'>;
+  /** Where several gateways share their limits. */
+  shared: OpenShared | null;
   /** Told of a threshold that a budget has reached. */
   onBudget(event: BudgetEvent): void;
-  /** Told when requests see another snapshot. */
-  onChange(before: Snapshot, after: Snapshot): void;
+}
+
+/** The snapshot that requests see, with the budgets and limits that are in force with it. */
+export async function openSnapshots(input: SnapshotsInput) {
+  const opened: { snapshots: Snapshots | null } = { snapshots: null };
+  const limits = limitsOf(input, () => opened.snapshots?.current() ?? null);
+  opened.snapshots = await followSettings({ ...input, limits });
+  return { ...opened.snapshots, limits };
+}
+
+export interface Snapshots {
+  current(): Snapshot;
+  /** Reads the settings anew. @returns the revision that is in force then */
+  reload(): Promise<number>;
+  close(): void;
 }
 
 /** Rebuilds the snapshot soon after any process changed what it holds. A failed rebuild keeps the old one. */
-export async function openSnapshots(input: SnapshotsInput) {
-  const { aliases, combos, config, connections, keys, log, schedule, store } = input;
-  const limits = limitsOf(input, () => snapshot);
+export async function followSettings(input: SettingsInput): Promise<Snapshots> {
+  const { aliases, combos, config, connections, keys, limits, log, schedule, store } = input;
   const catalog = currentCatalog({ dataDir: config.dataDir, overrides: config.prices });
   const readKeys = store.kind === 'sqlite' ? keyReader(keys) : () => allKeys(keys);
   const load = async (): Promise<Snapshot> => {
@@ -99,10 +119,10 @@ export async function openSnapshots(input: SnapshotsInput) {
   let turn: Promise<unknown> = Promise.resolve();
   // One after the other, so that none puts an older state in a newer one's place.
   const reload = (): Promise<number> => {
-    const loaded = turn.then(load).then((next) => {
+    const loaded = turn.then(load).then(async (next) => {
       const before = snapshot;
       snapshot = next;
-      input.onChange(before, next);
+      await input.onChange(before, next);
       return next.revision;
     });
     turn = loaded.catch(() => {});
@@ -128,7 +148,7 @@ export async function openSnapshots(input: SnapshotsInput) {
       failing = true;
     },
   });
-  return { current: () => snapshot, limits, reload, close };
+  return { current: () => snapshot, reload, close };
 }
 
 /** What the ledger has of whatever a budget is about. */
@@ -165,7 +185,7 @@ export async function sharedLimits(
 /** The budgets and limits of a store; the ledger says what was used before. */
 function limitsOf(
   { ledger, log, onBudget, shared, store }: SnapshotsInput,
-  snapshot: () => Snapshot,
+  snapshot: () => Snapshot | null,
 ): OpenLimits {
   const used = usedBy(store);
   return openLimits({
@@ -175,7 +195,9 @@ function limitsOf(
     onEvent: onBudget,
     now: Date.now,
     nameOf(scope, subject) {
-      const { keysById, routes } = snapshot();
+      const current = snapshot();
+      if (current === null) return null;
+      const { keysById, routes } = current;
       if (scope === 'combo') return routes.combos.records.find(({ id }) => id === subject)?.name ?? null;
       if (scope === 'connection') return routes.byName.get(subject)?.connection.name ?? null;
       if (scope !== 'key') return subject;

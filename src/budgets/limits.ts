@@ -1,3 +1,4 @@
+import { indexOf } from './budget-index.ts';
 import type { Shared } from './claim.ts';
 import { type Counter, clearSpent, createCounter, fits, NANO, spendIn } from './counter.ts';
 import {
@@ -9,7 +10,7 @@ import {
   rememberTold,
   type Used,
 } from './reservation.ts';
-import type { BudgetRecord, BudgetScope } from './schema.ts';
+import type { BudgetRecord } from './schema.ts';
 
 /** What was used in a part of a window, with what is not known counted as nothing. */
 export interface UsedThen {
@@ -78,32 +79,14 @@ export interface BudgetInForce {
   subjectName: string | null;
 }
 
-type Index = ReadonlyMap<string, readonly Counter[]>;
-
-const none: readonly Counter[] = [];
-
 /** The limits of one gateway. */
 export function createLimits({ used, ...input }: LimitsInput): Limits {
   let counters: ReadonlyMap<string, Counter> = new Map();
-  let index: Index = new Map();
-  /** Whether any budget is about connections, or about combos: only the way that a request goes tells whether it is its own. */
-  let byWay = { connections: false, combos: false };
-  /** The same of budgets in USD. */
-  let pricedByWay = byWay;
-  /** Whether any budget is about teams, owners or tags. */
-  let byTag = false;
+  let index = indexOf([]);
   const empty = new Set<Counter>();
   const startedAt = input.now();
 
-  const applying = ({ comboId, keyId, tags = [] }: Asked, way: ChargePath | null): Counter[] => {
-    const found = [...(index.get('global') ?? none), ...(index.get(`key:${keyId}`) ?? none)];
-    if (byTag) for (const tag of tags) found.push(...(index.get(`tag:${tag}`) ?? none));
-    if (comboId !== null) found.push(...(index.get(`combo:${comboId}`) ?? none));
-    if (way === null) return found;
-    for (const inner of way.innerCombos) found.push(...(index.get(`combo:${inner}`) ?? none));
-    found.push(...(index.get(`connection:${way.connectionId}`) ?? none));
-    return found;
-  };
+  const applying = (asked: Asked, way: ChargePath | null) => index.applying(asked, way);
   const context: HoldContext = { ...input, applying };
   const replace = (budgets: readonly BudgetRecord[]) => {
     const next = new Map<string, Counter>();
@@ -121,11 +104,6 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
     for (const [id, counter] of counters) if (!next.has(id)) input.shared?.leave(counter);
     counters = next;
     index = indexOf(next.values());
-    const has = (scope: BudgetScope) => [...index.keys()].some((place) => place.startsWith(`${scope}:`));
-    byWay = { connections: has('connection'), combos: has('combo') };
-    byTag = has('tag');
-    const priced = new Set([...counters.values()].filter(isUsd).map(({ budget }) => budget.scope));
-    pricedByWay = { connections: priced.has('connection'), combos: priced.has('combo') };
   };
 
   return {
@@ -135,17 +113,8 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const { scope, subject } = counter.budget;
         return { counter, subjectName: subject === null ? null : input.nameOf(scope, subject) };
       }),
-    hold(asked) {
-      if (index.size === 0) return null;
-      const mayConcern = byWay.connections || (byWay.combos && asked.comboId !== null);
-      return mayConcern || applying(asked, null).length > 0 ? createHold(context, asked) : null;
-    },
-    isPriced(asked) {
-      if (index.size === 0) return false;
-      if (applying(asked, null).some(isUsd)) return true;
-      // Whether these are met is known once a target is chosen.
-      return pricedByWay.connections || (pricedByWay.combos && asked.comboId !== null);
-    },
+    hold: (asked) => (index.mayConcern(asked) ? createHold(context, asked) : null),
+    isPriced: (asked) => index.isPriced(asked),
     countMore(asked, way, began, more) {
       for (const counter of applying(asked, way)) {
         const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
@@ -156,7 +125,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
     },
     hasRoom(connectionId) {
       const at = input.now();
-      return (index.get(`connection:${connectionId}`) ?? none).every((counter) => fits(counter, 1, at));
+      return index.ofConnection(connectionId).every((counter) => fits(counter, 1, at));
     },
     async configure(budgets) {
       replace(budgets);
@@ -171,10 +140,6 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
       }
     },
   };
-}
-
-function isUsd({ budget }: Counter): boolean {
-  return budget.metric === 'usd';
 }
 
 /** What a counter that begins at `before` has to count of the time until then. */
@@ -207,28 +172,4 @@ export function pastAmount({ budget: { metric } }: Counter, { requests, tokens, 
 function amountOf({ budget }: Counter, { tokens, usd }: Used): number {
   if (budget.metric === 'usd') return Math.round((usd ?? 0) * NANO);
   return budget.metric === 'tokens' ? Math.round(tokens) : 0;
-}
-
-/** Under what a budget is found for a request. Teams and owners are tags of their requests. */
-function placeOf({ scope, subject }: BudgetRecord): string {
-  const tag = tagOf({ scope, subject });
-  if (tag !== null) return `tag:${tag}`;
-  return subject === null ? scope : `${scope}:${subject}`;
-}
-
-/** The tag of the requests that a budget counts; null where it is not about a team, an owner or a tag. */
-export function tagOf({ scope, subject }: Pick<BudgetRecord, 'scope' | 'subject'>): string | null {
-  if (scope === 'tag') return subject;
-  return scope === 'team' || scope === 'owner' ? `${scope}=${subject}` : null;
-}
-
-function indexOf(counters: Iterable<Counter>): Index {
-  const index = new Map<string, Counter[]>();
-  for (const counter of counters) {
-    const place = placeOf(counter.budget);
-    const list = index.get(place);
-    if (list === undefined) index.set(place, [counter]);
-    else list.push(counter);
-  }
-  return index;
 }

@@ -4,23 +4,27 @@ import type { BudgetMetric } from './schema.ts';
 /** The conventions in which clients read how much is left. */
 export type RateDialect = 'openai' | 'anthropic';
 
-interface Left {
+/** How much is left of one limit. */
+export interface RateLeft {
+  metric: BudgetMetric;
   limit: number;
   remaining: number;
   /** Milliseconds since the epoch. */
   resetsAt: number;
 }
 
+/** Of the limits of requests, and of those of tokens, the one with the least left. */
+export function ratesLeft(counters: readonly Counter[], at: number): RateLeft[] {
+  return (['requests', 'tokens'] as const).flatMap((metric) => leastLeft(counters, metric, at) ?? []);
+}
+
 /**
- * What is left of requests and of tokens, as headers in the caller's convention, flat. Of several limits the one with the
- * least left is told. Names: OpenAI API reference, "Rate limits in headers"; Anthropic API reference, "Response headers".
+ * What is left of requests and of tokens, as headers in the caller's convention, flat. Names: OpenAI API reference, "Rate
+ * limits in headers"; Anthropic API reference, "Response headers".
  */
-export function rateHeaders(counters: readonly Counter[], dialect: RateDialect, at: number): string[] {
+export function rateHeaders(rates: readonly RateLeft[], dialect: RateDialect, at: number): string[] {
   const headers: string[] = [];
-  for (const metric of ['requests', 'tokens'] as const) {
-    const left = leastLeft(counters, metric, at);
-    if (left === null) continue;
-    const { limit, remaining, resetsAt: end } = left;
+  for (const { limit, metric, remaining, resetsAt: end } of rates) {
     if (dialect === 'anthropic') {
       const prefix = `anthropic-ratelimit-${metric}`;
       headers.push(`${prefix}-limit`, String(limit), `${prefix}-remaining`, String(remaining));
@@ -34,15 +38,15 @@ export function rateHeaders(counters: readonly Counter[], dialect: RateDialect, 
   return headers;
 }
 
-function leastLeft(counters: readonly Counter[], metric: BudgetMetric, at: number): Left | null {
-  let least: Left | null = null;
+function leastLeft(counters: readonly Counter[], metric: BudgetMetric, at: number): RateLeft | null {
+  let least: RateLeft | null = null;
   for (const counter of counters) {
     if (counter.budget.metric !== metric) continue;
     const limit = limitOf(counter);
     const { held, spent } = levelAt(counter, at);
     const remaining = Math.max(0, limit - spent - held - foreignAt(counter, at));
     if (least !== null && least.remaining <= remaining) continue;
-    least = { limit, remaining, resetsAt: resetsAt(counter, at) ?? at };
+    least = { metric, limit, remaining, resetsAt: resetsAt(counter, at) ?? at };
   }
   return least;
 }

@@ -11,7 +11,7 @@ import {
   spendIn,
   stuckAt,
 } from './counter.ts';
-
+import { type RateLeft, ratesLeft } from './rate-headers.ts';
 import type { Refusal } from './refusal.ts';
 import type { BudgetRecord, BudgetScope } from './schema.ts';
 
@@ -68,8 +68,8 @@ export interface BudgetReservation {
   reserve(place: ChargeScope): Refusal | null | Promise<Refusal | null>;
   /** Counts what was used instead of what was held; null gives everything back. Later calls do nothing. */
   settle(used: Used | null): void;
-  /** The counters that the request is counted by, for what its answer says of them. */
-  counters(): readonly Counter[];
+  /** What is left of the limits that the request is counted by, for what its answer says of them. */
+  rates(): readonly RateLeft[];
 }
 
 export interface HoldContext {
@@ -107,7 +107,7 @@ export function createHold(context: HoldContext, asked: Asked): BudgetReservatio
     return null;
   };
   return {
-    counters: () => applying(asked, at.asked),
+    rates: () => ratesLeft(applying(asked, at.asked), now()),
     reserve(place) {
       const time = now();
       at.asked = place;

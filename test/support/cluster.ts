@@ -31,6 +31,8 @@ interface Process {
   shared: SharedLimits;
   timers: Set<Timer>;
   messages: Message[];
+  /** What requests hold of its budgets. */
+  holds: Set<BudgetReservation>;
 }
 
 interface Machine {
@@ -159,8 +161,9 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
         .reduce((sum, { amount }) => sum + amount, 0),
     async ask(index, amount) {
       const hold = machine(index).process?.limits.hold({ keyId: 'key_1', comboId: null });
-      if (hold === undefined || hold === null) return;
       const process = machine(index).process;
+      if (hold === undefined || hold === null || process === null) return;
+      process.holds.add(hold);
       const place = { connectionId: 'con_1', innerCombos: [], tokens: () => amount, usd: () => 0 };
       void Promise.resolve(hold.reserve(place)).then((refusal) => {
         if (refusal !== null) counts.set(refusal.reason, (counts.get(refusal.reason) ?? 0) + 1);
@@ -228,7 +231,7 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
       machine(index).process = null;
       drop(process);
       for (const one of used) {
-        if (one.hold === null || !isOf(one.hold, process)) continue;
+        if (one.hold === null || !process.holds.has(one.hold)) continue;
         one.hold = null;
         if (options.metric === 'concurrency') one.amount = 0;
       }
@@ -239,7 +242,7 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
       if (process === null) return;
       // Drained: its requests have ended.
       for (const one of used) {
-        if (one.hold === null || !isOf(one.hold, process)) continue;
+        if (one.hold === null || !process.holds.has(one.hold)) continue;
         one.hold.settle({ tokens: one.amount, usd: 0 });
         one.hold = null;
         if (options.metric === 'concurrency') one.amount = 0;
@@ -262,11 +265,6 @@ export async function cluster(options: ClusterOptions): Promise<Cluster> {
   // The gateways have met.
   await own.wait(3_000);
   return own;
-}
-
-/** Whether a hold is on a budget of a process. */
-function isOf(hold: BudgetReservation, { limits }: Process): boolean {
-  return hold.counters().some((counter) => limits.counter('bud_1') === counter);
 }
 
 async function startProcess(
@@ -311,7 +309,7 @@ async function startProcess(
     shared: createSharedBudgets({ limits: shared, leases, newId, now, onError: assert.ifError }),
   });
   await limits.configure([budgetOf(options, null)]);
-  return { limits, shared, timers, messages };
+  return { limits, shared, timers, messages, holds: new Set() };
 }
 
 function budgetOf({ limit, metric, period }: ClusterOptions, resetAt: number | null): BudgetRecord {

@@ -90,7 +90,7 @@ function heldFor({ now }: AdmitContext, reservation: BudgetReservation, asking: 
     tokens: () => tokensOf(estimate),
     usd: () => estimatedCost(snapshot, target, { usage: estimate, tier: facts.askedTier }, now()),
   });
-  const headers = () => rateHeaders(reservation.counters(), dialect, now());
+  const headers = () => rateHeaders(reservation.rates(), dialect, now());
   const errorOf = (refusal: Refusal | null, { model, provider }: Target) =>
     refusal === null
       ? null
