@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { defaultDataDirectory } from './lib/data-directory.ts';
@@ -95,6 +96,10 @@ export interface HeaderTags {
   trustedKeys: readonly string[];
 }
 
+/** More processes than that on one machine share more than they compute. */
+const MOST_WORKERS = 128;
+const workers = z.union([z.int().min(1).max(MOST_WORKERS), z.literal('auto')]);
+
 const milliseconds = z.int().min(1).max(86_400_000);
 const tokenSeconds = z.int().min(1).max(2_592_000);
 const logLevel = z.enum(['debug', 'info', 'warn', 'error', 'silent']);
@@ -125,6 +130,7 @@ export type FallbackAction = z.infer<typeof fallbackAction>;
 export const configFile = z.strictObject({
   host: z.string().min(1).optional(),
   port: z.int().min(0).max(65_535).optional(),
+  workers: workers.optional(),
   auth: z.strictObject({ required: z.boolean() }).optional(),
   log_level: logLevel.optional(),
   access_log: z.boolean().optional(),
@@ -231,6 +237,8 @@ export interface Config {
   dataDir: string;
   host: string;
   port: number;
+  /** Processes that serve the model endpoints; 1: this one does, beside all else. */
+  workers: number;
   /** False lets model requests in without a key; refused on a non-loopback bind. */
   authRequired: boolean;
   /** STORAGE_ENCRYPTION_KEY, or null: then a key file in the data directory serves. */
@@ -308,6 +316,7 @@ export interface Config {
       | 'dataDir'
       | 'host'
       | 'port'
+      | 'workers'
       | 'authRequired'
       | 'storageKey'
       | 'database'
@@ -327,7 +336,7 @@ export type ConfigSource = 'flag' | 'environment' | 'file' | 'default';
 
 export interface ConfigInput {
   env?: Readonly<Record<string, string | undefined>>;
-  flags?: { host?: string; port?: string | number; dataDir?: string };
+  flags?: { host?: string; port?: string | number; workers?: string; dataDir?: string };
   /** What `config.json` would say, to see what would come of it; absent to read the file. */
   file?: unknown;
 }
@@ -345,6 +354,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       : parseWith(configFile, candidate, 'config.json');
   const host = pick(flags.host, env['GATEWAY_HOST'], file.host, '127.0.0.1');
   const port = pick(flags.port, env['GATEWAY_PORT'], file.port, 20_128);
+  const workerCount = pick<string | number>(flags.workers, env['GATEWAY_WORKERS'], file.workers, 1);
   const auth = pick(undefined, booleanVariable(env, 'GATEWAY_AUTH_REQUIRED'), file.auth?.required, true);
   const level = pick(undefined, env['GATEWAY_LOG_LEVEL'], file.log_level, 'info');
   const accessLog = pick(undefined, booleanVariable(env, 'GATEWAY_ACCESS_LOG'), file.access_log, true);
@@ -353,6 +363,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     dataDir: dataDir.value,
     host: host.value,
     port: portNumber(port.value, port.source),
+    workers: workersOf(workerCount.value, workerCount.source),
     authRequired: auth.value,
     storageKey: storageSecret(storageKey),
     redis: redisFrom(env['REDIS_URL'], file.redis),
@@ -416,6 +427,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
       dataDir: dataDir.source,
       host: host.source,
       port: port.source,
+      workers: workerCount.source,
       authRequired: auth.source,
       storageKey: storageKey ? 'environment' : 'default',
       database: env['DATABASE_URL'] ? 'environment' : 'default',
@@ -623,6 +635,26 @@ function portNumber(value: string | number, source: ConfigSource): number {
   throw new GatewayError('invalid_request', `${name} must be a port from 0 to 65535, not "${value}"`, {
     param: 'port',
   });
+}
+
+/** @throws GatewayError for what is neither a number of workers nor `auto`, and for more than one on Windows */
+function workersOf(value: string | number, source: ConfigSource): number {
+  const name =
+    source === 'flag' ? '--workers' : source === 'environment' ? 'GATEWAY_WORKERS' : 'config.json: workers';
+  const number = typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value;
+  const parsed = workers.safeParse(number);
+  if (!parsed.success)
+    throw new GatewayError(
+      'invalid_request',
+      `${name} must be a number from 1 to ${MOST_WORKERS}, or auto for one for each core, not "${value}"`,
+      { param: 'workers' },
+    );
+  if (process.platform === 'win32' && parsed.data !== 1 && parsed.data !== 'auto')
+    throw new GatewayError('invalid_request', `${name}: on Windows a gateway is one process: leave it out`, {
+      param: 'workers',
+    });
+  if (parsed.data !== 'auto') return parsed.data;
+  return process.platform === 'win32' ? 1 : Math.min(MOST_WORKERS, availableParallelism());
 }
 
 /** The values of a variable, with commas between them. */

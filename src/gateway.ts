@@ -20,7 +20,8 @@ import { type Alerts, openAlerts } from './alerts/open.ts';
 import { openBackups } from './backup/resource.ts';
 import { scheduleBackups } from './backup/scheduled.ts';
 import { usedKeyLimits } from './budgets/key-limits.ts';
-import { createAnswerCache } from './cache/answers.ts';
+import { type AnswerCache, cacheShare, cacheSum, createAnswerCache } from './cache/answers.ts';
+import type { CacheInput } from './cache/resource.ts';
 import type { Route } from './combos/resolve.ts';
 import { createRouting } from './combos/routing.ts';
 import { type Config, isLoopback, readVariable } from './config.ts';
@@ -70,10 +71,10 @@ import { isMcpPath, type Mcp, openMcp } from './mcp/open.ts';
 import { isBuiltIn } from './providers/provider.ts';
 import { renderError } from './proxy/answer/error.ts';
 import { traceText } from './proxy/dispatch/attempt-failures.ts';
-import { isModelPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
+import { isModelPath, loggedPath, methodsOf, safePath } from './proxy/inbound/routes.ts';
 import { traceparentOf } from './proxy/metering/entry.ts';
 import { createLearned } from './proxy/quirks/learned.ts';
-import type { OpenCall } from './proxy/request/open-call.ts';
+import type { OpenCall, RunningCall } from './proxy/request/open-call.ts';
 import { createWatch } from './proxy/request/watch.ts';
 import { type SurfaceContext, serveModels } from './proxy/surface.ts';
 import { createPools } from './proxy/upstream/pools.ts';
@@ -91,7 +92,12 @@ import type { Store } from './store/database.ts';
 import { acquireDataDir } from './store/lock.ts';
 import { refuseUnfinishedMove } from './store/move/move.ts';
 import { openStoreAt } from './store/open.ts';
-import { type AccessLog, createAccessLog, type ServedRequest } from './telemetry/access-log.ts';
+import {
+  type AccessLog,
+  createAccessLog,
+  type ServedRequest,
+  servedRequest,
+} from './telemetry/access-log.ts';
 import type { MeasuredConnection } from './telemetry/metrics/account-metrics.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './telemetry/metrics/gateway-metrics.ts';
 import type { HttpSurface } from './telemetry/metrics/http-metrics.ts';
@@ -102,9 +108,12 @@ import { toolsResource } from './tools/resource.ts';
 import { openGatewayTunnels } from './tunnels/open.ts';
 import { tunnelsResource } from './tunnels/resource.ts';
 import type { Tunnels } from './tunnels/tunnels.ts';
+import { latePlaces, lateResponses } from './workers/late-responses.ts';
+import { listenWithWorkers, socketPathIn } from './workers/listen.ts';
+import type { FinishedRequest } from './workers/message.ts';
+import type { Workers } from './workers/open.ts';
 
 const LAST_BYTES_MS = 250;
-const MAX_LOGGED_PATH = 200;
 const MAX_SERVED_PATH = 2_000;
 /** How long the way through a tunnel and back may take. */
 const TUNNEL_PROBE_MS = 15_000;
@@ -192,7 +201,7 @@ async function open(input: OpenInput): Promise<Listening> {
   const lock = await acquireDataDir(config.dataDir, () => readRunFile(config.dataDir));
   onClose(() => lock.release());
   let address: Address | null = null;
-  const { setupCode, tunnels, access, metrics, ...opened } = await openContext(
+  const { setupCode, tunnels, access, metrics, openWorkerPool, ...opened } = await openContext(
     input,
     () => address,
     () => server.inFlight(),
@@ -214,6 +223,11 @@ async function open(input: OpenInput): Promise<Listening> {
     },
     onError,
   );
+  /** So that who asks finds what the workers have answered before. */
+  const flushed = (answer: () => Promise<void> | true) =>
+    opened.pool.workers === null
+      ? answer()
+      : opened.pool.workers.flush().then(async () => void (await answer()));
   const server = createHttpServer({
     limits: config.limits,
     renderError: (error, path, id, received) =>
@@ -221,7 +235,7 @@ async function open(input: OpenInput): Promise<Listening> {
         ? refusalWithHeaders(error, id)
         : renderError(error, path, id, received),
     connections: { ...configuredLimit(config, input.log), isProbe: (path) => probes.has(path) },
-    onRequest: (exchange) => serve(opened, exchange, draining),
+    onRequest: (exchange) => serve({ ...opened, flushed }, exchange, draining),
     onHttp2Request: (exchange) => opened.management.eventService.serve(exchange),
     onUpgrade: (request, socket, head, id) =>
       serveUpgrade({ context, sessions, webSockets }, { request, socket, head, id }),
@@ -229,15 +243,22 @@ async function open(input: OpenInput): Promise<Listening> {
       const surface = surfaceOf(exchange.path);
       const status = exchange.response.headersSent ? exchange.response.statusCode : null;
       metrics.countHttp(surface, exchange.request.method, status);
-      access?.write(servedRequest(exchange, surface, status));
+      access?.write(
+        servedRequest(exchange, { path: loggedPath(exchange.path), status, isProbe: surface === 'probes' }),
+      );
     },
     onError,
   });
-  const { host, port } = await server
-    .listen(config.host, config.port)
-    .catch((error: NodeJS.ErrnoException) => {
-      throw listenError(error, config.host, config.port);
-    });
+  onClose(() => server.close());
+  const workers = config.workers > 1 ? await openWorkerPool() : null;
+  const { host, port } = await (workers === null
+    ? server.listen(config.host, config.port)
+    : listenWithWorkers(config, server, workers, (at) => {
+        address = at;
+      })
+  ).catch((error: NodeJS.ErrnoException) => {
+    throw listenError(error, config.host, config.port);
+  });
   address = { host, port };
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const started = new Date(context.now()).toISOString();
@@ -254,7 +275,11 @@ async function open(input: OpenInput): Promise<Listening> {
   onClose(async () => {
     draining = true;
     opened.management.endStreams();
-    await Promise.all([server.drain(config.drainMs), webSockets.drain(config.drainMs)]);
+    await Promise.all([
+      workers?.close(config.drainMs),
+      server.drain(config.drainMs),
+      webSockets.drain(config.drainMs),
+    ]);
     await interruptAll(context);
     await webSockets.close();
     await server.close();
@@ -283,6 +308,9 @@ interface Opened {
   services: Services;
   tunnels: Tunnels;
   setupCode: string | null;
+  pool: { readonly workers: Workers | null };
+  /** Starts the processes that serve the data plane beside this one. They listen when they are told to. */
+  openWorkerPool(): Promise<Workers>;
 }
 
 /** Opens the state that requests need. What it opens is closed in reverse order. */
@@ -292,6 +320,8 @@ async function openContext(
   openRequests: () => number,
 ): Promise<Opened> {
   let onStore = (_outage: StoreOutage | null): void => {};
+  /** Null until there are some, and where this process serves all. */
+  const pool: { workers: Workers | null } = { workers: null };
   const store = await openStoreAt(config, {
     check: true,
     onOutage(outage) {
@@ -347,9 +377,16 @@ async function openContext(
       gatewayEvents.healthChanged(changed);
       const hint = neighbours === null ? null : hintOf(changed, Date.now());
       if (hint !== null) neighbours?.accountChanged(hint);
+      pool.workers?.tellStanding(changed);
     },
   });
   gatewayEvents.rememberHealth(kept);
+  const flushWorkers = async () => pool.workers?.flush();
+  /** Writes what has ended, in the workers too. */
+  const flushLedger = async () => {
+    await flushWorkers();
+    return ledger.flush();
+  };
   if (!isLoopback(config.host) && !(await userStore(store).hasAdmin())) throw openToAll(config.host);
   const stored = storedSettings(store, sealing.key, log);
   let restartAgent = (_id: string): void => {};
@@ -371,7 +408,7 @@ async function openContext(
   const snapshots = await openSnapshots({
     ...stored,
     store,
-    ledger,
+    ledger: { flush: flushLedger },
     config,
     shared,
     agentModels: agentRegistry.load,
@@ -383,6 +420,7 @@ async function openContext(
       gatewayEvents.settingsChanged(before, after);
       if (before.revision !== after.revision) neighbours?.settingsChanged(after.revision);
       onSettings();
+      return pool.workers?.reload();
     },
   });
   onClose(snapshots.close);
@@ -409,11 +447,14 @@ async function openContext(
       onSettings: (revision) => (revision === null || revision > store.revision()) && refresh(),
       onRequest: (row) => live.publish('requests', () => row),
       onAccount(hint) {
-        if (connectionIn(snapshots.current(), hint.connectionId) !== null) accounts.hear(hint);
+        if (connectionIn(snapshots.current(), hint.connectionId) === null) return;
+        accounts.hear(hint);
+        pool.workers?.tell({ kind: 'hint', hint });
       },
     });
     onClose(neighbours.close);
   }
+  const workerLoad = () => pool.workers?.load() ?? null;
   const inUse = () => snapshots.current().routes.ordered.map(({ connection }) => connection);
   const tokens = openTokens({
     store,
@@ -449,7 +490,10 @@ async function openContext(
     hosts,
     log,
     now: Date.now,
-    changed: ({ id, state }) => live.publish('services', () => ({ id: `tunnel-${id}`, state })),
+    changed({ id, state }) {
+      live.publish('services', () => ({ id: `tunnel-${id}`, state }));
+      pool.workers?.tell({ kind: 'hosts', hosts: [...hosts] });
+    },
   });
   onClose(tunnels.close);
   const agents = openGatewayAgents({
@@ -491,6 +535,7 @@ async function openContext(
     now: Date.now,
     connections: stored.connections,
     calls: watch.members,
+    workers: config.workers > 1 ? () => pool.workers : null,
     reload: snapshots.reload,
     usable: () => connectionsIn(snapshots.current()),
     sharing: shared?.ready ?? null,
@@ -542,13 +587,22 @@ async function openContext(
   const metrics = createGatewayMetrics({
     version,
     connections: () => snapshots.current().routes.ordered.map(measuredConnection),
-    accounts,
+    accounts: {
+      ...accounts,
+      inFlight: (id) =>
+        accounts.inFlight(id) + (workerLoad()?.inFlight.find(([one]) => one === id)?.[1] ?? 0),
+    },
     budgets: snapshots.limits.inForce,
     ledger,
     traces,
-    calls: () => openCalls(watch.members()),
+    calls() {
+      const { open, waiting } = openCalls(watch.members());
+      const workers = workerLoad();
+      return { open: open + (workers?.open ?? 0), waiting: waiting + (workers?.waiting ?? 0) };
+    },
+    workers: () => pool.workers,
     tracesDropped: () => otel?.dropped() ?? 0,
-    openRequests,
+    openRequests: () => openRequests() + (workerLoad()?.http ?? 0),
     isReady: () => services.readiness().failing.length === 0,
     store: () => ({
       up: store.kind === 'sqlite' || store.server.outage() === null,
@@ -568,50 +622,65 @@ async function openContext(
     now: Date.now,
   });
   onClose(() => otel?.close());
+  const finished = ({ entry, keyName, method, path, trace, traceparent }: FinishedRequest): void => {
+    const text = trace === null ? null : traceText(trace);
+    if (text !== null) traces.record(entry.id, text);
+    ledger.record(entry);
+    const row = () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
+    live.publish('requests', () => (neighbours === null ? row() : { ...row(), node: store.node }));
+    neighbours?.requestEnded(row);
+    gatewayEvents.requestFinished(entry, traceparent);
+    metrics.count(entry, trace);
+    otel?.record({ entry, trace, method, path, keyName, traceparent });
+  };
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
-    routing: createRouting({ healthView: accounts, random: Math.random, now: Date.now }),
+    routing: createRouting({
+      healthView: accounts,
+      random: Math.random,
+      now: Date.now,
+      remembered: (session, entry) => pool.workers?.tell({ kind: 'session', place: { session, entry } }),
+    }),
     pools,
     watch,
-    answers: createAnswerCache({ ...config.cache, now: createSteadyClock() }),
+    answers: createAnswerCache({ ...cacheShare(config), now: createSteadyClock() }),
     ...createLearned(),
     limits: snapshots.limits,
     tokens,
     accounts,
     record(entry, trace, origin) {
-      const text = trace === null ? null : traceText(trace);
-      if (text !== null) traces.record(entry.id, text);
-      ledger.record(entry);
-      const row = () => rowOfEntry(entry, nameOfKey(snapshots.current(), entry.keyId));
-      live.publish('requests', () => (neighbours === null ? row() : { ...row(), node: store.node }));
-      neighbours?.requestEnded(row);
-      gatewayEvents.requestFinished(entry, traceparentOf(origin));
-      metrics.count(entry, trace);
-      otel?.record({
+      finished({
         entry,
         trace,
         method: origin.exchange.request.method ?? 'POST',
-        path: loggedPath(origin.exchange),
+        path: loggedPath(origin.exchange.path),
         keyName: origin.principal.name,
         traceparent: traceparentOf(origin),
       });
       access?.note(origin.exchange.request, entry, origin.principal.name);
     },
     identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
-    usageOf: async (keyId, since) => ({
-      ...(await usageOfKey(store, keyId, since)),
-      limits: await usedKeyLimits(store, snapshots.limits, keyId, Date.now()),
-    }),
+    async usageOf(keyId, since) {
+      await flushWorkers();
+      return {
+        ...(await usageOfKey(store, keyId, since)),
+        limits: await usedKeyLimits(store, snapshots.limits, keyId, Date.now()),
+      };
+    },
     usageBy: (keyId, query) => keyUsageBy(store, keyId, query),
-    replaceEstimate: ledger.replaceEstimate,
+    async replaceEstimate(id, useOf) {
+      await flushWorkers();
+      return ledger.replaceEstimate(id, useOf);
+    },
+    handover: null,
     gate: services.gate,
     askAgent(request) {
       agentRegistry.check(request);
       return agents.ask(request);
     },
-    responses: responses.memory,
-    places: responses.places,
+    responses: config.workers > 1 ? lateResponses(responses.memory, flushWorkers) : responses.memory,
+    places: config.workers > 1 ? latePlaces(responses.places, flushWorkers) : responses.places,
     hosts,
     traceparent:
       otel === null || config.otel?.traces === null
@@ -644,9 +713,55 @@ async function openContext(
       alerts,
       agents,
       agentRegistry,
+      pool,
     },
   );
-  return { context, management, mcp, a2a, access, dashboard, metrics, services, setupCode, tunnels };
+  const openWorkerPool = async (): Promise<Workers> => {
+    const { openWorkers } = await import('./workers/open.ts');
+    pool.workers = openWorkers({
+      count: config.workers,
+      start: {
+        config,
+        version,
+        socketPath: socketPathIn(config.dataDir),
+        sealingKey: sealing.key,
+        instance: processId,
+        ownerKey: context.owner.key,
+      },
+      log,
+      accessLog: accessLog ?? null,
+      now: Date.now,
+      limits: snapshots.limits,
+      accounts,
+      routing: context.routing,
+      responses: context.responses,
+      places: context.places,
+      tokens,
+      connection: (id) => inUse().find((connection) => connection.id === id) ?? null,
+      agentModels: agentRegistry.load,
+      hosts,
+      serving: services.serving,
+      finished,
+      countHttp: metrics.countHttp,
+      changed: () => live.publish('services', () => ({ id: 'workers' })),
+    });
+    onClose(() => pool.workers?.close(0));
+    return pool.workers;
+  };
+  return {
+    context,
+    management,
+    mcp,
+    a2a,
+    access,
+    dashboard,
+    metrics,
+    openWorkerPool,
+    pool,
+    services,
+    setupCode,
+    tunnels,
+  };
 }
 
 interface DoorParts {
@@ -669,6 +784,7 @@ interface DoorParts {
   alerts: Alerts;
   agents: Agents;
   agentRegistry: AgentRegistry;
+  pool: { workers: Workers | null };
   /** A fault of the gateway's own, for the log. */
   report(error: unknown): void;
 }
@@ -679,7 +795,7 @@ async function openManagementApi(
   parts: DoorParts,
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
   const { audit, context, gatewayEvents, live, report, schedule, sealing, services, snapshots } = parts;
-  const { store, stored, tunnels } = parts;
+  const { pool, store, stored, tunnels } = parts;
   schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
   const gatekeeper = await openGatekeeper({
     store,
@@ -771,14 +887,18 @@ async function openManagementApi(
         store,
         config,
         limits: snapshots.limits,
-        answers: context.answers,
+        answers: cacheOfAll(context.answers, pool),
         now: context.now,
         login: { tokens: context.tokens, logins, grants, loginBegun, listening: parts.listening },
         accounts: context.accounts,
         balances: parts.balances,
         snapshot: snapshots.current,
         reload: snapshots.reload,
-        running: () => runningRequests(context.watch.members(), snapshots.current(), context.now()),
+        async running() {
+          const calls = context.watch.members().flatMap((call) => call.describe?.() ?? []);
+          const ofWorkers = (await pool.workers?.running()) ?? [];
+          return runningRequests([...calls, ...ofWorkers], snapshots.current(), context.now());
+        },
       }),
       ...services.resources,
       processResource({
@@ -808,6 +928,16 @@ async function openManagementApi(
     audit: noted,
   });
   return { management, setupCode: gatekeeper.offer()?.code ?? null };
+}
+
+/** The cache of this process and those of the workers, as one. */
+function cacheOfAll(own: AnswerCache, pool: { workers: Workers | null }): CacheInput['answers'] {
+  return {
+    async stats() {
+      return cacheSum([own.stats(), ...((await pool.workers?.cacheStats()) ?? [])]);
+    },
+    clear: async () => own.clear() + ((await pool.workers?.clearCaches()) ?? 0),
+  };
 }
 
 /** A connection in use, as it is named to people. */
@@ -876,12 +1006,6 @@ function surfaceOf(whole: string): HttpSurface {
   return isA2aPath(path) ? 'a2a' : 'other';
 }
 
-/** A path without a key, of bounded length. */
-function loggedPath({ path }: Pick<AnyExchange, 'path'>): string {
-  // Cut first, with room for keys: those of strangers have thousands of segments.
-  return safePath(path.slice(0, 2 * MAX_LOGGED_PATH)).slice(0, MAX_LOGGED_PATH);
-}
-
 /** Sending telemetry by OTLP, whose code is loaded only where it is wanted; null where it is not. */
 async function openTelemetryOf(
   { otel }: Config,
@@ -901,26 +1025,12 @@ function upstreamAddress({ routes }: Snapshot, id: string): { address: string; p
   return { address, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
 }
 
-/** A request that is over, for its line in the log. */
-function servedRequest(exchange: Exchange, surface: HttpSurface, status: number | null): ServedRequest {
-  const { clock, id, path, request, sentBefore } = exchange;
-  return {
-    id,
-    request,
-    path: loggedPath({ path }),
-    status,
-    durationMs: performance.now() - clock,
-    bytesOut: request.socket.bytesWritten - sentBefore,
-    isProbe: surface === 'probes',
-  };
-}
-
-/** The same of a request that came as a message of a WebSocket, whose bytes are not its own. */
+/** What is logged of a request that came as a message of a WebSocket, whose bytes are not its own. */
 function messageOf({ clock, id, path, request }: AnyExchange, { status }: LedgerEntry): ServedRequest {
   return {
     id,
     request,
-    path: loggedPath({ path }),
+    path: loggedPath(path),
     status,
     durationMs: performance.now() - clock,
     bytesOut: null,
@@ -938,9 +1048,8 @@ function openCalls(calls: readonly OpenCall[]): { open: number; waiting: number 
 }
 
 /** The requests on their way, the oldest first, as they are shown. */
-function runningRequests(calls: readonly OpenCall[], snapshot: Snapshot, now: number): RunningRequest[] {
-  const running = calls.map((call) => call.describe?.() ?? null).filter((call) => call !== null);
-  return running
+function runningRequests(calls: readonly RunningCall[], snapshot: Snapshot, now: number): RunningRequest[] {
+  return [...calls]
     .sort((one, other) => one.startedAt - other.startedAt)
     .map((call) => ({
       id: call.id,
@@ -964,10 +1073,13 @@ function serve(
     a2a,
     context,
     dashboard,
+    flushed,
     management,
     mcp,
     services,
-  }: Omit<Opened, 'access' | 'metrics' | 'setupCode' | 'tunnels'>,
+  }: Pick<Opened, 'a2a' | 'context' | 'dashboard' | 'management' | 'mcp' | 'services'> & {
+    flushed(answer: () => Promise<void> | true): Promise<void> | true;
+  },
   exchange: Exchange,
   draining: boolean,
 ): Promise<void> | true {
@@ -991,9 +1103,9 @@ function serve(
       return true;
     }
     case '/metrics':
-      return management.serveMetrics(exchange);
+      return flushed(() => management.serveMetrics(exchange));
     default:
-      if (isManagementPath(exchange.path)) return management.serve(exchange);
+      if (isManagementPath(exchange.path)) return flushed(() => management.serve(exchange));
       if (isEventServicePath(exchange.path)) return management.eventService.serve(exchange);
       if (isMcpPath(exchange.path)) return mcp.serve(exchange, management);
       if (isDashboardPath(exchange.path)) return dashboard.serve(exchange);

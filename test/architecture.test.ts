@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 const rows: Readonly<Record<string, number>> = {
   cli: 8,
   'gateway.ts': 7,
+  'worker.ts': 7,
   proxy: 5,
   events: 5,
   agents: 5,
@@ -37,6 +38,7 @@ const rows: Readonly<Record<string, number>> = {
   dashboard: 6,
   'state.ts': 5,
   services: 6,
+  workers: 6,
   alerts: 6,
   providers: 1,
   codecs: 0,

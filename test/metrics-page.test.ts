@@ -16,6 +16,11 @@ function scraped(): Map<string, string> {
     ledger: { pending: () => 0, lost: () => 0, backlog: 1 },
     traces: { pending: () => 0, lost: () => 0 },
     calls: () => ({ open: 0, waiting: 0 }),
+    workers: () => ({
+      states: () => [],
+      restarts: () => ({ count: 0 }),
+      load: () => ({ cpuSeconds: 0, residentBytes: 0 }),
+    }),
     tracesDropped: () => 0,
     openRequests: () => 0,
     isReady: () => true,

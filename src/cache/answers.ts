@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import type { CacheRow } from './schema.ts';
 
 /** An answer as it went to the caller who asked first. */
@@ -92,6 +93,31 @@ function createStock({ maxBytes, now, ttlMs: usualTtl }: AnswerCacheInput) {
       kept.clear();
       bytes = 0;
     },
+  };
+}
+
+/** What each process of a gateway may keep: the owner of the data directory has a cache too. */
+export function cacheShare({ cache, workers }: Pick<Config, 'cache' | 'workers'>): Config['cache'] {
+  return workers === 1 ? cache : { ...cache, maxBytes: Math.floor(cache.maxBytes / (workers + 1)) };
+}
+
+/** The caches of several processes as one. */
+export function cacheSum(rows: readonly [CacheRow, ...CacheRow[]]): CacheRow {
+  const [first, ...others] = rows;
+  if (others.length === 0) return first;
+  const sum = (of: (row: CacheRow) => number) => rows.reduce((total, row) => total + of(row), 0);
+  const [hits, misses] = [sum((row) => row.hits), sum((row) => row.misses)];
+  return {
+    id: first.id,
+    entries: sum(({ entries }) => entries),
+    bytes: sum(({ bytes }) => bytes),
+    max_bytes: sum(({ max_bytes }) => max_bytes),
+    ttl_seconds: first.ttl_seconds,
+    hits,
+    misses,
+    bypasses: sum(({ bypasses }) => bypasses),
+    coalesced: sum(({ coalesced }) => coalesced),
+    hit_rate: hits + misses === 0 ? null : hits / (hits + misses),
   };
 }
 

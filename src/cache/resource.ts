@@ -1,9 +1,16 @@
 import type { Resource } from '../http/resource.ts';
-import type { AnswerCache } from './answers.ts';
-import { cacheRow } from './schema.ts';
+import { type CacheRow, cacheRow } from './schema.ts';
+
+export interface CacheInput {
+  answers: {
+    stats(): Promise<CacheRow>;
+    /** @returns how many answers were forgotten */
+    clear(): Promise<number>;
+  };
+}
 
 /** The cache of answers, as a collection of one. */
-export function cacheResource({ answers }: { answers: AnswerCache }): Resource {
+export function cacheResource({ answers }: CacheInput): Resource {
   return {
     name: 'cache',
     title: 'Cache',
@@ -11,18 +18,21 @@ export function cacheResource({ answers }: { answers: AnswerCache }): Resource {
       'The response cache: answers that are reused for the same request, where a key or a combo asks for that.',
     record: cacheRow,
     read: 'cache:read',
-    list: async () => [answers.stats()],
-    find: async (id) => (id === answers.stats().id ? answers.stats() : null),
+    list: async () => [await answers.stats()],
+    async find(id) {
+      const row = await answers.stats();
+      return id === row.id ? row : null;
+    },
     actions: {
       clear: {
         summary: 'Clears the cache. The counters stay.',
         permission: 'cache:operate',
         preview: async () => ({
           success: true,
-          message: `${answers.stats().entries} answers would be forgotten`,
+          message: `${(await answers.stats()).entries} answers would be forgotten`,
         }),
         async run() {
-          const forgotten = answers.clear();
+          const forgotten = await answers.clear();
           return { success: true, message: `${forgotten} answers were forgotten`, result: { forgotten } };
         },
       },

@@ -157,12 +157,17 @@ async function runCommand(
   }
 }
 
-function configFlags(command: Command, options: Options): { host?: string; port?: string; dataDir?: string } {
+function configFlags(
+  command: Command,
+  options: Options,
+): { host?: string; port?: string; workers?: string; dataDir?: string } {
   const host = command.flags.some(({ name }) => name === 'host') ? options.text('host') : undefined;
+  const workers = command.flags.some(({ name }) => name === 'workers') ? options.text('workers') : undefined;
   const port = options.text('port');
   const dataDir = options.text('data-dir');
   return {
     ...(host === undefined ? {} : { host }),
+    ...(workers === undefined ? {} : { workers }),
     ...(port === undefined ? {} : { port }),
     ...(dataDir === undefined ? {} : { dataDir }),
   };

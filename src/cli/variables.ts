@@ -14,6 +14,7 @@ export const variables: readonly Variable[] = [
   { name: 'DATA_DIR', summary: 'where the gateway keeps its state', secret: false },
   { name: 'GATEWAY_HOST', summary: 'address to listen on', secret: false },
   { name: 'GATEWAY_PORT', summary: 'port to listen on', secret: false },
+  { name: 'GATEWAY_WORKERS', summary: 'processes that serve the model endpoints', secret: false },
   { name: 'GATEWAY_AUTH_REQUIRED', summary: '`false` lets model requests in without a key', secret: false },
   { name: 'GATEWAY_LOG_LEVEL', summary: 'debug, info, warn, error or silent', secret: false },
   { name: 'GATEWAY_ACCESS_LOG', summary: '`false` writes no line for each request', secret: false },

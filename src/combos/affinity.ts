@@ -9,6 +9,8 @@ export interface Affinity {
   /** Null when nothing is known. */
   of(session: string): AffinityEntry | null;
   keep(session: string, entry: AffinityEntry): void;
+  /** Whether others who keep the same sessions need to hear of an entry: it is new to this one, or was not used for long. */
+  isNews(session: string, entry: AffinityEntry): boolean;
 }
 
 export interface AffinityInput {
@@ -20,6 +22,9 @@ export interface AffinityInput {
   idleMs?: number;
 }
 
+/** An entry that is used is told again after this part of the time for which it is remembered. */
+const REPEATED = 1 / 4;
+
 export function createAffinity({ capacity = 10_000, idleMs = 3_600_000, now }: AffinityInput): Affinity {
   const sessions = new Map<string, { entry: AffinityEntry; at: number }>();
   return {
@@ -29,6 +34,11 @@ export function createAffinity({ capacity = 10_000, idleMs = 3_600_000, now }: A
       if (now() - found.at <= idleMs) return found.entry;
       sessions.delete(session);
       return null;
+    },
+    isNews(session, { connectionId, model }) {
+      const known = sessions.get(session);
+      if (known === undefined || now() - known.at > idleMs * REPEATED) return true;
+      return known.entry.connectionId !== connectionId || known.entry.model !== model;
     },
     keep(session, entry) {
       // A map gives its members in the order in which they were put in.

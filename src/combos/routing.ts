@@ -46,6 +46,8 @@ export interface RoutingInput {
   random(): number;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Told where a session was answered, when that is new. Default: nobody is. */
+  remembered?(session: string, entry: AffinityEntry): void;
 }
 
 /** What the strategies and the sessions need from one request to the next. */
@@ -55,6 +57,8 @@ export interface Routing {
    * @throws GatewayError `no_combo_configured`, `model_not_found`, `format_not_supported`, `model_not_allowed`
    */
   plan(routes: Routes, question: Question): Plan;
+  /** Takes over where another process of the gateway had a session answered. */
+  takeSession(session: string, entry: AffinityEntry): void;
 }
 
 /** Output tokens that a request is assumed to get where costs are compared: a usual turn of a coding agent. */
@@ -62,8 +66,13 @@ const ASSUMED_OUTPUT = 1_000;
 /** Input tokens of a request whose bytes do not tell. */
 const ASSUMED_INPUT = 10_000;
 
-export function createRouting({ now, healthView, random }: RoutingInput): Routing {
+export function createRouting({ now, healthView, random, remembered }: RoutingInput): Routing {
   const affinity = createAffinity({ now });
+  const keep = (session: string, entry: AffinityEntry): void => {
+    const isNews = remembered !== undefined && affinity.isNews(session, entry);
+    affinity.keep(session, entry);
+    if (isNews) remembered(session, entry);
+  };
   const turns = new Map<string, number>();
   const turnOf = (comboId: string): number => {
     const turn = turns.get(comboId) ?? 0;
@@ -72,6 +81,7 @@ export function createRouting({ now, healthView, random }: RoutingInput): Routin
   };
 
   return {
+    takeSession: affinity.keep,
     plan(routes, question) {
       const { body, format, principal, requested } = question;
       const resolved = resolve(requested, routes);
@@ -95,7 +105,7 @@ export function createRouting({ now, healthView, random }: RoutingInput): Routin
           const known = continues ? placeAt(affinity.of(key), places) : -1;
           places = startingAt(known, places);
           trace.affinity = known === -1 ? null : (places[0]?.candidate.name ?? null);
-          remember = remembering(affinity, key);
+          remember = remembering(keep, key);
         }
       }
       if (waiting.length > 0) places = [...places, ...waiting];
@@ -119,8 +129,8 @@ export function createRouting({ now, healthView, random }: RoutingInput): Routin
 /** Made out here, for a function that is kept keeps all that is in sight where it is made: the request's bytes. */
 const nothing: Plan['remember'] = () => {};
 
-function remembering(affinity: Affinity, key: string): Plan['remember'] {
-  return ({ connection, model }) => affinity.keep(key, { connectionId: connection.id, model });
+function remembering(keep: Affinity['keep'], key: string): Plan['remember'] {
+  return ({ connection, model }) => keep(key, { connectionId: connection.id, model });
 }
 
 /** Sessions of different keys, and for different models, have nothing to do with one another. */

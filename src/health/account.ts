@@ -105,6 +105,15 @@ export function fingerprintOf({ baseUrl, credential }: Asked['connection']): str
   return createHash('sha256').update(`${baseUrl}\n${credential}`).digest('hex').slice(0, 16);
 }
 
+/** Takes over what an answer told of the limits of an account. */
+export function noteLimits({ limits: known }: AccountState, limits: readonly Limit[]): void {
+  for (const limit of limits) {
+    const name = `${limit.name} ${limit.model ?? ''}`;
+    if (!known.has(name)) makeRoom(known);
+    known.set(name, limit);
+  }
+}
+
 /** Lets go of the entry that came first, when there are too many. */
 export function makeRoom(
   entries: Map<string, unknown>,

@@ -7,6 +7,7 @@ import {
   limitsOf,
   makeRoom,
   newAccount,
+  noteLimits,
   ready,
   wasMended,
   worseOf,
@@ -38,12 +39,20 @@ export interface Accounts extends HealthView {
   /** Standings that are not ready, the account's own first. */
   standingsOf(connectionId: string): { model: string | null; condition: Condition }[];
   limitsOf(connectionId: string): Limit[];
+  /** Takes over what another process of the gateway knows of an account or a model, and tells `changed` of it. */
+  take(changed: KeptStanding): void;
+  /** The same of limits that its upstream told of. */
+  takeLimits(connectionId: string, limits: readonly Limit[]): void;
+  /** All standings that are kept, as a process that begins is told of them. */
+  kept(): KeptStanding[];
 }
 
 export interface AccountsInput {
   /** Milliseconds since the epoch. */
   now(): number;
   changed(kept: KeptStanding): void;
+  /** Told of limits that an upstream has told of. Default: nobody is. */
+  limitsRead?(connectionId: string, limits: readonly Limit[]): void;
   /** What was kept when the gateway last ran. */
   kept?: readonly KeptStanding[];
 }
@@ -51,7 +60,7 @@ export interface AccountsInput {
 const go: Availability = { may: 'go' };
 
 export function createAccounts(input: AccountsInput): Accounts {
-  const { changed, kept = [], now } = input;
+  const { changed, kept = [], limitsRead = () => {}, now } = input;
   const accounts = new Map<string, AccountState>();
   const accountOf = (id: string): AccountState => {
     const known = accounts.get(id);
@@ -96,7 +105,8 @@ export function createAccounts(input: AccountsInput): Accounts {
       if ('told' in worse && worse.told) return { may: 'wait', condition, until: worse.until };
       return { may: 'last', condition };
     },
-    begin: (asked) => new RunningAttempt({ account: accountOf(asked.connection.id), asked, changed, now }),
+    begin: (asked) =>
+      new RunningAttempt({ account: accountOf(asked.connection.id), asked, changed, limitsRead, now }),
     adopt(connections) {
       const known = new Map(connections.map((connection) => [connection.id, connection]));
       for (const account of accounts.values()) {
@@ -136,7 +146,29 @@ export function createAccounts(input: AccountsInput): Accounts {
       });
     },
     limitsOf: (connectionId) => limitsOf(accounts.get(connectionId), now()),
+    take(told) {
+      const account = accountOf(told.connectionId);
+      if (told.standing !== null) restore(account, told);
+      else if (told.model !== null) account.models.delete(told.model);
+      else Object.assign(account, { own: null, fingerprint: null });
+      changed(told);
+    },
+    takeLimits(connectionId, limits) {
+      noteLimits(accountOf(connectionId), limits);
+      limitsRead(connectionId, limits);
+    },
+    kept: () => [...accounts.values()].flatMap(standingsKept),
   };
+}
+
+function standingsKept({ fingerprint, id: connectionId, models, own }: AccountState): KeptStanding[] {
+  const ofModels = [...models].map(([model, standing]) => ({
+    connectionId,
+    model,
+    standing,
+    fingerprint: null,
+  }));
+  return own === null ? ofModels : [{ connectionId, model: null, standing: own, fingerprint }, ...ofModels];
 }
 
 function restore(account: AccountState, { fingerprint, model, standing }: KeptStanding): void {

@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FaultKind } from '../providers/fault.ts';
-import { type AccountState, type Asked, fingerprintOf, type KeptStanding, makeRoom } from './account.ts';
+import {
+  type AccountState,
+  type Asked,
+  fingerprintOf,
+  type KeptStanding,
+  makeRoom,
+  noteLimits,
+} from './account.ts';
 import { type Effect, type FailedAttempt, faults, kindOf } from './faults.ts';
 import { type HealthEvent, type HealthState, next, type Penalty } from './health-state.ts';
 import { type Limit, limitsIn, tellsLimits } from './limits.ts';
@@ -42,6 +49,7 @@ const QUOTA_MS = 15 * 60_000;
 interface RunningInput {
   now(): number;
   changed(kept: KeptStanding): void;
+  limitsRead(connectionId: string, limits: readonly Limit[]): void;
   account: AccountState;
   asked: Asked;
 }
@@ -151,12 +159,9 @@ export class RunningAttempt implements Running {
   }
 
   #noteLimits(limits: readonly Limit[]): void {
-    const { account } = this.#input;
-    for (const limit of limits) {
-      const name = `${limit.name} ${limit.model ?? ''}`;
-      if (!account.limits.has(name)) makeRoom(account.limits);
-      account.limits.set(name, limit);
-    }
+    const { account, limitsRead } = this.#input;
+    noteLimits(account, limits);
+    if (limits.length > 0) limitsRead(account.id, limits);
   }
 
   /** To the account and to the model: an answer speaks for both. */

@@ -35,6 +35,8 @@ export interface LineLog {
   isOn(level: LineLevel): boolean;
   /** @param members as JSON, each behind a comma: `,"id":"req_1","status":200` */
   write(level: LineLevel, members: string, message: string): void;
+  /** Writes a whole line of another process of the gateway as it is. */
+  relay(line: string): void;
 }
 
 type LineLevel = 'debug' | 'info';
@@ -49,6 +51,7 @@ export function createLineLog({ level, ...options }: LogOptions): LineLog {
     write(asked, members, message) {
       if (isOn(asked)) write(`{"level":"${asked}"${timestamp()}${members},"msg":${jsonString(message)}}\n`);
     },
+    relay: write,
   };
 }
 

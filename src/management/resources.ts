@@ -3,8 +3,7 @@ import { keyStore } from '../access/store.ts';
 import { withKeyLimits } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
 import { budgetsResource } from '../budgets/resource.ts';
-import type { AnswerCache } from '../cache/answers.ts';
-import { cacheResource } from '../cache/resource.ts';
+import { type CacheInput, cacheResource } from '../cache/resource.ts';
 import { modelsResource } from '../catalog/models-resource.ts';
 import { providersResource } from '../catalog/providers-resource.ts';
 import { catalogResource } from '../catalog/resource.ts';
@@ -48,13 +47,13 @@ export interface ResourcesInput {
   login: Omit<ConnectionsInput, 'connections' | 'health'>;
   /** What is counted of the budgets at this moment. */
   limits: Pick<Limits, 'counter'>;
-  answers: AnswerCache;
+  answers: CacheInput['answers'];
   /** What requests see at this moment. */
   snapshot(): Snapshot;
   /** Takes what was changed over into the snapshot. */
   reload(): Promise<unknown>;
   /** The requests that are not answered yet. */
-  running(): readonly RunningRequest[];
+  running(): Promise<readonly RunningRequest[]>;
   accounts: Accounts;
   balances: BalanceBook;
   /** Milliseconds since the epoch. */

@@ -2,6 +2,7 @@ import type { KeyLimit } from '../budgets/key-limits.ts';
 import type { Limits } from '../budgets/limits.ts';
 import type { AnswerCache } from '../cache/answers.ts';
 import type { Routing } from '../combos/routing.ts';
+import type { Target } from '../combos/target.ts';
 import type { Config } from '../config.ts';
 import type { Accounts } from '../health/accounts.ts';
 import type { AnyExchange } from '../http/exchange.ts';
@@ -31,4 +32,14 @@ export interface ProxyContext extends LateUseContext, RunContext {
   gate(exchange: Pick<AnyExchange, 'response'>): void;
   responses: ResponseMemory;
   places: ResponsePlaces;
+  /** Where several processes serve requests: what only another one can serve. Null in the one that serves all. */
+  handover: Handover | null;
+}
+
+/** Requests that another process of this gateway serves. */
+export interface Handover {
+  /** Whether a request with these targets is one of them. */
+  takes(targets: readonly Target[]): boolean;
+  /** Has it served there. @throws GatewayError `shutting_down` */
+  pass(exchange: AnyExchange, body: readonly Buffer[]): Promise<void>;
 }

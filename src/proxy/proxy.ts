@@ -81,7 +81,9 @@ function asked(
 
 async function serve(context: ProxyContext, request: Asked): Promise<void> {
   await recordingRefusals(context, newFacts(request), async (note) => {
-    const { facts, named, plan, snapshot, turned, upload } = await planned(context, note, request);
+    const { facts, model, named, plan, snapshot, turned, upload } = await planned(context, note, request);
+    if (upload === null && context.handover?.takes(plan.targets) === true)
+      return context.handover.pass(request.exchange, model.pieces);
     const { pieces: body, start, end } = turned.model;
     const cached = upload === null ? await throughCache(context, { facts, body, named, plan }) : null;
     if (cached?.kind === 'answered') return;

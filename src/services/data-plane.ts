@@ -14,6 +14,29 @@ export interface DataPlane extends Omit<Gate, 'admit'> {
   gate(exchange: Pick<AnyExchange, 'response'>): void;
 }
 
+/** The same model endpoints in other processes of this gateway. */
+export interface DataPlaneWorkers {
+  load(): { http: number };
+  serve(): Promise<void>;
+  stopServing(ms: number, again: boolean): Promise<{ interrupted: number }>;
+}
+
+/** A data plane that starts and stops with those of the workers. @param workers null while there are none yet */
+export function withWorkers(plane: DataPlane, workers: () => DataPlaneWorkers | null): DataPlane {
+  return {
+    ...plane,
+    openRequests: () => plane.openRequests() + (workers()?.load().http ?? 0),
+    async start() {
+      plane.start();
+      await workers()?.serve();
+    },
+    async stop(ms, again) {
+      const [own, others] = await Promise.all([plane.stop(ms, again), workers()?.stopServing(ms, again)]);
+      return { interrupted: own.interrupted + (others?.interrupted ?? 0) };
+    },
+  };
+}
+
 /** What callers are told to wait, in seconds. */
 const BACK_SOON_S = 5;
 const BACK_LATER_S = 30;

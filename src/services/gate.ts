@@ -27,7 +27,7 @@ export interface Gate {
   admit(exchange: Pick<AnyExchange, 'response'>): void;
   openRequests(): number;
   status(): PartStatus;
-  start(): void;
+  start(): void | Promise<void>;
   /**
    * Lets nobody in any more, waits for the open requests, and ends what is left after `ms` milliseconds.
    * @param again whether it is started again right after

@@ -13,7 +13,7 @@ import type { Tunnels } from '../tunnels/tunnels.ts';
 import { type AgentPartInput, agentPart, type EnabledAgent } from './agent-part.ts';
 import { connectionPart } from './connection-part.ts';
 import { dashboardPart } from './dashboard-part.ts';
-import { createDataPlane, type DataPlane } from './data-plane.ts';
+import { createDataPlane, type DataPlane, withWorkers } from './data-plane.ts';
 import { dataPlanePart } from './data-plane-part.ts';
 import { eventsPart } from './events-part.ts';
 import type { Gate } from './gate.ts';
@@ -30,6 +30,7 @@ import { type StoreUnderneath, storePart, type WriteFault } from './store-part.t
 import { openTasks, type Tasks } from './tasks.ts';
 import { tasksResource } from './tasks-resource.ts';
 import { tunnelPart } from './tunnel-part.ts';
+import { type ShownWorkers, workersPart } from './workers-part.ts';
 
 export interface ServicesInput {
   store: Pick<Store, 'db' | 'node'> & StoreUnderneath;
@@ -40,6 +41,8 @@ export interface ServicesInput {
   schedule: Schedule;
   /** Model requests on their way to an upstream. */
   calls(): readonly OpenCall[];
+  /** The processes that serve the model endpoints beside this one, null while they start; null where there are none. */
+  workers: (() => ShownWorkers | null) | null;
   /** Reads keys and connections anew, and returns the revision that is in force then. */
   reload(): Promise<number>;
   /** Connections in use, beside the demo. */
@@ -74,6 +77,8 @@ export interface ServicesInput {
 
 export interface Services {
   gate: DataPlane['gate'];
+  /** Whether the model endpoints are served. */
+  serving(): boolean;
   /** Lets a request to the MCP server in. @throws GatewayError `service_stopped` */
   admitMcp: Gate['admit'];
   /** The same for the A2A server. */
@@ -96,12 +101,13 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   const { now, publish, report, schedule, store } = input;
   const records = await openServiceRecords(store, now);
   const tasks = await openTasks(store, now);
-  const plane: DataPlane = createDataPlane({
+  const own: DataPlane = createDataPlane({
     running: (await records.of('data-plane')).desired === 'running',
     calls: input.calls,
     now,
-    changed: () => publish({ id: 'data-plane', state: plane.status().state }),
+    changed: () => publish({ id: 'data-plane', state: own.status().state }),
   });
+  const plane = input.workers === null ? own : withWorkers(own, input.workers);
   const drainMs = (): number => {
     const seconds = records.known('data-plane')?.options.drain_seconds ?? null;
     return seconds === null ? input.config.drainMs : seconds * 1000;
@@ -131,6 +137,7 @@ export async function openServices(input: ServicesInput): Promise<Services> {
   await tasks.sweep();
   return {
     gate: plane.gate,
+    serving: () => plane.status().state === 'running',
     admitMcp: mcpGate.admit,
     admitA2a: a2aGate.admit,
     admitDashboard: dashboardGate.admit,
@@ -182,6 +189,7 @@ function fixedParts(
       fault: ledger.fault,
     }),
     schedulerPart({ schedule, version, since, now }),
+    ...(input.workers === null ? [] : [workersPart({ workers: input.workers, version, since, now })]),
     protocolPart({
       id: 'mcp',
       kind: 'mcp_server',

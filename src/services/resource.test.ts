@@ -44,6 +44,7 @@ async function gateway(store: Store, dataDir: string, world: World) {
       return store.revision();
     },
     usable: () => 1,
+    workers: null,
     sharing: null,
     ledger: { pending: () => world.pending, backlog: 10, fault: () => world.fault },
     listening: () => world.listening,

@@ -14,6 +14,7 @@ export const serviceKind = z.enum([
   'a2a_server',
   'tunnel',
   'acp_agent',
+  'workers',
 ]);
 
 export const serviceState = z.enum(['stopped', 'running', 'degraded', 'draining', 'failed', 'disabled']);

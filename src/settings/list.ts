@@ -18,6 +18,7 @@ export const settings: readonly Setting[] = [
   { name: 'data_dir', read: ({ dataDir }) => dataDir, source: 'dataDir', outside: true },
   { name: 'host', read: ({ host }) => host, source: 'host' },
   { name: 'port', read: ({ port }) => port, source: 'port' },
+  { name: 'workers', read: ({ workers }) => workers, source: 'workers' },
   { name: 'auth.required', read: ({ authRequired }) => authRequired, source: 'authRequired' },
   {
     name: 'storage_encryption_key',

@@ -1,4 +1,5 @@
 import type { RequestHead } from '../http/exchange.ts';
+import type { Exchange } from '../http/server/server.ts';
 import { inputTokens, outputTokens } from '../ledger/buckets.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
 import { jsonString, type LineLog } from '../lib/log.ts';
@@ -16,6 +17,22 @@ export interface ServedRequest {
   bytesOut: number | null;
   /** A probe or a scrape, which comes every few seconds. */
   isProbe: boolean;
+}
+
+/** A request that is over, as it is logged. @param path without the query and without a key */
+export function servedRequest(
+  { clock, id, request, sentBefore }: Exchange,
+  { isProbe, path, status }: Pick<ServedRequest, 'isProbe' | 'path' | 'status'>,
+): ServedRequest {
+  return {
+    id,
+    request,
+    path,
+    status,
+    durationMs: performance.now() - clock,
+    bytesOut: request.socket.bytesWritten - sentBefore,
+    isProbe,
+  };
 }
 
 /** One line for each request, with no more of it than its path. */

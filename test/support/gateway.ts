@@ -146,6 +146,10 @@ export async function settledRows(gateway: RunningGateway): Promise<number> {
 const clientOfThisRun =
   process.env['TEST_HTTP_CLIENT'] === 'undici' ? { upstream: { http_client: 'undici' as const } } : {};
 
+/** `TEST_WORKERS=2 node --test …` runs any end-to-end test over a gateway of so many workers. */
+const workersOfThisRun: Record<string, string> =
+  process.env['TEST_WORKERS'] === undefined ? {} : { GATEWAY_WORKERS: process.env['TEST_WORKERS'] };
+
 /** Starts the real program in its own process with its own, empty home and data directory. */
 export async function startGateway(options: GatewayOptions = {}): Promise<RunningGateway> {
   const home = await mkdtemp(join(tmpdir(), 'gateway-e2e-'));
@@ -154,7 +158,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Runnin
   const config = { ...clientOfThisRun, ...options.config };
   if (Object.keys(config).length > 0) await writeFile(join(dataDir, 'config.json'), JSON.stringify(config));
   const programs: Record<string, string> = options.ownPrograms === true ? { PATH: join(home, 'bin') } : {};
-  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...programs, ...options.env });
+  const env = childEnv({ HOME: home, DATA_DIR: dataDir, ...workersOfThisRun, ...programs, ...options.env });
   const cli = (...args: string[]) => runCli(args, env);
   const cliJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await cli(...args, '--json');

@@ -14,6 +14,11 @@ export const serveCommand: Command = {
   arguments: [],
   flags: [
     { name: 'host', value: 'ADDRESS', summary: 'address to listen on (env GATEWAY_HOST, default 127.0.0.1)' },
+    {
+      name: 'workers',
+      value: 'N|auto',
+      summary: 'processes that serve the model endpoints (env GATEWAY_WORKERS, default 1); auto: one for each core',
+    },
     { name: 'mcp', summary: 'run as MCP server over stdio instead, as `gateway mcp serve` does' },
   ],
   needs: 'nothing',
@@ -21,6 +26,7 @@ export const serveCommand: Command = {
     'On its first start on a terminal it opens the dashboard in the browser. Runs until SIGTERM or SIGINT; open requests may then finish, and a second signal ends them at once.',
   examples: [
     { command: 'gateway', does: 'start on http://127.0.0.1:20128' },
+    { command: 'gateway serve --workers auto', does: 'use all cores for the model endpoints' },
     { command: 'gateway serve --port 0', does: 'start on a free port, which the last line printed names' },
   ],
   run: async (options, context) => {

@@ -24,11 +24,20 @@ export interface AccessTokens {
   fresh(connection: OpenConnection, rejected?: string): Promise<string>;
   /** The tokens that requests of a connection may have been sent with lately, for what must not be shown. */
   issued(connection: OpenConnection): readonly string[];
+  /** The newest token of a connection, whether it is good or not; null where there is none. */
+  newest(connection: OpenConnection): AccessToken | null;
   /** Renews what is about to end. Never rejects; what failed is asked for again later. */
   renewDue(connections: readonly OpenConnection[]): Promise<void>;
 }
 
-interface AccessTokensInput extends RefreshInput {
+interface TokenCacheInput {
+  /**
+   * Fetches a token that is not `rejected`, which the upstream did not take; null where none was refused.
+   * @throws GatewayError `login_required`, `credential_refresh_failed`
+   */
+  fetch(connection: OpenConnection, rejected: string | null): Promise<AccessToken>;
+  /** Milliseconds since the epoch. */
+  now(): number;
   /** Milliseconds, for pauses: never goes back. */
   steady(): number;
   /** Told of a renewal that failed and that nobody waited for. */
@@ -36,7 +45,7 @@ interface AccessTokensInput extends RefreshInput {
 }
 
 /** A token in memory. Times in milliseconds since the epoch. */
-interface Held {
+export interface AccessToken {
   accessToken: string;
   issuedAt: number;
   expiresAt: number | null;
@@ -48,9 +57,9 @@ interface Failure {
   until: number;
 }
 
-interface State extends AccessTokensInput {
+interface State extends TokenCacheInput {
   /** By connection and credential, so that another credential finds nothing of an earlier one. */
-  held: Map<string, Held>;
+  held: Map<string, AccessToken>;
   /** The newest tokens of each, the newest last: requests on their way may still have an earlier one. */
   issued: Map<string, string[]>;
   flights: Map<string, Promise<string>>;
@@ -72,7 +81,18 @@ const KEPT_TOKENS = 4;
 const PAUSE_MS = 5000;
 const LONGEST_PAUSE_MS = 300_000;
 
+type AccessTokensInput = Omit<TokenCacheInput, 'fetch'> & RefreshInput;
+
+/** Access tokens that are fetched here: logins are renewed by the database's lease, others are asked for. */
 export function createAccessTokens(input: AccessTokensInput): AccessTokens {
+  return createTokenCache({
+    ...input,
+    fetch: (connection, rejected) => fetchOnce(input, connection, rejected),
+  });
+}
+
+/** Access tokens in memory, whoever fetches them. */
+export function createTokenCache(input: TokenCacheInput): AccessTokens {
   const state: State = {
     ...input,
     held: new Map(),
@@ -95,6 +115,7 @@ export function createAccessTokens(input: AccessTokensInput): AccessTokens {
       const earlier = state.issued.get(nameOf(state, connection)) ?? [];
       return known === null ? earlier : [...earlier, known.accessToken];
     },
+    newest: (connection) => newest(state, connection),
     async renewDue(connections) {
       for (const connection of connections) {
         const known = newest(state, connection);
@@ -104,17 +125,17 @@ export function createAccessTokens(input: AccessTokensInput): AccessTokens {
   };
 }
 
-function isGood({ expiresAt }: Held, now: number): boolean {
+function isGood({ expiresAt }: AccessToken, now: number): boolean {
   return expiresAt === null || now < expiresAt - MARGIN_MS;
 }
 
-function isDue({ expiresAt, issuedAt }: Held, now: number): boolean {
+function isDue({ expiresAt, issuedAt }: AccessToken, now: number): boolean {
   if (expiresAt === null) return false;
   return now >= expiresAt - Math.max(MARGIN_MS, Math.min(AHEAD_MS, (expiresAt - issuedAt) / 5));
 }
 
 /** What is stored or was fetched since, whichever is newer. */
-function newest(state: State, connection: OpenConnection): Held | null {
+function newest(state: State, connection: OpenConnection): AccessToken | null {
   const { account } = connection;
   const inMemory = state.held.get(nameOf(state, connection)) ?? null;
   if (account?.kind !== 'oauth') return inMemory;
@@ -150,7 +171,8 @@ function fetched(state: State, connection: OpenConnection, rejected: string | nu
     return Promise.resolve(known.accessToken);
   const failure = state.failures.get(name);
   if (failure !== undefined && failure.until > state.steady()) return Promise.reject(failure.error);
-  const flight = fetchOnce(state, connection, rejected)
+  const flight = state
+    .fetch(connection, rejected)
     .then((token) => {
       state.held.set(name, token);
       state.issued.set(name, [...(state.issued.get(name) ?? []), token.accessToken].slice(-KEPT_TOKENS));
@@ -168,7 +190,12 @@ function fetched(state: State, connection: OpenConnection, rejected: string | nu
 }
 
 /** Somebody has renewed it since the request was sent, or renewing it again would not help. */
-function settled({ forced, now, steady }: State, name: string, known: Held, rejected: string): boolean {
+function settled(
+  { forced, now, steady }: State,
+  name: string,
+  known: AccessToken,
+  rejected: string,
+): boolean {
   if (known.accessToken !== rejected) return isGood(known, now());
   return steady() - (forced.get(name) ?? -FORCED_PAUSE_MS) < FORCED_PAUSE_MS;
 }
@@ -181,7 +208,11 @@ function noteFailure(state: State, name: string, error: unknown): void {
   state.failures.set(name, { error, count, until: state.steady() + pause });
 }
 
-async function fetchOnce(state: State, connection: OpenConnection, rejected: string | null): Promise<Held> {
+async function fetchOnce(
+  state: RefreshInput,
+  connection: OpenConnection,
+  rejected: string | null,
+): Promise<AccessToken> {
   const { account } = connection;
   switch (account?.kind) {
     case 'oauth':
@@ -196,10 +227,10 @@ async function fetchOnce(state: State, connection: OpenConnection, rejected: str
 }
 
 async function minted(
-  state: State,
+  state: Pick<RefreshInput, 'now'>,
   { provider: id }: OpenConnection,
   account: MintingAccount,
-): Promise<Held> {
+): Promise<AccessToken> {
   const provider = findProvider(id);
   if (provider === undefined)
     throw new GatewayError('connection_unusable', `This version knows no provider "${id}"`);
@@ -207,11 +238,11 @@ async function minted(
 }
 
 async function renewedLogin(
-  state: State,
+  state: RefreshInput,
   { id, name }: OpenConnection,
   account: OAuthAccount,
   rejected: string | null,
-): Promise<Held> {
+): Promise<AccessToken> {
   if (account.grant === null) throw new GatewayError('login_required', notLoggedIn(name));
   return refreshLogin(
     state,

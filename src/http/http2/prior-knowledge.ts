@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /** What a client that speaks HTTP/2 sends first (RFC 9113, 3.4). */
-const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** An error of Node's HTTP/1 parser. */
 export interface ParseError extends Error {

@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -13,6 +14,7 @@ import { discardRest } from './discard.ts';
 import { createDrain } from './drain.ts';
 import { createServer } from './node-http.ts';
 import { createPipelineLimit } from './pipeline-limit.ts';
+import { readProxyHeader } from './proxy-header.ts';
 import {
   parsedHeadBytes,
   type RefusalOptions,
@@ -38,6 +40,8 @@ export interface HttpServerOptions extends RefusalOptions {
   onRequest(exchange: Exchange): unknown;
   /** Answers a request that came by HTTP/2, as `onRequest` does. Default: connections that begin with HTTP/2 are refused. */
   onHttp2Request?(exchange: Http2Exchange): unknown;
+  /** Takes over a connection that begins with HTTP/2, in the place of `onHttp2Request`. */
+  onHttp2Connection?(socket: Socket, behindPreface: Buffer): void;
   /** Must answer or destroy the socket, whose errors are already listened to. `head` is what followed the request. */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, id: string): void;
   /** Told of each exchange once its answer has ended, or its client is gone, and those who served it know. */
@@ -54,6 +58,12 @@ export interface HttpServer {
    * @throws the system's error (`EADDRINUSE`, `EACCES` …) with its `code`.
    */
   listen(host: string, port: number): Promise<{ host: string; port: number }>;
+  /**
+   * Listens on a Unix socket that only this user's processes can connect to, each connection of which begins with a PROXY
+   * header that names the client.
+   * @throws the system's error with its `code`
+   */
+  listenForProxies(path: string): Promise<void>;
   /**
    * Stops accepting, closes idle connections and waits until no exchange is open, but at most `ms`.
    * Repeated calls resolve together with the first.
@@ -139,12 +149,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   const takeOver = (socket: Socket, behindPreface: Buffer) => {
     if (connections.isBeyond(socket)) socket.destroy();
+    else if (options.onHttp2Connection !== undefined) options.onHttp2Connection(socket, behindPreface);
     else http2?.takeOver(socket, behindPreface);
   };
-  refuseBrokenRequests(server, options, open, http2 === null ? null : takeOver);
+  const takesHttp2 = http2 !== null || options.onHttp2Connection !== undefined;
+  refuseBrokenRequests(server, options, open, takesHttp2 ? takeOver : null);
 
   return {
     listen: (host, port) => listen(server, host, port),
+    listenForProxies: (path) => listenForProxies(server, path),
     drain(ms) {
       http2?.drain();
       return drain.start(server, ms);
@@ -304,6 +317,24 @@ async function closeAll(server: Server, open: IndexedSet<Exchange>): Promise<voi
     if (response.headersSent && !response.writableEnded) response.socket?.resetAndDestroy();
   server.closeAllConnections();
   await Promise.all(closed);
+}
+
+function listenForProxies(server: Server, path: string): Promise<void> {
+  const accepting = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) =>
+    readProxyHeader(socket, () => {
+      for (const accept of accepting) accept.call(server, socket);
+    }),
+  );
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      chmodSync(path, 0o600);
+      resolve();
+    });
+  });
 }
 
 function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {

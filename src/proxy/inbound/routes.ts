@@ -160,6 +160,14 @@ export function safePath(path: string): string {
     .replace(/(?<=\/|%2f)sk-[^/?%]+/gi, '[key]');
 }
 
+const MAX_LOGGED_PATH = 200;
+
+/** A path without a key, of bounded length. */
+export function loggedPath(path: string): string {
+  // Cut first, with room for keys: those of strangers have thousands of segments.
+  return safePath(path.slice(0, 2 * MAX_LOGGED_PATH)).slice(0, MAX_LOGGED_PATH);
+}
+
 /**
  * The wire format in whose dialect an error for this path is written. Where several are spoken, the header that
  * all of Anthropic's clients send tells them apart.

@@ -24,6 +24,8 @@ export interface GatewayMetricsInput {
   traces: Backlog;
   /** Model requests under way, and how many of them wait for a target to be ready again. */
   calls(): { open: number; waiting: number };
+  /** The processes that serve the data plane beside this one; null where there are none. */
+  workers(): MeasuredWorkers | null;
   /** Traced requests that could not be sent by OTLP. */
   tracesDropped(): number;
   /** HTTP requests that are not answered yet. */
@@ -35,6 +37,13 @@ export interface GatewayMetricsInput {
   sharing: (() => boolean) | null;
   /** Milliseconds since the epoch. */
   now(): number;
+}
+
+/** The workers of a gateway. CPU time in seconds, memory in bytes, all of them together. */
+export interface MeasuredWorkers {
+  states(): readonly { state: 'starting' | 'serving' | 'ended' }[];
+  restarts(): { count: number };
+  load(): { cpuSeconds: number; residentBytes: number };
 }
 
 /** Every figure of a gateway beside those of its events. */
@@ -68,10 +77,31 @@ export function createGatewayMetrics(input: GatewayMetricsInput): GatewayMetrics
       ...load(input),
       ...accountMetrics(input.connections(), input.accounts),
       ...budgetMetrics(input.budgets(), input.now()),
+      ...workerMetrics(input.workers()),
       ...own.families(),
     ],
     close: own.close,
   };
+}
+
+function workerMetrics(workers: MeasuredWorkers | null): MetricFamily[] {
+  if (workers === null) return [];
+  const states = workers.states();
+  const { cpuSeconds, residentBytes } = workers.load();
+  return [
+    {
+      name: 'modelgate_workers',
+      type: 'gauge',
+      help: 'Processes that serve the model endpoints, by state',
+      points: (['starting', 'serving', 'ended'] as const).map((state) => ({
+        labels: { state },
+        value: states.filter((worker) => worker.state === state).length,
+      })),
+    },
+    counter('modelgate_worker_restarts', 'Workers that were started again', workers.restarts().count),
+    counter('modelgate_worker_cpu_seconds', 'CPU time of the workers', cpuSeconds, 'seconds'),
+    gauge('modelgate_worker_resident_memory_bytes', 'Resident memory of the workers', residentBytes, 'bytes'),
+  ];
 }
 
 function load(input: GatewayMetricsInput): MetricFamily[] {

@@ -8,6 +8,7 @@ const groups = [
       'data_dir',
       'host',
       'port',
+      'workers',
       'auth.required',
       'allowed_hosts',
       'trusted_proxies',

@@ -1,0 +1,173 @@
+import type { Agent, ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { GatewayError } from '../../lib/error.ts';
+import { detach, PREFACE } from '../http2/prior-knowledge.ts';
+import { Agent as HttpAgent, request as httpRequest } from './node-http.ts';
+import { proxyHeader } from './proxy-header.ts';
+import { resetConnection } from './reset.ts';
+
+/** Passes requests and whole connections on to another process of this gateway, which listens on a Unix socket. */
+export interface Forwarder {
+  /**
+   * Passes a request on, and its answer back, byte by byte.
+   * @param body the body, where it was read already, without any encoding; null to pass on what comes
+   * @throws GatewayError `shutting_down` when the other process does not answer
+   */
+  forward(exchange: ForwardedExchange, body: readonly Buffer[] | null): Promise<void>;
+  /** Passes on a connection that asks for an upgrade. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** Passes on a connection that speaks HTTP/2. */
+  takeOver(socket: Socket, behindPreface: Buffer): void;
+  /** Requests that are passed on and not answered. */
+  open(): number;
+  /** Connections that were passed on whole and are open. */
+  connections(): number;
+  /** Ends all that is open. */
+  close(): void;
+}
+
+export interface ForwardedExchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** What speaks for one connection (RFC 9110, 7.6.1), and what was answered here already. */
+const notForwarded = new Set([
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** @param path of the other process's Unix socket */
+export function createForwarder(path: string): Forwarder {
+  /** One for each client, since the other process knows a client by the connection. */
+  const agents = new WeakMap<Duplex, Agent>();
+  const open = new Set<ClientRequest>();
+  const spliced = new Set<Duplex>();
+
+  const connectFor = (client: Duplex): Socket => {
+    const socket = connect(path);
+    // An upgraded or ordinary connection of this server is a TCP socket.
+    socket.write(proxyHeader(client as Socket));
+    return socket;
+  };
+  const agentOf = (client: Duplex): Agent => {
+    const known = agents.get(client);
+    if (known !== undefined) return known;
+    const agent = new HttpAgent({ keepAlive: true });
+    Object.assign(agent, { createConnection: () => connectFor(client) });
+    agents.set(client, agent);
+    client.once('close', () => agent.destroy());
+    return agent;
+  };
+  const splice = (client: Duplex, first: readonly (Buffer | string)[]): void => {
+    const other = connectFor(client);
+    spliced.add(client);
+    const end = () => {
+      spliced.delete(client);
+      client.destroy();
+      other.destroy();
+    };
+    client.on('error', end);
+    other.on('error', end);
+    client.once('close', end);
+    other.once('close', end);
+    for (const piece of first) other.write(piece);
+    client.pipe(other);
+    other.pipe(client);
+  };
+
+  return {
+    open: () => open.size,
+    connections: () => spliced.size,
+    forward: ({ request, response }, body) =>
+      new Promise<void>((resolve, reject) => {
+        const outgoing = httpRequest({
+          agent: agentOf(request.socket),
+          method: request.method ?? 'GET',
+          path: request.url ?? '/',
+          headers: requestHeaders(request, body),
+          setHost: false,
+        });
+        open.add(outgoing);
+        const done = () => {
+          open.delete(outgoing);
+          resolve();
+        };
+        response.once('close', () => {
+          if (!response.writableFinished) outgoing.destroy();
+          done();
+        });
+        outgoing.on('error', (cause) => {
+          if (response.headersSent) resetConnection(response);
+          else if (response.destroyed) done();
+          else reject(unreachable(cause));
+          open.delete(outgoing);
+        });
+        outgoing.on('response', (answer) => {
+          answer.on('error', () => resetConnection(response));
+          if (answer.headers.connection === 'close') response.shouldKeepAlive = false;
+          response.writeHead(answer.statusCode ?? 502, answer.statusMessage, kept(answer.rawHeaders));
+          response.flushHeaders();
+          answer.pipe(response);
+        });
+        if (body === null) request.pipe(outgoing);
+        else outgoing.end(Buffer.concat(body));
+      }),
+    upgrade(request, socket, head) {
+      const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`];
+      for (let index = 0; index + 1 < request.rawHeaders.length; index += 2)
+        lines.push(`${request.rawHeaders[index]}: ${request.rawHeaders[index + 1]}`);
+      splice(socket, [Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]);
+    },
+    takeOver(socket, behindPreface) {
+      detach(socket);
+      splice(socket, [PREFACE, behindPreface]);
+    },
+    close() {
+      for (const one of open) one.destroy();
+      for (const one of spliced) one.destroy();
+    },
+  };
+}
+
+/** Flat, as they came, without those of this connection; those of a body that was read say what it is now. */
+function requestHeaders({ rawHeaders }: IncomingMessage, body: readonly Buffer[] | null): string[] {
+  const headers = kept(rawHeaders);
+  if (body === null) {
+    // What comes in chunks goes on in chunks.
+    const chunked = rawHeaders.some(
+      (text, index) => index % 2 === 0 && text.toLowerCase() === 'transfer-encoding',
+    );
+    return chunked ? [...headers, 'transfer-encoding', 'chunked'] : headers;
+  }
+  const length = body.reduce((sum, piece) => sum + piece.length, 0);
+  const described = headers.flatMap((name, index) => {
+    const isOld = /^content-(?:encoding|length)$/i.test(name);
+    return index % 2 === 1 || isOld ? [] : [name, headers[index + 1] ?? ''];
+  });
+  return [...described, 'content-length', String(length)];
+}
+
+/** Flat headers without those that speak for one connection. */
+function kept(rawHeaders: readonly string[]): string[] {
+  const headers: string[] = [];
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const [name = '', value = ''] = rawHeaders.slice(index, index + 2);
+    if (!notForwarded.has(name.toLowerCase())) headers.push(name, value);
+  }
+  return headers;
+}
+
+function unreachable(cause: Error): GatewayError {
+  return new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
+    retryAfter: 5,
+    cause,
+  });
+}

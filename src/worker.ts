@@ -1,0 +1,319 @@
+import { budgetStore } from './budgets/store.ts';
+import { cacheShare, createAnswerCache } from './cache/answers.ts';
+import { createRouting } from './combos/routing.ts';
+import type { Target } from './combos/target.ts';
+import type { Config } from './config.ts';
+import { createTokenCache } from './connections/credentials/access-tokens.ts';
+import type { KeptStanding } from './health/account.ts';
+import { createAccounts } from './health/accounts.ts';
+import type { AnyExchange } from './http/exchange.ts';
+import { configuredLimit } from './http/server/connection-limit.ts';
+import { createForwarder, type Forwarder } from './http/server/forward.ts';
+import { createHttpServer, type Exchange } from './http/server/server.ts';
+import { createSteadyClock } from './lib/clock.ts';
+import { GatewayError } from './lib/error.ts';
+import { createLineLog, createLog, describe, type Log, type LogOptions } from './lib/log.ts';
+import { createSchedule } from './lib/schedule.ts';
+import { renderError } from './proxy/answer/error.ts';
+import { loggedPath, matchPath, safePath } from './proxy/inbound/routes.ts';
+import { traceparentOf } from './proxy/metering/entry.ts';
+import { createLearned } from './proxy/quirks/learned.ts';
+import type { OpenCall } from './proxy/request/open-call.ts';
+import { createWatch } from './proxy/request/watch.ts';
+import { type SurfaceContext, serveModels } from './proxy/surface.ts';
+import { createPools } from './proxy/upstream/pools.ts';
+import { createDataPlane } from './services/data-plane.ts';
+import { followSettings, storedSettings } from './state.ts';
+import { openSettingsView } from './store/settings-view.ts';
+import { createAccessLog, servedRequest } from './telemetry/access-log.ts';
+import { outgoingTraceparent, traceContext } from './telemetry/otlp/trace-context.ts';
+import type { OwnerEvent, WorkerLoad, WorkerStart } from './workers/message.ts';
+import { type OwnerChannel, type OwnerChannelInput, receiveStart } from './workers/owner-channel.ts';
+import { openRemoteLimits } from './workers/remote-limits.ts';
+import { remotePlaces, remoteResponses } from './workers/remote-responses.ts';
+
+/**
+ * The program of one worker of `gateway serve --workers N`: the data plane, on the port that it shares with the others. What it
+ * would write it tells the owner, the process that has started it; what it does not serve it passes on there.
+ */
+
+/** For the last bytes of interrupted answers to leave. */
+const LAST_BYTES_MS = 250;
+const LOAD_MS = 250;
+/** What is answered even when there are too many clients. */
+const probes: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
+
+// Without its owner a worker would serve with settings that nobody can change any more.
+const { connect, start } = await receiveStart(() => process.exit(1));
+// The owner decides when a worker ends: a signal to the whole process group reaches both.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+await open(start, connect);
+
+async function open(
+  { config, count, number, ...given }: WorkerStart,
+  connectOwner: (input: OwnerChannelInput) => OwnerChannel,
+): Promise<void> {
+  const now = Date.now;
+  const schedule = createSchedule();
+  const owner = connectOwner({
+    hear,
+    onError: (error) => log.error({ error: describe(error) }, 'a message of the gateway was not understood'),
+    answers: {
+      async reload() {
+        await snapshots.reload();
+        return null;
+      },
+      flush() {
+        tellLoad();
+        return owner.ask('flushed', null);
+      },
+      running: async () => watch.members().flatMap((call) => call.describe?.() ?? []),
+      cache: async () => answers.stats(),
+      clearCache: async () => answers.clear(),
+      async serve() {
+        plane.start();
+        return null;
+      },
+      stopServing: ({ again, ms }) => plane.stop(ms, again),
+      drain: async ({ ms }) => {
+        await drain(ms);
+        return null;
+      },
+    },
+  });
+  const tellLine = (access: boolean) => (line: string) => owner.tell({ kind: 'logged', line, access });
+  const log = createLog(linesOf(config, tellLine(false))).child({ worker: number });
+  const view = await openSettingsView(config, (outage) => {
+    if (outage !== null) log.error({ reason: outage.message }, 'the database does not answer this worker');
+  });
+  const accounts = createAccounts({
+    now,
+    changed(changed) {
+      if (!taking) owner.tell({ kind: 'standing', changed });
+    },
+    limitsRead: (connectionId, limits) => owner.tell({ kind: 'limits', connectionId, limits }),
+  });
+  let taking = false;
+  const limits = await openRemoteLimits({ owner, budgets: budgetStore(view) });
+  const snapshots = await followSettings({
+    ...storedSettings(view, Buffer.from(given.sealingKey), log),
+    store: view,
+    config,
+    limits,
+    agentModels: () => owner.ask('agentModels', null),
+    schedule,
+    log,
+    known: accounts.adopt,
+    onChange() {},
+  });
+  const routing = createRouting({
+    healthView: accounts,
+    random: Math.random,
+    now,
+    remembered: (session, entry) => owner.tell({ kind: 'session', place: { session, entry } }),
+  });
+  const hosts = new Set<string>();
+  function hear(event: OwnerEvent): void {
+    switch (event.kind) {
+      case 'standing':
+        takeStanding(event.changed);
+        return;
+      case 'hint':
+        accounts.hear(event.hint);
+        return;
+      case 'session':
+        routing.takeSession(event.place.session, event.place.entry);
+        return;
+      case 'hosts':
+        takeHosts(event.hosts);
+    }
+  }
+  function takeStanding(changed: KeptStanding): void {
+    taking = true;
+    accounts.take(changed);
+    taking = false;
+  }
+  function takeHosts(names: readonly string[]): void {
+    hosts.clear();
+    for (const name of names) hosts.add(name);
+  }
+  const watch = createWatch<OpenCall>();
+  const answers = createAnswerCache({ ...cacheShare(config), now: createSteadyClock() });
+  const plane = createDataPlane({ running: false, calls: watch.members, now, changed() {} });
+  const access = config.accessLog ? createAccessLog(createLineLog(linesOf(config, tellLine(true)))) : null;
+  const listening = () => ({ host: config.host, port: given.port });
+  const forwarder = createForwarder(given.socketPath);
+  const context: SurfaceContext = {
+    config,
+    snapshot: snapshots.current,
+    routing,
+    pools: createPools({ connectMs: config.timeouts.connectMs, listening, client: config.upstreamClient }),
+    watch,
+    answers,
+    ...createLearned(),
+    limits: { ...limits, countMore: ownersTask },
+    tokens: createTokenCache({
+      now,
+      steady: createSteadyClock(),
+      fetch: ({ id: connectionId }, rejected) => owner.ask('token', { connectionId, rejected }),
+      onError: ({ name: connection }, error) =>
+        log.warn({ connection, error: describe(error) }, 'an access token was not renewed'),
+    }),
+    accounts,
+    record(entry, trace, origin) {
+      const { exchange, principal } = origin;
+      owner.tell({
+        kind: 'finished',
+        finished: {
+          entry,
+          trace,
+          method: exchange.request.method ?? 'POST',
+          path: loggedPath(exchange.path),
+          keyName: principal.name,
+          traceparent: traceparentOf(origin),
+        },
+      });
+      access?.note(exchange.request, entry, principal.name);
+    },
+    identified: ({ request }, { keyId, name }) => access?.identify(request, keyId, name),
+    usageOf: ownersTask,
+    usageBy: ownersTask,
+    replaceEstimate: ownersTask,
+    gate: plane.gate,
+    askAgent: ownersTask,
+    responses: { ...remoteResponses(owner), remove: ownersTask },
+    places: { ...remotePlaces(owner), forget: ownersTask },
+    handover: handoverTo(forwarder),
+    hosts,
+    traceparent: tracing(config, given.instance),
+    instance: given.instance,
+    now,
+    owner: { key: given.ownerKey, principal: { keyId: 'local', name: 'local', models: null } },
+  };
+  const server = createHttpServer({
+    limits: config.limits,
+    renderError,
+    connections: { ...shareOfConnections(config, count, log), isProbe: (path) => probes.has(path) },
+    onRequest(exchange) {
+      if (isServedHere(exchange.path)) return serveModels(context, exchange);
+      forwarded.add(exchange);
+      return forwarder.forward(exchange, null);
+    },
+    onUpgrade: forwarder.upgrade,
+    onHttp2Connection: forwarder.takeOver,
+    onClosed(exchange) {
+      if (forwarded.has(exchange)) return;
+      const { request, response } = exchange;
+      const status = response.headersSent ? response.statusCode : null;
+      owner.tell({ kind: 'http', surface: 'models', method: request.method, status });
+      access?.write(servedRequest(exchange, { path: loggedPath(exchange.path), status, isProbe: false }));
+    },
+    onError(error, exchange) {
+      const path = exchange === null ? null : safePath(exchange.path);
+      log.error({ path, error: describe(error) }, 'a request failed inside the gateway');
+    },
+  });
+  /** Their owner counts and logs them. */
+  const forwarded = new WeakSet<Exchange>();
+  const loadNow = (): WorkerLoad => {
+    const calls = watch.members();
+    const { systemCPUTime, userCPUTime } = process.resourceUsage();
+    const connections = snapshots.current().routes.ordered.map(({ connection }) => connection.id);
+    return {
+      http: Math.max(0, server.inFlight() - forwarder.open()),
+      open: calls.length,
+      waiting: calls.filter(({ waits }) => waits === true).length,
+      inFlight: connections
+        .map((id) => [id, accounts.inFlight(id)] as const)
+        .filter(([, requests]) => requests > 0),
+      cpuSeconds: (userCPUTime + systemCPUTime) / 1e6,
+      residentBytes: process.memoryUsage.rss(),
+    };
+  };
+  const tellLoad = () => owner.tell({ kind: 'load', load: loadNow() });
+  schedule.every({ name: 'load', everyMs: LOAD_MS, run: tellLoad });
+
+  async function drain(ms: number): Promise<void> {
+    await Promise.all([server.drain(ms), forwardedConnections(forwarder, ms)]);
+    const error = new GatewayError('shutting_down', 'The gateway is shutting down: send the request again', {
+      retryAfter: 5,
+    });
+    const left = watch.members();
+    for (const call of left) call.interrupt(error);
+    if (left.length > 0) await new Promise((resolve) => setTimeout(resolve, LAST_BYTES_MS));
+    forwarder.close();
+    await server.close();
+    snapshots.close();
+    await context.pools.close();
+    await view.close();
+    tellLoad();
+    await owner.ask('flushed', null);
+  }
+
+  const joined = await owner.ask('join', null);
+  for (const standing of joined.standings) takeStanding(standing);
+  takeHosts(joined.hosts);
+  if (joined.serving) plane.start();
+  // What was changed between the first reading and the joining.
+  await snapshots.reload();
+  try {
+    await server.listen(config.host, given.port);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    await owner.ask('cannotListen', { code, message });
+    process.exit(1);
+  }
+  await owner.ask('listening', null);
+}
+
+/** Whether a worker serves a path itself: the model endpoints, but for those that read what the owner keeps. */
+function isServedHere(path: string): boolean {
+  const kind = matchPath(path)?.surface.kind;
+  return kind !== undefined && kind !== 'stored-response' && kind !== 'own-usage';
+}
+
+/** For what only requests do that are passed on. */
+function ownersTask(): never {
+  throw new Error('the owner of the data directory does this');
+}
+
+/** Agents are processes of the owner, which knows their sessions. */
+function handoverTo(forwarder: Forwarder): NonNullable<SurfaceContext['handover']> {
+  return {
+    takes: (targets: readonly Target[]) => targets.some(({ provider }) => provider.category === 'agent'),
+    // WebSockets are passed on whole, so that what is served here came by HTTP.
+    pass: (exchange: AnyExchange, body) => forwarder.forward(exchange as Exchange, body),
+  };
+}
+
+/** Lines of this process, which the owner writes. */
+function linesOf({ logLevel }: Config, write: (line: string) => void): LogOptions {
+  return { level: logLevel, pretty: false, write };
+}
+
+function tracing({ otel }: Config, instance: string): SurfaceContext['traceparent'] {
+  if (otel === null || otel.traces === null) return null;
+  return (exchange, attempt) =>
+    outgoingTraceparent(
+      traceContext(exchange.id, traceparentOf({ exchange }), instance, otel.sampler),
+      attempt,
+    );
+}
+
+/** A limit that the owner has set is shared evenly; that of open files counts for each process. */
+function shareOfConnections({ limits }: Config, count: number, log: Log) {
+  const connections = limits.connections === null ? null : Math.ceil(limits.connections / count);
+  return configuredLimit({ limits: { ...limits, connections } }, log);
+}
+
+/** Waits until no connection is open that was passed on whole, at most for so many milliseconds. */
+function forwardedConnections(forwarder: Forwarder, ms: number): Promise<void> {
+  const until = performance.now() + ms;
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (forwarder.connections() === 0 || performance.now() >= until) resolve();
+      else setTimeout(look, 20);
+    };
+    look();
+  });
+}

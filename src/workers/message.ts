@@ -1,0 +1,144 @@
+import type { RateLeft } from '../budgets/rate-headers.ts';
+import type { Refusal } from '../budgets/refusal.ts';
+import type { Asked, ChargePath, Used } from '../budgets/reservation.ts';
+import type { CacheRow } from '../cache/schema.ts';
+import type { AffinityEntry } from '../combos/affinity.ts';
+import type { Trace } from '../combos/trace.ts';
+import type { Config } from '../config.ts';
+import type { AccessToken } from '../connections/credentials/access-tokens.ts';
+import type { KeptStanding } from '../health/account.ts';
+import type { HealthHint } from '../health/hints.ts';
+import type { Limit } from '../health/limits.ts';
+import type { LedgerEntry } from '../ledger/schema.ts';
+import type { RunningCall } from '../proxy/request/open-call.ts';
+import type { ResponsePlace } from '../responses/places.ts';
+import type { Lookup, StoredResponse } from '../responses/stored.ts';
+import type { HttpSurface } from '../telemetry/metrics/http-metrics.ts';
+
+/** A request that is over, with what its record, its event and its span say of it. */
+export interface FinishedRequest {
+  entry: LedgerEntry;
+  /** Null where it had no target. */
+  trace: Trace | null;
+  method: string;
+  /** Without the query and without a key. */
+  path: string;
+  keyName: string;
+  /** What the client sent, as it came. */
+  traceparent: string | null;
+}
+
+/** What a session remembers: where it was answered last. */
+export interface SessionPlace {
+  session: string;
+  entry: AffinityEntry;
+}
+
+/** How busy a worker is at a moment. */
+export interface WorkerLoad {
+  /** HTTP requests that it has not answered yet, those that it passes on not among them. */
+  http: number;
+  /** Model requests under way, and those of them that wait for a target. */
+  open: number;
+  waiting: number;
+  /** Requests at the upstream of each connection, by its id. */
+  inFlight: readonly (readonly [string, number])[];
+  /** CPU time since its start, in seconds, and its memory in bytes. */
+  cpuSeconds: number;
+  residentBytes: number;
+}
+
+/** What a worker is given when it begins. Secrets among it go through a pipe that only the two can read. */
+export interface WorkerStart {
+  config: Config;
+  version: string;
+  /** What it is called in the log: from 1. */
+  number: number;
+  /** How many there are. */
+  count: number;
+  /** The port to listen on; never 0. */
+  port: number;
+  /** The socket of the owner, for requests that it serves. */
+  socketPath: string;
+  /** Opens stored credentials. */
+  sealingKey: Uint8Array;
+  /** Names the gateway in `x-gateway-via`, the same in all its processes. */
+  instance: string;
+  ownerKey: string;
+}
+
+/** What changes while a gateway runs, beside its settings, as it is when a worker joins. */
+export interface JoinedState {
+  /** Names of the gateway, those of tunnels among them. */
+  hosts: readonly string[];
+  /** Whether the model endpoints are served. */
+  serving: boolean;
+  standings: readonly KeptStanding[];
+}
+
+/** What a worker tells the owner. */
+export type WorkerEvent =
+  | { kind: 'finished'; finished: FinishedRequest }
+  | { kind: 'http'; surface: HttpSurface; method: string | undefined; status: number | null }
+  /** A line of the log, as JSON; `access` for one of the access log. */
+  | { kind: 'logged'; line: string; access: boolean }
+  | { kind: 'standing'; changed: KeptStanding }
+  | { kind: 'limits'; connectionId: string; limits: readonly Limit[] }
+  | { kind: 'session'; place: SessionPlace }
+  | { kind: 'response'; stored: StoredResponse }
+  | { kind: 'place'; place: ResponsePlace }
+  | { kind: 'settled'; reservation: number; used: Used | null }
+  | { kind: 'load'; load: WorkerLoad };
+
+/** What the owner tells a worker. */
+export type OwnerEvent =
+  | { kind: 'standing'; changed: KeptStanding }
+  /** What another gateway found out. */
+  | { kind: 'hint'; hint: HealthHint }
+  | { kind: 'session'; place: SessionPlace }
+  | { kind: 'hosts'; hosts: readonly string[] };
+
+/** What a reservation asks for: the amounts are whole before they are sent. */
+export interface ReserveQuestion extends ChargePath {
+  /** Counts the requests of a worker. */
+  reservation: number;
+  asked: Asked;
+  /** Input and output tokens. */
+  tokens: number;
+  /** Null where no price is known. */
+  usd: number | null;
+}
+
+/** What a worker asks the owner. */
+export type OwnerQuestions = {
+  /** Told of changes from here on; what changed before is for the worker to read. */
+  join: { question: null; answer: JoinedState };
+  /** It accepts connections. */
+  listening: { question: null; answer: null };
+  /** It cannot listen, for the reason that the system gave. */
+  cannotListen: { question: { code: string | undefined; message: string }; answer: null };
+  reserve: { question: ReserveQuestion; answer: { refusal: Refusal | null; rates: readonly RateLeft[] } };
+  response: { question: { id: string; keyId: string }; answer: Lookup };
+  place: { question: { id: string; keyId: string }; answer: ResponsePlace | 'foreign' | null };
+  token: { question: { connectionId: string; rejected: string | null }; answer: AccessToken };
+  /** Ids of agents that can be asked for. */
+  agentModels: { question: null; answer: readonly string[] };
+  /** Everything that it told has arrived. */
+  flushed: { question: null; answer: null };
+};
+
+/** What the owner asks a worker. */
+export type WorkerQuestions = {
+  /** Reads the settings anew; answered once requests see them. */
+  reload: { question: null; answer: null };
+  /** Everything that it told until now has arrived with the answer. */
+  flush: { question: null; answer: null };
+  running: { question: null; answer: RunningCall[] };
+  cache: { question: null; answer: CacheRow };
+  clearCache: { question: null; answer: number };
+  serve: { question: null; answer: null };
+  /** Stops the model endpoints as `DataPlane.stop` does. */
+  stopServing: { question: { ms: number; again: boolean }; answer: { interrupted: number } };
+  /** Accepts nothing more, lets open requests finish for so many milliseconds, and tells what is left. */
+  drain: { question: { ms: number }; answer: null };
+};

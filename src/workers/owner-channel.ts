@@ -1,0 +1,41 @@
+import { type Answers, type Channel, createChannel } from './channel.ts';
+import type { OwnerEvent, OwnerQuestions, WorkerEvent, WorkerQuestions, WorkerStart } from './message.ts';
+
+export type OwnerChannel = Channel<WorkerEvent, OwnerQuestions>;
+
+export interface OwnerChannelInput {
+  hear(event: OwnerEvent): void;
+  answers: Answers<WorkerQuestions>;
+  onError(error: unknown): void;
+}
+
+/** What may be lost of a worker that is killed: what it has told within so many milliseconds. */
+const TELL_MS = 5;
+
+/**
+ * What this process is to do, and the channel to the process that has started it.
+ * @param gone called when that process has ended
+ */
+export async function receiveStart(
+  gone: () => void,
+): Promise<{ start: WorkerStart; connect(input: OwnerChannelInput): OwnerChannel }> {
+  process.once('disconnect', gone);
+  const start = await new Promise<WorkerStart>((resolve) => {
+    process.once('message', (message: { start: WorkerStart }) => resolve(message.start));
+  });
+  return {
+    start,
+    connect(input) {
+      const channel: OwnerChannel = createChannel({
+        ...input,
+        delayMs: TELL_MS,
+        send(message) {
+          // It fails when the owner is gone, which ends this process anyway.
+          if (process.connected) process.send?.(message, undefined, undefined, () => {});
+        },
+      });
+      process.on('message', channel.receive);
+      return channel;
+    },
+  };
+}
