@@ -143,6 +143,8 @@ async function open(
   const access = config.accessLog ? createAccessLog(createLineLog(linesOf(config, tellLine(true)))) : null;
   const listening = () => ({ host: config.host, port: given.port });
   const forwarder = createForwarder(given.socketPath);
+  /** Their owner counts and logs them. */
+  const forwarded = new WeakSet<AnyExchange>();
   const context: SurfaceContext = {
     config,
     snapshot: snapshots.current,
@@ -183,7 +185,7 @@ async function open(
     askAgent: ownersTask,
     responses: { ...remoteResponses(owner), remove: ownersTask },
     places: { ...remotePlaces(owner), forget: ownersTask },
-    handover: handoverTo(forwarder),
+    handover: handoverTo(forwarder, forwarded),
     hosts,
     traceparent: tracing(config, given.instance),
     instance: given.instance,
@@ -213,8 +215,6 @@ async function open(
       log.error({ path, error: describe(error) }, 'a request failed inside the gateway');
     },
   });
-  /** Their owner counts and logs them. */
-  const forwarded = new WeakSet<Exchange>();
   const loadNow = (): WorkerLoad => {
     const calls = watch.members();
     const { systemCPUTime, userCPUTime } = process.resourceUsage();
@@ -278,11 +278,17 @@ function ownersTask(): never {
 }
 
 /** Agents are processes of the owner, which knows their sessions. */
-function handoverTo(forwarder: Forwarder): NonNullable<SurfaceContext['handover']> {
+function handoverTo(
+  forwarder: Forwarder,
+  forwarded: WeakSet<AnyExchange>,
+): NonNullable<SurfaceContext['handover']> {
   return {
     takes: (targets: readonly Target[]) => targets.some(({ provider }) => provider.category === 'agent'),
-    // WebSockets are passed on whole, so that what is served here came by HTTP.
-    pass: (exchange: AnyExchange, body) => forwarder.forward(exchange as Exchange, body),
+    pass(exchange: AnyExchange, body) {
+      forwarded.add(exchange);
+      // WebSockets are passed on whole, so that what is served here came by HTTP.
+      return forwarder.forward(exchange as Exchange, body);
+    },
   };
 }
 

@@ -18,7 +18,7 @@ export function proxyHeader({ localAddress, localPort, remoteAddress, remotePort
 }
 
 /** The client that a header names; null where it names none. @throws Error for a line that is no header */
-export function parseProxyHeader(line: string): ClientAddress | null {
+function parseProxyHeader(line: string): ClientAddress | null {
   if (line === 'PROXY UNKNOWN') return null;
   const [, address, port] = /^PROXY TCP[46] (\S+) \S+ (\d{1,5}) \d{1,5}$/.exec(line) ?? [];
   if (address === undefined || port === undefined)
@@ -62,6 +62,8 @@ export function readProxyHeader(socket: Socket, ready: () => void): void {
       Object.defineProperty(socket, 'remoteAddress', { value: client.address });
       Object.defineProperty(socket, 'remotePort', { value: client.port });
     }
+    // Node throws for a Unix socket. The process behind it sees that the answer broke off, and resets its client.
+    Object.defineProperty(socket, 'resetAndDestroy', { value: () => socket.destroy() });
     ready();
   };
   const onError = () => socket.destroy();
