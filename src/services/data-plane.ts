@@ -2,6 +2,7 @@ import type { AnyExchange } from '../http/exchange.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { OpenCall } from '../proxy/request/open-call.ts';
 import { createGate, type Gate, type GateInput } from './gate.ts';
+import type { PartStatus } from './part.ts';
 
 export interface DataPlaneInput extends Pick<GateInput, 'changed' | 'now' | 'running'> {
   /** Calls in flight. */
@@ -23,16 +24,26 @@ export interface DataPlaneWorkers {
 
 /** A data plane that starts and stops with those of the workers. @param workers null while there are none yet */
 export function withWorkers(plane: DataPlane, workers: () => DataPlaneWorkers | null): DataPlane {
+  /** What is shown until the workers have stopped too, of which this process has no requests. */
+  let draining: PartStatus | null = null;
   return {
     ...plane,
+    status: () => draining ?? plane.status(),
     openRequests: () => plane.openRequests() + (workers()?.load().http ?? 0),
     async start() {
       plane.start();
       await workers()?.serve();
     },
     async stop(ms, again) {
-      const [own, others] = await Promise.all([plane.stop(ms, again), workers()?.stopServing(ms, again)]);
-      return { interrupted: own.interrupted + (others?.interrupted ?? 0) };
+      const own = plane.stop(ms, again);
+      const { state } = plane.status();
+      draining = state === 'stopped' ? null : plane.status();
+      try {
+        const [stopped, others] = await Promise.all([own, workers()?.stopServing(ms, again)]);
+        return { interrupted: stopped.interrupted + (others?.interrupted ?? 0) };
+      } finally {
+        draining = null;
+      }
     },
   };
 }
