@@ -37,3 +37,35 @@ export type WireError = {
   status_code?: unknown;
   error?: unknown;
 };
+
+/** Usage as OpenAI's chat and completions report it, and the names that other vendors have for the same. */
+export type PromptCounts = {
+  prompt_tokens?: unknown;
+  completion_tokens?: unknown;
+  total_tokens?: unknown;
+  prompt_tokens_details?: unknown;
+  completion_tokens_details?: unknown;
+  reasoning_tokens?: unknown;
+  cached_tokens?: unknown;
+  /** DeepSeek's. */
+  prompt_cache_hit_tokens?: unknown;
+  /** Anthropic's, which gateways pass on. */
+  cache_read_input_tokens?: unknown;
+  cache_creation_input_tokens?: unknown;
+  server_tool_use?: unknown;
+};
+
+export type InputDetails = {
+  cached_tokens?: unknown;
+  cache_write_tokens?: unknown;
+  audio_tokens?: unknown;
+};
+
+export type OutputDetails = {
+  reasoning_tokens?: unknown;
+  audio_tokens?: unknown;
+};
+
+export type ServerToolCounts = {
+  web_search_requests?: unknown;
+};

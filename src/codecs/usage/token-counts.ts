@@ -1,4 +1,5 @@
-import { countIn, countOf, isCount, type JsonObject, objectOf, wholeCount } from '../json/values.ts';
+import { countIn, countOf, isCount, objectOf, wholeCount } from '../json/values.ts';
+import type { InputDetails, OutputDetails, PromptCounts, ServerToolCounts } from '../openai-shared/wire.ts';
 import { noUsage, type Usage } from '../wire-format.ts';
 
 /** A usage record whose totals include their parts, as the OpenAI formats have it. */
@@ -65,12 +66,8 @@ export function isEmptyUsage(usage: Usage): boolean {
 }
 
 /** True for the usage object of chat, completions and embeddings. */
-export function hasPromptCounts(counts: JsonObject): boolean {
-  return (
-    isCount(counts['prompt_tokens']) ||
-    isCount(counts['completion_tokens']) ||
-    isCount(counts['total_tokens'])
-  );
+export function hasPromptCounts(counts: PromptCounts): boolean {
+  return isCount(counts.prompt_tokens) || isCount(counts.completion_tokens) || isCount(counts.total_tokens);
 }
 
 /**
@@ -78,33 +75,33 @@ export function hasPromptCounts(counts: JsonObject): boolean {
  * variants of other vendors: DeepSeek's `prompt_cache_hit_tokens`, Moonshot's `cached_tokens`, top-level
  * `reasoning_tokens`. Null when it counts nothing.
  */
-export function promptUsage(counts: JsonObject): Usage | null {
-  const input = objectOf(counts['prompt_tokens_details']);
-  const output = objectOf(counts['completion_tokens_details']);
-  const total = countIn(counts['total_tokens']);
-  const reasoning = countIn(output['reasoning_tokens']) ?? countIn(counts['reasoning_tokens']);
-  const onlyTotal = !isCount(counts['prompt_tokens']) && !isCount(counts['completion_tokens']);
+export function promptUsage(counts: PromptCounts): Usage | null {
+  const input = objectOf<InputDetails>(counts.prompt_tokens_details);
+  const output = objectOf<OutputDetails>(counts.completion_tokens_details);
+  const total = countIn(counts.total_tokens);
+  const reasoning = countIn(output.reasoning_tokens) ?? countIn(counts.reasoning_tokens);
+  const onlyTotal = !isCount(counts.prompt_tokens) && !isCount(counts.completion_tokens);
   const usage = disjoint({
-    prompt: onlyTotal ? wholeCount(total ?? 0) : countOf(counts['prompt_tokens']),
+    prompt: onlyTotal ? wholeCount(total ?? 0) : countOf(counts.prompt_tokens),
     cached: countOf(
-      input['cached_tokens'],
-      counts['prompt_cache_hit_tokens'],
-      counts['cached_tokens'],
-      counts['cache_read_input_tokens'],
+      input.cached_tokens,
+      counts.prompt_cache_hit_tokens,
+      counts.cached_tokens,
+      counts.cache_read_input_tokens,
     ),
-    written: countOf(input['cache_write_tokens'], counts['cache_creation_input_tokens']),
-    audioInput: countOf(input['audio_tokens']),
-    completion: countOf(counts['completion_tokens']),
+    written: countOf(input.cache_write_tokens, counts.cache_creation_input_tokens),
+    audioInput: countOf(input.audio_tokens),
+    completion: countOf(counts.completion_tokens),
     reasoning: reasoning === null ? null : wholeCount(reasoning),
-    audioOutput: countOf(output['audio_tokens']),
+    audioOutput: countOf(output.audio_tokens),
     total: total === null ? null : wholeCount(total),
-    webSearches: countOf(objectOf(counts['server_tool_use'])['web_search_requests']),
+    webSearches: countOf(objectOf<ServerToolCounts>(counts.server_tool_use).web_search_requests),
   });
   return isEmptyUsage(usage) ? null : usage;
 }
 
 /** Usage as chat and completions report it: the prompt with everything cached in it, the completion with reasoning (U-01 to U-05). */
-export function promptCounts(usage: Usage): JsonObject {
+export function promptCounts(usage: Usage): PromptCounts {
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
   const prompt = usage.input + usage.cacheRead + written + usage.audioInput + usage.imageInput;
   const completion = usage.output + usage.reasoning + usage.audioOutput + usage.imageOutput;
