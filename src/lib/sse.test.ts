@@ -74,7 +74,7 @@ describe('splitFrames', () => {
     ]);
   });
 
-  it('X-03 gives the same records for every way to cut the bytes', () => {
+  it('gives the same records for every way to cut the bytes', () => {
     const line = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 8 }).map((text) => `data: ${text.replace(/[\r\n]/g, '')}`),
       fc.constantFrom('', '', 'data:é', 'event: 東京', ': note', 'data', 'id: 1', '\ufeffdata: x'),

@@ -7,7 +7,7 @@ const said = (text: string) => ({ type: 'message', role: 'user', content: text }
 const answer = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] };
 
 describe('a continued request', () => {
-  it('OR-07: shows earlier input, earlier output and new input, in this order', () => {
+  it('shows earlier input, earlier output and new input, in this order', () => {
     const request = { model: 'm', previous_response_id: 'resp_1', input: 'three', instructions: 'new' };
     assert.deepEqual(continued({ input: 'one', output: [answer] }, request), {
       model: 'm',

@@ -7,7 +7,7 @@ import { bearer, settledRows, waitFor } from '../support/gateway.ts';
 import { setting } from '../support/setting.ts';
 import { json } from '../support/steps.ts';
 
-describe('R-12: money that is spent', () => {
+describe('money that is spent', () => {
   const at = setting({ config: { prices: { '*/m-1': { input: 10, output: 10 } } } });
   const hi = [{ role: 'user' as const, content: 'hi' }];
   /** A key whose budget one answer has used up. */

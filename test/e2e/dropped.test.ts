@@ -7,7 +7,7 @@ import { stream } from '../support/steps.ts';
 
 const at = setting();
 
-describe('X-02: what a model was not told', () => {
+describe('what a model was not told', () => {
   it('is named by the answer, kept in the ledger and shown by explain, in the client’s own words', async () => {
     await at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl: at.upstream.url });
     at.upstream.always(stream(geminiStream({ text: ['hi'] })));

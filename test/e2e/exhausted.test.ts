@@ -25,7 +25,7 @@ const named: Readonly<Record<string, unknown>> = {
   gemini: 'UNAVAILABLE',
 };
 
-describe('R-13: all accounts that could answer said when to come back', () => {
+describe('all accounts that could answer said when to come back', () => {
   const at = fleet(2);
   before(() => at.connectAll('openai-compatible'));
   const ask = (dialect: string, model: string) => {

@@ -8,7 +8,7 @@ import { body, json, stream } from '../support/steps.ts';
 
 const betas = 'claude-code-20250219,interleaved-thinking-2025-05-14, unknown-beta-2031-01-01';
 
-describe('Q-23: headers and parameters that switch features on', () => {
+describe('headers and parameters that switch features on', () => {
   const at = setting();
 
   it('reach a server of the format byte for byte, however they are spread; the query its vendor alone', async () => {
@@ -81,7 +81,7 @@ describe('Q-23: headers and parameters that switch features on', () => {
   });
 });
 
-describe('R-16: the id of a request', () => {
+describe('the id of a request', () => {
   const at = setting();
 
   it('of the vendor is passed on, the gateway’s own stands beside it, and the log has both', async () => {
@@ -143,7 +143,7 @@ describe('R-16: the id of a request', () => {
   });
 });
 
-describe('R-15: what SDKs do after a failure', () => {
+describe('what SDKs do after a failure', () => {
   const at = setting();
   const openai = () => new OpenAI({ baseURL: `${at.gateway.url}/v1`, apiKey: at.gateway.key });
   const anthropic = () => new Anthropic({ baseURL: at.gateway.url, apiKey: at.gateway.key });

@@ -5,7 +5,7 @@ import { messages } from '../support/formats.ts';
 import { setting } from '../support/setting.ts';
 import { json, stream } from '../support/steps.ts';
 
-/** Numbers keep their digits also where the gateway writes a body anew in the format in which it came (M-08). */
+/** Numbers keep their digits also where the gateway writes a body anew in the format in which it came. */
 const at = setting();
 const input = '{"id":1234567890123456789,"share":1.0}';
 const tool = `{"name":"find","input_schema":{"type":"object","properties":{"id":{"maximum":${input.slice(6, 25)}}}}}`;

@@ -62,7 +62,7 @@ function eventsOf(reply: Reply): Record<string, unknown>[] {
   return recordsOf(reply).map((record) => JSON.parse(record));
 }
 
-describe('E-11: a character that an upstream cut in two', () => {
+describe('a character that an upstream cut in two', () => {
   connectPlain();
   const text = ['a\ud83d', '\ude42b', '\ud83d', '\ude00', '🙂'.repeat(5000), 'c\ud83d', 'd\ude00', 'e\ud83d'];
   const whole = `a🙂b😀${'🙂'.repeat(5000)}c\ufffdd\ufffde\ufffd`;
@@ -110,7 +110,7 @@ interface Wire {
   message?: { content?: string };
 }
 
-describe('E-12: padding against eavesdroppers', () => {
+describe('padding against eavesdroppers', () => {
   const padded = (text: string, where: RegExp) => text.replace(where, '$&"obfuscation":"aZ9k2",');
 
   it('goes to callers of the format, and to no others', async () => {
@@ -133,7 +133,7 @@ describe('E-12: padding against eavesdroppers', () => {
   });
 });
 
-describe('U-07: predicted tokens', () => {
+describe('predicted tokens', () => {
   it('are output like any other, and counted once', async () => {
     const details = { reasoning_tokens: 5, accepted_prediction_tokens: 30, rejected_prediction_tokens: 10 };
     const usage = {
@@ -158,7 +158,7 @@ describe('U-07: predicted tokens', () => {
   });
 });
 
-describe('U-09: the tier that an answer was served in', () => {
+describe('the tier that an answer was served in', () => {
   /** Frames of each format that name it, in the vendor's own word. */
   const told: Readonly<Record<string, [Caller, string, (word: string) => string, string]>> = {
     chat: [

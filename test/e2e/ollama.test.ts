@@ -101,7 +101,7 @@ const servers: Readonly<Record<string, Served>> = {
 
 for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(servers)) {
   describe(`a caller of Ollama's chat, with a server of ${what}`, () => {
-    it('gets a stream of lines when it says nothing (X-05)', async () => {
+    it('gets a stream of lines when it says nothing', async () => {
       upstream.script(streamed);
       const reply = await ask(model);
       assert.deepEqual(
@@ -138,7 +138,7 @@ for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(s
       assert.deepEqual({ input: counted?.['input'], output: counted?.['output'] }, usage);
     });
 
-    it('gets one object also where the server streams all the same (E-10)', async () => {
+    it('gets one object also where the server streams all the same', async () => {
       upstream.script(streamed);
       const reply = await ask(model, { stream: false });
       const answer = reply.json();
@@ -147,7 +147,7 @@ for (const [what, { broken, model, streamed, usage, whole }] of Object.entries(s
       assert.deepEqual([outcome, counted?.['input']], ['ok', usage.input]);
     });
 
-    it('learns of an error in its own way, with its status (R-06)', async () => {
+    it('learns of an error in its own way, with its status', async () => {
       upstream.script([json(404, { error: 'model "m-1" not found' })]);
       const reply = await ask(model);
       assert.deepEqual([reply.status, reply.json()], [404, { error: 'model "m-1" not found' }]);

@@ -112,7 +112,7 @@ describe('the suite of Open Responses', () => {
   });
 
   for (const [name, { answer, model }] of Object.entries(servers)) {
-    it(`OR-11: is answered by a server of ${name}, all requests at once`, async () => {
+    it(`is answered by a server of ${name}, all requests at once`, async () => {
       const calls = (request: SeenRequest) => request.body.includes('get_weather');
       at.upstream.respond((request) => [
         stream(answer(calls(request) ? { text: [], tools: [call] } : { text: ['Hi', ' there'], tools: [] })),
@@ -155,7 +155,7 @@ describe('the suite of Open Responses', () => {
         );
     });
 
-    it(`OR-10: is told nothing of a server of ${name} that it has no word for`, async () => {
+    it(`is told nothing of a server of ${name} that it has no word for`, async () => {
       at.upstream.always(stream(answer({ text: ['Hi'], tools: [call] })));
       const reply = await at.gateway.ask('/v1/responses', { model, ...tooled, stream: true });
       const told = eventsOf(reply);
@@ -168,7 +168,7 @@ describe('the suite of Open Responses', () => {
     });
   }
 
-  it('OR-11: is answered by the demo', async () => {
+  it('is answered by the demo', async () => {
     for (const [what, { body }] of Object.entries(core)) {
       const reply = await at.gateway.ask('/v1/responses', { model: 'demo/tools', ...body });
       assert.equal(reply.status, 200, `${what}: ${reply.text}`);
@@ -182,7 +182,7 @@ describe('the suite of Open Responses', () => {
     }
   });
 
-  it('OR-10: is told of free text for a tool where such a tool was asked for', async () => {
+  it('is told of free text for a tool where such a tool was asked for', async () => {
     const patch = { type: 'custom', name: 'patch', description: 'Takes a patch' };
     const ask = (tools: object[]) =>
       at.gateway.ask('/v1/responses', { model: 'up/m-1', input: 'Go', stream: true, tools });

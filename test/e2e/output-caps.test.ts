@@ -13,7 +13,7 @@ const tooMany = (most: number, asked: number) =>
     `max_tokens is too large: ${asked}. This model supports at most ${most} completion tokens, whereas you provided ${asked}.`,
   );
 
-describe('Q-02: more tokens than the model writes', () => {
+describe('more tokens than the model writes', () => {
   before(() => at.gateway.connect({ provider: 'gemini-compatible', name: 'goog', baseUrl: at.upstream.url }));
 
   it('are lowered to what the provider names, at once the next time, and told', async () => {

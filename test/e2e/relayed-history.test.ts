@@ -50,7 +50,7 @@ async function relayed(model: string, own: string) {
   return { reply, body: sent()[0] ?? '', message: sentBody().messages[1] };
 }
 
-describe('reasoning of earlier turns in a chat request that is passed on (M-13)', () => {
+describe('reasoning of earlier turns in a chat request that is passed on', () => {
   it('is left out where the server refuses it, named, and nothing else changes', async () => {
     const { body, message, reply } = await relayed('strict/m-1', '"reasoning_content": "Hm.",');
     assert.deepEqual(Object.keys(message), ['role', 'content', 'tool_calls']);

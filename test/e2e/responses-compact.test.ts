@@ -37,7 +37,7 @@ const providers = {
 
 for (const [name, { answer, model, none, stream: streamOf }] of Object.entries(providers)) {
   describe(`compaction with a ${name} provider`, () => {
-    it('M-15: is one item that any provider is told in words afterwards', async () => {
+    it('is one item that any provider is told in words afterwards', async () => {
       upstream().script(
         [json(200, answer({ text: summary }))],
         [json(200, chatAnswer())],
@@ -175,7 +175,7 @@ describe('compaction with a provider that does it', () => {
     assert.deepEqual([row.usage?.['input'], row.usage?.['output']], [9, 3]);
   });
 
-  it('cannot be read by another vendor, and the refusal says what to do (M-15)', async () => {
+  it('cannot be read by another vendor, and the refusal says what to do', async () => {
     const input = [
       { role: 'user', content: 'Fix the test.' },
       { id: 'cmp_1', type: 'compaction', encrypted_content: 'gAAAA' },

@@ -49,7 +49,7 @@ for (const [name, provider] of Object.entries(providers)) {
   const { model } = provider;
 
   describe(`previous_response_id with a ${name} provider`, () => {
-    it('OR-07: shows earlier input, earlier output and new input, turn after turn', async () => {
+    it('shows earlier input, earlier output and new input, turn after turn', async () => {
       upstream().script(
         [json(200, provider.answer({ text: ['Two.'] }))],
         [stream(provider.stream({ text: ['Four.'] }).text)],
@@ -259,7 +259,7 @@ describe('a provider of the same format that keeps nothing', () => {
     await gateway().connect({ provider: 'vllm', name: 'local', baseUrl: url, apiKey: null });
   });
 
-  it('OR-07: is shown the whole of it, turn after turn, its own bytes untouched', async () => {
+  it('is shown the whole of it, turn after turn, its own bytes untouched', async () => {
     const streamed = responsesStream({ model, text: ['Two.'] }).text;
     upstream().script(
       [stream(streamed, 'byte')],

@@ -56,7 +56,7 @@ function blocksOf(text: string): object[] {
 const assistantIn = (body: Buffer | undefined) =>
   JSON.parse(body?.toString() ?? '').messages.find(({ role }: { role: string }) => role === 'assistant');
 
-describe('M-13: what a chat upstream seals', () => {
+describe('what a chat upstream seals', () => {
   for (const kind of ['streamed', 'whole'] as const) {
     it(`comes back to it through Claude’s format, ${kind}, and to no other`, async () => {
       const asked = { model: chat.model, tools, stream: kind === 'streamed', messages: [question] };
@@ -104,7 +104,7 @@ describe('M-13: what a chat upstream seals', () => {
   });
 });
 
-describe('M-13: what Anthropic seals for a chat caller', () => {
+describe('what Anthropic seals for a chat caller', () => {
   const content = [
     { type: 'thinking', thinking: 'A file.', signature: 'EqQBsig' },
     { type: 'tool_use', id: 'call_a', name: 'list', input: {} },

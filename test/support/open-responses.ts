@@ -43,7 +43,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'list' : typeof value;
 }
 
-/** The response has every member (OR-02). */
+/** The response has every member. */
 export function assertResource(response: JsonObject): void {
   for (const [name, kinds] of Object.entries(members))
     assert.ok(kinds.includes(kindOf(response[name])), `${name} is ${kindOf(response[name])}`);
@@ -54,7 +54,7 @@ export function assertResource(response: JsonObject): void {
   assert.ok(Number.isInteger(response['created_at']));
 }
 
-/** Items begin with `added`, whole in their members, and end with `done`; what streams is in brackets (OR-04, OR-05). */
+/** Items begin with `added`, whole in their members, and end with `done`; what streams is in brackets. */
 export function assertItems(events: readonly JsonObject[]): void {
   const open = new Map<unknown, string[]>();
   for (const event of events) {
@@ -63,7 +63,7 @@ export function assertItems(events: readonly JsonObject[]): void {
     const index = event['output_index'];
     if (type === 'output_item.added') {
       const item = objectOf(event['item']);
-      assert.ok(textOf(item['id']) !== '' && textOf(item['type']) !== '', 'OR-03');
+      assert.ok(textOf(item['id']) !== '' && textOf(item['type']) !== '');
       assert.equal(open.has(index), false);
       open.set(index, []);
     } else if (index !== undefined) {
@@ -79,12 +79,12 @@ export function assertItems(events: readonly JsonObject[]): void {
     if (kinds.some((kind) => kind.startsWith('function_call_arguments'))) {
       assert.equal(called, 1);
       const grown = kinds.indexOf('function_call_arguments.delta');
-      assert.ok(grown !== -1 && grown < kinds.indexOf('function_call_arguments.done'), 'OR-05');
+      assert.ok(grown !== -1 && grown < kinds.indexOf('function_call_arguments.done'));
     }
   }
 }
 
-/** Every item has its id and its status, and an incomplete one is the last (OR-03). */
+/** Every item has its id and its status, and an incomplete one is the last. */
 export function assertOutput(response: JsonObject): void {
   const items = listOf(response['output']).map(objectOf);
   for (const [index, { id, status, type }] of items.entries()) {

@@ -9,7 +9,7 @@ import { type Conversing, conversing } from '../support/formats-matrix.ts';
 
 /**
  * No call of a tool is lost, whatever way an upstream writes it, and each reaches the client as the model wrote it. A
- * format whose arguments are an object has what is none as `{"raw_arguments": "…"}` (M-08).
+ * format whose arguments are an object has what is none as `{"raw_arguments": "…"}`.
  */
 interface Row {
   what: string;
@@ -586,7 +586,7 @@ describe('a call inside which the answer was cut off', () => {
     ],
   ];
   for (const [from, stream] of cut) {
-    it(`of ${from} is said to be cut off (S-05)`, () => {
+    it(`of ${from} is said to be cut off`, () => {
       for (const to of conversing.filter((format) => format !== from)) {
         const asked = askedWith(to, from, []);
         const parts = partsOf(asked, framesOf(from, { what: '', stream, calls: [] }));

@@ -50,7 +50,7 @@ const exceptions: Readonly<Record<Conversing, readonly Exception[]>> = {
     { path: /^input\.(type|status|id|execution)$/, why: 'says nothing of what the item says' },
     {
       path: /^input\.(summary|content|encrypted_content)(\.text)?$/,
-      why: 'reasoning stays with who made it (M-13)',
+      why: 'reasoning stays with who made it',
     },
     { path: /^input\.(content|output)\.(file_id|file_url)$/, why: 'stands beside the bytes of the file' },
     { path: /^text\.format(\.name|\.strict)?$/, why: 'as for openai-chat' },
@@ -62,7 +62,7 @@ const exceptions: Readonly<Record<Conversing, readonly Exception[]>> = {
     { path: /^model$|^stream$/, why: 'as for openai-chat' },
     {
       path: /^messages\.content\.(thinking|signature|data)$/,
-      why: 'reasoning stays with who made it (M-13)',
+      why: 'reasoning stays with who made it',
     },
     { path: /^service_tier$/, why: 'the usual one' },
     { path: /^messages\.content\.caller$/, why: 'the model itself calls its tools' },
@@ -74,7 +74,7 @@ const exceptions: Readonly<Record<Conversing, readonly Exception[]>> = {
   gemini: [
     { path: /^contents\.parts$/, why: 'a part that holds nothing' },
     { path: /^contents\.role$|^systemInstruction\.role$/, why: 'said by where it stands' },
-    { path: /\.(thought|thoughtSignature)$/, why: 'reasoning stays with who made it (M-13)' },
+    { path: /\.(thought|thoughtSignature)$/, why: 'reasoning stays with who made it' },
     { path: /\.functionResponse\.id$/, why: 'an id that no call has is as good as none' },
     {
       path: /^generationConfig\.(logprobs|responseModalities)$/,

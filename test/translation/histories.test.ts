@@ -153,7 +153,7 @@ describe('Anthropic’s search for tools', () => {
   });
 });
 
-describe('OR-08: some of the tools, the only ones that may be called', () => {
+describe('some of the tools, the only ones that may be called', () => {
   const fn = (name: string) => ({ type: 'function', name, parameters: { type: 'object', properties: {} } });
   const asked = (names: string[], mode = 'auto') => ({
     input: [{ role: 'user', content: 'hi' }],

@@ -130,14 +130,14 @@ describe('a hostile client', () => {
     });
   }
 
-  it('may send ten thousand deferred tools (T-08)', () => {
+  it('may send ten thousand deferred tools', () => {
     const tools = many(10_000, (index) => ({ name: `t${index}`, input_schema: schema, defer_loading: true }));
     const body = { max_tokens: 5, messages: [question], tools };
     for (const to of formats.filter((format) => format !== 'anthropic-messages'))
       timed(to, () => translated('anthropic-messages', to, body));
   });
 
-  it('gets every tool by a name of its own, whatever they were called (T-07)', () => {
+  it('gets every tool by a name of its own, whatever they were called', () => {
     for (const to of ['anthropic-messages', 'openai-responses'] as const) {
       const { tools } = translated(
         'openai-chat',

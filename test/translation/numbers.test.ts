@@ -11,7 +11,7 @@ import { numberText } from '../support/arbitrary.ts';
 import { type Conversing, conversing } from '../support/formats-matrix.ts';
 import { fc } from '../support/properties.ts';
 
-/** Numbers arrive with the digits in which they were written (M-08): one that is rounded names another object. */
+/** Numbers arrive with the digits in which they were written: one that is rounded names another object. */
 const formats = conversing.filter((format) => format !== 'openai-completions');
 const pairs = formats.flatMap((from) => formats.filter((to) => to !== from).map((to) => ({ from, to })));
 
@@ -124,7 +124,7 @@ const unescaped = (json: string) => json.replaceAll('\\', '');
 describe('numbers of a request', () => {
   const connection = { id: 'con_plain', name: 'plain' } as Target['connection'];
   for (const { from, to } of pairs) {
-    it(`keep their digits from ${from} to ${to}, in calls, results and schemas (M-08)`, () => {
+    it(`keep their digits from ${from} to ${to}, in calls, results and schemas`, () => {
       const target = { connection, provider: openaiCompatible, model: 'm', format: to };
       fc.assert(
         fc.property(numbers, (list) => {
@@ -148,7 +148,7 @@ describe('numbers of a request', () => {
 describe('numbers of an answer', () => {
   for (const { from, to } of pairs) {
     const asked = askedWith(to, from, ['find']);
-    it(`keep their digits from ${from} to ${to}, whole and streamed (M-08)`, () => {
+    it(`keep their digits from ${from} to ${to}, whole and streamed`, () => {
       fc.assert(
         fc.property(numbers, (list) => {
           const { framesOf, split } = conversationCodec(from).stream;
@@ -186,7 +186,7 @@ const spelledAlike = (value: unknown) => JSON.stringify(value).replace(/(?<=\d)\
 describe('whole numbers with a fraction of nothing', () => {
   const root = join(import.meta.dirname, '../..');
   for (const from of conversing) {
-    it(`are read as the same in every recorded ${from} answer (E-10)`, () => {
+    it(`are read as the same in every recorded ${from} answer`, () => {
       const folder = join(root, 'src/codecs', from, 'fixtures');
       for (const name of globSync('*.{sse,ndjson,json}', { cwd: folder })) {
         const text = readFileSync(join(folder, name), 'utf8');

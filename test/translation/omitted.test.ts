@@ -114,7 +114,7 @@ describe('thoughts that the client does not want to see', () => {
   });
 });
 
-describe('V-04: the schema of an answer, towards Anthropic', () => {
+describe('the schema of an answer, towards Anthropic', () => {
   const target = { ...targetOf('anthropic-messages', openai), model: 'claude-sonnet-4-5' };
   const sent = (schema: JsonObject) => {
     const response_format = { type: 'json_schema', json_schema: { name: 'prices', schema } };

@@ -72,7 +72,7 @@ function written(parts: readonly StreamPart[], request: JsonObject) {
 }
 
 describe('Open Responses, of a call without arguments', () => {
-  it('OR-05: a delta comes before the end', () => {
+  it('a delta comes before the end', () => {
     const call: StreamPart[] = [
       { type: 'message-start', id: 'x', model: 'm', usage: null },
       { type: 'tool-call-start', block: 0, id: 'c1', name: 'f', kind: 'function' },
@@ -91,13 +91,13 @@ const complete = recorded.filter(
 
 describe('Open Responses', () => {
   for (const { bytes, format, name } of complete) {
-    it(`holds for ${name} (OR-01 to OR-05)`, () => {
+    it(`holds for ${name}`, () => {
       for (const request of requests) {
         const frames = written(partsOf(format, bytes), request);
         assert.equal(frames.at(-1)?.data, '[DONE]');
         const events = frames.slice(0, -1).map((frame) => {
           const data: JsonObject = JSON.parse(frame.data);
-          assert.equal(frame.event, data['type'], 'OR-01: the event is named as its type');
+          assert.equal(frame.event, data['type'], 'the event is named as its type');
           return data;
         });
         for (const { response } of events) if (response !== undefined) assertResource(objectOf(response));
@@ -109,7 +109,7 @@ describe('Open Responses', () => {
     });
   }
 
-  it('OR-02: an error in a stream comes with a whole response, and is the last event (OR-06)', () => {
+  it('an error in a stream comes with a whole response, and is the last event', () => {
     const frame = encodeErrorFrame(new GatewayError('upstream_cut', 'cut'), 'req_1').toString();
     const event: JsonObject = JSON.parse(frame.slice(frame.indexOf('{')));
     assert.equal(event['type'], 'response.failed');

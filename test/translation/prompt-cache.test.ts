@@ -33,7 +33,7 @@ function sum(rows: readonly LedgerLine[], of: 'cost_usd' | 'cache_savings_usd'):
   return rows.reduce((total, row) => total + (row[of] ?? Number.NaN), 0);
 }
 
-describe('prompt caching for clients that set no marks (Q-12)', () => {
+describe('prompt caching for clients that set no marks', () => {
   before(async () => {
     const connect = (name: string, ...more: string[]) =>
       at.gateway.cliJson(

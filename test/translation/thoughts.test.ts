@@ -194,7 +194,7 @@ describe('a signature on a message of Google’s chat surface', () => {
   });
 });
 
-describe('thinking on after a call that another model made (Q-18)', () => {
+describe('thinking on after a call that another model made', () => {
   const messages = [
     { role: 'user', content: 'List the files.' },
     {

@@ -45,14 +45,14 @@ const refusal = (conversation: Partial<Conversation>) => {
 };
 
 describe('what the target cannot say', () => {
-  it('is named in the caller’s own words when nothing is lost but a hint (X-02)', () => {
+  it('is named in the caller’s own words when nothing is lost but a hint', () => {
     const extras = { format: 'anthropic-messages' as const, members: { context_management: {}, betas: [] } };
     assert.deepEqual(adapted({ topK: 40, extras }).dropped, ['betas', 'context_management', 'top_k']);
     assert.equal(adapted({ topK: 40, extras }).conversation.extras, null);
     assert.deepEqual(adapted({}).dropped, []);
   });
 
-  it('has a key where marks are for a cache that is found by one (Q-12)', () => {
+  it('has a key where marks are for a cache that is found by one', () => {
     const keyed = codec('openai-responses', { cacheKey: 'prompt_cache_key' });
     const keyOf = (conversation: Partial<Conversation>, target = keyed) => {
       const route = { from, to: target, dialect: plainDialect, owner: null, model: 'm' };
@@ -68,7 +68,7 @@ describe('what the target cannot say', () => {
     assert.equal(keyOf(marked, to), null);
   });
 
-  it('is not written where it is named, not even by a codec that has a word for it (Q-14)', () => {
+  it('is not written where it is named, not even by a codec that has a word for it', () => {
     const tiered = codec('gemini', { serviceTier: 'serviceTier' });
     tiered.conversation.vendorOnly = ['serviceTier'];
     const tierOn = (vendorMembers: boolean) => {
@@ -81,7 +81,7 @@ describe('what the target cannot say', () => {
     assert.deepEqual(tierOn(true), ['flex', []]);
   });
 
-  it('is refused when the answer would mean something else (Q-06, V-06)', () => {
+  it('is refused when the answer would mean something else', () => {
     assert.deepEqual(refusal({ candidates: 2 }), ['not_translatable', 400, 'n']);
     assert.equal(refusal({ candidates: 1 }), null);
     const countless = codec('openai-chat', { candidates: 'n', logprobs: 'logprobs', uploads: 'file_id' });
@@ -102,7 +102,7 @@ describe('what the target cannot say', () => {
 });
 
 describe('reasoning that another vendor sealed', () => {
-  it('goes without its seal, and not at all when only the seal was there (M-13)', () => {
+  it('goes without its seal, and not at all when only the seal was there', () => {
     const sealed = { format: 'anthropic-messages', kind: 'signature', value: 's' } as const;
     const { conversation } = adapted({
       messages: [
@@ -142,19 +142,19 @@ describe('sealed reasoning', () => {
       ],
     }).conversation.messages[0]?.parts[0];
 
-  it('M-13 goes back to its own account and make of models, or where no owner is known', () => {
+  it('goes back to its own account and make of models, or where no owner is known', () => {
     for (const owner of ['a:gpt', null]) {
       const part = sealed(owner);
       assert.ok(part?.type === 'reasoning' && part.sealed?.value === 'x');
     }
   });
 
-  it('M-13 stays away from any other, with its readable part kept', () => {
+  it('stays away from any other, with its readable part kept', () => {
     for (const part of [sealed('b:gpt'), sealed('a:claude'), sealed('a:gpt', 'anthropic-messages')])
       assert.ok(part?.type === 'reasoning' && part.sealed === null && part.text === 'Hm.');
   });
 
-  it('M-13 keeps its owner where it is carried, and names it after account and make', () => {
+  it('keeps its owner where it is carried, and names it after account and make', () => {
     const seal = { format: 'gemini', kind: 'signature', value: 'x', owner: 'a:gemini' } as const;
     assert.deepEqual(carriedSeal(embedEncryptedReasoning(seal)), seal);
     assert.equal(sealOwner('a', 'anthropic/claude-opus-5'), 'a:claude');
@@ -163,7 +163,7 @@ describe('sealed reasoning', () => {
 });
 
 describe('what a caller asks for in a word that its format’s requests are not written with', () => {
-  it('is named by that word (X-02)', () => {
+  it('is named by that word', () => {
     const { conversation: chat } = openaiChat;
     assert.ok(chat !== null);
     const asked = chat.decodeRequest({ model: 'm', messages: [], top_k: 4, web_search_options: {} });

@@ -126,7 +126,7 @@ export function wordsOf({
 
 /**
  * Where a cache is found by a key and is not sure to have marks, a caller that marks what to keep has its key in its user: agents
- * name their session there, whose requests begin alike (Q-12).
+ * name their session there, whose requests begin alike.
  */
 function keyForMarks(
   conversation: Conversation,
@@ -188,12 +188,12 @@ function refusal(param: string, what: string): GatewayError {
   );
 }
 
-/** Anthropic's searches for tools: the tools that they would find are all sent, so that nothing is missing without (T-08). */
+/** Anthropic's searches for tools: the tools that they would find are all sent, so that nothing is missing without. */
 const TOOL_SEARCH = 'tool_search_tool_';
 
 /**
  * Tools that only another format knows: Anthropic's are refused by name, for the model would be told of abilities
- * that nobody has; those of the responses format are offered by Codex on every request and left out (V-06).
+ * that nobody has; those of the responses format are offered by Codex on every request and left out.
  */
 function keptTools(tools: readonly Tool[], target: WireFormat, dropped: string[]): Tool[] {
   return tools.filter((tool) => {

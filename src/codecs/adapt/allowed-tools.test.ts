@@ -21,7 +21,7 @@ function kept(parts: StreamPart[]): StreamPart[] {
   return onlyAllowedCalls(reader, new Set(['a'])).push({ event: '', data: '' });
 }
 
-describe('OR-08: an answer that may call some of the tools', () => {
+describe('an answer that may call some of the tools', () => {
   it('keeps calls of these', () => {
     const parts = [...called(0, 'a'), end];
     assert.deepEqual(kept(parts), parts);

@@ -3,7 +3,7 @@ import type { PartReader, StreamPart } from '../model/stream-part.ts';
 
 /**
  * The conversation with the tools that may be called named in words at its end, for a target that has no other way to be
- * told. All tools are sent: without some of them the vendor's prompt cache would no longer know the beginning (OR-08).
+ * told. All tools are sent: without some of them the vendor's prompt cache would no longer know the beginning.
  */
 export function tellingAllowedTools(conversation: Conversation): Conversation {
   const { messages, toolChoice } = conversation;
@@ -44,7 +44,7 @@ interface HeldBack {
 
 /**
  * An answer whose calls are of allowed tools alone, whether the model was told of it or not: of any other call the client
- * gets a sentence (OR-08).
+ * gets a sentence.
  * @param names as the client knows them
  */
 export function onlyAllowedCalls(reader: PartReader, names: ReadonlySet<string>): PartReader {

@@ -85,7 +85,7 @@ describe('a picture in an answer of an earlier turn', () => {
     return adapt(conversation, { ...route, model: 'm' }).conversation.messages;
   };
 
-  it('is shown after what the user says next, where answers hold none (M-10)', () => {
+  it('is shown after what the user says next, where answers hold none', () => {
     for (const to of ['openai-chat', 'openai-responses', 'anthropic-messages'] as const) {
       const [answer, next, ...others] = adapted(to);
       assert.deepEqual(

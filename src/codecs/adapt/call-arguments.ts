@@ -5,7 +5,7 @@ const SHALLOW = 2_000;
 
 /**
  * Arguments as the object that a format wants; '' stands for none. What is no object is kept as text in one, for the
- * tool or the model to see what was written (M-08): `{"raw_arguments": "…"}`.
+ * tool or the model to see what was written: `{"raw_arguments": "…"}`.
  */
 export function argumentsOf(text: string): JsonObject {
   if (text.trim() === '') return {};

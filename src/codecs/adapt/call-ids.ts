@@ -5,7 +5,7 @@ export interface CallIds {
 }
 
 /**
- * Ids from the name of a tool and the number of its calls so far (M-12): the same calls get the same ids, so that
+ * Ids from the name of a tool and the number of its calls so far: the same calls get the same ids, so that
  * prompt caches keep hitting. `scope` tells one answer from another (its `responseId`); a request, which holds all
  * calls of its conversation, has none.
  */

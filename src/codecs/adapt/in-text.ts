@@ -11,8 +11,8 @@ import type {
 import { setOff } from './joined-texts.ts';
 
 /**
- * The conversation with those things said in its text that the target has no field for: who of several users speaks
- * (M-16), the names of documents, and what a schema is for. The same every time, so that prompt caches keep hitting.
+ * The conversation with those things said in its text that the target has no field for: who of several users speaks,
+ * the names of documents, and what a schema is for. The same every time, so that prompt caches keep hitting.
  */
 export function saidInText(conversation: Conversation, canSay: (concept: Concept) => boolean): Conversation {
   const { messages, output } = conversation;

@@ -38,7 +38,7 @@ const saidIn = (parts: readonly StreamPart[], block: number) =>
   parts.map((part) => ('text' in part && part.block === block ? part.text : '')).join('');
 
 describe('whole characters', () => {
-  it('are what every delta has, whatever was cut, and nothing is lost (E-11)', () => {
+  it('are what every delta has, whatever was cut, and nothing is lost', () => {
     fc.assert(
       fc.property(deltas, (parts) => {
         const whole = through(parts, ends);

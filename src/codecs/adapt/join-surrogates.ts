@@ -9,7 +9,7 @@ const growths = {
 } as const;
 
 /**
- * Puts characters together again that an upstream cut between two deltas, inside a surrogate pair (E-11). Half of one
+ * Puts characters together again that an upstream cut between two deltas, inside a surrogate pair. Half of one
  * in JSON is an error for clients that keep text as UTF-8. A half that stays alone becomes U+FFFD.
  */
 export function wholeCharacters(reader: PartReader): PartReader {

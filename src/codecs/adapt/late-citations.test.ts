@@ -50,7 +50,7 @@ function read(format: WireFormat, events: readonly object[]): StreamPart[] {
   return [...frames.flatMap((frame) => source.push(frame)), ...source.end()];
 }
 
-describe('E-07: a source that is named after its text', () => {
+describe('a source that is named after its text', () => {
   const late = [
     ...text,
     citation('https://a.test', 'A'),
@@ -91,7 +91,7 @@ describe('E-07: a source that is named after its text', () => {
   });
 });
 
-describe('V-03: a source without an address', () => {
+describe('a source without an address', () => {
   const passage = `The sun ${'x'.repeat(300)}`;
   const unaddressed = (title: string | null, words: string | null): StreamPart => ({
     type: 'citation',
@@ -142,7 +142,7 @@ describe('V-03: a source without an address', () => {
   });
 });
 
-describe('E-07: no source is lost that', () => {
+describe('no source is lost that', () => {
   const annotation = {
     type: 'url_citation',
     url: 'https://a.test',

@@ -15,7 +15,7 @@ export interface CitationPlaces {
 
 /**
  * For a writer of a format in which not every source can be named at any time. Those that come too late, or have no
- * place beside their text, go into a text of their own at the end of the answer, so that none is lost (E-07, V-03).
+ * place beside their text, go into a text of their own at the end of the answer, so that none is lost.
  */
 export function withLateCitations(writer: PartWriter, places: CitationPlaces): PartWriter {
   const open = new Set<number>();

@@ -1,7 +1,7 @@
 import type { Part } from '../model/conversation.ts';
 
 /**
- * Stands before the text of a failed call's result in formats that have no field for it (M-09). It is unlike what
+ * Stands before the text of a failed call's result in formats that have no field for it. It is unlike what
  * tools write themselves: only a conversation that was translated to such a format brings it back, and there it is
  * taken for the field again.
  */

@@ -17,7 +17,7 @@ const functionTool = (name: string, namespace?: string): Tool => ({
   ...(namespace === undefined ? {} : { namespace }),
 });
 
-describe('names of tools (T-03, T-07)', () => {
+describe('names of tools', () => {
   it('are legal, different, and lead back to the caller’s own', () => {
     const tools = fc.uniqueArray(
       fc.record(
@@ -53,7 +53,7 @@ describe('names of tools (T-03, T-07)', () => {
   });
 });
 
-describe('ids of calls (M-12)', () => {
+describe('ids of calls', () => {
   it('are safe for every format, the same every time, and untouched when safe already', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 120 }), (id) => {
@@ -67,7 +67,7 @@ describe('ids of calls (M-12)', () => {
   });
 });
 
-describe('a tool with free text (T-02)', () => {
+describe('a tool with free text', () => {
   const tools: Tool[] = [
     {
       kind: 'custom',

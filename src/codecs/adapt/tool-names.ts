@@ -35,7 +35,7 @@ export interface ToolNames {
   plan(wireName: string): RestorePlan | null;
 }
 
-/** Longest id of a tool call that every format takes (gateways' research, M-12). */
+/** Longest id of a tool call that every format takes. */
 const MAX_ID = 64;
 
 /**
@@ -155,7 +155,7 @@ function bridgeTool(tool: Tool, { custom, names, namespaces }: Bridging): Tool {
   return named.kind === 'custom' && !custom ? asFunction(named) : named;
 }
 
-/** A tool with free text as a function with one text (T-02). */
+/** A tool with free text as a function with one text. */
 function asFunction({ description, grammar, name }: CustomTool): FunctionTool {
   const format =
     grammar === null

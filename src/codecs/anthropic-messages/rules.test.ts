@@ -44,7 +44,7 @@ const result = (callId: string, text: string): Part => ({
 });
 
 describe('a messages request', () => {
-  it('has its results first in the turn after the calls, whatever came between them (M-09, M-01)', () => {
+  it('has its results first in the turn after the calls, whatever came between them', () => {
     const turns = turnsOf([
       user,
       { role: 'assistant', parts: [call('a')] },
@@ -69,7 +69,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('uses the id of a call once, though a server gave the same one in every turn (M-11, M-12)', () => {
+  it('uses the id of a call once, though a server gave the same one in every turn', () => {
     const turns = turnsOf([
       user,
       { role: 'assistant', parts: [call('call_0')] },
@@ -84,7 +84,7 @@ describe('a messages request', () => {
     assert.deepEqual(ids, [undefined, 'call_0', 'call_0', 'call_0_2', 'call_0_2']);
   });
 
-  it('has a result for every call, and words of a result that no call asked for (M-11)', () => {
+  it('has a result for every call, and words of a result that no call asked for', () => {
     const turns = turnsOf([
       { role: 'user', parts: [result('lost', 'found')] },
       { role: 'assistant', parts: [call('a')] },
@@ -96,7 +96,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('has no empty text, no white space at the end, and a turn of the user first (M-02, M-03)', () => {
+  it('has no empty text, no white space at the end, and a turn of the user first', () => {
     assert.deepEqual(
       turnsOf([
         { role: 'user', parts: [{ type: 'text', text: ' \n' }] },
@@ -110,7 +110,7 @@ describe('a messages request', () => {
     assert.deepEqual(turnsOf([]), [['user', { type: 'text', text: 'Go on.' }]]);
   });
 
-  it('keeps arguments that are no object for the model to see (M-08)', () => {
+  it('keeps arguments that are no object for the model to see', () => {
     const [, turn] = turnsOf([user, { role: 'assistant', parts: [call('a', '{"path":'), call('b', '')] }]);
     assert.deepEqual(
       turn?.slice(1).map((block) => objectOf(block)['input']),
@@ -118,14 +118,14 @@ describe('a messages request', () => {
     );
   });
 
-  it('has a bound, which leaves room for an answer after the thinking (Q-02, Q-18)', () => {
+  it('has a bound, which leaves room for an answer after the thinking', () => {
     const on = { mode: 'on', effort: null, budgetTokens: 4_000, display: null } as const;
     assert.equal(encoded({})['max_tokens'], plainDialect.defaultMaxTokens);
     assert.equal(encoded({ reasoning: on, maxOutputTokens: 1_000 })['max_tokens'], 5_000);
     assert.equal(encoded({ reasoning: on, maxOutputTokens: 5_000 })['max_tokens'], 5_000);
   });
 
-  it('says an effort as adaptive thinking, and no thinking where a tool must be called (Q-18, T-04)', () => {
+  it('says an effort as adaptive thinking, and no thinking where a tool must be called', () => {
     const reasoning = { mode: 'on', effort: 'minimal', budgetTokens: null, display: 'auto' } as const;
     const { output_config, thinking } = encoded({ reasoning });
     assert.deepEqual(thinking, { type: 'adaptive', display: 'summarized' });
@@ -138,7 +138,7 @@ describe('a messages request', () => {
     assert.deepEqual(forced['tool_choice'], { type: 'any' });
   });
 
-  it('has one kind of sampling, within bounds, and none with thinking (Q-03, Q-04)', () => {
+  it('has one kind of sampling, within bounds, and none with thinking', () => {
     const sampled = (values: Partial<Conversation>) => {
       const { temperature, top_k, top_p } = encoded(values);
       return [temperature, top_p, top_k];
@@ -154,7 +154,7 @@ describe('a messages request', () => {
     ]);
   });
 
-  it('offers all tools, chooses the only one that may be called, and no choice without tools (T-04, T-09)', () => {
+  it('offers all tools, chooses the only one that may be called, and no choice without tools', () => {
     const tool = (name: string) => ({
       kind: 'function' as const,
       name,
@@ -182,14 +182,14 @@ describe('a messages request', () => {
     );
   });
 
-  it('leaves the marks of the client where they are (Q-12)', () => {
+  it('leaves the marks of the client where they are', () => {
     const body = encoded({ system: [{ type: 'text', text: 'One', cache: { ttl: 3_600 } }], cacheKey: 'k' });
     assert.deepEqual(listOf(body['system']), [
       { type: 'text', text: 'One', cache_control: { type: 'ephemeral', ttl: '1h' } },
     ]);
   });
 
-  it('closes the objects of an answer’s schema and tells what the vendor cannot enforce (T-06, V-04)', () => {
+  it('closes the objects of an answer’s schema and tells what the vendor cannot enforce', () => {
     const schema = {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -216,7 +216,7 @@ describe('a messages request', () => {
     });
   });
 
-  it('names the type that an image has, and takes text that came as bytes as text (M-05, M-06)', () => {
+  it('names the type that an image has, and takes text that came as bytes as text', () => {
     const [turn] = turnsOf([
       {
         role: 'user',
@@ -235,7 +235,7 @@ describe('a messages request', () => {
     );
   });
 
-  it('never sends reasoning that the vendor did not seal, and reads back a seal that was carried (M-13)', () => {
+  it('never sends reasoning that the vendor did not seal, and reads back a seal that was carried', () => {
     const sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA', id: 'rs_1' } as const;
     const foreign: Part = { type: 'reasoning', text: 'hm', summary: true, sealed };
     const open: Part = { type: 'reasoning', text: 'hm', summary: false, sealed: null };
@@ -304,7 +304,7 @@ describe('a messages request', () => {
     assert.equal(objectOf(listOf(tools)[0])['defer_loading'], true);
   });
 
-  it('with blocks of a server tool says in words what others cannot carry, without what is sealed (V-01, M-15)', () => {
+  it('with blocks of a server tool says in words what others cannot carry, without what is sealed', () => {
     const blocks = [
       { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'weather' } },
       {
@@ -324,7 +324,7 @@ describe('a messages request', () => {
     assert.deepEqual(texts.slice(1), [null, 'So far: hello']);
   });
 
-  it('with a document keeps its context, and refuses to make words of the images in it (M-06)', () => {
+  it('with a document keeps its context, and refuses to make words of the images in it', () => {
     const document = (content: unknown) => ({
       type: 'document',
       title: 'a',
@@ -433,7 +433,7 @@ describe('a messages stream that is read', () => {
     });
   });
 
-  it('brings blocks of server tools whole, and citations (E-07, E-09)', () => {
+  it('brings blocks of server tools whole, and citations', () => {
     const searches = fixture('server-tool.sse').flatMap((part) =>
       part.type === 'search' ? [part.search] : [],
     );
@@ -460,7 +460,7 @@ describe('a messages stream that is read', () => {
     assert.equal(read('').at(-1)?.type, 'error');
   });
 
-  it('has calls although its reason says otherwise, is taken to end with them (S-04)', () => {
+  it('has calls although its reason says otherwise, is taken to end with them', () => {
     const parts = read(
       framed(start, opened(0, toolUse('a', { path: 'x' })), stopped(0), ...ending('end_turn')),
     );
@@ -472,7 +472,7 @@ describe('a messages stream that is read', () => {
     assert.equal(Object(parts.at(-1)).reason, 'tool-calls');
   });
 
-  it('that was cut off inside a call says so of the call (S-05)', () => {
+  it('that was cut off inside a call says so of the call', () => {
     const cut = [
       opened(0, toolUse('a')),
       grown(0, { type: 'input_json_delta', partial_json: '{"pa' }),
@@ -483,7 +483,7 @@ describe('a messages stream that is read', () => {
     assert.equal(Object(parts.at(-1)).reason, 'length');
   });
 
-  it('tells each reason of the vendor by its own name (S-01 to S-10)', () => {
+  it('tells each reason of the vendor by its own name', () => {
     const told = (reason: string) => Object(read(framed(start, ...ending(reason))).at(-1)).reason;
     const reasons = [
       'end_turn',
@@ -506,7 +506,7 @@ describe('a messages stream that is read', () => {
     assert.equal(Object(end).stopSequence, 'END');
   });
 
-  it('that was refused brings the vendor’s explanation (S-07)', () => {
+  it('that was refused brings the vendor’s explanation', () => {
     const details = { stop_details: { type: 'refusal', category: 'cyber', explanation: 'Not that.' } };
     assert.deepEqual(read(framed(start, ...ending('refusal', details))).slice(1, -1), [
       { type: 'refusal-start', block: 0 },
@@ -574,7 +574,7 @@ const end = (reason: Extract<StreamPart, { type: 'message-end' }>['reason']): St
 });
 
 describe('a messages stream that is written', () => {
-  it('U-13: does not begin with more thinking than it says was written', () => {
+  it('does not begin with more thinking than it says was written', () => {
     const usage = { ...noUsage, input: 10, output: 5, reasoning: 20, webSearches: 1 };
     const [start] = writer(context).push({ type: 'message-start', id: '', model: '', usage });
     const { message } = JSON.parse(start?.data ?? '');
@@ -582,7 +582,7 @@ describe('a messages stream that is written', () => {
     assert.equal('output_tokens_details' in message.usage || 'server_tool_use' in message.usage, false);
   });
 
-  it('makes a message with all members, the caller’s name of the model, and usage in the vendor’s way (U-01 to U-08)', () => {
+  it('makes a message with all members, the caller’s name of the model, and usage in the vendor’s way', () => {
     assert.deepEqual(whole(end('stop')), {
       id: 'msg_7',
       type: 'message',
@@ -604,7 +604,7 @@ describe('a messages stream that is written', () => {
     });
   });
 
-  it('has no block without content, which the vendor would refuse in the next request (M-03)', () => {
+  it('has no block without content, which the vendor would refuse in the next request', () => {
     const message = whole(
       ...([
         { type: 'text-start', block: 0 },
@@ -622,7 +622,7 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(message?.['content'], [{ type: 'text', text: 'a' }]);
   });
 
-  it('says that an answer was refused when it is a refusal (S-07, E-03)', () => {
+  it('says that an answer was refused when it is a refusal', () => {
     const message = whole(
       { type: 'refusal-start', block: 0 },
       { type: 'refusal-delta', block: 0, text: 'No.' },
@@ -633,7 +633,7 @@ describe('a messages stream that is written', () => {
     assert.equal(message?.['stop_reason'], 'refusal');
   });
 
-  it('says that the bound was hit when a call was cut off, whatever the upstream gave as reason (S-05)', () => {
+  it('says that the bound was hit when a call was cut off, whatever the upstream gave as reason', () => {
     const call: StreamPart[] = [
       { type: 'tool-call-start', block: 0, id: 'a', name: 'read', kind: 'function' },
       { type: 'tool-call-delta', block: 0, text: '{"pa' },
@@ -645,7 +645,7 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(done?.['content'], [toolUse('a')]);
   });
 
-  it('carries a seal of another format where it comes back with the next request (M-13)', () => {
+  it('carries a seal of another format where it comes back with the next request', () => {
     const sealed = { format: 'openai-responses', kind: 'encrypted', value: 'gAAA' } as const;
     const message = whole(
       { type: 'reasoning-start', block: 0, summary: true },
@@ -660,7 +660,7 @@ describe('a messages stream that is written', () => {
     assert.deepEqual(messages[0]?.parts, [{ type: 'reasoning', text: 'hm', summary: false, sealed }]);
   });
 
-  it('gives a citation of another format as one of a search result (E-07)', () => {
+  it('gives a citation of another format as one of a search result', () => {
     const message = whole(
       { type: 'text-start', block: 0 },
       { type: 'text-delta', block: 0, text: 'Sun.' },

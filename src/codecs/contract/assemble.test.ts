@@ -290,7 +290,7 @@ const anyAnswer = {
   'openai-responses': responses.map(parsed),
 } as const;
 
-describe('E-10 X-04 an answer as a stream, and back', () => {
+describe('an answer as a stream, and back', () => {
   for (const format of formats) {
     it(`loses nothing of any ${format} answer`, () => {
       const stream = streamOf(format);
@@ -308,7 +308,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
       );
     });
 
-    it(`X-05 ends a ${format} stream once, and at its end`, () => {
+    it(`ends a ${format} stream once, and at its end`, () => {
       const stream = streamOf(format);
       fc.assert(
         fc.property(anyAnswer[format], (answer) => {
@@ -333,7 +333,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
     });
   }
 
-  it('E-04 numbers the events of a response from 0 without gaps, and brackets every item', () => {
+  it('numbers the events of a response from 0 without gaps, and brackets every item', () => {
     fc.assert(
       fc.property(anyAnswer['openai-responses'], (answer) => {
         const events = splitFrames(
@@ -406,7 +406,7 @@ describe('E-10 X-04 an answer as a stream, and back', () => {
 });
 
 describe('assembling a vendor stream', () => {
-  it('E-10 gives the messages that the events stand for', () => {
+  it('gives the messages that the events stand for', () => {
     const message = streamOf('anthropic-messages').assemble(
       splitFrames(fixture('anthropic-messages/fixtures/tools.sse')).frames,
     );
@@ -428,7 +428,7 @@ describe('assembling a vendor stream', () => {
     assert.equal(objectOf(message?.['usage'])['output_tokens'], 257);
   });
 
-  it('E-10 gives the chat answer that the chunks stand for', () => {
+  it('gives the chat answer that the chunks stand for', () => {
     const answer = streamOf('openai-chat').assemble(
       splitFrames(fixture('openai-chat/fixtures/text.sse')).frames,
     );
@@ -444,7 +444,7 @@ describe('assembling a vendor stream', () => {
     ]);
   });
 
-  it('X-06 takes nothing but usage from after [DONE]', () => {
+  it('takes nothing but usage from after [DONE]', () => {
     const record = (data: unknown): Frame => ({
       event: '',
       data: typeof data === 'string' ? data : JSON.stringify(data),
@@ -464,7 +464,7 @@ describe('assembling a vendor stream', () => {
     assert.deepEqual(answer?.['usage'], { prompt_tokens: 1 });
   });
 
-  it('keeps a call whose input is no JSON as the model wrote it, and leaves out half of one that was cut off (M-08)', () => {
+  it('keeps a call whose input is no JSON as the model wrote it, and leaves out half of one that was cut off', () => {
     const event = (data: JsonObject): Frame => ({ event: String(data['type']), data: JSON.stringify(data) });
     const frames = (stop_reason: string) => [
       event({

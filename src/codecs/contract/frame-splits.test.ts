@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { recorded } from '../../../test/support/stream-records.ts';
 import { splitFrames } from '../../lib/sse.ts';
 
-describe('X-03 frames', () => {
+describe('frames', () => {
   for (const { format, name, bytes } of recorded) {
     it(`are the same for every split of ${format}/${name}`, () => {
       const expected = splitFrames(bytes);

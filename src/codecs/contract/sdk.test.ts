@@ -142,7 +142,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const chatRequest = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
 
-describe('E-10 what the codecs stream, the official SDKs collect', () => {
+describe('what the codecs stream, the official SDKs collect', () => {
   it('as the chat completion that it was', async () => {
     answer = Buffer.from(streamOf('openai-chat').encodeFramesOf(chatAnswer));
     const collected = await openai().chat.completions.stream(chatRequest).finalChatCompletion();
@@ -204,7 +204,7 @@ describe('E-10 what the codecs stream, the official SDKs collect', () => {
   });
 });
 
-describe('R-14 E-14 an error inside a stream, as the official SDKs see it', () => {
+describe('an error inside a stream, as the official SDKs see it', () => {
   const failure = new GatewayError('upstream_overloaded', 'The upstream is busy');
 
   it('is thrown for chat', async () => {
@@ -241,7 +241,7 @@ describe('R-14 E-14 an error inside a stream, as the official SDKs see it', () =
   });
 });
 
-describe('X-08 keep-alives between two frames', () => {
+describe('keep-alives between two frames', () => {
   it('are nothing to the official SDKs', async () => {
     const between = (format: WireFormat, whole: Buffer) =>
       Buffer.from(whole.toString().replaceAll('\n\n', `\n\n${streamOf(format).keepAlive}`));

@@ -61,7 +61,7 @@ const partsOf = (answer: JsonObject, list: string) =>
     .map(objectOf)
     .map(({ id: _, tool_use_id: __, ...rest }) => rest);
 
-describe('V-01: a search that the vendor made, in an answer,', () => {
+describe('a search that the vendor made, in an answer,', () => {
   it('is an item to callers of responses, whoever made it', () => {
     const { id: _, ...expected } = item(sun);
     const claude = answered('anthropic-messages', 'openai-responses', message([call, result('s'), text]));
@@ -143,13 +143,13 @@ describe('V-01: a search that the vendor made, in an answer,', () => {
     });
   });
 
-  it('is told too where its result did not come (S-08)', () => {
+  it('is told too where its result did not come', () => {
     const answer = answered('anthropic-messages', 'openai-responses', message([call]));
     assert.deepEqual(objectOf(partsOf(answer, 'output')[0])['action'], { ...sun, sources: [] });
   });
 });
 
-describe('V-01: a search of an earlier turn', () => {
+describe('a search of an earlier turn', () => {
   const history = { messages: [{ role: 'assistant', content: [call, result('sealed'), text] }] };
 
   it('is an item of its own in a responses request', () => {
@@ -163,7 +163,7 @@ describe('V-01: a search of an earlier turn', () => {
     assert.deepEqual(dropped, []);
   });
 
-  it('is in words where a request has no place for it, and named (X-02)', () => {
+  it('is in words where a request has no place for it, and named', () => {
     for (const to of ['openai-chat', 'gemini', 'ollama', 'openai-completions'] as const) {
       const { body, dropped } = translatedTo('anthropic-messages', to, history);
       assert.match(JSON.stringify(body), /sun.*https:\/\/a\.test/, to);

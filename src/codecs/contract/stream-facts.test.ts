@@ -121,7 +121,7 @@ describe('the facts of a recorded stream', () => {
   });
 
   for (const [format, name, end, usage] of expectations) {
-    it(`X-03 U-11 gives the facts of ${format}/${name} wherever head and tail were cut`, () => {
+    it(`gives the facts of ${format}/${name} wherever head and tail were cut`, () => {
       const bytes = recordedAs(format, name);
       const expected = usage === null ? null : { ...noUsage, ...usage };
       const stream = streamOf(format);

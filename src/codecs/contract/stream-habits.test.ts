@@ -25,9 +25,9 @@ describe('the facts of a stream with habits of its own', () => {
       'complete',
       true,
     ],
-    ['U-11 usage after [DONE]', chat(record(choice({}, 'stop')), '[DONE]', usageChunk), 'complete', true],
+    ['usage after [DONE]', chat(record(choice({}, 'stop')), '[DONE]', usageChunk), 'complete', true],
     [
-      'U-11 usage on the finish chunk',
+      'usage on the finish chunk',
       chat(record({ ...choice({}, 'stop'), usage: usageChunk.usage }), '[DONE]'),
       'complete',
       true,
@@ -101,7 +101,7 @@ describe('the facts of a stream with habits of its own', () => {
     });
   }
 
-  it('U-11 merges message_start and message_delta by the later value and never adds', () => {
+  it('merges message_start and message_delta by the later value and never adds', () => {
     const start = named({
       type: 'message_start',
       message: { usage: { input_tokens: 25, cache_read_input_tokens: 7, output_tokens: 1 } },

@@ -15,19 +15,19 @@ const usageOf = (format: WireFormat, usage: unknown) => codecOf(format).readUsag
 describe('usage of a complete answer', () => {
   const cases: [string, WireFormat, string, Partial<Usage> | null][] = [
     [
-      'U-01 U-02 U-03 U-05 chat takes cached, written and reasoning out of the totals',
+      'chat takes cached, written and reasoning out of the totals',
       'openai-chat',
       'answer.json',
       { input: 348, cacheRead: 1024, cacheWrite5m: 128, output: 128, reasoning: 192 },
     ],
     [
-      'U-11 chat usage before the choices is read, that inside tool arguments is not',
+      'chat usage before the choices is read, that inside tool arguments is not',
       'openai-chat',
       'mistral-usage-first.json',
       { input: 30, output: 12 },
     ],
     [
-      'U-01 U-03 messages keep input apart from the cache and its two lifetimes',
+      'messages keep input apart from the cache and its two lifetimes',
       'anthropic-messages',
       'answer.json',
       {
@@ -41,7 +41,7 @@ describe('usage of a complete answer', () => {
       },
     ],
     [
-      'U-08 responses count their web searches by the output items',
+      'responses count their web searches by the output items',
       'openai-responses',
       'answer.json',
       { input: 400, cacheRead: 1500, cacheWrite5m: 100, output: 150, reasoning: 250, webSearches: 1 },
@@ -110,7 +110,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('U-02 reads the cache counters of other vendors', () => {
+  it('reads the cache counters of other vendors', () => {
     assert.deepEqual(
       usageOf('openai-chat', {
         prompt_tokens: 100,
@@ -130,7 +130,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('U-05 decides by the total whether reasoning is part of the output', () => {
+  it('decides by the total whether reasoning is part of the output', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -165,7 +165,7 @@ describe('usage of a complete answer', () => {
     );
   });
 
-  it('U-06 takes audio out of both totals', () => {
+  it('takes audio out of both totals', () => {
     const usage = {
       prompt_tokens: 100,
       completion_tokens: 50,
@@ -200,7 +200,7 @@ describe('usage of a complete answer', () => {
     });
   });
 
-  it('U-12 takes no report and a report of nothing for the same', () => {
+  it('takes no report and a report of nothing for the same', () => {
     for (const { format, readUsage } of codecs) {
       for (const usage of [
         null,
@@ -235,7 +235,7 @@ describe('usage of a complete answer', () => {
     assert.equal(codecOf('openai-responses').readUsage(bodyOf({ object: 'response', tools })), null);
   });
 
-  it('U-13 never gives a negative bucket, and the input buckets add up to the prompt', () => {
+  it('never gives a negative bucket, and the input buckets add up to the prompt', () => {
     const count = fc.oneof(fc.nat(5_000), fc.constantFrom(-1, 1.5, Number.NaN, '7', null, undefined));
     const counts = fc.record({
       prompt_tokens: fc.nat(5_000),
@@ -295,7 +295,7 @@ describe('usage of a complete answer', () => {
 });
 
 describe('text bytes for estimates', () => {
-  it('U-12 counts generated text of complete answers in UTF-8', () => {
+  it('counts generated text of complete answers in UTF-8', () => {
     assert.equal(
       codecOf('openai-chat').responseTextBytes(
         bodyOf({
@@ -360,7 +360,7 @@ describe('text bytes for estimates', () => {
     ['openai-responses', 'incomplete.sse', Buffer.byteLength('Once upon')],
   ];
   for (const [format, name, count] of streams) {
-    it(`U-12 counts the text of the stream ${format}/${name} and of the answer it stands for alike`, () => {
+    it(`counts the text of the stream ${format}/${name} and of the answer it stands for alike`, () => {
       const { stream, responseTextBytes } = codecOf(format);
       const bytes = fixture(format, name);
       assert.equal(stream?.textBytes(bytes), count);

@@ -7,7 +7,7 @@
 const overflow =
   /context_length_exceeded|maximum context length|prompt is too long|input token count.{0,40}exceeds|exceeds? the (?:available )?(?:context|maximum number of tokens)|context (?:window|length|size).{0,40}exceed|exceed.{0,40}context (?:window|length|size)|input is too long/i;
 
-/** Whether an error is about the length of the conversation: agents make it shorter then, in place of giving up. */
+/** Whether an error is about the length of the conversation: agents make it shorter then, in place of giving up. */
 export function saysOverflow(error: string): boolean {
   return overflow.test(error);
 }

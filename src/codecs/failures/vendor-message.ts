@@ -38,7 +38,7 @@ const word = /^[a-z][a-z0-9_.-]{0,63}$/;
 
 /**
  * The word for an error that clients of OpenAI's formats branch on: the vendor's own code where it is one, and
- * `model_not_found` for a model that any vendor does not have (R-06). Null where there is none.
+ * `model_not_found` for a model that any vendor does not have. Null where there is none.
  */
 export function vendorCode(status: number, error: unknown, message: string): string | null {
   if (status === 404 && aboutModel.test(message)) return 'model_not_found';

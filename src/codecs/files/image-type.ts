@@ -6,7 +6,7 @@ const imageStarts: Readonly<Record<string, string>> = {
   UklGR: 'image/webp',
 };
 
-/** The type that an image's bytes show: vendors refuse one under another's name (M-05). Undefined for other types. */
+/** The type that an image's bytes show: vendors refuse one under another's name. Undefined for other types. */
 export function imageTypeOf(base64: string): string | undefined {
   const start = Object.keys(imageStarts).find((candidate) => base64.startsWith(candidate));
   return start === undefined ? undefined : imageStarts[start];

@@ -23,7 +23,7 @@ function encoded(to: WireFormat, parts: Part[]): string {
   return JSON.stringify(target.conversation.encodeRequest(adapted.conversation, plainDialect));
 }
 
-describe('M-06: a document', () => {
+describe('a document', () => {
   it('that is text is said as text, under its name, by formats without documents', () => {
     const result: Part = {
       type: 'tool-result',

@@ -20,7 +20,7 @@ export function textOfFile(file: FilePart): string | null {
   return name === undefined ? text : `${name}:\n\n${text}`;
 }
 
-/** Parts for a format without documents: those that are text are said (M-06). */
+/** Parts for a format without documents: those that are text are said. */
 export function withFilesAsText(parts: readonly Part[]): Part[] {
   return parts.map((part) => {
     if (part.type === 'tool-result') return { ...part, parts: filesAsResultText(part.parts) };

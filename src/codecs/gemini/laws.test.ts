@@ -183,7 +183,7 @@ describe('a generateContent request, whatever it says,', () => {
     );
   });
 
-  it('keeps to the order of turns that the vendor demands (M-02, M-09)', () => {
+  it('keeps to the order of turns that the vendor demands', () => {
     const shuffled = anyConversation.chain((conversation) =>
       fc.shuffledSubarray(conversation.messages).map((messages) => wire({ ...conversation, messages })),
     );
@@ -213,7 +213,7 @@ describe('a generateContent request, whatever it says,', () => {
     );
   });
 
-  it('has a signature wherever a third-generation model would refuse it without one (M-13)', () => {
+  it('has a signature wherever a third-generation model would refuse it without one', () => {
     fc.assert(
       fc.property(anyConversation, (conversation) => {
         const { contents } = encodeRequest({ ...conversation, model: LEVELS });

@@ -78,7 +78,7 @@ function droppedOf(body: JsonObject, model: string): string[] {
 }
 
 describe('a generateContent request for a caller of another format', () => {
-  it('M-01: has instructions in the middle as words of the user', () => {
+  it('has instructions in the middle as words of the user', () => {
     const reminder: Message = { role: 'system', parts: [{ type: 'text', text: 'Be brief.' }] };
     const { contents, systemInstruction } = encoded({
       system: [{ type: 'text', text: 'You code.' }],
@@ -93,7 +93,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-02: begins with the user, and has neighbours of one role as one turn', () => {
+  it('begins with the user, and has neighbours of one role as one turn', () => {
     const model: Message = { role: 'assistant', parts: [{ type: 'text', text: 'A' }] };
     assert.deepEqual(turnsOf([model, model, user, user]), [
       ['user', { text: 'Go on.' }],
@@ -103,7 +103,7 @@ describe('a generateContent request for a caller of another format', () => {
     assert.deepEqual(turnsOf([]), [['user', { text: 'Go on.' }]]);
   });
 
-  it('M-05, M-06, M-07: has media by what they are, and names the type that an image shows', () => {
+  it('has media by what they are, and names the type that an image shows', () => {
     const parts: Part[] = [
       { type: 'image', source: { kind: 'data', mediaType: 'image/jpeg', base64: 'iVBORw0KGgo=' } },
       { type: 'image', source: { kind: 'url', url: 'https://example.test/a.webp?b=1' } },
@@ -120,7 +120,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-08: keeps arguments that are no object for the model to see', () => {
+  it('keeps arguments that are no object for the model to see', () => {
     const [, turn] = turnsOf(
       [user, { role: 'assistant', parts: [call('a', '{"path":'), call('b', '')] }],
       G2,
@@ -131,7 +131,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-09, M-11: answers every call in the next turn in the order of the calls, and tells what answers none', () => {
+  it('answers every call in the next turn in the order of the calls, and tells what answers none', () => {
     const turns = turnsOf(
       [
         user,
@@ -158,7 +158,7 @@ describe('a generateContent request for a caller of another format', () => {
     assert.equal(turns.length, 3);
   });
 
-  it('M-10: shows images of results in them to models that see them there, and to others after the last result', () => {
+  it('shows images of results in them to models that see them there, and to others after the last result', () => {
     const image = {
       type: 'image',
       source: { kind: 'data', mediaType: 'image/gif', base64: 'AA==' },
@@ -188,7 +188,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-13: has a signature on the text or call after the thought, and on an empty text where neither follows', () => {
+  it('has a signature on the text or call after the thought, and on an empty text where neither follows', () => {
     const parts = [
       seal('s1', 'Hm.'),
       call('a'),
@@ -204,7 +204,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-13: sends no thought that the vendor did not sign', () => {
+  it('sends no thought that the vendor did not sign', () => {
     const thought: Part = { type: 'reasoning', text: 'Hm.', summary: false, sealed: null };
     const said: Message = { role: 'assistant', parts: [thought, { type: 'text', text: 'B' }] };
     assert.deepEqual(turnsOf([user, said, { role: 'assistant', parts: [thought] }])[1], [
@@ -213,7 +213,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('M-13: has a placeholder only on the first call of each answer, and for newer models', () => {
+  it('has a placeholder only on the first call of each answer, and for newer models', () => {
     const loop: Message[] = [
       user,
       { role: 'assistant', parts: [call('old')] },
@@ -238,7 +238,7 @@ describe('a generateContent request for a caller of another format', () => {
     assert.deepEqual(signatures('gemini-2.5-pro-preview-03-25'), own);
   });
 
-  it('Q-18: tells how much to think in the words of the model', () => {
+  it('tells how much to think in the words of the model', () => {
     const told = (reasoning: Partial<Reasoning>, model: string) => {
       const whole = {
         mode: 'on',
@@ -272,7 +272,7 @@ describe('a generateContent request for a caller of another format', () => {
     assert.equal(told({ effort: 'high', display: null }, 'gemini-2.0-flash-001'), undefined);
   });
 
-  it('T-01, T-04: has all functions in one tool, and names only those that are there', () => {
+  it('has all functions in one tool, and names only those that are there', () => {
     const schema = { type: 'object', properties: { path: { type: 'string' } }, additionalProperties: false };
     const tools = [
       { ...read, schema, description: 'Reads' },
@@ -298,7 +298,7 @@ describe('a generateContent request for a caller of another format', () => {
     assert.equal(encoded({ toolChoice: { kind: 'required' } })['toolConfig'], undefined);
   });
 
-  it('V-01: searches where the search is the only tool, for next to functions it is refused', () => {
+  it('searches where the search is the only tool, for next to functions it is refused', () => {
     assert.deepEqual(encoded({ tools: [search('anthropic-messages')] })['tools'], [{ googleSearch: {} }]);
     assert.deepEqual(encoded({ tools: [read, search('anthropic-messages')] })['tools'], [
       { functionDeclarations: [{ name: 'read' }] },
@@ -308,7 +308,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('V-01, Q-18: leaves out what it has no words for, and names it in the words of the caller', () => {
+  it('leaves out what it has no words for, and names it in the words of the caller', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', allowed_domains: ['example.test'] };
     const asked = {
       messages: [{ role: 'user', content: 'Hi' }],
@@ -323,7 +323,7 @@ describe('a generateContent request for a caller of another format', () => {
     assert.deepEqual(droppedOf(asked, 'gemini-2.0-flash'), ['thinking']);
   });
 
-  it('M-13: can be sent once more without the signatures that were refused', () => {
+  it('can be sent once more without the signatures that were refused', () => {
     const parts = [seal('s1'), call('a'), { type: 'text', text: 'B' } as const, seal('s2')];
     const body = encoded({ messages: [user, { role: 'assistant', parts }] });
     const contents = listOf(unsealed('gemini', body, 'Thought signature is not valid')?.request['contents']);
@@ -333,7 +333,7 @@ describe('a generateContent request for a caller of another format', () => {
     ]);
   });
 
-  it('V-04, Q-02, Q-09, Q-14: says the shape of the answer, its bounds and its tier', () => {
+  it('says the shape of the answer, its bounds and its tier', () => {
     const schema = { type: 'object', properties: {} };
     const output = { kind: 'schema', name: 'a', description: null, schema, strict: true } as const;
     const body = encoded({ output, maxOutputTokens: 0, logprobs: 0, candidates: 1, serviceTier: 'default' });
@@ -399,7 +399,7 @@ describe('a generateContent request of a caller', () => {
     assert.deepEqual([read.model, read.stream, read.includeUsage], ['m', true, true]);
   });
 
-  it('M-12: pairs results with calls by id, else by name and order, and gives the same ids every time', () => {
+  it('pairs results with calls by id, else by name and order, and gives the same ids every time', () => {
     const named = (name: string, id?: string) => ({
       functionCall: { name, ...(id === undefined ? {} : { id }) },
     });
@@ -427,7 +427,7 @@ describe('a generateContent request of a caller', () => {
     ]);
   });
 
-  it('M-09: says its results without the object around them, and errors as such', () => {
+  it('says its results without the object around them, and errors as such', () => {
     const outcome = (response: unknown) => {
       const [[part] = []] = partsIn({ parts: [{ functionResponse: { name: 'a', response } }] });
       return part?.type === 'tool-result' ? [part.isError, part.parts] : null;
@@ -440,7 +440,7 @@ describe('a generateContent request of a caller', () => {
     assert.deepEqual(outcome({}), [false, []]);
   });
 
-  it('M-10: has the images of its results in them', () => {
+  it('has the images of its results in them', () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'AA==' } }];
     const [[part] = []] = partsIn({
       parts: [{ functionResponse: { name: 'a', response: { output: 'A' }, parts } }],
@@ -451,7 +451,7 @@ describe('a generateContent request of a caller', () => {
     ]);
   });
 
-  it('M-05: refuses elsewhere what only Google can show, and tells what its tools did', () => {
+  it('refuses elsewhere what only Google can show, and tells what its tools did', () => {
     const [parts = []] = partsIn({
       parts: [
         {
@@ -474,7 +474,7 @@ describe('a generateContent request of a caller', () => {
     assert.equal(parts[4]?.type === 'audio' ? parts[4].format : '', 'mp3');
   });
 
-  it('M-13: brings seals of other formats back with the thoughts that they are of, and no placeholder', () => {
+  it('brings seals of other formats back with the thoughts that they are of, and no placeholder', () => {
     const foreign = { format: 'anthropic-messages', kind: 'signature', value: 'EqQB' } as const;
     const thoughtSignature = signatureOf(foreign);
     assert.match(thoughtSignature, /^[A-Za-z0-9+/]+=*$/);
@@ -498,7 +498,7 @@ describe('a generateContent request of a caller', () => {
     assert.deepEqual(own, [seal('s')]);
   });
 
-  it("T-01: has schemas of the API's own language as JSON Schema", () => {
+  it("has schemas of the API's own language as JSON Schema", () => {
     const parameters = {
       type: 'OBJECT',
       properties: {
@@ -521,7 +521,7 @@ describe('a generateContent request of a caller', () => {
     });
   });
 
-  it('T-04, V-01, V-02: reads modes of calling, searches and tools of the vendor', () => {
+  it('reads modes of calling, searches and tools of the vendor', () => {
     const choice = (config: JsonObject) =>
       decoded({ toolConfig: { functionCallingConfig: config } }).toolChoice;
     assert.deepEqual(choice({ mode: 'VALIDATED' }), { kind: 'auto' });
@@ -540,7 +540,7 @@ describe('a generateContent request of a caller', () => {
     );
   });
 
-  it('V-04: reads the shape of the answer in both languages', () => {
+  it('reads the shape of the answer in both languages', () => {
     const output = (generationConfig: JsonObject) => decoded({ generationConfig }).output;
     const json = { responseMimeType: 'application/json' };
     const schema = {
@@ -557,7 +557,7 @@ describe('a generateContent request of a caller', () => {
     assert.deepEqual(output({ responseMimeType: 'text/plain' }), { kind: 'text' });
   });
 
-  it('V-04: reads types in capitals also where JSON Schema is expected, as Gemini CLI writes them', () => {
+  it('reads types in capitals also where JSON Schema is expected, as Gemini CLI writes them', () => {
     const inner = { complexity_score: { type: 'INTEGER', minimum: 1 } };
     const responseJsonSchema = { type: 'OBJECT', properties: inner, required: ['complexity_score'] };
     const { output } = decoded({ generationConfig: { responseJsonSchema } });
@@ -568,7 +568,7 @@ describe('a generateContent request of a caller', () => {
     });
   });
 
-  it('Q-12, Q-20: is refused where another provider would answer something else', () => {
+  it('is refused where another provider would answer something else', () => {
     refused({ cachedContent: 'cachedContents/a' }, 'cachedContent');
     refused(
       { generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
@@ -578,7 +578,7 @@ describe('a generateContent request of a caller', () => {
     assert.doesNotThrow(() => decoded({ generationConfig: { responseModalities: ['TEXT'] } }));
   });
 
-  it('X-02: keeps what only this format can say, where it was', () => {
+  it('keeps what only this format can say, where it was', () => {
     const body = {
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       tools: [{ functionDeclarations: [{ name: 'a', behavior: 'BLOCKING' }, { name: 'b' }] }],

@@ -1,7 +1,7 @@
 import { BACKSLASH, QUOTE } from './bytes.ts';
 
 /**
- * JSON whose numbers keep the digits in which they were written (M-08). A double cannot hold 1234567890123456789, and
+ * JSON whose numbers keep the digits in which they were written. A double cannot hold 1234567890123456789, and
  * has one text for 1 and 1.0: ids of tools and of their results would name something else.
  */
 

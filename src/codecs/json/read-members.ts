@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from './values.ts';
 
 /**
- * What a format's decoder reads of a request, so that all the rest can be named (X-02): the members of an object each
+ * What a format's decoder reads of a request, so that all the rest can be named: the members of an object each
  * with what is read of them, `'all'` for the whole of it. Lists are read as what they hold.
  */
 export type Readable = 'all' | ReadableObject | ReadableVariants;

@@ -88,7 +88,7 @@ export const concepts = {
     asked: (all) =>
       deepPart(all, (part) => part.type === 'file' && part.name !== undefined && !isTextFile(part)),
   },
-  /** Which of several users says something (M-16). */
+  /** Which of several users says something. */
   participants: {
     without: 'tell',
     asked: ({ messages }) => messages.some(({ name, role }) => name !== undefined && role !== 'assistant'),
@@ -158,7 +158,7 @@ export type Concept = keyof typeof concepts;
 
 /**
  * What no translated request may ask for, even where both formats have a word for it: the neutral model carries one
- * answer without probabilities (Q-06, Q-09), and a vendor's upload is known to no other.
+ * answer without probabilities, and a vendor's upload is known to no other.
  */
 export const untranslatable: readonly Concept[] = ['candidates', 'logprobs', 'uploads'];
 

@@ -31,7 +31,7 @@ const reasoning = (wish: Partial<Reasoning>): Partial<Conversation> => ({
   reasoning: { mode: 'on', effort: null, budgetTokens: null, display: null, ...wish },
 });
 
-describe('Q-18: what a Claude model takes', () => {
+describe('what a Claude model takes', () => {
   it('is told by the version in its name, wherever that stands', () => {
     const rows: [string, string][] = [
       ['claude-3-5-haiku-20241022', 'none'],
@@ -80,7 +80,7 @@ describe('Q-18: what a Claude model takes', () => {
   });
 });
 
-describe('Q-03: what a model of OpenAI’s takes', () => {
+describe('what a model of OpenAI’s takes', () => {
   it('is no sampling where it reasons, and no effort where it does not', () => {
     for (const model of ['gpt-5', 'gpt-5.4-mini', 'openai/gpt-6.1-codex', 'o3', 'o4-mini', 'gpt-10'])
       assert.ok(unsupportedBy(model).includes('temperature'), model);

@@ -76,7 +76,7 @@ export type StreamPart =
   /** Ends the answer, in place of `message-end`. */
   | { type: 'error'; error: ReportedError };
 
-/** Why an answer ended (gateways' table of stop reasons, S-01 to S-10). */
+/** Why an answer ended (the stop reasons of all formats). */
 export type EndReason =
   | 'stop'
   | 'stop-sequence'

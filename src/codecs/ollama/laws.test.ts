@@ -243,7 +243,7 @@ describe('an Ollama request, whatever it says,', () => {
     );
   });
 
-  it('has the result of every call behind its answer, in the order of the calls (M-09, X-09)', () => {
+  it('has the result of every call behind its answer, in the order of the calls', () => {
     const shuffled = anyConversation.chain((conversation) =>
       fc
         .shuffledSubarray(conversation.messages, { minLength: 1 })
@@ -264,7 +264,7 @@ describe('an Ollama request, whatever it says,', () => {
     );
   });
 
-  it('keeps calls and results paired when neither has an id (M-12)', () => {
+  it('keeps calls and results paired when neither has an id', () => {
     const withoutIds = (body: JsonObject): JsonObject => ({
       ...body,
       messages: listOf(body['messages']).map((value) => {
@@ -378,7 +378,7 @@ describe('an Ollama stream, whatever it says,', () => {
     );
   });
 
-  it('is the same when it is put together and taken apart again (X-04)', () => {
+  it('is the same when it is put together and taken apart again', () => {
     fc.assert(
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const whole = assemble(split(written(parts)).frames);
@@ -396,7 +396,7 @@ describe('an Ollama stream, whatever it says,', () => {
     );
   });
 
-  it('has one last line, with every counter as a whole number (X-05, X-06)', () => {
+  it('has one last line, with every counter as a whole number', () => {
     fc.assert(
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const lines = written(parts)
@@ -417,7 +417,7 @@ describe('an Ollama stream, whatever it says,', () => {
   });
 
   for (const { bytes, name } of fixtures) {
-    it(`is read alike however the bytes of ${name} are cut (X-03)`, () => {
+    it(`is read alike however the bytes of ${name} are cut`, () => {
       const whole = readBack(bytes);
       const facts = readStream(bytes, bytes);
       for (let at = 0; at <= bytes.length; at += 1) {
@@ -490,7 +490,7 @@ describe('an Ollama stream, whatever it says,', () => {
     );
   });
 
-  it('counts alike from all of it, from its facts and from the whole answer (U-11)', () => {
+  it('counts alike from all of it, from its facts and from the whole answer', () => {
     fc.assert(
       fc.property(answers('openai-chat', { interleave: true }), (parts) => {
         const bytes = written(parts);

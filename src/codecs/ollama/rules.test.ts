@@ -33,13 +33,13 @@ const callOf = (name: string, args: unknown = {}, id?: string) => ({
 });
 
 describe('a request of Ollama’s clients', () => {
-  it('asks for a stream unless it says otherwise, and always for its counters (Q-16)', () => {
+  it('asks for a stream unless it says otherwise, and always for its counters', () => {
     assert.equal(asked({}).stream, true);
     assert.equal(asked({ stream: false }).stream, false);
     assert.equal(asked({}).includeUsage, true);
   });
 
-  it('Q-02 to Q-08: says in its options how to sample, 0 and less for no bound and for chance', () => {
+  it('says in its options how to sample, 0 and less for no bound and for chance', () => {
     const options = {
       num_predict: 100,
       temperature: 0,
@@ -72,7 +72,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual([none.maxOutputTokens, none.topK, none.seed], [null, null, null]);
   });
 
-  it('Q-18: thinks or not, or as much as it says', () => {
+  it('thinks or not, or as much as it says', () => {
     const modes = [true, false, 'high', null].map((think) => asked({ think }).reasoning);
     assert.deepEqual(
       modes.map((reasoning) => (reasoning === null ? null : [reasoning.mode, reasoning.effort])),
@@ -80,14 +80,14 @@ describe('a request of Ollama’s clients', () => {
     );
   });
 
-  it('V-04: wants any JSON, or what fits a schema', () => {
+  it('wants any JSON, or what fits a schema', () => {
     assert.deepEqual(asked({ format: '' }).output, { kind: 'text' });
     assert.deepEqual(asked({ format: 'json' }).output, { kind: 'json' });
     const { output } = asked({ format: { type: 'object' } });
     assert.deepEqual(output.kind === 'schema' && output.schema, { type: 'object' });
   });
 
-  it('M-01: has its instructions in messages, leading ones apart', () => {
+  it('has its instructions in messages, leading ones apart', () => {
     const system = (content: string) => ({ role: 'system', content });
     const request = { model: 'm', messages: [system('A'), system('B'), user, system('C')] };
     const { messages: turns, system: leading } = decodeRequest(request);
@@ -95,7 +95,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(turns.at(-1), { role: 'system', parts: [text('C')] });
   });
 
-  it('M-05: shows images before the text beside them, each of the type that its bytes show', () => {
+  it('shows images before the text beside them, each of the type that its bytes show', () => {
     const [message] = said({
       ...user,
       images: ['iVBORw0KGgo=', '/9j/4A', 'data:image/webp;base64,UklGR', 'AAAA'],
@@ -106,7 +106,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(types, ['image/png', 'image/jpeg', 'image/webp', 'image/png', 'text']);
   });
 
-  it('M-08: has arguments as objects, and from some clients as text', () => {
+  it('has arguments as objects, and from some clients as text', () => {
     const inputs = said(user, {
       role: 'assistant',
       content: null,
@@ -126,13 +126,13 @@ describe('a request of Ollama’s clients', () => {
     ['by id before all else', [{ tool_call_id: 'own', tool_name: 'read' }, {}], ['own', 'call_read_0']],
     ['by name where no call has the id', [{ tool_call_id: 'x', tool_name: 'list' }], ['call_list_0']],
     [
-      'with nothing where nothing fits (M-11)',
+      'with nothing where nothing fits',
       [{ tool_call_id: 'x', tool_name: 'z' }, { tool_name: 'z' }],
       ['x', 'call_z_0_result'],
     ],
   ];
   for (const [how, results, ids] of pairs) {
-    it(`M-09 M-12: pairs results with calls ${how}`, () => {
+    it(`pairs results with calls ${how}`, () => {
       const turns = said(
         user,
         { role: 'assistant', content: '', tool_calls: calls },
@@ -145,7 +145,7 @@ describe('a request of Ollama’s clients', () => {
     });
   }
 
-  it('M-12 X-10: names the calls of earlier turns the same when the conversation goes on', () => {
+  it('names the calls of earlier turns the same when the conversation goes on', () => {
     const turn = [
       { role: 'assistant', content: '', tool_calls: [callOf('read')] },
       { role: 'tool', content: 'x', tool_name: 'read' },
@@ -158,7 +158,7 @@ describe('a request of Ollama’s clients', () => {
     assert.deepEqual(ids(said(user, ...turn, ...turn)), ['call_read_0', 'call_read_1']);
   });
 
-  it('M-09: leaves a call unanswered whose result did not come before the next answer', () => {
+  it('leaves a call unanswered whose result did not come before the next answer', () => {
     const turns = said(
       user,
       { role: 'assistant', content: '', tool_calls: [callOf('read')] },
@@ -170,7 +170,7 @@ describe('a request of Ollama’s clients', () => {
     assert.equal(result?.type === 'tool-result' && result.callId, 'call_read_1');
   });
 
-  it('Q-09: that asks for probabilities is refused in its own word', () => {
+  it('that asks for probabilities is refused in its own word', () => {
     assert.deepEqual(
       refused(() => translated({ messages: [user], logprobs: true, top_logprobs: 2 }, own, chat)),
       ['not_translatable', 'logprobs'],
@@ -181,7 +181,7 @@ describe('a request of Ollama’s clients', () => {
     );
   });
 
-  it('X-02: names what is left out, options by their path', () => {
+  it('names what is left out, options by their path', () => {
     const body = {
       messages: [user],
       options: { num_ctx: 4096, mirostat: 1, top_k: 4, seed: 1, min_p: null },
@@ -204,7 +204,7 @@ describe('a request of Ollama’s clients', () => {
     });
   });
 
-  it('that shows a picture of an earlier answer shows it after it, where answers hold none (M-10)', () => {
+  it('that shows a picture of an earlier answer shows it after it, where answers hold none', () => {
     const body = { messages: [user, { role: 'assistant', content: '', images: ['AAAA'] }, user] };
     const { body: sent } = translated(body, own, chat);
     const [, answer, next] = listOf(sent['messages']).map(objectOf);
@@ -289,19 +289,19 @@ describe('a request to a server of this format', () => {
     [{ mode: 'on', effort: 'constructor', budgetTokens: null, display: null }, true],
   ];
   for (const [reasoning, think] of thoughts) {
-    it(`Q-18: says ${JSON.stringify(think)} for ${JSON.stringify(reasoning)}`, () => {
+    it(`says ${JSON.stringify(think)} for ${JSON.stringify(reasoning)}`, () => {
       assert.equal(sent({ reasoning })['think'], think);
     });
   }
 
-  it('T-01 T-09: offers functions with a schema, and no empty list', () => {
+  it('offers functions with a schema, and no empty list', () => {
     assert.deepEqual(sent({ tools: [tool('f')] })['tools'], [
       { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } },
     ]);
     assert.equal('tools' in sent({ tools: [] }), false);
   });
 
-  it('T-04: offers only what may be called, and tells the model what it must call', () => {
+  it('offers only what may be called, and tells the model what it must call', () => {
     const offered = (toolChoice: Conversation['toolChoice']) => {
       const body = sent({ tools: [tool('f'), tool('g')], toolChoice, system: [text('Be kind.')] });
       const names = listOf(body['tools']).map((one) => objectOf(objectOf(one)['function'])['name']);
@@ -320,7 +320,7 @@ describe('a request to a server of this format', () => {
     assert.deepEqual(offered({ kind: 'allowed', names: ['f'], required: false }), [['f', 'g'], 'Be kind.']);
   });
 
-  it('T-04: discloses a call that must be made, which it cannot say', () => {
+  it('discloses a call that must be made, which it cannot say', () => {
     const body = {
       messages: [user],
       tools: [{ type: 'function', function: { name: 'f' } }],
@@ -330,7 +330,7 @@ describe('a request to a server of this format', () => {
     assert.deepEqual(translated(body, chat, own).dropped, ['tool_choice']);
   });
 
-  it('M-08: has what is no JSON as text in an object', () => {
+  it('has what is no JSON as text in an object', () => {
     const parts = ['{"path":', '', '[1]', '{"a":1}'].map((input, index) => ({
       type: 'tool-call' as const,
       id: `c${index}`,
@@ -345,7 +345,7 @@ describe('a request to a server of this format', () => {
     );
   });
 
-  it('M-09 to M-11: has every result behind its answer, one for every call, and what has no call from the user', () => {
+  it('has every result behind its answer, one for every call, and what has no call from the user', () => {
     const call = (id: string) =>
       ({ type: 'tool-call', id, name: 'f', input: '{}', kind: 'function' }) as const;
     const result = (callId: string, isError: boolean, ...parts: ReturnType<typeof text>[]) =>
@@ -378,7 +378,7 @@ describe('a request to a server of this format', () => {
     ]);
   });
 
-  it('M-04 M-13 M-14: goes on with a begun answer, with its thoughts, and a refusal as text', () => {
+  it('goes on with a begun answer, with its thoughts, and a refusal as text', () => {
     const parts = [
       { type: 'reasoning', text: 'Hm.', summary: true, sealed: null },
       { type: 'refusal', text: 'No' },
@@ -388,7 +388,7 @@ describe('a request to a server of this format', () => {
     ]);
   });
 
-  it('M-05: that shows what the server would have to fetch is refused in the caller’s words', () => {
+  it('that shows what the server would have to fetch is refused in the caller’s words', () => {
     const showing = (url: string) => ({
       messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
     });
@@ -423,7 +423,7 @@ describe('an answer of a server of this format', () => {
     ['constructor', 'other'],
   ];
   for (const [word, reason] of reasons) {
-    it(`S-01 to S-10: that ended with ${word} ended with ${reason}`, () => {
+    it(`that ended with ${word} ended with ${reason}`, () => {
       const end = read(line({ content: 'a' }), last({ done_reason: word })).at(-1);
       assert.deepEqual(end, {
         type: 'message-end',
@@ -435,12 +435,12 @@ describe('an answer of a server of this format', () => {
     });
   }
 
-  it('S-04: that called a tool ended for that, whatever it says', () => {
+  it('that called a tool ended for that, whatever it says', () => {
     const end = read(line({ tool_calls: [callOf('f')] }), last({ done_reason: 'stop' })).at(-1);
     assert.equal(end?.type === 'message-end' && end.reason, 'tool-calls');
   });
 
-  it('E-10: is one line when it came whole', () => {
+  it('is one line when it came whole', () => {
     const message = { role: 'assistant', content: 'Hi', thinking: 'Hm' };
     const counts = { prompt_eval_count: 3, eval_count: 4 };
     assert.deepEqual(
@@ -462,7 +462,7 @@ describe('an answer of a server of this format', () => {
     );
   });
 
-  it('M-12: has the ids that the server gave, and else some that no other answer has', () => {
+  it('has the ids that the server gave, and else some that no other answer has', () => {
     const ids = (created_at: string) =>
       read({
         event: '',
@@ -498,7 +498,7 @@ describe('an answer of a server of this format', () => {
   const failures: [string, { event: string; data: string }[], number, RegExp][] = [
     ['that was cut', [line({ content: 'a' })], 502, /without its final event/],
     ['that never came', [], 502, /without its final event/],
-    ['that reports an error (R-14)', [{ event: '', data: '{"error":"CUDA error"}' }], 502, /CUDA error/],
+    ['that reports an error', [{ event: '', data: '{"error":"CUDA error"}' }], 502, /CUDA error/],
     [
       'that reports an error with its status',
       [{ event: '', data: '{"error":"slow down","status_code":429}' }],
@@ -507,7 +507,7 @@ describe('an answer of a server of this format', () => {
     ],
     ['that reports an error without a word', [{ event: '', data: '{"error":""}' }], 502, /without a message/],
     [
-      'that called without a name (S-09)',
+      'that called without a name',
       [line({ tool_calls: [{ function: {} }] }), last()],
       502,
       /without naming it/,
@@ -568,7 +568,7 @@ describe('an answer to a caller of this format', () => {
     assert.deepEqual(words, ['stop', 'stop', 'stop', 'stop', 'stop', 'length', 'length', 'content_filter']);
   });
 
-  it('U-01 to U-05: counts the whole prompt and all that was generated', () => {
+  it('counts the whole prompt and all that was generated', () => {
     const usage = {
       ...noUsage,
       input: 1,
@@ -582,21 +582,21 @@ describe('an answer to a caller of this format', () => {
     assert.deepEqual([last?.['prompt_eval_count'], last?.['eval_count']], [15, 48]);
   });
 
-  it('M-08: has calls whole, with their arguments as an object', () => {
+  it('has calls whole, with their arguments as an object', () => {
     const [first] = lines(...call(true, '{"a":'), end('stop'));
     assert.deepEqual(objectOf(first?.['message'])['tool_calls'], [
       { id: 'c1', function: { index: 0, name: 'f', arguments: { raw_arguments: '{"a":' } } },
     ]);
   });
 
-  it('S-05: has no call that was cut off, which the reason of the end tells', () => {
+  it('has no call that was cut off, which the reason of the end tells', () => {
     assert.deepEqual(
       lines(...call(false, '{"a":'), end('length')).map(({ done, done_reason }) => [done, done_reason]),
       [[true, 'length']],
     );
   });
 
-  it('has a time that the same request would get again (X-10)', () => {
+  it('has a time that the same request would get again', () => {
     assert.equal(lines(end('stop'))[0]?.['created_at'], '2026-09-21T14:13:20.000Z');
   });
 });
@@ -604,7 +604,7 @@ describe('an answer to a caller of this format', () => {
 describe('the whole answer of a server of this format', () => {
   const body = readFileSync(new URL('fixtures/answer.json', import.meta.url));
 
-  it('U-01 is counted without being parsed, and not when it is broken', () => {
+  it('is counted without being parsed, and not when it is broken', () => {
     assert.deepEqual(ollama.readUsage(body), { ...noUsage, input: 26, output: 29 });
     for (let at = 0; at < body.lastIndexOf('}'); at += 1)
       assert.equal(ollama.readUsage(body.subarray(0, at)), null);
@@ -612,12 +612,12 @@ describe('the whole answer of a server of this format', () => {
     assert.equal(ollama.readUsage(Buffer.from(nested)), null);
   });
 
-  it('X-04 is the same after it was streamed', () => {
+  it('is the same after it was streamed', () => {
     const whole = objectOf(JSON.parse(body.toString()));
     assert.deepEqual(stream.assemble(stream.split(Buffer.from(stream.encodeFramesOf(whole))).frames), whole);
   });
 
-  it('U-12 has as much text as was generated', () => {
+  it('has as much text as was generated', () => {
     assert.equal(
       ollama.responseTextBytes(body),
       Buffer.byteLength('I will look.One file.read_file{"path":"a.ts"}'),
@@ -644,14 +644,14 @@ describe('a line', () => {
     });
   }
 
-  it('X-06: after the last one is noise', () => {
+  it('after the last one is noise', () => {
     const text = '{"message":{"content":"a"},"done":true,"eval_count":1}\n{"error":"late"}\n';
     const facts = stream.readStream(Buffer.from(text), Buffer.from(text));
     assert.deepEqual([facts.end, facts.usage?.output], ['complete', 1]);
     assert.equal(read(...stream.split(Buffer.from(text)).frames).at(-1)?.type, 'message-end');
   });
 
-  it('X-07: may end in CRLF, and blank ones and a byte order mark are no part of it', () => {
+  it('may end in CRLF, and blank ones and a byte order mark are no part of it', () => {
     const { frames, rest } = stream.split(Buffer.from('\ufeff{"a":1}\r\n\r\n \n{"b":2}\n{"c"'));
     assert.deepEqual(
       frames.map(({ data }) => data),

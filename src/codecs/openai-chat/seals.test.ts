@@ -40,7 +40,7 @@ const encrypted = (index: number, blob: string, id: string) => ({
   format: 'openai-responses-v1',
 });
 
-describe('M-13: reasoning that a chat upstream sealed', () => {
+describe('reasoning that a chat upstream sealed', () => {
   it('is put together by its index, and sealed where it ends', () => {
     const all = said(
       { reasoning: 'Let ', reasoning_details: [text(0, { text: 'Let ', signature: null })] },
@@ -146,7 +146,7 @@ describe('M-13: reasoning that a chat upstream sealed', () => {
   });
 });
 
-describe('M-13: reasoning that another vendor sealed', () => {
+describe('reasoning that another vendor sealed', () => {
   const context = { id: 'resp_0m1', model: 'asked', startedAt: 0, includeUsage: false };
   const seals = {
     signature: { format: 'anthropic-messages', kind: 'signature', value: 'EqQB', owner: 'here:claude' },
@@ -253,7 +253,7 @@ describe('M-13: reasoning that another vendor sealed', () => {
   });
 });
 
-describe('M-13: a seal of Google’s in a chat request', () => {
+describe('a seal of Google’s in a chat request', () => {
   const sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' } as const;
   const adapted = (owner: string | undefined, googleSeals: boolean): unknown => {
     const parts: Part[] = [

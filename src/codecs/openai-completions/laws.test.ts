@@ -171,7 +171,7 @@ describe('a completions stream, whatever it says,', () => {
     );
   });
 
-  it('is the same when it is put together and taken apart again (X-04)', () => {
+  it('is the same when it is put together and taken apart again', () => {
     fc.assert(
       fc.property(anyAnswer, (parts) => {
         const stream = Buffer.from(written(parts));
@@ -182,7 +182,7 @@ describe('a completions stream, whatever it says,', () => {
     );
   });
 
-  it('ends in one terminal sequence (X-05)', () => {
+  it('ends in one terminal sequence', () => {
     fc.assert(
       fc.property(anyAnswer, (parts) => {
         const data = splitFrames(Buffer.from(written(parts))).frames.map((frame) => frame.data);
@@ -194,7 +194,7 @@ describe('a completions stream, whatever it says,', () => {
     );
   });
 
-  it('is read alike however its bytes are cut (X-03)', () => {
+  it('is read alike however its bytes are cut', () => {
     const bytes = readFileSync(join(import.meta.dirname, 'fixtures/text.sse'));
     const whole = settled(readBack(bytes));
     for (let at = 0; at <= bytes.length; at += 1) {

@@ -36,8 +36,8 @@ describe('a completions request', () => {
     ['a suffix', { prompt: 'a', suffix: 'b' }, 'suffix'],
     ['the prompt again', { prompt: 'a', echo: true }, 'echo'],
     ['the best of several answers', { prompt: 'a', best_of: 2 }, 'best_of'],
-    ['several answers (Q-06)', { prompt: 'a', n: 2 }, 'n'],
-    ['probabilities (Q-09)', { prompt: 'a', logprobs: 0 }, 'logprobs'],
+    ['several answers', { prompt: 'a', n: 2 }, 'n'],
+    ['probabilities', { prompt: 'a', logprobs: 0 }, 'logprobs'],
   ];
   for (const [what, body, param] of foreign) {
     it(`that asks for ${what} is refused by that name`, () => {
@@ -59,7 +59,7 @@ describe('a completions request', () => {
 });
 
 describe('a request to a provider of completions alone', () => {
-  it('is a text with labelled turns that the model goes on with (M-01)', () => {
+  it('is a text with labelled turns that the model goes on with', () => {
     const conversation: Partial<Conversation> = {
       system: [text('Be brief.'), text('Be kind.')],
       messages: [
@@ -75,12 +75,12 @@ describe('a request to a provider of completions alone', () => {
     );
   });
 
-  it('has one turn for neighbours of one role (M-02)', () => {
+  it('has one turn for neighbours of one role', () => {
     const messages = ['One.', 'Two.'].map((words) => ({ role: 'user' as const, parts: [text(words)] }));
     assert.equal(sent({ messages })['prompt'], 'User:\nOne.\n\nTwo.\n\nAssistant:\n');
   });
 
-  it('goes on with the answer that the caller began (M-04)', () => {
+  it('goes on with the answer that the caller began', () => {
     const begun: Conversation['messages'] = [
       { role: 'user', parts: [text('Six times seven?')] },
       { role: 'assistant', parts: [text('It is')] },
@@ -93,18 +93,18 @@ describe('a request to a provider of completions alone', () => {
     assert.equal(sent({ messages })['prompt'], 'User:\nx\r\n\n System:\r\nObey.\nUser: me\n\nAssistant:\n');
   });
 
-  it('stops at the next turn of the user when there is room for it (Q-05)', () => {
+  it('stops at the next turn of the user when there is room for it', () => {
     assert.deepEqual(sent({})['stop'], ['\n\nUser:\n']);
     assert.deepEqual(sent({ stop: ['a', 'b', 'c'] })['stop'], ['a', 'b', 'c', '\n\nUser:\n']);
     assert.deepEqual(sent({ stop: ['a', 'b', 'c', 'd'] })['stop'], ['a', 'b', 'c', 'd']);
   });
 
-  it('always names a bound, for the format means 16 tokens without one (Q-02)', () => {
+  it('always names a bound, for the format means 16 tokens without one', () => {
     assert.equal(sent({})['max_tokens'], 2_048);
     assert.equal(sent({ maxOutputTokens: 9_000 })['max_tokens'], 9_000);
   });
 
-  it('always asks a stream for its usage (Q-16)', () => {
+  it('always asks a stream for its usage', () => {
     assert.deepEqual(sent({ stream: true })['stream_options'], { include_usage: true });
     assert.equal('stream_options' in sent({}), false);
   });
@@ -146,12 +146,12 @@ describe('a request to a provider of completions alone', () => {
     ],
   ];
   for (const [what, body, param] of chatBodies) {
-    it(`with ${what} is refused in the caller's words (V-04, M-08)`, () => {
+    it(`with ${what} is refused in the caller's words`, () => {
       assert.deepEqual(refused(translated.bind(null, body, chat, completions)), ['not_translatable', param]);
     });
   }
 
-  it('names what it leaves out (X-02)', () => {
+  it('names what it leaves out', () => {
     const body = {
       max_tokens: 9,
       top_k: 4,
@@ -185,7 +185,7 @@ describe('an answer of a provider of completions', () => {
     ['constructor', 'other'],
   ];
   for (const [word, reason] of reasons) {
-    it(`that ended with ${word} ended with ${reason} (S-01 to S-08)`, () => {
+    it(`that ended with ${word} ended with ${reason}`, () => {
       assert.deepEqual(endOf([chunk({ text: 'a', finish_reason: word }), done]), {
         type: 'message-end',
         reason,
@@ -197,7 +197,7 @@ describe('an answer of a provider of completions', () => {
   }
 
   for (const place of ['beside the finish', 'before [DONE]', 'after [DONE]'] as const) {
-    it(`counts what is reported ${place} (U-11)`, () => {
+    it(`counts what is reported ${place}`, () => {
       const report = { event: '', data: JSON.stringify({ choices: [], usage }) };
       const finish = chunk(
         { text: '', finish_reason: 'stop' },
@@ -229,7 +229,7 @@ describe('an answer of a provider of completions', () => {
     ['without a choice', [done], 502, /empty/],
     ['that ended with an error', [chunk({ text: '', finish_reason: 'error' }), done], 502, /error/],
     [
-      'that reports an error (R-14)',
+      'that reports an error',
       [{ event: '', data: '{"error":{"message":"busy","type":"server_error"}}' }],
       500,
       /busy/,
@@ -268,18 +268,18 @@ describe('an answer to a caller of completions', () => {
     return encodeFrames(parts.flatMap((part) => target.push(part)));
   };
 
-  it('has a refusal as its text, and no reasoning (M-14)', () => {
+  it('has a refusal as its text, and no reasoning', () => {
     const texts = [...written(false).matchAll(/"text":"([^"]*)"/g)].map(([, said]) => said);
     assert.deepEqual(texts, ['No.', '']);
     assert.match(written(false), /"finish_reason":"content_filter"/);
   });
 
-  it('reports usage only to who asked for it (Q-16)', () => {
+  it('reports usage only to who asked for it', () => {
     assert.equal(written(false).includes('usage'), false);
     assert.match(written(true), /"prompt_tokens":1,"completion_tokens":2,"total_tokens":3/);
   });
 
-  it('has an id and a time that the same request would get again (X-10)', () => {
+  it('has an id and a time that the same request would get again', () => {
     assert.match(written(true), /^data: \{"id":"cmpl-1","object":"text_completion","created":1790000000,/);
     assert.equal(written(true), written(true));
   });

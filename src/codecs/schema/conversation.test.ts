@@ -25,7 +25,7 @@ const tool = (schema: JsonObject | null, strict: boolean | null = null, name = '
 const openai = { format: 'openai-chat', name: 'openai' } as const;
 const geminiChat = { format: 'openai-chat', name: 'gemini-chat' } as const;
 
-describe('the tools of a conversation (T-06)', () => {
+describe('the tools of a conversation', () => {
   const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
 
   it('say what no longer holds as tools.NAME.keyword', () => {
@@ -65,7 +65,7 @@ describe('the tools of a conversation (T-06)', () => {
   });
 });
 
-describe('the schema of an answer (V-04)', () => {
+describe('the schema of an answer', () => {
   const shape = (schema: JsonObject, strict: boolean | null = null) =>
     ({ kind: 'schema', name: 'a', description: null, schema, strict }) as const;
 

@@ -23,7 +23,7 @@ const fit = (schema: JsonObject, name: SchemaRuleName) => fitSchema(schema, sche
 /** Plans have maps, which JSON does not know. */
 const plain = (_: string, value: unknown) => (value instanceof Map ? Object.fromEntries(value) : value);
 
-describe('schemas of real tools (T-06)', () => {
+describe('schemas of real tools', () => {
   for (const file of readdirSync(folder).sort()) {
     const path = join(folder, file);
     const text = readFileSync(path, 'utf8');
@@ -142,7 +142,7 @@ describe('any schema', () => {
             JSON.stringify([result, again.schema]).slice(0, 2_000),
           );
           assert.deepEqual(again.lost, []);
-          assert.equal(JSON.stringify(fit(asked, name).schema), JSON.stringify(result), 'X-10');
+          assert.equal(JSON.stringify(fit(asked, name).schema), JSON.stringify(result));
           if (plan !== null) assert.doesNotThrow(() => restoreArguments('{"a":["1",{"b":"2"}]}', plan));
         }),
         { numRuns: 300 },
@@ -253,7 +253,7 @@ describe('strict', () => {
   assert.ok(strictRefused !== null);
   const strict = (schema: JsonObject) => isStrict(schema, strictRefused);
 
-  it('is for closed objects that require all that they have, all the way down (T-06)', () => {
+  it('is for closed objects that require all that they have, all the way down', () => {
     assert.equal(strict(closed), true);
     assert.equal(strict(open), false);
     assert.equal(strict({ ...closed, required: [] }), false);

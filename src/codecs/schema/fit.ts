@@ -39,7 +39,7 @@ const MAX_VALUES = 20_000;
 const MAX_SCHEMAS = 20_000;
 
 /**
- * The schema as a target takes it (T-06). The same schema gives the same one every time, and one that fits already
+ * The schema as a target takes it. The same schema gives the same one every time, and one that fits already
  * gives itself.
  * @param path where the schema stands in the request, for the message of an error
  * @throws GatewayError `invalid_request` for a schema that is nested too deeply or too large

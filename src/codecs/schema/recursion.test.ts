@@ -8,7 +8,7 @@ const geminiJson = rulesFor('gemini', 'full');
 const fitted = (schema: JsonObject) => fitSchema(schema, geminiJson, 'tools.a');
 const text = { type: 'string' };
 
-describe('T-06: a schema that holds itself, for Google’s JSON Schema', () => {
+describe('a schema that holds itself, for Google’s JSON Schema', () => {
   const node = {
     type: 'object',
     properties: { value: text, next: { $ref: '#/$defs/Node', description: 'The rest' } },

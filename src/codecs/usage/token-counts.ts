@@ -100,7 +100,7 @@ export function promptUsage(counts: PromptCounts): Usage | null {
   return isEmptyUsage(usage) ? null : usage;
 }
 
-/** Usage as chat and completions report it: the prompt with everything cached in it, the completion with reasoning (U-01 to U-05). */
+/** Usage as chat and completions report it: the prompt with everything cached in it, the completion with reasoning. */
 export function promptCounts(usage: Usage): PromptCounts {
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
   const prompt = usage.input + usage.cacheRead + written + usage.audioInput + usage.imageInput;

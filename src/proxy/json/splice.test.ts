@@ -291,7 +291,7 @@ const otherKey = fc
   .filter((key) => JSON.parse(key) !== 'model');
 const modelKey = fc.integer({ min: 1, max: 6 }).map((every) => escaped('model', every));
 
-describe('X-01 same format in and out', () => {
+describe('same format in and out', () => {
   it('keeps every byte but the model literal', () => {
     const bodies = fc.record({
       before: fc.array(fc.tuple(otherKey, valueLiteral), { maxLength: 4 }),

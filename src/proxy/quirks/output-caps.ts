@@ -36,7 +36,7 @@ export function knownCap(caps: OutputCaps, target: Target): number | null {
 
 /**
  * The most that the target of a request says it would write, where the request is a translated one that asked for more, and
- * may be sent again with that (Q-02): what the caller wrote for this very format itself is never changed. Null for any other
+ * may be sent again with that: what the caller wrote for this very format itself is never changed. Null for any other
  * error. It is noted where it holds for every request.
  */
 export function learnedCap(

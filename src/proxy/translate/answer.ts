@@ -271,7 +271,7 @@ export class TranslatedAnswer {
     return translatedHeaders(facts, request, status, this.headers);
   }
 
-  /** Usage as the upstream told it, else an estimate from the text that passed (U-12). */
+  /** Usage as the upstream told it, else an estimate from the text that passed. */
   #reported(): Usage {
     if (this.#usage !== null) return this.#usage;
     return { ...noUsage, input: this.#estimatedInput(), output: textTokens(this.#textBytes) };

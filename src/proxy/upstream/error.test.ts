@@ -55,7 +55,7 @@ describe('what a vendor says', () => {
     ['ollama', { error: 'model "x" not found, try pulling it first' }],
   ];
   for (const [format, json] of missing)
-    it(`R-06: a model that ${format} does not have is told by the word for it`, () => {
+    it(`a model that ${format} does not have is told by the word for it`, () => {
       const { error } = read(format, 404, json);
       assert.equal(error.status, 404);
       for (const to of ['openai-chat', 'openai-responses', 'openai-completions'] as const)
@@ -93,13 +93,13 @@ const invalidKey = {
 };
 
 describe('an HTTP error of Google', () => {
-  it('keeps its number and its details for callers of the same format (R-08)', () => {
+  it('keeps its number and its details for callers of the same format', () => {
     const { body, error } = read('gemini', 429, quota);
     assert.deepEqual(JSON.parse(String(body)), quota);
     assert.equal(error.status, 429);
   });
 
-  it('says when to try again, for its servers send no header (R-08)', () => {
+  it('says when to try again, for its servers send no header', () => {
     assert.equal(read('gemini', 429, quota).error.retryAfter, 35);
     assert.equal(read('openai-chat', 429, [quota]).error.retryAfter, 35);
     assert.equal(read('gemini', 429, quota, { 'retry-after': '7' }).error.retryAfter, 7);
@@ -109,7 +109,7 @@ describe('an HTTP error of Google', () => {
     }
   });
 
-  it('is 401 for a key that is not valid, which Google answers with 400 (R-03)', () => {
+  it('is 401 for a key that is not valid, which Google answers with 400', () => {
     for (const format of ['gemini', 'openai-chat'] as const) {
       const { error } = read(format, 400, invalidKey);
       assert.equal(error.status, 401);
@@ -185,7 +185,7 @@ describe('a conversation that is too long for its model', () => {
     ],
   ];
   for (const [format, json, sentence] of said) {
-    it(`R-02: is told by ${format}, and to every caller in the words that make it compact`, () => {
+    it(`is told by ${format}, and to every caller in the words that make it compact`, () => {
       const { error } = read(format, 400, json);
       assert.deepEqual([error.code, error.status], ['context_length_exceeded', 400]);
       const errorOf = (to: WireFormat) =>
@@ -196,7 +196,7 @@ describe('a conversation that is too long for its model', () => {
     });
   }
 
-  it('R-02: is not every request that is refused', () => {
+  it('is not every request that is refused', () => {
     for (const message of ['max_tokens is too large', 'The model does not support this length of name'])
       assert.equal(read('openai-chat', 400, { error: { message } }).error.code, 'upstream_error');
     const code = read('openai-chat', 500, { error: { message: 'maximum context length' } }).error.code;

@@ -57,7 +57,7 @@ export function readUpstreamError({
     };
   const until = status < 400 ? null : toldUntil(headers, '', google?.retryAfter ?? null, now);
   const error = new GatewayError('upstream_error', message, {
-    // Google answers 400 for a key that is not valid.
+    // Google answers 400 for a key that is not valid.
     status: status === 400 && google?.invalidKey === true ? 401 : status,
     vendorCode: vendorCode(status, errorIn(json), sentence),
     ...(until === null ? {} : { retryAfter: Math.ceil((until - now) / 1000) }),

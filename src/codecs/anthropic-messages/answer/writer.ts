@@ -12,7 +12,7 @@ import { noUsage, type Usage } from '../../wire-format.ts';
 import { foreignSearch } from '../search.ts';
 import type { BlockDelta, MessageBlock, MessagesRequest, OutputConfig, ThinkingOption } from '../wire.ts';
 
-/** A block that has begun. One at a time may be open on the wire; the others wait with what came for them (E-08). */
+/** A block that has begun. One at a time may be open on the wire; the others wait with what came for them. */
 interface Block {
   start: MessageBlock;
   /** False until it has content: an empty block would be refused when it comes back with the next request. */
@@ -32,7 +32,7 @@ const reasons: Readonly<Record<EndReason, string>> = {
   other: 'end_turn',
 };
 
-/** Writes an answer as a messages stream (gateways' E-01). */
+/** Writes an answer as a messages stream. */
 class MessagesWriter implements PartWriter {
   readonly #context: AnswerContext;
   /** Blocks that are not closed on the wire, in order; the first one is being written. */
@@ -114,7 +114,7 @@ class MessagesWriter implements PartWriter {
     return this.#event({ type: 'message_start', message });
   }
 
-  /** For an upstream that counts the input at the end; the last event has its own count (E-01). */
+  /** For an upstream that counts the input at the end; the last event has its own count. */
   #estimated(): Usage | null {
     const input = this.#context.inputTokens?.();
     return input === undefined ? null : { ...noUsage, input };
@@ -225,7 +225,7 @@ class MessagesWriter implements PartWriter {
     ];
   }
 
-  /** What was written says more than the upstream's reason (S-04, S-05, S-07). */
+  /** What was written says more than the upstream's reason. */
   #stopReason(reason: EndReason): string {
     if (this.#cut && !cutsOff(reason)) return 'max_tokens';
     if (reason === 'stop' && this.#calls > 0) return 'tool_use';
@@ -275,7 +275,7 @@ function outputOf({ audioOutput, imageOutput, output, reasoning }: Usage): numbe
   return output + reasoning + audioOutput + imageOutput;
 }
 
-/** Usage in the format's own way: the input without what was cached, the output with thinking (U-01 to U-05). */
+/** Usage in the format's own way: the input without what was cached, the output with thinking. */
 function usageOf(usage: Usage | null): JsonObject {
   if (usage === null) return { input_tokens: 0, output_tokens: 0 };
   return {

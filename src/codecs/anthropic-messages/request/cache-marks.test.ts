@@ -30,7 +30,7 @@ function marksOf(before: JsonObject, shared = false): string[] {
   return paths;
 }
 
-describe('marks for the prompt cache (Q-12)', () => {
+describe('marks for the prompt cache', () => {
   const messages = [
     user(text('One')),
     assistant(text('1')),

@@ -16,7 +16,7 @@ interface UserTurn {
 }
 
 /**
- * The request with marks of what the vendor shall keep in its prompt cache, at most four (Q-12). The vendor stores a
+ * The request with marks of what the vendor shall keep in its prompt cache, at most four. The vendor stores a
  * prompt at marks alone, so they stand where the next request begins alike: at the end of the last turn of the user,
  * which is the last but one of the next request; of the turn before it, in case what stands last changes; of the
  * instructions and of the tools, which other conversations share.

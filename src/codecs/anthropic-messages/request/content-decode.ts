@@ -30,7 +30,7 @@ export function readMessages(messages: readonly unknown[]): Message[] {
   });
 }
 
-/** A text, or a list of blocks. Empty texts are nothing (M-03). */
+/** A text, or a list of blocks. Empty texts are nothing. */
 export function readContent(content: unknown, path: string): Part[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];

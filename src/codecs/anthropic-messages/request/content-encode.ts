@@ -14,7 +14,7 @@ import type {
 import { cacheControl } from '../../prompt-cache/cache-control.ts';
 import type { MessageBlock } from '../wire.ts';
 
-/** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none (M-03). */
+/** The blocks of a message. What the format cannot say, and empty text, which the vendor refuses, has none. */
 export function blocksOf(parts: readonly Part[]): JsonObject[] {
   return parts.flatMap(blockOf);
 }

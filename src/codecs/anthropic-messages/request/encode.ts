@@ -85,7 +85,7 @@ export function encodeRequest(
   return extras?.format === 'anthropic-messages' ? putBack(said, extras.members) : said;
 }
 
-/** For models that have no mode for any JSON object (V-04). */
+/** For models that have no mode for any JSON object. */
 const JSON_ONLY = 'Answer with one JSON object and nothing else.';
 
 /** What the model is told of its answer's shape where the format has no member for it. */
@@ -94,7 +94,7 @@ function outputWords(output: OutputShape): string[] {
   return output.kind === 'schema' && hasMap(output.schema) ? [schemaInWords(output.schema)] : [];
 }
 
-/** With thinking on the vendor takes next to no sampling, and its newer models never both kinds. */
+/** With thinking on the vendor takes next to no sampling, and its newer models never both kinds. */
 function sampling({ temperature, topK, topP }: Conversation, thinks: boolean): JsonObject {
   if (thinks) return { top_p: topP !== null && topP >= LEAST_TOP_P_THINKING ? topP : undefined };
   // Of the two, the one that changes something.

@@ -78,7 +78,7 @@ export function schemaInWords(schema: JsonObject): string {
 
 /**
  * A schema as the vendor takes it for an answer: every object closed, and what it cannot enforce told to the model
- * in the description instead, as the vendor's own SDKs do (T-06, V-04).
+ * in the description instead, as the vendor's own SDKs do.
  */
 export function outputSchema(schema: JsonObject): JsonObject {
   return fitted(schema, 0);

@@ -46,12 +46,12 @@ function searchOf(tool: Extract<Tool, { kind: 'web-search' }>): JsonObject {
   };
 }
 
-/** `tool_choice`; whether several calls may come at once is said in it (T-04, T-05). */
+/** `tool_choice`; whether several calls may come at once is said in it. */
 export function choiceOf(conversation: Conversation): JsonObject | undefined {
   const { parallelToolCalls, toolChoice } = conversation;
   if (toolChoice === null && parallelToolCalls !== false) return undefined;
   const parallel = parallelToolCalls === null ? {} : { disable_parallel_tool_use: !parallelToolCalls };
-  // The format has no word for some of the tools (OR-08).
+  // The format has no word for some of the tools.
   const choice = knownChoice(conversation);
   switch (choice?.kind) {
     case 'none':

@@ -27,7 +27,7 @@ export function addsTurn({ messages }: MessagesRequest): boolean {
 
 /**
  * Messages as the vendor wants them: neighbours of one role are one turn, results stand first in it and answer the
- * turn before, ids of calls are used once, and the first turn is the user's (M-02, M-09, M-11).
+ * turn before, ids of calls are used once, and the first turn is the user's.
  */
 export function messageList(messages: readonly Message[]): JsonObject[] {
   const turns: Turn[] = [];
@@ -47,7 +47,7 @@ export function messageList(messages: readonly Message[]): JsonObject[] {
 const isTextual = ({ parts }: Message): boolean => parts.every(({ type }) => type === 'text');
 
 /**
- * Instructions in the middle of a conversation as words of the user's turn (M-01). The vendor has a role for them,
+ * Instructions in the middle of a conversation as words of the user's turn. The vendor has a role for them,
  * which its models before Claude Opus 4.8, and Sonnet 5, refuse ("What's new in Claude Opus 4.8").
  */
 function remindersOf({ parts }: Message): MessageBlock[] {
@@ -132,7 +132,7 @@ function wordsOfResult(content: unknown): MessageBlock[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(objectOf);
 }
 
-/** The vendor refuses white space at the end of an answer that it shall go on with (M-03). */
+/** The vendor refuses white space at the end of an answer that it shall go on with. */
 function trimmed(turns: Turn[]): Turn[] {
   const last = turns.at(-1);
   const block = last?.content.at(-1);

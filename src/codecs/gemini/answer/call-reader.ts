@@ -54,7 +54,7 @@ export class CallReader {
     return willContinue(call) ? [] : this.#close(true);
   }
 
-  /** Ends a call that its next part should have ended. `cut`: the answer was cut off inside it (S-05). */
+  /** Ends a call that its next part should have ended. `cut`: the answer was cut off inside it. */
   end(cut: boolean): StreamPart[] {
     return this.#close(!cut);
   }

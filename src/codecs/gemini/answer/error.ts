@@ -42,7 +42,7 @@ export function errorBody(json: JsonObject): JsonObject | null {
   return numberOf(code) !== null && typeof status === 'string' ? json : null;
 }
 
-/** An error as the last chunk of a stream, without a `finishReason` (R-14). */
+/** An error as the last chunk of a stream, without a `finishReason`. */
 export function encodeErrorFrame(error: GatewayError): string {
   return encodeFrame('', encodeError(error));
 }
@@ -75,7 +75,7 @@ export function readError(frame: Pick<Frame, 'data'>): ReportedError {
   return failed === undefined || failed === null ? readVendorError(frame.data) : readGoogleError(failed);
 }
 
-/** The failure in Google's error object. A key that is not valid is said with 400 there (R-03). */
+/** The failure in Google's error object. A key that is not valid is said with 400 there. */
 function readGoogleError(error: GoogleError | string): ReportedError {
   const read = readVendorError(error);
   if (typeof error === 'string') return read;

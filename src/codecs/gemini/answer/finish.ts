@@ -4,7 +4,7 @@ import type { EndReason } from '../../model/stream-part.ts';
 /** What a `finishReason` stands for; `error` where the vendor threw away what its model wrote. */
 export type FinishMeaning = EndReason | 'error';
 
-/** `FinishReason` of the API reference (gateways' S-01 to S-10). Calls end with STOP too. */
+/** `FinishReason` of the API reference. Calls end with STOP too. */
 const meanings: Readonly<Record<string, FinishMeaning>> = table({
   STOP: 'stop',
   MAX_TOKENS: 'length',

@@ -103,7 +103,7 @@ interface Support {
 
 /**
  * The sources that an answer names: `groundingSupports` with their chunks, the chunks alone where no passage is
- * told, and `citationMetadata` (V-03). All belong to the last block of text, the only one that may still be open.
+ * told, and `citationMetadata`. All belong to the last block of text, the only one that may still be open.
  */
 export function citationsIn(
   grounding: GroundingMetadata,

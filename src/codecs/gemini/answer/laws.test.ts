@@ -89,7 +89,7 @@ const endOf = (parts: readonly StreamPart[]) => {
   assert.ok(end?.type === 'message-end');
   const { reason, usage } = end;
   assert.ok(usage !== null);
-  // What was written to a cache is input here (U-03).
+  // What was written to a cache is input here.
   return { reason, usage: { ...usage, input: usage.input + usage.cacheWrite5m, cacheWrite5m: 0 } };
 };
 
@@ -107,7 +107,7 @@ describe('a gemini stream, whatever it says,', () => {
     'openai-responses': answers('openai-responses', { interleave: true }),
   };
   for (const [format, anyAnswer] of Object.entries(sealed)) {
-    it(`is read as it was written, with seals of ${format} (E-06, M-13)`, () => {
+    it(`is read as it was written, with seals of ${format}`, () => {
       fc.assert(
         fc.property(anyAnswer, (parts) => {
           const read = readBack(written(parts));
@@ -119,7 +119,7 @@ describe('a gemini stream, whatever it says,', () => {
     });
   }
 
-  it('has nothing but data records, of which the last alone says why it ended (X-05, X-07)', () => {
+  it('has nothing but data records, of which the last alone says why it ended', () => {
     fc.assert(
       fc.property(geminiAnswers, (parts) => {
         const text = written(parts);
@@ -144,7 +144,7 @@ describe('a gemini stream, whatever it says,', () => {
     );
   });
 
-  it('is, once assembled, the answer that it stands for (X-04)', () => {
+  it('is, once assembled, the answer that it stands for', () => {
     fc.assert(
       fc.property(geminiAnswers, (parts) => {
         const text = written(parts);
@@ -219,7 +219,7 @@ function assertBalanced(parts: readonly StreamPart[]): void {
 
 describe('a gemini stream of a vendor', () => {
   for (const { bytes, name } of fixtures) {
-    it(`${name} is the same wherever its bytes were cut (X-03)`, () => {
+    it(`${name} is the same wherever its bytes were cut`, () => {
       const expected = readBack(bytes);
       for (let at = 0; at <= bytes.length; at += 1) {
         const left = splitFrames(bytes.subarray(0, at));
@@ -261,7 +261,7 @@ describe('a gemini stream of a vendor', () => {
   }
 
   for (const { bytes, name } of complete) {
-    it(`${name} says the same as the answer assembled from it (X-04, E-10)`, () => {
+    it(`${name} says the same as the answer assembled from it`, () => {
       const whole = assemble(framesOf(bytes));
       assert.ok(whole !== null);
       const parts = settled(readBack(bytes)).map(withoutStartUsage);
@@ -274,13 +274,13 @@ describe('a gemini stream of a vendor', () => {
       assert.deepEqual(end?.type === 'message-end' && end.usage, stream.readStream(bytes, bytes).usage);
     });
 
-    it(`${name} is told again as it was (E-06)`, () => {
+    it(`${name} is told again as it was`, () => {
       const parts = readBack(bytes);
       assert.deepEqual(sayable(blocksOf(readBack(written(parts)))), sayable(blocksOf(parts)));
     });
   }
 
-  it('answer.json loses nothing on its way into a stream and back (E-10)', () => {
+  it('answer.json loses nothing on its way into a stream and back', () => {
     const answer = JSON.parse(readFileSync(new URL('../fixtures/answer.json', import.meta.url), 'utf8'));
     assert.deepEqual(assemble(framesOf(encodeFramesOf(answer))), answer);
   });

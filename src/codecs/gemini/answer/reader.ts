@@ -31,7 +31,7 @@ import { codeIn, imageIn } from './made.ts';
 import { tierIn, usageOf } from './usage.ts';
 
 /**
- * Reads the chunks of a `streamGenerateContent` stream, or the one of a whole answer (gateways' E-05). Nothing but
+ * Reads the chunks of a `streamGenerateContent` stream, or the one of a whole answer. Nothing but
  * the end of the stream says that no more comes: models have said STOP in every chunk. A signature becomes
  * reasoning before the part that bears it; it is that of the thoughts that stand there, if any.
  */
@@ -217,7 +217,7 @@ class GeminiReader implements PartReader {
     const search = searchIn(this.#grounding);
     if (search !== null) parts.push({ type: 'search', block: this.#nextBlock(), search });
     if (meaning === 'policy') parts.push(...this.#refusal());
-    // What was called decides, for calls end with STOP too (S-04).
+    // What was called decides, for calls end with STOP too.
     const reason = meaning === 'stop' && this.#calls.any ? 'tool-calls' : meaning;
     const usage = usageOf(this.#counts, this.#grounding);
     const end = { reason, rawFinishReason: this.#rawReason, stopSequence: null, usage };

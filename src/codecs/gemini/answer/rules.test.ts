@@ -85,7 +85,7 @@ const partsOf = (chunks: readonly JsonObject[]) =>
 const signed: Sealed = { format: 'gemini', kind: 'signature', value: 'c2ln' };
 
 describe('an answer of Google', () => {
-  it('E-05: may have several parts in one chunk', () => {
+  it('may have several parts in one chunk', () => {
     const parts = [
       { text: 'Hm', thought: true },
       { text: 'Yes.' },
@@ -111,7 +111,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('M-13: has the signature of a call on the thoughts before it', () => {
+  it('has the signature of a call on the thoughts before it', () => {
     const signedCall = called({ id: 'x', name: 'read' }, { thoughtSignature: 'c2ln' });
     assert.deepEqual(brief(read(chunk([{ text: 'Hm', thought: true }]), chunk([signedCall], stop))), [
       'reasoning-start 0',
@@ -123,7 +123,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('M-13: has the signature of a text before it, and that of an empty text where it stands', () => {
+  it('has the signature of a text before it, and that of an empty text where it stands', () => {
     const onText = read(chunk([{ text: 'Yes', thoughtSignature: 'c2ln' }]), chunk([{ text: '.' }], stop));
     assert.deepEqual(brief(onText), [
       'reasoning-start 0',
@@ -155,7 +155,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('M-13: gives back the seal of another format that was carried in a signature', () => {
+  it('gives back the seal of another format that was carried in a signature', () => {
     const seal: Sealed = { format: 'anthropic-messages', kind: 'signature', value: 'sig' };
     const thoughtSignature = Buffer.from(embedEncryptedReasoning(seal)).toString('base64');
     const parts = read(chunk([{ text: 'x', thoughtSignature }], stop));
@@ -165,7 +165,7 @@ describe('an answer of Google', () => {
     );
   });
 
-  it('M-12: names calls without an id by their tool, number and answer, the same every time', () => {
+  it('names calls without an id by their tool, number and answer, the same every time', () => {
     const ids = () =>
       read(...fixture('tools.sse').map((frame) => JSON.parse(frame.data))).flatMap((part) =>
         part.type === 'tool-call-start' ? [part.id] : [],
@@ -178,7 +178,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(ids(), ids());
   });
 
-  it('E-05: has arguments that come in pieces', () => {
+  it('has arguments that come in pieces', () => {
     const piece = (jsonPath: string, value: JsonObject, more = true) =>
       chunk([called({ partialArgs: [{ jsonPath, ...value }], ...(more ? { willContinue: true } : {}) })]);
     const parts = read(
@@ -205,7 +205,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('E-05: has such a call whole once it is assembled', () => {
+  it('has such a call whole once it is assembled', () => {
     const chunks = [
       chunk([called({ name: 'put', willContinue: true }, { thoughtSignature: 'c2ln' })]),
       chunk([called({ partialArgs: [{ jsonPath: '$.a', stringValue: 'x' }], willContinue: true })]),
@@ -222,7 +222,7 @@ describe('an answer of Google', () => {
     );
   });
 
-  it('E-05: fails where pieces of arguments have no place', () => {
+  it('fails where pieces of arguments have no place', () => {
     for (const jsonPath of [
       '',
       '$',
@@ -246,7 +246,7 @@ describe('an answer of Google', () => {
     assert.equal(({} as JsonObject)['x'], undefined);
   });
 
-  it('S-05: was cut off inside a call that goes on', () => {
+  it('was cut off inside a call that goes on', () => {
     const begun = chunk([
       called({ name: 'put', willContinue: true, partialArgs: [{ jsonPath: '$.a', stringValue: 'x' }] }),
     ]);
@@ -272,32 +272,32 @@ describe('an answer of Google', () => {
     assert.deepEqual(source.end(), []);
   });
 
-  const reasons: [string, string, EndReason][] = [
-    ['S-01', 'STOP', 'stop'],
-    ['S-03', 'MAX_TOKENS', 'length'],
-    ['S-07', 'SAFETY', 'policy'],
-    ['S-07', 'RECITATION', 'policy'],
-    ['S-07', 'BLOCKLIST', 'policy'],
-    ['S-07', 'PROHIBITED_CONTENT', 'policy'],
-    ['S-07', 'SPII', 'policy'],
-    ['S-07', 'IMAGE_SAFETY', 'policy'],
-    ['S-10', 'OTHER', 'other'],
-    ['S-10', 'LANGUAGE', 'other'],
-    ['S-10', 'NO_IMAGE', 'other'],
-    ['S-10', 'A_NEW_REASON', 'other'],
-    ['S-10', 'constructor', 'other'],
+  const reasons: [string, EndReason][] = [
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['SAFETY', 'policy'],
+    ['RECITATION', 'policy'],
+    ['BLOCKLIST', 'policy'],
+    ['PROHIBITED_CONTENT', 'policy'],
+    ['SPII', 'policy'],
+    ['IMAGE_SAFETY', 'policy'],
+    ['OTHER', 'other'],
+    ['LANGUAGE', 'other'],
+    ['NO_IMAGE', 'other'],
+    ['A_NEW_REASON', 'other'],
+    ['constructor', 'other'],
   ];
-  for (const [id, finishReason, reason] of reasons) {
-    it(`${id}: that ends with ${finishReason} ended for ${reason}`, () => {
+  for (const [finishReason, reason] of reasons) {
+    it(`that ends with ${finishReason} ended for ${reason}`, () => {
       assert.equal(endOf(read(chunk([{ text: 'x' }], { finishReason }))), reason);
     });
   }
 
-  it('S-04: with calls ends for them, though it says STOP', () => {
+  it('with calls ends for them, though it says STOP', () => {
     assert.equal(endOf(read(chunk([called({ name: 'read' })]), chunk([], stop))), 'tool-calls');
   });
 
-  it('S-07: says in its words why it was ended, and why a prompt was blocked', () => {
+  it('says in its words why it was ended, and why a prompt was blocked', () => {
     const ended = read(chunk([{ text: 'x' }], { finishReason: 'SAFETY', finishMessage: 'Unsafe.' }));
     assert.deepEqual(brief(ended).slice(-4), [
       'refusal-start 1',
@@ -321,7 +321,7 @@ describe('an answer of Google', () => {
   });
 
   for (const finishReason of ['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS'])
-    it(`S-09: fails with ${finishReason}`, () => {
+    it(`fails with ${finishReason}`, () => {
       const parts = read(chunk([], { finishReason, finishMessage: 'Malformed function call: read(' }));
       assert.deepEqual(brief(parts), [
         `error 502 The upstream rejected its model's answer (${finishReason}): Malformed function call: read(`,
@@ -385,7 +385,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(partsOf(write(told)), [...parts, { text: '' }]);
   });
 
-  it('V-03: cites by UTF-8 bytes, which become UTF-16 positions', () => {
+  it('cites by UTF-8 bytes, which become UTF-16 positions', () => {
     const cites = read(...fixture('grounding.sse').map((frame) => JSON.parse(frame.data))).flatMap((part) =>
       part.type === 'citation' ? [part] : [],
     );
@@ -400,7 +400,7 @@ describe('an answer of Google', () => {
     );
   });
 
-  it('V-03: cites within an open block, by the words where the bytes are wrong, and by neither as a whole', () => {
+  it('cites within an open block, by the words where the bytes are wrong, and by neither as a whole', () => {
     const groundingMetadata = {
       groundingChunks: [{ web: { uri: 'https://a.test', title: 'A' } }],
       groundingSupports: [
@@ -435,7 +435,7 @@ describe('an answer of Google', () => {
     ]);
   });
 
-  it('V-03: names sources that no passage rests on, documents, and what it recites', () => {
+  it('names sources that no passage rests on, documents, and what it recites', () => {
     const sources = (metadata: JsonObject) =>
       read(chunk([{ text: 'abc' }], { ...stop, ...metadata })).flatMap((part) =>
         part.type === 'citation'
@@ -463,13 +463,9 @@ describe('an answer of Google', () => {
     totalTokenCount: 1_150,
   };
   const usages: [string, JsonObject, Partial<Usage>][] = [
+    ['buckets are disjoint', counts, { input: 430, cacheRead: 600, output: 50, reasoning: 70 }],
     [
-      'U-01 U-02 U-04 U-05: buckets are disjoint',
-      counts,
-      { input: 430, cacheRead: 600, output: 50, reasoning: 70 },
-    ],
-    [
-      'U-06: audio and pictures are told apart',
+      'audio and pictures are told apart',
       {
         ...counts,
         promptTokensDetails: [
@@ -498,12 +494,12 @@ describe('an answer of Google', () => {
       },
     ],
     [
-      'U-10: a total says what nothing else does',
+      'a total says what nothing else does',
       { promptTokenCount: 5, totalTokenCount: 9 },
       { input: 5, output: 4 },
     ],
     [
-      'U-13: more cached than asked is not more than all',
+      'more cached than asked is not more than all',
       { promptTokenCount: 5, cachedContentTokenCount: 9, candidatesTokenCount: -1 },
       { cacheRead: 5 },
     ],
@@ -518,7 +514,7 @@ describe('an answer of Google', () => {
     });
   }
 
-  it('U-08: counts its searches, and none in the arguments of a call', () => {
+  it('counts its searches, and none in the arguments of a call', () => {
     const usageMetadata = { promptTokenCount: 1 };
     const args = { groundingMetadata: { webSearchQueries: ['a'] }, usageMetadata: { promptTokenCount: 9 } };
     const body = (more: JsonObject) =>
@@ -528,7 +524,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(gemini.readUsage(searched), { ...noUsage, input: 1, webSearches: 2 });
   });
 
-  it('U-11: counts by its last report, and has its first at the start', () => {
+  it('counts by its last report, and has its first at the start', () => {
     const parts = read(
       chunk([{ text: 'x' }], {}, { usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 1 } }),
       chunk([], stop),
@@ -544,7 +540,7 @@ describe('an answer of Google', () => {
     assert.deepEqual(parts.at(-1), { ...last, rawFinishReason: 'STOP' });
   });
 
-  it('E-10: that came whole says why it ended also where it did not', () => {
+  it('that came whole says why it ended also where it did not', () => {
     const { frames } = splitFrames(
       Buffer.from(encodeFramesOf({ candidates: [{ content: { parts: [{ text: 'x' }] } }] })),
     );
@@ -554,7 +550,7 @@ describe('an answer of Google', () => {
       assert.equal(assemble(splitFrames(Buffer.from(encodeFramesOf(odd))).frames), null);
   });
 
-  it('R-14: fails with the status of its error, by number, name or neither', () => {
+  it('fails with the status of its error, by number, name or neither', () => {
     const failed = (error: unknown) => brief(read(chunk([{ text: 'x' }]), { error })).at(-1);
     assert.equal(failed({ code: 429, message: 'slow', status: 'RESOURCE_EXHAUSTED' }), 'error 429 slow');
     assert.equal(failed({ code: 8, message: 'slow', status: 'RESOURCE_EXHAUSTED' }), 'error 429 slow');
@@ -607,7 +603,7 @@ describe('what a chunk means', () => {
 });
 
 describe('an answer to a caller of Google’s format', () => {
-  it('E-06: has text and thoughts as they come, calls whole, and its end in the last chunk', () => {
+  it('has text and thoughts as they come, calls whole, and its end in the last chunk', () => {
     const usage = { ...noUsage, input: 10, cacheRead: 4, output: 5, reasoning: 3 };
     const chunks = write([
       ...thought(0, 'Hm', signed),
@@ -633,7 +629,7 @@ describe('an answer to a caller of Google’s format', () => {
     assert.equal(chunks.at(-1)?.['responseId'], '1');
   });
 
-  it('M-13: has a seal on the next part, and on an empty text where none follows', () => {
+  it('has a seal on the next part, and on an empty text where none follows', () => {
     const other: Sealed = { ...signed, value: 'b3RoZXI=' };
     assert.deepEqual(partsOf(write([...thought(0, 'a', signed), ...thought(1, 'b', other), end('stop')])), [
       { text: 'a', thought: true },
@@ -647,7 +643,7 @@ describe('an answer to a caller of Google’s format', () => {
     ]);
   });
 
-  it('Q-18: shows thoughts only to who asked for them, and always carries their seals', () => {
+  it('shows thoughts only to who asked for them, and always carries their seals', () => {
     const parts = [...thought(0, 'Hm', signed), ...text(1, 'Yes'), end('stop')];
     const seen = [{ text: 'Yes', thoughtSignature: 'c2ln' }, { text: '' }];
     assert.deepEqual(partsOf(write(parts, {})), seen);
@@ -659,7 +655,7 @@ describe('an answer to a caller of Google’s format', () => {
     assert.deepEqual(partsOf(write(parts, snake)), [{ text: 'Hm', thought: true }, ...seen]);
   });
 
-  it('E-08: writes one block after the other, however they came', () => {
+  it('writes one block after the other, however they came', () => {
     const [a = [], b = []] = [text(0, 'a', 'A'), call(1, '{}')];
     const mixed = [...a.slice(0, 2), ...b, ...text(2, 'c'), ...a.slice(2), end('stop')];
     assert.deepEqual(partsOf(write(mixed)), [
@@ -671,7 +667,7 @@ describe('an answer to a caller of Google’s format', () => {
     ]);
   });
 
-  it('M-08: keeps arguments that are no object for the tool to see', () => {
+  it('keeps arguments that are no object for the tool to see', () => {
     const args = (input: string) =>
       objectOf(objectOf(partsOf(write([...call(0, input), end('stop')]))[0])['functionCall'])['args'];
     assert.deepEqual(args('{"a":'), { raw_arguments: '{"a":' });
@@ -679,7 +675,7 @@ describe('an answer to a caller of Google’s format', () => {
     assert.deepEqual(args(' '), {});
   });
 
-  it('S-05: leaves out half a call, and says MAX_TOKENS', () => {
+  it('leaves out half a call, and says MAX_TOKENS', () => {
     for (const parts of [call(1, '{"a":', false), call(1, '{"a":').slice(0, 2)]) {
       const chunks = write([...text(0, 'x'), ...parts, end('tool-calls')]);
       assert.deepEqual(partsOf(chunks), [{ text: 'x' }, { text: '' }]);
@@ -687,23 +683,23 @@ describe('an answer to a caller of Google’s format', () => {
     }
   });
 
-  const ends: [string, EndReason, string][] = [
-    ['S-01', 'stop', 'STOP'],
-    ['S-02', 'stop-sequence', 'STOP'],
-    ['S-03', 'length', 'MAX_TOKENS'],
-    ['S-04', 'tool-calls', 'STOP'],
-    ['S-06', 'context-full', 'MAX_TOKENS'],
-    ['S-07', 'policy', 'SAFETY'],
-    ['S-08', 'paused', 'STOP'],
-    ['S-10', 'other', 'OTHER'],
+  const ends: [EndReason, string][] = [
+    ['stop', 'STOP'],
+    ['stop-sequence', 'STOP'],
+    ['length', 'MAX_TOKENS'],
+    ['tool-calls', 'STOP'],
+    ['context-full', 'MAX_TOKENS'],
+    ['policy', 'SAFETY'],
+    ['paused', 'STOP'],
+    ['other', 'OTHER'],
   ];
-  for (const [id, reason, expected] of ends) {
-    it(`${id}: that ended for ${reason} says ${expected}`, () => {
+  for (const [reason, expected] of ends) {
+    it(`that ended for ${reason} says ${expected}`, () => {
       assert.equal(candidateOf(write([...text(0, 'x'), end(reason)]).at(-1))['finishReason'], expected);
     });
   }
 
-  it('S-07: has a refusal as text, and SAFETY', () => {
+  it('has a refusal as text, and SAFETY', () => {
     const chunks = write([
       { type: 'refusal-start', block: 0 },
       { type: 'refusal-delta', block: 0, text: 'No.' },
@@ -714,7 +710,7 @@ describe('an answer to a caller of Google’s format', () => {
     assert.equal(candidateOf(chunks.at(-1))['finishReason'], 'SAFETY');
   });
 
-  it('V-03: cites in UTF-8 bytes of all its text, and each source once', () => {
+  it('cites in UTF-8 bytes of all its text, and each source once', () => {
     const native = { format: 'openai-chat' as const, value: {} };
     const cite = (
       block: number,
@@ -746,7 +742,7 @@ describe('an answer to a caller of Google’s format', () => {
     ]);
   });
 
-  it('U-06: tells audio and pictures apart', () => {
+  it('tells audio and pictures apart', () => {
     const usage = { ...noUsage, input: 10, audioInput: 5, output: 2, imageOutput: 7 };
     const [last] = write([end('stop', usage)]);
     const metadata = objectOf(last?.['usageMetadata']);
@@ -757,7 +753,7 @@ describe('an answer to a caller of Google’s format', () => {
     assert.deepEqual(gemini.readUsage(Buffer.from(JSON.stringify(last))), usage);
   });
 
-  it('X-10: is the same for the same parts', () => {
+  it('is the same for the same parts', () => {
     const parts = [...thought(0, 'a', signed), ...text(1, 'b'), ...call(2, '{}'), end('stop')];
     assert.deepEqual(write(parts), write(parts));
   });

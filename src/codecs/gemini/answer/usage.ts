@@ -42,7 +42,7 @@ export function readUsage(body: Uint8Array): Usage | null {
   return usageIn('body', body);
 }
 
-/** Usage of a stream: every chunk reports all up to there, so that the last report counts (U-11). */
+/** Usage of a stream: every chunk reports all up to there, so that the last report counts. */
 export function readStreamUsage(head: Uint8Array, tail: Uint8Array): Usage | null {
   return usageIn('stream', tail, head);
 }
@@ -71,8 +71,8 @@ function usageIn(kind: UsageSearch['kind'], ...places: Uint8Array[]): Usage | nu
 
 /**
  * `usageMetadata` (Gemini API reference) in disjoint buckets: the prompt includes what was cached, the results of
- * the vendor's own tools are input beside it, and thoughts are output beside the candidates (U-01 to U-06). Every
- * query of a search counts as one (U-08). Null when nothing was counted.
+ * the vendor's own tools are input beside it, and thoughts are output beside the candidates. Every
+ * query of a search counts as one. Null when nothing was counted.
  */
 export function usageOf(metadata: UsageMetadata, grounding: GroundingMetadata | null): Usage | null {
   const tools = countOf(metadata.toolUsePromptTokenCount);

@@ -34,7 +34,7 @@ interface Block {
 }
 
 /**
- * Writes an answer as `streamGenerateContent` chunks (gateways' E-06): text and thoughts as they come, calls whole,
+ * Writes an answer as `streamGenerateContent` chunks: text and thoughts as they come, calls whole,
  * and how it ended with the usage in the last one. The seal of thoughts stands on the part after them, for clients
  * send thoughts themselves not back (Gemini CLI).
  */
@@ -205,7 +205,7 @@ class GeminiWriter implements PartWriter {
     return [...frames, ...this.#chunk([last], { finishReason: this.#finishReason(reason), ...more }, usage)];
   }
 
-  /** What was written says more than the upstream's reason (S-05, S-07). */
+  /** What was written says more than the upstream's reason. */
   #finishReason(reason: EndReason): string {
     if (this.#cut && !cutsOff(reason)) return finishReasonOf('length');
     return finishReasonOf(this.#refused && reason === 'stop' ? 'policy' : reason);

@@ -38,7 +38,7 @@ function isSignable(wire: ContentPart): boolean {
   return ('text' in wire && wire.thought !== true) || 'functionCall' in wire || 'inlineData' in wire;
 }
 
-/** The vendor takes back what it signed itself; thoughts without a signature are anybody's, and are left out (M-13). */
+/** The vendor takes back what it signed itself; thoughts without a signature are anybody's, and are left out. */
 function signatureIn({ sealed }: ReasoningPart): string | null {
   return sealed?.format === 'gemini' ? sealed.value : null;
 }
@@ -92,7 +92,7 @@ export function mediaOf(part: ImagePart | FilePart): JsonObject {
   }
 }
 
-/** A result as the format has it, and what it shows that stands after all results instead (M-10). */
+/** A result as the format has it, and what it shows that stands after all results instead. */
 export interface WireResult {
   part: JsonObject;
   beside: JsonObject[];
@@ -124,7 +124,7 @@ export function resultOf(
   };
 }
 
-/** The words and pictures of a result whose call is not there (M-11). */
+/** The words and pictures of a result whose call is not there. */
 export function wordsOfResult({ parts }: ToolResultPart): JsonObject[] {
   return parts.flatMap(partOf);
 }

@@ -96,7 +96,7 @@ function readOutput(config: GenerationConfig): OutputShape {
   return { kind: config.responseMimeType === JSON_TYPE ? 'json' : 'text' };
 }
 
-/** The vendor's tiers in the words of the others. */
+/** The vendor's tiers in the words of the others. */
 function readTier(tier: string | null): string | null {
   const word = tier?.toLowerCase() ?? '';
   if (word === '' || word.endsWith('unspecified')) return null;

@@ -44,7 +44,7 @@ export const heard: ConceptNames = {
 /** Google's cloud names the tier in a header, and refuses members that it does not know. */
 export const vendorOnly: readonly Concept[] = ['serviceTier'];
 
-/** What the vendor takes as the name of a function: older models no longer one (T-07). */
+/** What the vendor takes as the name of a function: older models no longer one. */
 export const toolRules = {
   custom: false,
   namespaces: false,
@@ -111,7 +111,7 @@ const tiers: Readonly<Record<string, string>> = table({
   fast: 'priority',
 });
 
-/** The vendor's word for a tier; none for one that it does not have. */
+/** The vendor's word for a tier; none for one that it does not have. */
 function tierOf({ serviceTier }: Conversation): string | null {
   return tiers[serviceTier ?? ''] ?? null;
 }

@@ -33,7 +33,7 @@ function isAbsent(value: unknown): value is undefined | null {
 }
 
 /**
- * Reasoning as the `thinkingConfig` that `model` takes (Q-18): a level for Gemini 3 and later, a budget for 2.5,
+ * Reasoning as the `thinkingConfig` that `model` takes: a level for Gemini 3 and later, a budget for 2.5,
  * undefined for those that do not think. A model that cannot do without thinking thinks as little as it can.
  */
 export function thinkingOf(reasoning: Reasoning | null, model: string): JsonObject | undefined {

@@ -68,7 +68,7 @@ function searchTool(name: string, value: unknown): WebSearchTool {
   };
 }
 
-/** `toolConfig.functionCallingConfig` (T-04). Calls that are held to their schemas (`VALIDATED`) are calls as the model likes. */
+/** `toolConfig.functionCallingConfig`. Calls that are held to their schemas (`VALIDATED`) are calls as the model likes. */
 export function readChoice(toolConfig: ToolConfig | null): ToolChoice | null {
   const path = 'toolConfig.functionCallingConfig';
   const config: CallingConfig | null =

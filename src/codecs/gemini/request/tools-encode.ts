@@ -38,7 +38,7 @@ function hostedOf(tool: Tool): JsonObject[] {
   }
 }
 
-/** `toolConfig` (T-04); undefined where nothing is said, or there is no function to choose. */
+/** `toolConfig`; undefined where nothing is said, or there is no function to choose. */
 export function toolConfigOf({ toolChoice, tools }: Conversation): JsonObject | undefined {
   const names = new Set(tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : [])));
   if (toolChoice === null || names.size === 0) return undefined;

@@ -21,7 +21,7 @@ export function addsTurn({ contents }: GeminiRequest): boolean {
 
 /**
  * Messages as the vendor wants them: neighbours of one role are one turn, the first turn is the user's, and every
- * call is answered in the turn after it, in the order of the calls (M-02, M-09, M-11).
+ * call is answered in the turn after it, in the order of the calls.
  */
 export function contentsOf(messages: readonly Message[], model: string): JsonObject[] {
   const third = isThirdGeneration(model);
@@ -82,7 +82,7 @@ function speaks(part: Part): boolean {
   }
 }
 
-/** Instructions in the middle of a conversation as words of the user's turn (M-01). */
+/** Instructions in the middle of a conversation as words of the user's turn. */
 function remindersOf(parts: readonly Part[]): Part[] {
   return parts.flatMap((part) =>
     part.type === 'text' && part.text.trim() !== ''

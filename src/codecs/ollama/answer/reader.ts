@@ -128,7 +128,7 @@ class OllamaReader implements PartReader {
     this.#ended = true;
     const raw = textOf(line.done_reason);
     const told = reasons.get(raw) ?? 'other';
-    // The vendor says `stop` also where it calls (S-04).
+    // The vendor says `stop` also where it calls.
     const reason = told === 'stop' && this.#called ? 'tool-calls' : told;
     const usage = countersUsage(line);
     const end = { reason, rawFinishReason: raw === '' ? null : raw, stopSequence: null, usage };

@@ -16,7 +16,7 @@ interface Call {
 
 /**
  * Results are paired by id where they have one (servers since late 2025), else by the name of the tool, else in the
- * order of the calls. Calls without an id are named by their tool and number, the same in every later request (M-12).
+ * order of the calls. Calls without an id are named by their tool and number, the same in every later request.
  */
 export function callPairing(): CallPairing {
   const ids = callIds();

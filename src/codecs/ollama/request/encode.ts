@@ -90,7 +90,7 @@ const levels: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * `think` (Q-18). A model that decides itself is told nothing: those that can think do so then, and those that cannot
+ * `think`. A model that decides itself is told nothing: those that can think do so then, and those that cannot
  * refuse the member.
  */
 function thinkOf(reasoning: Reasoning | null): unknown {

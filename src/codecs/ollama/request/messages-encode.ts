@@ -17,7 +17,7 @@ export function messageList(conversation: Conversation): JsonObject[] {
 
 /**
  * Every answer with the results of its calls directly behind it, in the order of the calls, for models are told of
- * results by order alone; then the images in them, then the rest (M-09, M-10). What has no call is said by the user.
+ * results by order alone; then the images in them, then the rest. What has no call is said by the user.
  */
 function messagesOfRun({ answers, rest }: ToolCallGroup): JsonObject[] {
   const results = rest.flatMap(({ parts }) => parts.filter((part) => part.type === 'tool-result'));

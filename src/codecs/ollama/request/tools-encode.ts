@@ -25,7 +25,7 @@ function offered({ toolChoice, tools }: Conversation): FunctionTool[] {
   }
 }
 
-/** What a model that must call a tool is told, for the format cannot make it (T-04). */
+/** What a model that must call a tool is told, for the format cannot make it. */
 export function choiceWords(conversation: Conversation): string[] {
   const { toolChoice } = conversation;
   const forced =

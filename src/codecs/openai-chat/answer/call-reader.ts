@@ -73,7 +73,7 @@ export class CallReader {
     return { type: 'tool-call-end', block: this.#blocks.get(slot) ?? 0, complete };
   }
 
-  /** Ends the calls that are open. `cut`: the answer was cut off, perhaps inside the last of them (S-05). */
+  /** Ends the calls that are open. `cut`: the answer was cut off, perhaps inside the last of them. */
   end(cut: boolean): StreamPart[] {
     return [...this.#open].map((slot) => this.#close(slot, !cut || isWhole(slot.call)));
   }

@@ -242,7 +242,7 @@ class ChatAnswer implements ChoiceAnswer {
     const any = this.#calls.any;
     const parts = [...this.#sealed(), ...this.#calls.end(cut)];
     if (this.#early.length > 0) parts.push(...this.#citeEarly(this.#nextBlock()));
-    // What was called decides, not what the reason says of it (S-04).
+    // What was called decides, not what the reason says of it.
     const reason = told === 'stop' || told === 'tool-calls' ? (any ? 'tool-calls' : 'stop') : told;
     const end = { rawFinishReason: this.#reason, stopSequence: null, usage: this.#usage, ...this.#tier };
     return [...parts, { type: 'message-end', reason, ...end }];

@@ -37,7 +37,7 @@ interface Call {
   grown: boolean;
 }
 
-/** Writes an answer as a chat stream (gateways' E-02). Calls are numbered by themselves, without the texts between. */
+/** Writes an answer as a chat stream. Calls are numbered by themselves, without the texts between. */
 class ChatWriter implements PartWriter {
   readonly #context: AnswerContext;
   /** Whether the caller speaks of functions as chat did before it had tools. */
@@ -215,7 +215,7 @@ class ChatWriter implements PartWriter {
     return [...cited, ...this.#sealed(), ...this.#chunk({}, this.#told(reason)), ...report, doneFrame()];
   }
 
-  /** What was called decides (S-04). */
+  /** What was called decides. */
   #told(reason: EndReason): string {
     if (reason !== 'stop' && reason !== 'tool-calls') return reasons[reason];
     if (this.#calls.size === 0) return 'stop';

@@ -27,7 +27,7 @@ const request: JsonObject = {
   ],
 };
 
-describe('marks for Anthropic’s models behind a chat server (Q-12)', () => {
+describe('marks for Anthropic’s models behind a chat server', () => {
   it('stand on the instructions, in the last texts of the user, and on results', () => {
     const marked = listOf(markCache(request, false, dialect)['messages']).map(objectOf);
     assert.deepEqual(

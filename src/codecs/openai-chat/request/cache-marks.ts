@@ -16,7 +16,7 @@ const instructing: ReadonlySet<unknown> = new Set(['system', 'developer']);
 
 /**
  * The request with marks of what Anthropic shall keep in its prompt cache, where the server passes marks on and the model is
- * Anthropic's (Q-12): on the instructions, which the tools stand before, and on the last turns of the user.
+ * Anthropic's: on the instructions, which the tools stand before, and on the last turns of the user.
  * @param shared the client says that other requests begin alike
  */
 export function markCache(request: ChatRequest, shared: boolean, dialect: Dialect): ChatRequest {

@@ -124,7 +124,7 @@ function searchTool(options: SearchOptions): Conversation['tools'][number] {
   };
 }
 
-/** Spoken answers cannot be translated. */
+/** Spoken answers cannot be translated. */
 function refuseModalities(body: ChatRequest): void {
   if (listAt(body, 'modalities').every((one) => one === 'text')) return;
   throw new GatewayError(

@@ -94,7 +94,7 @@ export function encodeRequest(
     prompt_cache_key:
       dialect.vendorMembers || dialect.cacheMembers ? identifier(conversation.cacheKey) : null,
     stream: stream ? true : null,
-    // The gateway needs the usage, whether the caller wants to see it or not.
+    // The gateway needs the usage, whether the caller wants to see it or not.
     stream_options: stream ? { include_usage: true } : null,
     ...(extras?.format === 'openai-chat' ? extras.members : {}),
   };

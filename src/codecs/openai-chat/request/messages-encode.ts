@@ -30,7 +30,7 @@ export function messageList({ messages, system }: Conversation, dialect: Dialect
 
 /**
  * Every answer with the results of its calls directly behind it, then what results show besides text, then the
- * rest (M-09, M-10). The vendor refuses a call without a result and a result without a call (M-11).
+ * rest. The vendor refuses a call without a result and a result without a call.
  */
 function messagesOfRun({ answers, rest }: ToolCallGroup, dialect: Dialect): JsonObject[] {
   const results = resultsIn(rest);
@@ -241,7 +241,7 @@ function callOf({ input, kind, name }: ToolCallPart, id: string): JsonObject {
     : { id, type: 'function', function: { name, arguments: input === '' ? '{}' : input } };
 }
 
-/** The vendor takes no longer id of a call (M-12). */
+/** The vendor takes no longer id of a call. */
 const MAX_CALL_ID = 40;
 
 function wireId(id: string, { callIds }: Dialect): string {

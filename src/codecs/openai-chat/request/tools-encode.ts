@@ -4,8 +4,8 @@ import type { Conversation, Tool, ToolChoice } from '../../model/conversation.ts
 import type { Dialect } from '../../model/dialect.ts';
 
 /**
- * The tools and the choice among them; without tools neither may be sent (T-09). Only the vendor knows a choice of
- * several: others are told in words (OR-08).
+ * The tools and the choice among them; without tools neither may be sent. Only the vendor knows a choice of
+ * several: others are told in words.
  */
 export function toolMembers(conversation: Conversation, dialect: Dialect): JsonObject {
   const { parallelToolCalls, toolChoice } = conversation;
@@ -46,7 +46,7 @@ function toolOf(tool: Tool): JsonObject[] {
     case 'native':
       return tool.format === 'openai-chat' ? [tool.value] : [];
     case 'web-search':
-      // Few models take the member for it: a search that another format asked for is left out (V-01).
+      // Few models take the member for it: a search that another format asked for is left out.
       return [];
   }
 }

@@ -18,7 +18,7 @@ interface Turn {
 
 /**
  * A conversation as one text for a model that knows only how to go on with a text: labelled turns, the last of them
- * the assistant's, which is empty or holds what it shall go on with (M-04).
+ * the assistant's, which is empty or holds what it shall go on with.
  */
 export function transcript({ messages, system }: Conversation): string {
   const turns: Turn[] = [];
@@ -34,7 +34,7 @@ export function transcript({ messages, system }: Conversation): string {
   return turns.map(({ role, texts }) => `${labels[role]}\n${asParagraphs(texts)}`).join('\n\n');
 }
 
-/** What a part says. Earlier reasoning is left out, as by every format that has no place for it (M-13); the rest was refused before. */
+/** What a part says. Earlier reasoning is left out, as by every format that has no place for it; the rest was refused before. */
 function wordsOf(part: Part): string {
   return part.type === 'text' || part.type === 'refusal' ? unlabelled(part.text) : '';
 }

@@ -40,7 +40,7 @@ interface OpenBlock {
 /** The one place of a call or a reasoning in its item. */
 const WHOLE = -1;
 
-/** Reads a responses stream (OpenAI API reference, "Streaming events"; gateways' E-03). */
+/** Reads a responses stream (OpenAI API reference, "Streaming events"). */
 class ResponsesReader implements PartReader {
   readonly #items = new Map<number, OpenItem>();
   readonly #places = new ItemPlaces();

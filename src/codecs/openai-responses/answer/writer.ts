@@ -41,7 +41,7 @@ const textEvents = {
 } as const;
 
 /**
- * Writes an answer as a responses stream (gateways' E-04): one item for each block, numbered without gaps, and the
+ * Writes an answer as a responses stream: one item for each block, numbered without gaps, and the
  * whole output again in the terminal event. Readable reasoning becomes a summary, which is what clients show.
  */
 class ResponsesWriter implements PartWriter {
@@ -247,7 +247,7 @@ class ResponsesWriter implements PartWriter {
     const open = this.#open.get(block);
     if (open === undefined) return [];
     if (!complete) this.#cut = true;
-    // A function without arguments has none written; clients parse what they get, and wait for a delta (OR-05).
+    // A function without arguments has none written; clients parse what they get, and wait for a delta.
     const grown = open.kind === 'tool-call' && open.text === '' ? this.#grow(block, '{}') : [];
     const member = open.kind === 'custom' ? 'input' : 'arguments';
     const input = open.kind === 'search' ? argumentsOf(open.text) : open.text;
@@ -356,7 +356,7 @@ function partOf(kind: 'text' | 'refusal', text: string, annotations: JsonObject[
     : { type: 'refusal', refusal: text };
 }
 
-/** Usage in the format's own way: input with everything cached in it, output with reasoning in it (U-01 to U-05). */
+/** Usage in the format's own way: input with everything cached in it, output with reasoning in it. */
 function usageOf(usage: Usage): JsonObject {
   const written = usage.cacheWrite5m + usage.cacheWrite1h;
   const input = usage.input + usage.cacheRead + written + usage.audioInput + usage.imageInput;

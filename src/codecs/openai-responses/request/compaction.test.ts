@@ -6,7 +6,7 @@ import { decodeRequest } from './decode.ts';
 
 const said = (text: string) => ({ type: 'message', role: 'user', content: text });
 
-describe('a compaction (M-15)', () => {
+describe('a compaction', () => {
   it('carries its summary, whatever characters it has', () => {
     for (const summary of ['So far: naïve 🙂\n- one', '', 'x'.repeat(100_000)])
       assert.equal(summaryIn(compactionItem('cmp_1', summary)), summary);

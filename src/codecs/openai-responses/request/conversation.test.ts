@@ -59,11 +59,11 @@ const answer: StreamPart[] = [
 ];
 
 describe('a responses stream', () => {
-  it('is read back as it was written (E-03, E-04)', () => {
+  it('is read back as it was written', () => {
     assert.deepEqual(withoutRawReasons(readBack(written(answer))), answer);
   });
 
-  it('numbers its events without gaps and ends with [DONE] (X-05)', () => {
+  it('numbers its events without gaps and ends with [DONE]', () => {
     const { frames } = splitFrames(Buffer.from(written(answer)));
     assert.equal(frames.at(-1)?.data, '[DONE]');
     const numbers = frames.slice(0, -1).map(({ data }) => JSON.parse(data).sequence_number);
@@ -200,12 +200,12 @@ describe('a responses request', () => {
     assert.deepEqual(decodeRequest(encodeRequest(first, plainDialect)), first);
   });
 
-  it('is encoded to the same bytes every time (X-10)', () => {
+  it('is encoded to the same bytes every time', () => {
     const text = () => JSON.stringify(encodeRequest(decodeRequest(structuredClone(request)), plainDialect));
     assert.equal(text(), text());
   });
 
-  it('keeps Codex’s tools that come as an item, and instructions that come as items (M-01, T-03)', () => {
+  it('keeps Codex’s tools that come as an item, and instructions that come as items', () => {
     const conversation = decodeRequest({
       model: 'm',
       input: [
@@ -230,7 +230,7 @@ describe('a responses request', () => {
     );
   });
 
-  it('that refers to an earlier answer is refused by name (Q-15)', () => {
+  it('that refers to an earlier answer is refused by name', () => {
     assert.throws(
       () => decodeRequest({ model: 'm', input: 'x', previous_response_id: 'resp_1' }),
       (error) =>

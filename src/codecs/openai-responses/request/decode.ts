@@ -87,7 +87,6 @@ const included: ReadonlySet<unknown> = new Set([
 function unasked(body: ResponsesRequest): ResponsesRequest {
   const include = listAt(body, 'include').filter((name) => !included.has(name));
   return {
-    // OR-09
     ...(body.truncation === 'disabled' ? { truncation: null } : {}),
     include: include.length === 0 ? null : include,
   };

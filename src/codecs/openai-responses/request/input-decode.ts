@@ -99,7 +99,7 @@ function readItem(result: Reading, item: ResponsesItem, path: string): void {
       add(result.messages, 'assistant', [{ type: 'search', ...searchOf(item) }]);
       return;
     case 'tool_search_output':
-      // What the search found may be called from here on (T-08).
+      // What the search found may be called from here on.
       addTools(result, listOf(item.tools), path);
       add(result.messages, 'user', [ownResult(item, result)]);
       return;
@@ -242,7 +242,7 @@ function resultPart(item: ResponsesItem, path: string): ToolResultPart {
   };
 }
 
-/** Calls of tools that the format knows by their type, which the caller runs as it runs functions (M-17). */
+/** Calls of tools that the format knows by their type, which the caller runs as it runs functions. */
 const ownCalls: ReadonlySet<string> = new Set([
   'local_shell_call',
   'shell_call',

@@ -12,7 +12,7 @@ const resultTypeOf = ({ type }: ResponsesItem): string | undefined => resultType
 
 /**
  * Items as the vendor wants them: the id of a call is used once, every call has its result somewhere behind it, and
- * every result a call before it (M-11). A call without a result gets one that says so, and what answers no call is
+ * every result a call before it. A call without a result gets one that says so, and what answers no call is
  * told by the user.
  */
 export function paired(items: readonly ResponsesItem[]): ResponsesItem[] {

@@ -57,7 +57,7 @@ function nativeTool(name: string, value: JsonObject): Tool {
   return { kind: 'native', format: 'openai-responses', name, value };
 }
 
-/** The tool that finds tools. Where the caller runs it, it is a function to other formats (T-08). */
+/** The tool that finds tools. Where the caller runs it, it is a function to other formats. */
 export const TOOL_SEARCH = 'tool_search';
 
 /** Whether a request offers a search for tools that the caller runs; newer models get their tools as an item. */

@@ -36,7 +36,7 @@ function toolOf(tool: Tool): JsonObject {
         name: tool.name,
         ...(tool.description === null ? {} : { description: tool.description }),
         parameters: tool.schema ?? { type: 'object', properties: {} },
-        // The vendor's own default would hold any schema to its strict subset (T-06).
+        // The vendor's own default would hold any schema to its strict subset.
         strict: tool.strict ?? false,
       };
     case 'custom':
