@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { StorageKey } from '../connections/credentials/seal.ts';
 import { emptinessFault, missingTables, schemaFault } from '../store/integrity.ts';
 import { migrations } from '../store/migrations/index.ts';
-import { answersAsGateway, probe, type RunningGateway } from './client.ts';
+import { answersAsGateway, probe, type RunningGateway } from './gateway/client.ts';
 
 export interface Check {
   name: CheckName;

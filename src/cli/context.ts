@@ -1,7 +1,7 @@
 import type { Config, ConfigInput } from '../config.ts';
 import type { StorageKey } from '../connections/credentials/seal.ts';
 import type { Store } from '../store/database.ts';
-import type { RunningGateway } from './client.ts';
+import type { RunningGateway } from './gateway/client.ts';
 import type { Io } from './terminal/io.ts';
 
 /** What a command may use. Everything is opened on first use and closed by the program. */
@@ -89,7 +89,7 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     return existingStorageKey(await existingStore(), await keyPlace());
   };
   const findGateway = once(async () => {
-    const client = await import('./client.ts');
+    const client = await import('./gateway/client.ts');
     return client.findGateway(await dataDir());
   });
   return {
@@ -114,14 +114,14 @@ export function createContext({ io, flags, now = Date.now }: ContextInput): Cont
     gateway: async () => {
       const running = await findGateway();
       if (running !== null) return running;
-      const { notRunning } = await import('./client.ts');
+      const { notRunning } = await import('./gateway/client.ts');
       throw notRunning(await dataDir());
     },
     settle: async () => {
       const opened = await store.started();
       const revision = (await opened?.latestRevision()) ?? before;
       if (revision === before) return;
-      const { hasTaken } = await import('./client.ts');
+      const { hasTaken } = await import('./gateway/client.ts');
       await hasTaken(await dataDir(), revision);
     },
     close: async () => {

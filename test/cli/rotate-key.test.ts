@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type RotateInput, rotateStorageKey } from '../../src/cli/rotate-key.ts';
+import { type RotateInput, rotateStorageKey } from '../../src/cli/storage/rotate-key.ts';
 import { seal } from '../../src/connections/credentials/seal.ts';
 import { existingStorageKey, usableStorageKey } from '../../src/connections/credentials/storage-key.ts';
 import { connectionStore } from '../../src/connections/store.ts';
@@ -100,7 +100,7 @@ describe('a change of the storage key', () => {
       const script = runScript(
         test,
         import.meta.dirname,
-        `const { rotateStorageKey } = await import('../../src/cli/rotate-key.ts');
+        `const { rotateStorageKey } = await import('../../src/cli/storage/rotate-key.ts');
          await rotateStorageKey({
            dataDir: ${JSON.stringify(dataDir)}, secret: null, oldSecret: null, version: 'test', now: Date.now(),
            owner: () => null,

@@ -1,6 +1,6 @@
 import { type CacheRow, cacheRow } from '../../cache/schema.ts';
-import type { RunningGateway, Send } from '../client.ts';
 import type { Command } from '../command.ts';
+import type { RunningGateway, Send } from '../gateway/client.ts';
 import { failure } from '../terminal/failure.ts';
 import { count } from '../terminal/text.ts';
 

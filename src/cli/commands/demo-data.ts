@@ -39,7 +39,7 @@ export const demoDataCommand: Command = {
     const requests = options.count('requests') ?? days * REQUESTS_A_DAY;
     if (days < 1 || days > MOST_DAYS) throw usageError(`--days takes 1 to ${MOST_DAYS}`);
     if (requests < 1 || requests > MOST_REQUESTS) throw usageError(`--requests takes 1 to ${MOST_REQUESTS}`);
-    const { findGateway } = await import('../client.ts');
+    const { findGateway } = await import('../gateway/client.ts');
     if ((await findGateway(dataDir)) !== null)
       throw failure(
         1,

@@ -103,7 +103,7 @@ async function agentChecks(context: Context): Promise<(Finding & { name: string 
   const config = await context.config().catch(() => null);
   // Opening a database of another version would change it.
   if (config === null || !(await mayOpen(config))) return [];
-  const { agentRows } = await import('../agents.ts');
+  const { agentRows } = await import('../resources/agents.ts');
   const rows = await agentRows(context, { asked: false });
   return rows.flatMap(({ enabled, id, problem }) =>
     enabled && problem !== null ? [{ name: `Agent ${id}`, status: 'warn', message: problem }] : [],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { conditionRow } from '../../health/schema.ts';
-import { collection } from '../api.ts';
 import type { Command } from '../command.ts';
+import { collection } from '../gateway/api.ts';
 import type { Io } from '../terminal/io.ts';
 import { localTime } from '../terminal/text.ts';
 

@@ -2,7 +2,7 @@ import { GatewayError } from '../../lib/error.ts';
 import { readRunFile } from '../../run-file.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { moveStoreTo } from '../move-store.ts';
+import { moveStoreTo } from '../storage/move-store.ts';
 import { usageError } from '../terminal/failure.ts';
 import { count } from '../terminal/text.ts';
 

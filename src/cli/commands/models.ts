@@ -7,7 +7,7 @@ import type { Route } from '../../combos/resolve.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
-import { routesIn } from '../routes.ts';
+import { routesIn } from '../resources/routes.ts';
 import { providerOf } from '../setup/provider-choice.ts';
 
 interface Offer extends ReturnType<typeof rowOfInfo> {

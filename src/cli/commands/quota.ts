@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { quotaRow } from '../../health/schema.ts';
-import { act, collection } from '../api.ts';
 import type { Command } from '../command.ts';
+import { act, collection } from '../gateway/api.ts';
 import { localTime } from '../terminal/text.ts';
 
 type Quota = z.infer<typeof quotaRow>;

@@ -1,8 +1,8 @@
 import { connectionStore } from '../../connections/store.ts';
 import { countKept, forgetKept } from '../../responses/kept.ts';
-import { listAlerts } from '../alerts.ts';
 import { audited } from '../audit.ts';
 import type { Command } from '../command.ts';
+import { listAlerts } from '../resources/alerts.ts';
 import { count } from '../terminal/text.ts';
 
 interface Affected {

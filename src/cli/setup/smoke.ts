@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type LedgerRow, recentRequests } from '../../ledger/report.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { splitFrames } from '../../lib/sse.ts';
-import type { RunningGateway } from '../client.ts';
 import type { Context } from '../context.ts';
+import type { RunningGateway } from '../gateway/client.ts';
 import type { ExitCode } from '../terminal/exit-code.ts';
 import { reportOf } from '../terminal/failure.ts';
 

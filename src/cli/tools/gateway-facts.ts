@@ -6,9 +6,9 @@ import { shownTools, toolById } from '../../tools/custom/store.ts';
 import { forVersion } from '../../tools/detection/version.ts';
 import { machineOf, machineVariables } from '../../tools/machine.ts';
 import { keyVariable, type Tool } from '../../tools/tool.ts';
-import type { RunningGateway } from '../client.ts';
 import type { Options } from '../command.ts';
 import type { Context } from '../context.ts';
+import type { RunningGateway } from '../gateway/client.ts';
 import { failure, reportOf } from '../terminal/failure.ts';
 
 const TIMEOUT_MS = 10_000;

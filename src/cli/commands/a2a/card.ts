@@ -1,5 +1,5 @@
-import { textOf } from '../../api.ts';
 import type { Command } from '../../command.ts';
+import { textOf } from '../../gateway/api.ts';
 import { failure } from '../../terminal/failure.ts';
 
 const TIMEOUT_MS = 10_000;

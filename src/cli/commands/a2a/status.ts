@@ -1,4 +1,4 @@
-import { protocolRestartCommand, protocolStatusCommand } from '../../protocol-service.ts';
+import { protocolRestartCommand, protocolStatusCommand } from '../../resources/protocol-service.ts';
 
 const a2a = { id: 'a2a', name: 'A2A server', path: '/a2a' } as const;
 

@@ -1,8 +1,8 @@
 import { addAgent } from '../../../agents/registry/change.ts';
 import { newAgentInput } from '../../../agents/registry/schema.ts';
-import { agentFlags, agentRow, agentsIn, givenSettings } from '../../agents.ts';
 import { audited } from '../../audit.ts';
 import type { Command, Options } from '../../command.ts';
+import { agentFlags, agentRow, agentsIn, givenSettings } from '../../resources/agents.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const agentsAddCommand: Command = {

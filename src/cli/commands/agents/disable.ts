@@ -1,7 +1,7 @@
 import { changeAgent } from '../../../agents/registry/change.ts';
-import { agentArgument, agentsIn } from '../../agents.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
+import { agentArgument, agentsIn } from '../../resources/agents.ts';
 
 export const agentsDisableCommand: Command = {
   arguments: [agentArgument],

@@ -1,7 +1,7 @@
 import { changeAgent } from '../../../agents/registry/change.ts';
-import { agentArgument, agentFlags, agentRow, agentsIn, givenSettings } from '../../agents.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
+import { agentArgument, agentFlags, agentRow, agentsIn, givenSettings } from '../../resources/agents.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const agentsEditCommand: Command = {

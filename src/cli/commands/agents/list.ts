@@ -1,5 +1,5 @@
-import { agentRows } from '../../agents.ts';
 import type { Command } from '../../command.ts';
+import { agentRows } from '../../resources/agents.ts';
 
 export const agentsListCommand: Command = {
   arguments: [],

@@ -1,5 +1,5 @@
-import { agentArgument, agentRow } from '../../agents.ts';
 import type { Command } from '../../command.ts';
+import { agentArgument, agentRow } from '../../resources/agents.ts';
 
 export const agentsLogsCommand: Command = {
   arguments: [agentArgument],

@@ -1,8 +1,8 @@
 import { changeAgent } from '../../../agents/registry/change.ts';
 import { toolKinds } from '../../../agents/schema.ts';
-import { agentArgument, agentRow, agentsIn, toolKindsIn } from '../../agents.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
+import { agentArgument, agentRow, agentsIn, toolKindsIn } from '../../resources/agents.ts';
 
 export const agentsPermissionsCommand: Command = {
   arguments: [

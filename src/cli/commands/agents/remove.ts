@@ -1,7 +1,7 @@
 import { removeAgent } from '../../../agents/registry/change.ts';
-import { agentsIn } from '../../agents.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
+import { agentsIn } from '../../resources/agents.ts';
 
 export const agentsRemoveCommand: Command = {
   arguments: [{ name: 'agent', summary: 'id of an agent that was added', required: true }],

@@ -1,5 +1,5 @@
-import { actOnAgent, agentArgument } from '../../agents.ts';
 import type { Command } from '../../command.ts';
+import { actOnAgent, agentArgument } from '../../resources/agents.ts';
 
 /** Some agents need half a minute to start. */
 const TIMEOUT_MS = 240_000;

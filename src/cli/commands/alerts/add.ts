@@ -2,9 +2,9 @@ import { checkedAlert } from '../../../alerts/checked-input.ts';
 import { rowOfAlert } from '../../../alerts/row.ts';
 import { alertKind, newAlertInput } from '../../../alerts/schema.ts';
 import { defaultEvents } from '../../../alerts/selection.ts';
-import { alertsIn } from '../../alerts.ts';
 import { audited } from '../../audit.ts';
 import type { Command, Options } from '../../command.ts';
+import { alertsIn } from '../../resources/alerts.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const alertsAddCommand: Command = {

@@ -1,6 +1,6 @@
 import { type AlertRow, rowOfAlert } from '../../../alerts/row.ts';
-import { listAlerts } from '../../alerts.ts';
 import type { Command } from '../../command.ts';
+import { listAlerts } from '../../resources/alerts.ts';
 
 export const alertsListCommand: Command = {
   arguments: [],

@@ -1,7 +1,7 @@
 import { rowOfAlert } from '../../../alerts/row.ts';
-import { alertNamed, alertsIn } from '../../alerts.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
+import { alertNamed, alertsIn } from '../../resources/alerts.ts';
 
 export const alertsPauseCommand: Command = {
   arguments: [{ name: 'alert', summary: 'name or id of the alert', required: true }],

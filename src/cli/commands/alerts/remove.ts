@@ -1,6 +1,6 @@
-import { alertNamed, alertsIn } from '../../alerts.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
+import { alertNamed, alertsIn } from '../../resources/alerts.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 
 export const alertsRemoveCommand: Command = {

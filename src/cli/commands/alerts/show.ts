@@ -1,7 +1,7 @@
 import { rowOfAlert } from '../../../alerts/row.ts';
 import { filterOf } from '../../../alerts/selection.ts';
-import { alertNamed } from '../../alerts.ts';
 import type { Command } from '../../command.ts';
+import { alertNamed } from '../../resources/alerts.ts';
 
 export const alertsShowCommand: Command = {
   arguments: [{ name: 'alert', summary: 'name or id of the alert', required: true }],

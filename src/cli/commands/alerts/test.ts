@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { testAlert } from '../../../alerts/test-alert.ts';
 import { instanceName } from '../../../events/types/own-event.ts';
-import { alertNamed } from '../../alerts.ts';
 import type { Command } from '../../command.ts';
+import { alertNamed } from '../../resources/alerts.ts';
 
 export const alertsTestCommand: Command = {
   arguments: [{ name: 'alert', summary: 'name or id of the alert', required: true }],

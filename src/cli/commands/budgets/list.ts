@@ -1,5 +1,5 @@
-import { type BudgetRow, listBudgets, subjectText } from '../../budgets.ts';
 import type { Command } from '../../command.ts';
+import { type BudgetRow, listBudgets, subjectText } from '../../resources/budgets.ts';
 import { localTime } from '../../terminal/text.ts';
 
 export const budgetsListCommand: Command = {

@@ -7,7 +7,7 @@ import { allProviders, findProvider } from '../../../providers/index.ts';
 import type { Provider } from '../../../providers/provider.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { routesIn } from '../../routes.ts';
+import { routesIn } from '../../resources/routes.ts';
 import { failure } from '../../terminal/failure.ts';
 
 export const catalogShowCommand: Command = {

@@ -2,8 +2,8 @@ import { type ComboTarget, strategyName } from '../../../combos/schema.ts';
 import { comboStore, type NewCombo } from '../../../combos/store.ts';
 import { strategies } from '../../../combos/strategies/index.ts';
 import { audited } from '../../audit.ts';
-import { comboRow } from '../../combos.ts';
 import type { Command, Options } from '../../command.ts';
+import { comboRow } from '../../resources/combos.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const comboCreateCommand: Command = {

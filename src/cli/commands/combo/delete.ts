@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
-import { storedCombo } from '../../combos.ts';
 import type { Command } from '../../command.ts';
+import { storedCombo } from '../../resources/combos.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 import { failure } from '../../terminal/failure.ts';
 

@@ -1,5 +1,5 @@
-import { type ComboRow, comboRows, targetText } from '../../combos.ts';
 import type { Command } from '../../command.ts';
+import { type ComboRow, comboRows, targetText } from '../../resources/combos.ts';
 
 export const comboListCommand: Command = {
   arguments: [],

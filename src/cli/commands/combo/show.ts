@@ -1,5 +1,5 @@
-import { type ComboRow, comboRow, targetText } from '../../combos.ts';
 import type { Command } from '../../command.ts';
+import { type ComboRow, comboRow, targetText } from '../../resources/combos.ts';
 
 export const comboShowCommand: Command = {
   arguments: [{ name: 'combo', names: 'combo', summary: 'name or id of the combo', required: true }],

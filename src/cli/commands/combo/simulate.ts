@@ -7,7 +7,7 @@ import { type Outcome, type Replay, replay, type TargetShare } from '../../../si
 import { resultOf } from '../../../simulation/result.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { routesIn } from '../../routes.ts';
+import { routesIn } from '../../resources/routes.ts';
 import { failure } from '../../terminal/failure.ts';
 import type { Io } from '../../terminal/io.ts';
 import { dollars, iso, printable } from '../../terminal/text.ts';

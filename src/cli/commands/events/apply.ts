@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ConfigProblem } from '../../../events/config/problem.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { configFileArgument, configSource, problemLines } from '../../event-config.ts';
-import { appliedConfig, changeLines, problemRow } from '../../events-answers.ts';
-import { askEvents } from '../../events-api.ts';
+import { configFileArgument, configSource, problemLines } from '../../events/event-config.ts';
+import { appliedConfig, changeLines, problemRow } from '../../events/events-answers.ts';
+import { askEvents } from '../../events/events-api.ts';
 import { count } from '../../terminal/text.ts';
 
 const verdict = z.object({ errors: z.array(problemRow).default([]), warnings: z.array(problemRow) });

@@ -6,7 +6,7 @@ import {
 } from '../../../management/events/dead-letter-schema.ts';
 import type { Command, Options } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { askEvents } from '../../events-api.ts';
+import { askEvents } from '../../events/events-api.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 import { usageError } from '../../terminal/failure.ts';
 import { count, localTime, printable } from '../../terminal/text.ts';

@@ -10,7 +10,7 @@ import {
 import type { EventAttributes } from '../../../events/cloudevents/event.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { eventsInFile } from '../../events-in-file.ts';
+import { eventsInFile } from '../../events/events-in-file.ts';
 import { excerpt } from '../../terminal/expression-excerpt.ts';
 import type { Io } from '../../terminal/io.ts';
 import { count, printable } from '../../terminal/text.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Command } from '../../command.ts';
-import { configVersionRow } from '../../events-answers.ts';
-import { askEvents } from '../../events-api.ts';
+import { configVersionRow } from '../../events/events-answers.ts';
+import { askEvents } from '../../events/events-api.ts';
 import { localTime, printable } from '../../terminal/text.ts';
 
 const list = z.object({ resources: z.array(configVersionRow) });

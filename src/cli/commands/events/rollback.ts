@@ -1,6 +1,6 @@
 import type { Command } from '../../command.ts';
-import { appliedConfig, changeLines } from '../../events-answers.ts';
-import { askEvents } from '../../events-api.ts';
+import { appliedConfig, changeLines } from '../../events/events-answers.ts';
+import { askEvents } from '../../events/events-api.ts';
 
 export const eventsRollbackCommand: Command = {
   arguments: [{ name: 'version', summary: 'a version of `gateway events history`', required: true }],

@@ -1,5 +1,5 @@
 import type { Command } from '../../command.ts';
-import { askEvents } from '../../events-api.ts';
+import { askEvents } from '../../events/events-api.ts';
 import { usageError } from '../../terminal/failure.ts';
 
 export const eventsShowCommand: Command = {

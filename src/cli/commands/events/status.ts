@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type StatusRecord, statusRecord } from '../../../management/events/status-schema.ts';
 import type { Command } from '../../command.ts';
 import type { Context } from '../../context.ts';
-import { askEvents } from '../../events-api.ts';
+import { askEvents } from '../../events/events-api.ts';
 import type { Io } from '../../terminal/io.ts';
 import { count, printable } from '../../terminal/text.ts';
 

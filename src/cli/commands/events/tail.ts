@@ -1,7 +1,7 @@
 import { FrameBuffer } from '../../../lib/frame-buffer.ts';
 import { type Frame, splitFrames } from '../../../lib/sse.ts';
 import type { Command } from '../../command.ts';
-import { refusalOf } from '../../events-api.ts';
+import { refusalOf } from '../../events/events-api.ts';
 import { localTime, printable } from '../../terminal/text.ts';
 
 export const eventsTailCommand: Command = {

@@ -3,7 +3,7 @@ import { decodeConfig } from '../../../events/config/decode.ts';
 import type { ConfigProblem } from '../../../events/config/problem.ts';
 import { reportUnsupported } from '../../../events/engine/supported.ts';
 import type { Command } from '../../command.ts';
-import { configFileArgument, configSource, problemLines } from '../../event-config.ts';
+import { configFileArgument, configSource, problemLines } from '../../events/event-config.ts';
 import { count, printable } from '../../terminal/text.ts';
 
 export const eventsValidateCommand: Command = {

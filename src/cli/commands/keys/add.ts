@@ -1,7 +1,7 @@
 import { limitedKeys } from '../../../budgets/key-limits.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { keyFlags, newKeyOf } from '../../key-input.ts';
+import { keyFlags, newKeyOf } from '../../resources/key-input.ts';
 import { offerToolSetup } from '../../tools/offer.ts';
 
 export const keysAddCommand: Command = {

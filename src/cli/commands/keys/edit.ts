@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { clearable, keyChangeOf, keyFlags, namedKey } from '../../key-input.ts';
+import { clearable, keyChangeOf, keyFlags, namedKey } from '../../resources/key-input.ts';
 
 export const keysEditCommand: Command = {
   arguments: [{ name: 'key', names: 'key', summary: 'id or name of the key', required: true }],

@@ -4,7 +4,7 @@ import { keyStore } from '../../../access/store.ts';
 import { keyLimitsIn } from '../../../budgets/key-limits.ts';
 import { budgetStore } from '../../../budgets/store.ts';
 import type { Command, Options } from '../../command.ts';
-import { labelsIn } from '../../key-input.ts';
+import { labelsIn } from '../../resources/key-input.ts';
 import type { Column } from '../../terminal/table.ts';
 import { localTime } from '../../terminal/text.ts';
 

@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { keyGone, namedKey } from '../../key-input.ts';
+import { keyGone, namedKey } from '../../resources/key-input.ts';
 import { confirmDestruction } from '../../terminal/confirm.ts';
 
 export const keysRemoveCommand: Command = {

@@ -1,6 +1,6 @@
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { keyGone, namedKey } from '../../key-input.ts';
+import { keyGone, namedKey } from '../../resources/key-input.ts';
 
 /** Whoever uses the key gets 401 until it is enabled again. */
 export const keysDisableCommand = switchTo(true);

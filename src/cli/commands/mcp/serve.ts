@@ -20,7 +20,7 @@ export async function serveMcp(
   { dataDir: where, io }: Context,
   { readOnly }: { readOnly: boolean },
 ): Promise<0> {
-  const { managementApi } = await import('../../management-api.ts');
+  const { managementApi } = await import('../../gateway/management-api.ts');
   const { serveMcpOnStdio } = await import('../../../mcp/stdio.ts');
   const dataDir = await where();
   await serveMcpOnStdio({

@@ -1,4 +1,4 @@
-import { protocolRestartCommand, protocolStatusCommand } from '../../protocol-service.ts';
+import { protocolRestartCommand, protocolStatusCommand } from '../../resources/protocol-service.ts';
 
 const mcp = { id: 'mcp', name: 'MCP server', path: '/mcp' } as const;
 

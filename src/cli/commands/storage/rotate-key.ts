@@ -2,7 +2,7 @@ import { GatewayError } from '../../../lib/error.ts';
 import { readRunFile } from '../../../run-file.ts';
 import { audited } from '../../audit.ts';
 import type { Command } from '../../command.ts';
-import { type RotationStep, rotateStorageKey } from '../../rotate-key.ts';
+import { type RotationStep, rotateStorageKey } from '../../storage/rotate-key.ts';
 import { count } from '../../terminal/text.ts';
 import { version } from '../../version.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RunningGateway } from '../../client.ts';
 import type { Command } from '../../command.ts';
+import type { RunningGateway } from '../../gateway/client.ts';
+import { askTunnels, type TunnelRow, tunnelIds, tunnelOf } from '../../resources/tunnels.ts';
 import { failure } from '../../terminal/failure.ts';
-import { askTunnels, type TunnelRow, tunnelIds, tunnelOf } from '../../tunnels.ts';
 
 /** How long the service may take to give an address. */
 const PATIENCE_MS = 60_000;

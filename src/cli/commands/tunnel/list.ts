@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { tunnelRow } from '../../../tunnels/schema.ts';
-import { collection } from '../../api.ts';
 import type { Command } from '../../command.ts';
+import { collection } from '../../gateway/api.ts';
 
 export const tunnelListCommand: Command = {
   arguments: [],

@@ -1,5 +1,5 @@
 import type { Command } from '../../command.ts';
-import { askTunnels, tunnelIds } from '../../tunnels.ts';
+import { askTunnels, tunnelIds } from '../../resources/tunnels.ts';
 
 export const tunnelStopCommand: Command = {
   arguments: [{ name: 'kind', summary: 'which tunnel', required: true, choices: tunnelIds }],

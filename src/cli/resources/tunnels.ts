@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { tunnelRow } from '../tunnels/schema.ts';
-import { textOf } from './api.ts';
-import type { RunningGateway } from './client.ts';
-import { failure } from './terminal/failure.ts';
+import { tunnelRow } from '../../tunnels/schema.ts';
+import { textOf } from '../gateway/api.ts';
+import type { RunningGateway } from '../gateway/client.ts';
+import { failure } from '../terminal/failure.ts';
 
 export type TunnelRow = z.infer<typeof tunnelRow>;
 

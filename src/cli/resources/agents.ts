@@ -1,19 +1,19 @@
 import { z } from 'zod';
-import { builtInAgents } from '../agents/list.ts';
-import type { AgentChangeInput } from '../agents/registry/change.ts';
+import { builtInAgents } from '../../agents/list.ts';
+import type { AgentChangeInput } from '../../agents/registry/change.ts';
 import {
   type AgentRow,
   type AgentSettingValues,
   agentRecord,
   type RunningAgentRow,
-} from '../agents/registry/schema.ts';
-import { agentStore } from '../agents/registry/store.ts';
-import { toolKinds } from '../agents/schema.ts';
-import { collection, textOf } from './api.ts';
-import type { RunningGateway } from './client.ts';
-import type { Argument, Flag, Options } from './command.ts';
-import type { Context } from './context.ts';
-import { failure, usageError } from './terminal/failure.ts';
+} from '../../agents/registry/schema.ts';
+import { agentStore } from '../../agents/registry/store.ts';
+import { toolKinds } from '../../agents/schema.ts';
+import { collection, textOf } from '../gateway/api.ts';
+import type { RunningGateway } from '../gateway/client.ts';
+import type { Argument, Flag, Options } from '../command.ts';
+import type { Context } from '../context.ts';
+import { failure, usageError } from '../terminal/failure.ts';
 
 /** The argument that names an agent; those that were added are not offered by completion. */
 export const agentArgument: Argument = {
@@ -99,10 +99,10 @@ export async function agentRows(
 ): Promise<(AgentRow & Partial<RunningAgentRow>)[]> {
   const gateway = await context.findGateway();
   if (gateway !== null) return z.array(agentRecord).parse(await collection(gateway, 'acp_agents'));
-  const { agentPrograms } = await import('../agents/registry/programs.ts');
-  const { registeredAgents } = await import('../agents/registry/registered.ts');
-  const { rowOfAgent } = await import('../agents/registry/row.ts');
-  const { machineOf, machineVariables } = await import('../tools/machine.ts');
+  const { agentPrograms } = await import('../../agents/registry/programs.ts');
+  const { registeredAgents } = await import('../../agents/registry/registered.ts');
+  const { rowOfAgent } = await import('../../agents/registry/row.ts');
+  const { machineOf, machineVariables } = await import('../../tools/machine.ts');
   const store = await context.existingStore();
   const records = store === null ? [] : await agentStore(store).list();
   const agents = registeredAgents(records, (await context.config()).agentCommands);
@@ -119,7 +119,7 @@ export async function agentRow(
 ): Promise<AgentRow & Partial<RunningAgentRow>> {
   const row = (await agentRows(context, { asked })).find((one) => one.id === id);
   if (row !== undefined) return row;
-  const { unusableAgents } = await import('../agents/list.ts');
+  const { unusableAgents } = await import('../../agents/list.ts');
   const unusable = unusableAgents.find((one) => one.id === id);
   const why =
     unusable === undefined

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { keyStore } from '../access/store.ts';
-import { limitedKeys, newLimitedKeyInput } from '../budgets/key-limits.ts';
-import type { Row } from '../http/resource.ts';
-import { partsOf } from '../lib/tags.ts';
-import type { Flag, Options } from './command.ts';
-import type { Context } from './context.ts';
-import { failure, usageError } from './terminal/failure.ts';
-import { printable } from './terminal/text.ts';
+import { keyStore } from '../../access/store.ts';
+import { limitedKeys, newLimitedKeyInput } from '../../budgets/key-limits.ts';
+import type { Row } from '../../http/resource.ts';
+import { partsOf } from '../../lib/tags.ts';
+import type { Flag, Options } from '../command.ts';
+import type { Context } from '../context.ts';
+import { failure, usageError } from '../terminal/failure.ts';
+import { printable } from '../terminal/text.ts';
 
 const periods = ['day', 'week', 'month'] as const;
 

@@ -1,12 +1,12 @@
-import { keysInForce } from '../access/keys/in-force.ts';
-import { type Catalog, createCatalog } from '../catalog/catalog.ts';
-import { currentDataSet } from '../catalog/data-set/installed.ts';
-import { aliasStore } from '../combos/alias-store.ts';
-import type { Routes } from '../combos/resolve.ts';
-import { comboStore } from '../combos/store.ts';
-import { buildSnapshot } from '../snapshot.ts';
-import type { Context } from './context.ts';
-import { connectionRecords } from './setup/connect.ts';
+import { keysInForce } from '../../access/keys/in-force.ts';
+import { type Catalog, createCatalog } from '../../catalog/catalog.ts';
+import { currentDataSet } from '../../catalog/data-set/installed.ts';
+import { aliasStore } from '../../combos/alias-store.ts';
+import type { Routes } from '../../combos/resolve.ts';
+import { comboStore } from '../../combos/store.ts';
+import { buildSnapshot } from '../../snapshot.ts';
+import type { Context } from '../context.ts';
+import { connectionRecords } from '../setup/connect.ts';
 
 /** Where requests would go now: connections, combos and aliases as a gateway sees them, without any credential. */
 export async function routesIn(context: Context): Promise<{ catalog: Catalog; routes: Routes }> {
@@ -33,7 +33,7 @@ export async function routesIn(context: Context): Promise<{ catalog: Catalog; ro
 async function usableAgents(context: Context): Promise<string[]> {
   const store = await context.existingStore();
   if (store === null) return [];
-  const { agentStore } = await import('../agents/registry/store.ts');
+  const { agentStore } = await import('../../agents/registry/store.ts');
   if (!(await agentStore(store).list()).some(({ enabled }) => enabled)) return [];
   const { agentRows } = await import('./agents.ts');
   const rows = await agentRows(context, { asked: false });

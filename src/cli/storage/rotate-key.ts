@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { createBackup } from '../backup/create.ts';
-import { resealAlerts, resealCredentials } from '../connections/credentials/reseal.ts';
-import { createKeyFile, deriveKeys, readKeyFile, type StorageKey } from '../connections/credentials/seal.ts';
+import { createBackup } from '../../backup/create.ts';
+import { resealAlerts, resealCredentials } from '../../connections/credentials/reseal.ts';
+import { createKeyFile, deriveKeys, readKeyFile, type StorageKey } from '../../connections/credentials/seal.ts';
 import {
   countSealed,
   existingStorageKey,
@@ -11,11 +11,11 @@ import {
   noteKey,
   removeKeyFile,
   settleKeyChange,
-} from '../connections/credentials/storage-key.ts';
-import { GatewayError } from '../lib/error.ts';
-import { resealResponses } from '../responses/reseal.ts';
-import { openStore, type Store } from '../store/database.ts';
-import { acquireDataDir, type Owner } from '../store/lock.ts';
+} from '../../connections/credentials/storage-key.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { resealResponses } from '../../responses/reseal.ts';
+import { openStore, type Store } from '../../store/database.ts';
+import { acquireDataDir, type Owner } from '../../store/lock.ts';
 
 export interface RotateInput {
   dataDir: string;

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
-import { readRunFile } from '../run-file.ts';
-import { failure } from './terminal/failure.ts';
+import { readRunFile } from '../../run-file.ts';
+import { failure } from '../terminal/failure.ts';
 
 export interface RunningGateway {
   pid: number;

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import type { ConfigSource } from '../events/config/decode.ts';
-import type { ConfigProblem } from '../events/config/problem.ts';
-import type { Argument } from './command.ts';
-import type { Context } from './context.ts';
-import { usageError } from './terminal/failure.ts';
-import type { Io } from './terminal/io.ts';
-import { printable } from './terminal/text.ts';
+import type { ConfigSource } from '../../events/config/decode.ts';
+import type { ConfigProblem } from '../../events/config/problem.ts';
+import type { Argument } from '../command.ts';
+import type { Context } from '../context.ts';
+import { usageError } from '../terminal/failure.ts';
+import type { Io } from '../terminal/io.ts';
+import { printable } from '../terminal/text.ts';
 
 /** Endings of files that hold the message itself. */
 const binaryEndings = ['.binpb', '.pb'];

@@ -1,10 +1,10 @@
-import { rowOfCombo } from '../combos/combo-row.ts';
-import type { ComboRecord } from '../combos/schema.ts';
-import { comboStore } from '../combos/store.ts';
-import type { Context } from './context.ts';
+import { rowOfCombo } from '../../combos/combo-row.ts';
+import type { ComboRecord } from '../../combos/schema.ts';
+import { comboStore } from '../../combos/store.ts';
+import type { Context } from '../context.ts';
 import { routesIn } from './routes.ts';
-import { type Failure, failure } from './terminal/failure.ts';
-import { printable } from './terminal/text.ts';
+import { type Failure, failure } from '../terminal/failure.ts';
+import { printable } from '../terminal/text.ts';
 
 export type ComboRow = ReturnType<typeof rowOfCombo>;
 

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { rowOfBudget } from '../budgets/budget-row.ts';
-import { openLimits } from '../budgets/open.ts';
-import { budgetRow } from '../budgets/schema.ts';
-import { budgetStore } from '../budgets/store.ts';
-import { subjectsIn } from '../budgets/subjects.ts';
-import { usedBy } from '../state.ts';
-import type { Store } from '../store/database.ts';
-import type { Context } from './context.ts';
+import { rowOfBudget } from '../../budgets/budget-row.ts';
+import { openLimits } from '../../budgets/open.ts';
+import { budgetRow } from '../../budgets/schema.ts';
+import { budgetStore } from '../../budgets/store.ts';
+import { subjectsIn } from '../../budgets/subjects.ts';
+import { usedBy } from '../../state.ts';
+import type { Store } from '../../store/database.ts';
+import type { Context } from '../context.ts';
 
 export type BudgetRow = z.infer<typeof budgetRow>;
 

@@ -1,7 +1,7 @@
-import { textOf } from './api.ts';
-import type { Answer, Send } from './client.ts';
-import type { Context } from './context.ts';
-import { failure } from './terminal/failure.ts';
+import { textOf } from '../gateway/api.ts';
+import type { Answer, Send } from '../gateway/client.ts';
+import type { Context } from '../context.ts';
+import { failure } from '../terminal/failure.ts';
 
 const TIMEOUT_MS = 60_000;
 

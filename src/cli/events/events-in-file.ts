@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { type CloudEvent, defaultLimits, type EventLimits } from '../events/cloudevents/event.ts';
-import { decodeJsonBatch, decodeJsonEvent } from '../events/cloudevents/json-format.ts';
-import type { Decoded } from '../events/cloudevents/problem.ts';
-import { failure } from './terminal/failure.ts';
-import type { Io } from './terminal/io.ts';
-import { printable } from './terminal/text.ts';
+import { type CloudEvent, defaultLimits, type EventLimits } from '../../events/cloudevents/event.ts';
+import { decodeJsonBatch, decodeJsonEvent } from '../../events/cloudevents/json-format.ts';
+import type { Decoded } from '../../events/cloudevents/problem.ts';
+import { failure } from '../terminal/failure.ts';
+import type { Io } from '../terminal/io.ts';
+import { printable } from '../terminal/text.ts';
 
 const limits: EventLimits = { ...defaultLimits, maxBatchEvents: Number.MAX_SAFE_INTEGER };
 

@@ -1,6 +1,6 @@
-import { FrameBuffer } from '../lib/frame-buffer.ts';
-import { splitFrames } from '../lib/sse.ts';
-import { type Api, ApiError, type Body, onlyReads } from '../mcp/api.ts';
+import { FrameBuffer } from '../../lib/frame-buffer.ts';
+import { splitFrames } from '../../lib/sse.ts';
+import { type Api, ApiError, type Body, onlyReads } from '../../mcp/api.ts';
 import { textOf } from './api.ts';
 import { findGateway, notRunning, type Send } from './client.ts';
 

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { GatewayError } from '../lib/error.ts';
-import { makeFolder } from '../lib/folder.ts';
-import { databasePath, type Store } from '../store/database.ts';
-import { acquireDataDir, type Owner } from '../store/lock.ts';
-import { type Moved, moveStore } from '../store/move/move.ts';
-import { openStoreAt } from '../store/open.ts';
-import { postgresAddress } from '../store/postgres/address.ts';
+import { GatewayError } from '../../lib/error.ts';
+import { makeFolder } from '../../lib/folder.ts';
+import { databasePath, type Store } from '../../store/database.ts';
+import { acquireDataDir, type Owner } from '../../store/lock.ts';
+import { type Moved, moveStore } from '../../store/move/move.ts';
+import { openStoreAt } from '../../store/open.ts';
+import { postgresAddress } from '../../store/postgres/address.ts';
 
 export interface MoveStoreInput {
   dataDir: string;

@@ -1,7 +1,7 @@
-import type { OpenAlert } from '../alerts/schema.ts';
-import { type AlertStore, alertStore } from '../alerts/store.ts';
-import type { Context } from './context.ts';
-import { failure } from './terminal/failure.ts';
+import type { OpenAlert } from '../../alerts/schema.ts';
+import { type AlertStore, alertStore } from '../../alerts/store.ts';
+import type { Context } from '../context.ts';
+import { failure } from '../terminal/failure.ts';
 
 /** The alerts of the data directory, for one who stores some: the first makes the key. */
 export async function alertsIn({ now, store, usableKey }: Context): Promise<AlertStore> {
