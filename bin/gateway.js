@@ -19,19 +19,17 @@
   }
 
   hideWarning('SQLite is an experimental feature');
-  Promise.all([import('node:module'), import('node:fs'), import('node:os'), import('node:path')]).then(
-    function (loaded) {
-      var module = loaded[0];
-      var fs = loaded[1];
-      var os = loaded[2];
-      var path = loaded[3];
-      var cache = process.env.NODE_COMPILE_CACHE || cacheFolder(fs, os, path);
-      if (module.enableCompileCache && cache !== null) module.enableCompileCache(cache);
-      var here = path.dirname(fs.realpathSync(process.argv[1]));
-      var inClone = fs.existsSync(path.join(here, '..', 'src', 'cli', 'main.ts'));
-      return inClone ? import('../src/cli/main.ts') : import('../dist/cli/main.js');
-    },
-  );
+  // Not by `import()`, for which Node.js loads what stands behind each of their exports.
+  var module = process.getBuiltinModule('node:module');
+  var fs = process.getBuiltinModule('node:fs');
+  var os = process.getBuiltinModule('node:os');
+  var path = process.getBuiltinModule('node:path');
+  var cache = process.env.NODE_COMPILE_CACHE || cacheFolder(fs, os, path);
+  if (module.enableCompileCache && cache !== null) module.enableCompileCache(cache);
+  var here = path.dirname(fs.realpathSync(process.argv[1]));
+  var inClone = fs.existsSync(path.join(here, '..', 'src', 'cli', 'main.ts'));
+  if (inClone) import('../src/cli/main.ts');
+  else import('../dist/cli/main.js');
 
   /**
    * A folder of the user's own: the default is a well-known name below the temporary folder, which anybody can create
