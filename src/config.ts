@@ -217,6 +217,7 @@ export const configFile = z.strictObject({
     .optional(),
   keepalive_ms: milliseconds.optional(),
   drain_ms: milliseconds.optional(),
+  drain_delay_ms: z.int().min(0).max(600_000).optional(),
   header_tags: z
     .strictObject({
       names: z.array(pattern).max(100, 'there may be 100 names').nullable(),
@@ -306,6 +307,8 @@ export interface Config {
   keepAliveMs: number;
   /** How long open requests may finish after SIGTERM. */
   drainMs: number;
+  /** How long after SIGTERM it goes on taking requests while `/readyz` says that it stops, for load balancers to see it. */
+  drainDelayMs: number;
   prices: Readonly<Record<string, PriceOverride>>;
   /** Which requests get which tags, beside those of their key and their header. */
   tagRules: readonly TagRule[];
@@ -417,6 +420,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     api: tokensOf(file.api),
     keepAliveMs: file.keepalive_ms ?? 15_000,
     drainMs: file.drain_ms ?? 30_000,
+    drainDelayMs: file.drain_delay_ms ?? 0,
     prices: file.prices ?? {},
     tagRules: file.tag_rules ?? [],
     headerTags: {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type A2a, isA2aPath, openA2a } from './a2a/open.ts';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { auditResource } from './access/audit/resource.ts';
@@ -274,6 +275,7 @@ async function open(input: OpenInput): Promise<Listening> {
   onClose(() => rmSync(runFile, { force: true }));
   onClose(async () => {
     draining = true;
+    if (config.drainDelayMs > 0) await delay(config.drainDelayMs);
     opened.management.endStreams();
     await Promise.all([
       workers?.close(config.drainMs),

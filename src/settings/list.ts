@@ -98,6 +98,7 @@ export const settings: readonly Setting[] = [
   { name: 'trusted_proxies', read: ({ trustedProxies }) => trustedProxies },
   { name: 'keepalive_ms', read: ({ keepAliveMs }) => keepAliveMs },
   { name: 'drain_ms', read: ({ drainMs }) => drainMs },
+  { name: 'drain_delay_ms', read: ({ drainDelayMs }) => drainDelayMs },
   { name: 'prices', read: ({ prices }) => prices },
   { name: 'header_tags.names', read: ({ headerTags }) => headerTags.names },
   { name: 'header_tags.trusted_keys', read: ({ headerTags }) => headerTags.trustedKeys },

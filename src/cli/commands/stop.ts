@@ -18,7 +18,8 @@ export const stopCommand: Command = {
   run: async (_, context) => {
     const { io } = context;
     const dataDir = await context.dataDir();
-    const drainMs = (await context.config().catch(() => null))?.drainMs ?? DEFAULT_DRAIN_MS;
+    const config = await context.config().catch(() => null);
+    const drainMs = config === null ? DEFAULT_DRAIN_MS : config.drainDelayMs + config.drainMs;
     const { pid, url } = await context.gateway();
     if (!sent(pid, 'SIGTERM'))
       throw failure(1, 'not_permitted', `The gateway at ${url} (pid ${pid}) belongs to another user.`);

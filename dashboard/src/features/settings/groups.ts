@@ -14,6 +14,7 @@ const groups = [
       'trusted_proxies',
       'keepalive_ms',
       'drain_ms',
+      'drain_delay_ms',
       'log_level',
       'access_log',
     ],

@@ -17,7 +17,7 @@ export const serviceInstallCommand: Command = {
   ],
   run: async (options, context) => {
     const { io } = context;
-    const { dataDir, drainMs } = await context.config();
+    const { dataDir, drainDelayMs, drainMs } = await context.config();
     const systemd = await systemdOf(context);
     const port = options.text('port');
     const folder = resolve(dataDir);
@@ -27,7 +27,7 @@ export const serviceInstallCommand: Command = {
       dataDir: folder,
       port: port === undefined ? null : Number(port),
       environmentFile: join(folder, 'service.env'),
-      drainMs,
+      drainMs: drainDelayMs + drainMs,
     });
     const { unitPath } = systemd;
     if (options.on('dry-run')) {
