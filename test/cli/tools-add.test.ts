@@ -118,8 +118,8 @@ describe('gateway tools add', () => {
     assert.equal((await run('list')).code, 0);
   });
 
-  it('cannot remove what is of the catalogue, or not there', async () => {
-    assert.match((await run('remove', 'claude', '--yes')).stderr, /is of the catalogue/);
+  it('cannot remove what is part of the catalogue, or not there', async () => {
+    assert.match((await run('remove', 'claude', '--yes')).stderr, /is part of the catalogue/);
     assert.match((await run('remove', 'nobody', '--yes')).stderr, /No tool "nobody" was added/);
   });
 });
