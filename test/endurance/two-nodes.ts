@@ -44,6 +44,8 @@ export interface TwoNodesReport {
   /** Growth in ten minutes of the gateway that runs longest: used heap and resident memory in MiB, and open files. */
   readonly growth: { readonly heapMiB: number; readonly residentMiB: number; readonly openFiles: number };
   readonly samples: number;
+  /** Open files of that gateway before the load, and when it has nothing to do any more. */
+  readonly files: readonly [number, number];
 }
 
 const SECRET = 'kJ8vQ2mX5nR7tY1wE4zA6bC9dF3gH0jL';
@@ -69,6 +71,7 @@ export async function runTwoNodes({ folder, minutes, seed }: TwoNodesInput): Pro
   const redis = await startRedis(join(folder, 'redis'));
   const upstream = await startNodesUpstream(seeded(seed + 1));
   const nodes: GatewayNode[] = [];
+  let endLoad = async (): Promise<readonly Outcome[]> => [];
   try {
     const env = {
       DATABASE_URL: database.url,
@@ -79,8 +82,9 @@ export async function runTwoNodes({ folder, minutes, seed }: TwoNodesInput): Pro
     for (const name of ['one', 'two']) nodes.push(await gatewayNode({ dataDir: join(folder, name), env }));
     const world: World = { database, redis, upstream, nodes, random, disturbances: [], faults: {} };
     const keys = await setUp(world, folder, Math.ceil(minutes * 40));
-    const load = startLoad(world, keys);
+    endLoad = startLoad(world, keys);
     const sampling = startSampling(nodes[0]);
+    const filesBefore = nodes[0]?.openFiles() ?? 0;
     const until = performance.now() + minutes * 60_000;
     while (performance.now() < until) {
       // The first gateway is not restarted after the first quarter, so that what it piles up is seen.
@@ -88,12 +92,14 @@ export async function runTwoNodes({ folder, minutes, seed }: TwoNodesInput): Pro
       await disturb(world, only);
       await delay(1_000 + random() * 4_000);
     }
-    const outcomes = await load.end();
+    const outcomes = await endLoad();
     const samples = sampling.end();
+    const files = [filesBefore, await filesAtRest(nodes[0])] as const;
     for (const node of nodes) await node.stop();
-    return await judge(world, { outcomes, samples, limit: keys.limit });
+    return { ...(await judge(world, { outcomes, samples, limit: keys.limit })), files };
   } finally {
     for (const node of nodes) await node.kill();
+    await endLoad();
     await Promise.all([database.kill(), redis.kill(), upstream.close()]);
   }
 }
@@ -176,14 +182,24 @@ function startLoad({ nodes, random }: World, { limited, open }: Keys) {
       await delay(outcome.ending === 'refused' ? 300 : random() * 150);
     }
   };
-  const clients = Array.from({ length: CLIENTS }, client);
-  return {
-    async end(): Promise<readonly Outcome[]> {
-      state.on = false;
-      await Promise.all(clients);
-      return outcomes;
-    },
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  return async (): Promise<readonly Outcome[]> => {
+    state.on = false;
+    await clients;
+    return outcomes;
   };
+}
+
+/** As a supervisor does: a gateway whose database does not answer yet ends, and is started again. */
+async function startAgain(node: GatewayNode, faults: Record<string, number>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await node.start();
+    } catch (error) {
+      if (tries === 20 || !/does not answer/.test(String(error))) throw error;
+      faults['starts without a database'] = (faults['starts without a database'] ?? 0) + 1;
+    }
+  }
 }
 
 /** One thing that goes wrong for a while, and is well again. @param only the gateway that may be restarted; null for either */
@@ -208,13 +224,13 @@ async function disturb(world: World, only: number | null): Promise<void> {
       during('killed', index, async () => {
         await node.kill();
         await lasts();
-        await node.start();
+        await startAgain(node, faults);
       }),
     'gateway stopped': () =>
       during('stopped', index, async () => {
         const code = await node.stop();
         if (code !== 0) throw new Error(`a gateway ended with ${code}: ${node.log().slice(-2_000)}`);
-        await node.start();
+        await startAgain(node, faults);
       }),
     async 'gateway paused'() {
       const any = Math.floor(random() * nodes.length);
@@ -244,7 +260,7 @@ async function disturb(world: World, only: number | null): Promise<void> {
         await lasts();
         // A gateway that starts needs the database.
         await database.start();
-        await node.start();
+        await startAgain(node, faults);
       });
     },
   };
@@ -252,6 +268,16 @@ async function disturb(world: World, only: number | null): Promise<void> {
   const name = names[Math.floor(random() * names.length)] ?? '';
   faults[name] = (faults[name] ?? 0) + 1;
   await kinds[name]?.();
+}
+
+/** The fewest files that a gateway has open in a minute: its idle connections are closed meanwhile. */
+async function filesAtRest(node: GatewayNode | undefined): Promise<number> {
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let second = 0; second < 60; second += 1) {
+    fewest = Math.min(fewest, node?.openFiles() ?? fewest);
+    await delay(1_000);
+  }
+  return fewest;
 }
 
 interface Samples {
@@ -295,7 +321,7 @@ interface Evidence {
 async function judge(
   { database, disturbances, faults, upstream }: World,
   { limit, outcomes, samples }: Evidence,
-): Promise<TwoNodesReport> {
+): Promise<Omit<TwoNodesReport, 'files'>> {
   const rows = await ledgerOf(database.url);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const touches = (

@@ -81,7 +81,7 @@ export async function gatewayNode({ config, dataDir, env }: NodeInput): Promise<
       child.stderr.setEncoding('utf8').on('data', hear);
       await waitFor('the gateway', () => child.exitCode !== null || printed.includes('listening on'));
       if (child.exitCode !== null)
-        throw new Error(`the gateway did not start: ${printed}${log.slice(-4_000)}`);
+        throw new Error(`the gateway did not start: ${printed}${log.slice(-2_000)}`);
     },
     stop: () => end('SIGTERM'),
     async kill() {
