@@ -17,7 +17,8 @@ export const serveCommand: Command = {
     {
       name: 'workers',
       value: 'N|auto',
-      summary: 'processes that serve the model endpoints (env GATEWAY_WORKERS, default 1); auto: one for each core',
+      summary:
+        'processes that serve the model endpoints (env GATEWAY_WORKERS, default 1); auto: one for each core',
     },
     { name: 'mcp', summary: 'run as MCP server over stdio instead, as `gateway mcp serve` does' },
   ],

@@ -1,6 +1,6 @@
+import type { Context } from '../context.ts';
 import { textOf } from '../gateway/api.ts';
 import type { Answer, Send } from '../gateway/client.ts';
-import type { Context } from '../context.ts';
 import { failure } from '../terminal/failure.ts';
 
 const TIMEOUT_MS = 60_000;

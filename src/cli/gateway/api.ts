@@ -1,5 +1,5 @@
-import type { Answer, RunningGateway } from './client.ts';
 import { failure } from '../terminal/failure.ts';
+import type { Answer, RunningGateway } from './client.ts';
 
 const TIMEOUT_MS = 10_000;
 

@@ -9,10 +9,10 @@ import {
 } from '../../agents/registry/schema.ts';
 import { agentStore } from '../../agents/registry/store.ts';
 import { toolKinds } from '../../agents/schema.ts';
-import { collection, textOf } from '../gateway/api.ts';
-import type { RunningGateway } from '../gateway/client.ts';
 import type { Argument, Flag, Options } from '../command.ts';
 import type { Context } from '../context.ts';
+import { collection, textOf } from '../gateway/api.ts';
+import type { RunningGateway } from '../gateway/client.ts';
 import { failure, usageError } from '../terminal/failure.ts';
 
 /** The argument that names an agent; those that were added are not offered by completion. */

@@ -2,9 +2,9 @@ import { rowOfCombo } from '../../combos/combo-row.ts';
 import type { ComboRecord } from '../../combos/schema.ts';
 import { comboStore } from '../../combos/store.ts';
 import type { Context } from '../context.ts';
-import { routesIn } from './routes.ts';
 import { type Failure, failure } from '../terminal/failure.ts';
 import { printable } from '../terminal/text.ts';
+import { routesIn } from './routes.ts';
 
 export type ComboRow = ReturnType<typeof rowOfCombo>;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { textOf } from '../gateway/api.ts';
 import type { Command } from '../command.ts';
 import type { Context } from '../context.ts';
+import { textOf } from '../gateway/api.ts';
 import { failure } from '../terminal/failure.ts';
 
 /** A protocol server that is a service of the gateway. */

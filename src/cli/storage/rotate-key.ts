@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { createBackup } from '../../backup/create.ts';
 import { resealAlerts, resealCredentials } from '../../connections/credentials/reseal.ts';
-import { createKeyFile, deriveKeys, readKeyFile, type StorageKey } from '../../connections/credentials/seal.ts';
+import {
+  createKeyFile,
+  deriveKeys,
+  readKeyFile,
+  type StorageKey,
+} from '../../connections/credentials/seal.ts';
 import {
   countSealed,
   existingStorageKey,
