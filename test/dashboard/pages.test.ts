@@ -137,7 +137,8 @@ describe('the dashboard', { skip: withoutChromium }, () => {
   });
 
   it('opens every page with few requests, without an error, a foreign request or a serious finding, wide and narrow, in both themes', async (test) => {
-    await ask();
+    const { header } = await ask();
+    const paths = [...pages.map(([path]) => path), `/requests/${header('x-request-id')}`];
     // The longer texts of the two languages, and the one of which a page asks for more files.
     const ann = await visitor(chromium.running, url(), { locale: 'pt-BR' });
     test.after(() => ann.close());
@@ -145,7 +146,7 @@ describe('the dashboard', { skip: withoutChromium }, () => {
     const backgrounds = new Set<string>();
     let requests: string[] = [];
     ann.page.on('request', (request) => requests.push(new URL(request.url()).pathname));
-    for (const [path] of pages) {
+    for (const path of paths) {
       requests = [];
       await ann.page.setViewportSize({ width: 1280, height: 800 });
       await ann.page.emulateMedia({ colorScheme: 'light' });

@@ -15,18 +15,20 @@ interface SavedViewsProps {
   page: SavedViewPage;
   /** What the page's address carries. */
   search: object;
+  /** Whether they are wanted: an open sheet hides them, and what it needs comes first. */
+  isWanted?: boolean;
   /** Shows the page with the filters of a view, as its address would have them. */
   onOpen(search: Record<string, string>): void;
 }
 
 /** The views of a page that the user saved: to open one, to save what is shown, to share it by its address. */
-export function SavedViews({ onOpen, page, search }: SavedViewsProps) {
+export function SavedViews({ isWanted = true, onOpen, page, search }: SavedViewsProps) {
   const { t } = useTranslation('views');
   const api = useApi();
   const queries = useQueryClient();
   const notify = useNotify();
   const [saving, setSaving] = useState(false);
-  const views = useQuery(savedViewsQuery(api, page)).data?.resources ?? [];
+  const views = useQuery({ ...savedViewsQuery(api, page), enabled: isWanted }).data?.resources ?? [];
   const shown = searchText({ ...search });
   const current = views.find((view) => view.search === shown);
   const refresh = () => queries.invalidateQueries({ queryKey: ['views', page] });

@@ -97,6 +97,7 @@ export function RequestsPage() {
         </fieldset>
         <SavedViews
           page="requests"
+          isWanted={requestId === undefined}
           search={search}
           onOpen={(view) => void navigate({ search: requestsSearch(view) })}
         />
