@@ -41,7 +41,7 @@ function budgets(full: readonly string[], { late = false } = {}) {
       return late ? Promise.resolve(answer) : answer;
     },
     settle: (used: Used | null) => settled.push(used),
-    counters: () => [],
+    rates: () => [],
   } as unknown as BudgetReservation;
   const hold = (asked: Asked) => {
     holds.push(asked);
