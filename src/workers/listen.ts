@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { HttpServer } from '../http/server/server.ts';
+import { GatewayError } from '../lib/error.ts';
 import type { Workers } from './open.ts';
 
 export interface Address {
@@ -25,7 +26,7 @@ export function socketPathIn(dataDir: string): string {
 /**
  * Has the workers listen for clients, and the server of this process for what the workers pass on.
  * @param known told of the address as soon as it is known, before the first request
- * @throws the system's error when the address cannot be listened on
+ * @throws the system's error when the address cannot be listened on; GatewayError as `makeOwnFolder` does
  */
 export async function listenWithWorkers(
   { dataDir, host, port }: Address & { dataDir: string },
@@ -34,8 +35,8 @@ export async function listenWithWorkers(
   known: (address: Address) => void,
 ): Promise<Address> {
   const path = socketPathIn(dataDir);
-  const folder = join(path, '..');
-  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+  const folder = dirname(path);
+  if (folder !== dataDir) makeOwnFolder(folder);
   // Of a gateway that was killed: the data directory is this one's now.
   rmSync(path, { force: true });
   await server.listenForProxies(path);
@@ -43,6 +44,23 @@ export async function listenWithWorkers(
   known(address);
   await workers.listen(address.port);
   return address;
+}
+
+/**
+ * Makes a folder that only this user can look into, or takes the one of an earlier gateway. Among temporary files somebody else may
+ * have made it, who could then put a socket of his own in the place of the owner's.
+ * @throws GatewayError where it is not this user's alone
+ */
+export function makeOwnFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const found = lstatSync(folder);
+  const isOwn = found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
+  if (!isOwn)
+    throw new GatewayError(
+      'invalid_request',
+      `${folder} is not a folder that only your user may open: remove it, or choose a data directory with a shorter path`,
+      { param: 'data_dir' },
+    );
 }
 
 /** A port for all workers, also for those that are started again: each port 0 would be another one. */
