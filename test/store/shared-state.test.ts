@@ -93,7 +93,12 @@ describe('what two gateways on one PostgreSQL database know of each other', { sk
       if (reply.status === 404) return 'unknown';
       return (reply.json() as { condition: { state: string } }).condition.state;
     };
-    await waitFor('the connection at the other', async () => (await conditionAt(other)) === 'ready');
+    upstream.always(json(200, chatAnswer({ text: ['yes'] })));
+    // What one finds out about a connection is told once: the other has to know it before.
+    await waitFor('the connection at the other', async () => {
+      const { status } = await ask(other, '/v1/chat/completions', question);
+      return status === 200 && (await conditionAt(other)) === 'ready';
+    });
     upstream.always(refusal);
     assert.equal((await ask(one, '/v1/chat/completions', question)).status, 429);
     await waitFor('the other to hear of it', async () => (await conditionAt(other)) !== 'ready');
