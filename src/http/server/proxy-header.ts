@@ -9,12 +9,18 @@ export interface ClientAddress {
 /** The longest header of version 1 (PROXY protocol, 2.1), its line end included. */
 const MAX_BYTES = 107;
 const LINE_END = '\r\n';
+/** How long a header may take: a process of this gateway sends it as it connects. */
+const HEADER_MS = 5000;
 
-/** The first line of a connection that is passed on: HAProxy's PROXY protocol, version 1. */
+/**
+ * The first line of a connection that is passed on: HAProxy's PROXY protocol, version 1. The zone of a link-local address
+ * has no place in it, and may be longer than the line.
+ */
 export function proxyHeader({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
   if (remoteAddress === undefined || localAddress === undefined) return `PROXY UNKNOWN${LINE_END}`;
   const family = remoteAddress.includes(':') ? 'TCP6' : 'TCP4';
-  return `PROXY ${family} ${remoteAddress} ${localAddress} ${remotePort} ${localPort}${LINE_END}`;
+  const [client, server] = [remoteAddress, localAddress].map((address) => address.replace(/%.*$/s, ''));
+  return `PROXY ${family} ${client} ${server} ${remotePort} ${localPort}${LINE_END}`;
 }
 
 /** The client that a header names; null where it names none. @throws Error for a line that is no header */
@@ -28,7 +34,8 @@ function parseProxyHeader(line: string): ClientAddress | null {
 
 /**
  * Reads the header of a connection and makes its socket show the client's address as its own peer's. Only for a socket
- * that nobody but this gateway's own processes can connect to.
+ * that nobody but this gateway's own processes can connect to. One that ends before its header, or takes longer than
+ * five seconds for it, is closed.
  * @param ready called once the header was read; what follows it is there to be read
  */
 export function readProxyHeader(socket: Socket, ready: () => void): void {
@@ -43,14 +50,21 @@ export function readProxyHeader(socket: Socket, ready: () => void): void {
         return;
       }
       if (line.length > MAX_BYTES) {
-        socket.destroy();
+        abandon();
         return;
       }
     }
   };
-  const finish = (): void => {
+  const abandon = () => socket.destroy();
+  const timer = setTimeout(abandon, HEADER_MS).unref();
+  const release = (): void => {
+    clearTimeout(timer);
     socket.off('readable', read);
-    socket.off('error', onError);
+    for (const event of ['end', 'error']) socket.off(event, abandon);
+    socket.off('close', release);
+  };
+  const finish = (): void => {
+    release();
     let client: ClientAddress | null;
     try {
       client = parseProxyHeader(line.slice(0, -LINE_END.length));
@@ -66,7 +80,7 @@ export function readProxyHeader(socket: Socket, ready: () => void): void {
     Object.defineProperty(socket, 'resetAndDestroy', { value: () => socket.destroy() });
     ready();
   };
-  const onError = () => socket.destroy();
-  socket.on('error', onError);
+  for (const event of ['end', 'error']) socket.on(event, abandon);
+  socket.on('close', release);
   socket.on('readable', read);
 }

@@ -152,12 +152,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     else if (options.onHttp2Connection !== undefined) options.onHttp2Connection(socket, behindPreface);
     else http2?.takeOver(socket, behindPreface);
   };
+  /** Accepted, and not known to Node's server before their PROXY header was read. */
+  const unnamed = new Set<Socket>();
   const takesHttp2 = http2 !== null || options.onHttp2Connection !== undefined;
   refuseBrokenRequests(server, options, open, takesHttp2 ? takeOver : null);
 
   return {
     listen: (host, port) => listen(server, host, port),
-    listenForProxies: (path) => listenForProxies(server, path),
+    listenForProxies: (path) => listenForProxies(server, unnamed, path),
     drain(ms) {
       http2?.drain();
       return drain.start(server, ms);
@@ -166,6 +168,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     openExchanges: () => open.members().sort((a, b) => a.clock - b.clock),
     close() {
       http2?.close();
+      for (const socket of unnamed) socket.destroy();
       return closeAll(server, open);
     },
   };
@@ -319,21 +322,34 @@ async function closeAll(server: Server, open: IndexedSet<Exchange>): Promise<voi
   await Promise.all(closed);
 }
 
-function listenForProxies(server: Server, path: string): Promise<void> {
+function listenForProxies(server: Server, unnamed: Set<Socket>, path: string): Promise<void> {
   const accepting = server.listeners('connection');
   server.removeAllListeners('connection');
-  server.on('connection', (socket: Socket) =>
+  server.on('connection', (socket: Socket) => {
+    const forget = () => unnamed.delete(socket);
+    unnamed.add(socket);
+    socket.once('close', forget);
     readProxyHeader(socket, () => {
+      socket.off('close', forget);
+      forget();
       for (const accept of accepting) accept.call(server, socket);
-    }),
-  );
+    });
+  });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(path, () => {
+    const listening = () => {
       server.off('error', reject);
       chmodSync(path, 0o600);
       resolve();
-    });
+    };
+    // Node binds before `listen` returns: nobody else may connect between that and `chmod`. Files that other threads
+    // make in this moment are this user's alone too, and their folders can be opened.
+    const mask = process.umask(0o077);
+    try {
+      server.listen(path, listening);
+    } finally {
+      process.umask(mask);
+    }
   });
 }
 
