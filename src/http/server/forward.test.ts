@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -36,6 +36,7 @@ async function echo({ path, request, response }: Exchange): Promise<void> {
     JSON.stringify({
       body: Buffer.concat(pieces).toString(),
       encoding: request.headers['content-encoding'] ?? null,
+      framing: request.headers['transfer-encoding'] ?? request.headers['content-length'] ?? null,
       forged: request.headers['x-forwarded-for'] ?? null,
       peer: `${remoteAddress} ${remotePort}`,
     }),
@@ -114,6 +115,7 @@ describe('a forwarded request', () => {
     assert.deepEqual(JSON.parse(answer), {
       body: 'hello',
       encoding: null,
+      framing: '5',
       forged: '10.0.0.1',
       peer: `127.0.0.1 ${from}`,
     });
@@ -126,6 +128,52 @@ describe('a forwarded request', () => {
     assert.match(chunked.text, /"body":"abcde"/);
     const read = await exchange(post('/read', 'hello', 'content-encoding: gzip\r\n'));
     assert.match(read.text, /"body":"hello","encoding":null/);
+  });
+
+  it('has no body where none came', async () => {
+    const framing = async (method: string) => {
+      const { text } = await exchange(`${method} /a HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+      return /"framing":("\w+"|null)/.exec(text)?.[1];
+    };
+    for (const method of ['POST', 'PUT', 'PATCH', 'QUERY'])
+      assert.equal(await framing(method), '"0"', method);
+    for (const method of ['GET', 'DELETE', 'OPTIONS']) assert.equal(await framing(method), 'null', method);
+  });
+
+  it('may be one of HTTP/1.0 without a host', async () => {
+    assert.match((await exchange('GET /a HTTP/1.0\r\n\r\n')).text, /^HTTP\/1\.1 201 Created\r\n/);
+    assert.match((await exchange('GET /a HTTP/1.1\r\nconnection: close\r\n\r\n')).text, /^HTTP\/1\.1 400 /);
+  });
+
+  it('is not passed on when its client has gone', { timeout: 60_000 }, async (test) => {
+    const path = join(folder, 'nothing-comes.sock');
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(path, resolve));
+    const connected = once(other, 'connection').then(([socket]) => {
+      socket.destroy();
+      return 'connected';
+    });
+    const late = createForwarder(path);
+    const outcome = Promise.withResolvers<string>();
+    const server = createHttpServer({
+      limits,
+      renderError,
+      async onRequest(exchange) {
+        await once(exchange.response, 'close');
+        const forwarded = late.forward(exchange, []).then(() => 'left');
+        outcome.resolve(Promise.race([forwarded, connected]));
+      },
+      onUpgrade: (_, socket) => socket.destroy(),
+    });
+    const listening = await server.listen('127.0.0.1', 0);
+    test.after(async () => {
+      await server.close();
+      other.close();
+    });
+    const client = connect(listening.port, '127.0.0.1');
+    client.write('GET /a HTTP/1.1\r\nhost: x\r\n\r\n', () => client.destroy());
+    assert.equal(await outcome.promise, 'left');
+    assert.equal(late.open(), 0);
   });
 
   it('breaks off at the client as it broke off at the other process, which goes on', async () => {

@@ -10,7 +10,7 @@ import { resetConnection } from './reset.ts';
 /** Passes requests and whole connections on to another process of this gateway, which listens on a Unix socket. */
 export interface Forwarder {
   /**
-   * Passes a request on, and its answer back, byte by byte.
+   * Passes a request on, and its answer back, byte by byte; nothing when its client has gone.
    * @param body the body, where it was read already, without any encoding; null to pass on what comes
    * @throws GatewayError `shutting_down` when the other process does not answer
    */
@@ -67,6 +67,7 @@ export function createForwarder(path: string): Forwarder {
     return agent;
   };
   const splice = (client: Duplex, first: readonly (Buffer | string)[]): void => {
+    if (client.destroyed) return;
     const other = connectFor(client);
     spliced.add(client);
     const end = () => {
@@ -88,6 +89,11 @@ export function createForwarder(path: string): Forwarder {
     connections: () => spliced.size,
     forward: ({ request, response }, body) =>
       new Promise<void>((resolve, reject) => {
+        // Its connection to the other process would have nothing to end with.
+        if (request.socket.destroyed) {
+          resolve();
+          return;
+        }
         const outgoing = httpRequest({
           agent: agentOf(request.socket),
           method: request.method ?? 'GET',
@@ -137,22 +143,28 @@ export function createForwarder(path: string): Forwarder {
   };
 }
 
-/** Flat, as they came, without those of this connection; those of a body that was read say what it is now. */
-function requestHeaders({ rawHeaders }: IncomingMessage, body: readonly Buffer[] | null): string[] {
-  const headers = kept(rawHeaders);
-  if (body === null) {
-    // What comes in chunks goes on in chunks.
-    const chunked = rawHeaders.some(
-      (text, index) => index % 2 === 0 && text.toLowerCase() === 'transfer-encoding',
-    );
-    return chunked ? [...headers, 'transfer-encoding', 'chunked'] : headers;
-  }
+/** Methods that Node's client sends without a description of a body that is not there; others it sends in chunks. */
+const withoutBody = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+
+/** Flat, as they came, without those of this connection; those of the body say what is sent on. */
+function requestHeaders(request: IncomingMessage, body: readonly Buffer[] | null): string[] {
+  const headers = kept(request.rawHeaders);
+  // It is sent on in HTTP/1.1, which needs one (RFC 9112, 3.2).
+  if (request.httpVersionMinor === 0 && request.headers.host === undefined) headers.push('host', '');
+  if (body === null) return [...headers, ...bodyHeaders(request)];
   const length = body.reduce((sum, piece) => sum + piece.length, 0);
   const described = headers.flatMap((name, index) => {
     const isOld = /^content-(?:encoding|length)$/i.test(name);
     return index % 2 === 1 || isOld ? [] : [name, headers[index + 1] ?? ''];
   });
   return [...described, 'content-length', String(length)];
+}
+
+/** What has to be added for the body that comes: what comes in chunks goes on in chunks, and nothing as nothing. */
+function bodyHeaders({ headers, method = 'GET' }: IncomingMessage): string[] {
+  if (headers['transfer-encoding'] !== undefined) return ['transfer-encoding', 'chunked'];
+  const isSaid = headers['content-length'] !== undefined || withoutBody.has(method);
+  return isSaid ? [] : ['content-length', '0'];
 }
 
 /** Flat headers without those that speak for one connection. */
