@@ -19,7 +19,7 @@ const HEADER_MS = 5000;
 export function proxyHeader({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
   if (remoteAddress === undefined || localAddress === undefined) return `PROXY UNKNOWN${LINE_END}`;
   const family = remoteAddress.includes(':') ? 'TCP6' : 'TCP4';
-  const [client, server] = [remoteAddress, localAddress].map((address) => address.replace(/%.*$/s, ''));
+  const [client, server] = [remoteAddress, localAddress].map((address) => address.split('%', 1)[0]);
   return `PROXY ${family} ${client} ${server} ${remotePort} ${localPort}${LINE_END}`;
 }
 
