@@ -246,8 +246,25 @@ class Run implements AnswerSink, OpenCall {
       return;
     }
     const refused = reservation.moveTo(target);
-    if (refused instanceof Promise) void refused.then((error) => this.#moved(target, error));
+    if (refused instanceof Promise)
+      refused.then(
+        (error) => this.#moved(target, error),
+        (error: unknown) => this.#cannotMove(error),
+      );
     else this.#moved(target, refused);
+  }
+
+  /** Whoever counts the budgets did not answer: no target may be asked without it. */
+  #cannotMove(cause: unknown): void {
+    if (this.#ended) return;
+    if (this.#partial !== null) {
+      this.#giveUp();
+      return;
+    }
+    const message = 'The gateway failed to find out whether the budgets have room for another target';
+    const error =
+      cause instanceof GatewayError ? cause : new GatewayError('internal_error', message, { cause });
+    this.#answer({ error, safeToRetry: false });
   }
 
   #moved(target: Target, refused: GatewayError | null): void {

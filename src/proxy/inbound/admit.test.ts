@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { fails, outcomeOf, request, whole } from '../../../test/support/proxy-run.ts';
 import type { Refusal } from '../../budgets/refusal.ts';
 import type { Asked, BudgetReservation, ChargeScope, Used } from '../../budgets/reservation.ts';
+import { GatewayError } from '../../lib/error.ts';
 
 const refusal: Refusal = {
   budget: {
@@ -103,4 +104,25 @@ describe('a request under budgets', () => {
     assert.deepEqual(new Set(scopes.map(({ connection }) => connection)).size, 2);
     assert.deepEqual(settled.at(-1), { tokens: 4, usd: null });
   });
+
+  for (const [name, error, code, status] of [
+    ['an error of its own', new GatewayError('shutting_down', 'Gone'), 'shutting_down', 503],
+    ['a fault', new Error('no answer'), 'internal_error', 500],
+  ] as const)
+    it(`ends with ${name} where nobody can say whether the next target has room`, async () => {
+      const settled: (Used | null)[] = [];
+      const reserve = async ({ connectionId }: ChargeScope) => {
+        if (connectionId.includes('b')) throw error;
+        return null;
+      };
+      const reservation: BudgetReservation = {
+        reserve,
+        rates: () => [],
+        settle: (used) => void settled.push(used),
+      };
+      const limits = { hold: () => reservation };
+      const { asked, entry, sink } = await outcomeOf(request({ a: [fails(503)], b: [] }, { limits }));
+      assert.deepEqual([asked, sink.status, entry.outcome, entry.errorCode], [['a'], status, 'failed', code]);
+      assert.equal(settled.length, 1);
+    });
 });
