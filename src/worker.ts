@@ -55,6 +55,9 @@ async function open(
 ): Promise<void> {
   const now = Date.now;
   const schedule = createSchedule();
+  /** It has taken over how everything was when it joined; what it is told before that is newer, and waits. */
+  const begun = Promise.withResolvers<void>();
+  let early: OwnerEvent[] | null = [];
   const owner = connectOwner({
     hear,
     onError: (error) => log.error({ error: describe(error) }, 'a message of the gateway was not understood'),
@@ -71,10 +74,14 @@ async function open(
       cache: async () => answers.stats(),
       clearCache: async () => answers.clear(),
       async serve() {
+        await begun.promise;
         plane.start();
         return null;
       },
-      stopServing: ({ again, ms }) => plane.stop(ms, again),
+      async stopServing({ again, ms }) {
+        await begun.promise;
+        return plane.stop(ms, again);
+      },
       drain: async ({ ms }) => {
         await drain(ms);
         return null;
@@ -114,6 +121,10 @@ async function open(
   });
   const hosts = new Set<string>();
   function hear(event: OwnerEvent): void {
+    if (early !== null) {
+      early.push(event);
+      return;
+    }
     switch (event.kind) {
       case 'standing':
         takeStanding(event.changed);
@@ -254,6 +265,10 @@ async function open(
   for (const standing of joined.standings) takeStanding(standing);
   takeHosts(joined.hosts);
   if (joined.serving) plane.start();
+  const newer = early;
+  early = null;
+  for (const event of newer) hear(event);
+  begun.resolve();
   // What was changed between the first reading and the joining.
   await snapshots.reload();
   try {

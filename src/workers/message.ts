@@ -48,6 +48,9 @@ export interface WorkerLoad {
   residentBytes: number;
 }
 
+/** The first message of a worker: it listens to its owner, and can be given what it needs to begin. */
+export const WORKER_READY = 'ready';
+
 /** What a worker is given when it begins. Secrets among it go through a pipe that only the two can read. */
 export interface WorkerStart {
   config: Config;

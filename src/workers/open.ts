@@ -7,7 +7,7 @@ import type { OpenConnection } from '../connections/schema.ts';
 import type { KeptStanding } from '../health/account.ts';
 import type { Accounts } from '../health/accounts.ts';
 import { GatewayError } from '../lib/error.ts';
-import type { LineLog, Log } from '../lib/log.ts';
+import { describe, type LineLog, type Log } from '../lib/log.ts';
 import type { RunningCall } from '../proxy/request/open-call.ts';
 import type { ResponsePlaces } from '../responses/places.ts';
 import type { ResponseMemory } from '../responses/stored.ts';
@@ -95,6 +95,9 @@ interface Member {
   since: number;
   /** It is told of changes. */
   joined: boolean;
+  /** It has told something since that was looked at last, and how often in a row it had not. */
+  heard: boolean;
+  silences: number;
   load: WorkerLoad;
   /** What its requests hold of the budgets. */
   reservations: Map<number, Reservation>;
@@ -113,6 +116,16 @@ const idle: WorkerLoad = { http: 0, open: 0, waiting: 0, inFlight: [], cpuSecond
 /** A worker that takes longer than this to read the settings anew is stuck, and must not serve with the old ones. */
 const RELOAD_MS = 30_000;
 const FLUSH_MS = 1_000;
+/** What a worker may take until it serves. */
+const START_MS = 60_000;
+/**
+ * A worker tells its load four times a second. One that is silent whenever it is looked at, so often in a row, is stuck. Looks
+ * are counted instead of time, so that a machine that slept finds its workers silent once.
+ */
+const WATCH_MS = 10_000;
+const SILENCES = 6;
+/** The longest that a timer takes. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** One that has served for so long had no fault of its own. */
@@ -120,7 +133,8 @@ const SOUND_MS = 60_000;
 /** What a worker may take to end beyond the time for its open requests. */
 const GRACE_MS = 5_000;
 
-export function openWorkers(input: WorkersInput): Workers {
+/** @param startProcess starts the process of a worker */
+export function openWorkers(input: WorkersInput, startProcess = startWorker): Workers {
   const { log, now } = input;
   const members = new Map<number, Member>();
   const pauses = new Map<number, number>();
@@ -136,8 +150,10 @@ export function openWorkers(input: WorkersInput): Workers {
   const barrier = createBarrier(async () => {
     await Promise.all(joined().map(({ process }) => process.ask('flush', null).catch(() => null)));
   });
+  const flush = () => withinLimit(barrier.wait(), FLUSH_MS, () => {});
   const hear = (member: Member, event: WorkerEvent): void => {
     teller = member;
+    member.heard = true;
     try {
       handle(member, event);
     } finally {
@@ -192,7 +208,7 @@ export function openWorkers(input: WorkersInput): Workers {
     },
     async listening() {
       const one = member();
-      Object.assign(one, { state: 'serving', since: now() });
+      Object.assign(one, { state: 'serving', since: now(), heard: true, silences: 0 });
       one.listening.resolve();
       input.changed();
       return null;
@@ -209,17 +225,28 @@ export function openWorkers(input: WorkersInput): Workers {
       const held = reservations.get(number) ?? { reservation, wasHeld: false };
       reservations.set(number, held);
       const place = { ...way, tokens: () => tokens, usd: () => usd };
-      let refusal = await reservation.reserve(place);
-      // What another worker's request has given back may still be on its way.
-      if (refusal?.reason === 'full') {
-        await barrier.wait();
-        refusal = await reservation.reserve(place);
+      let isIn = false;
+      try {
+        let refusal = await reservation.reserve(place);
+        // What another worker's request has given back may still be on its way.
+        if (refusal?.reason === 'full') {
+          await flush();
+          refusal = await reservation.reserve(place);
+        }
+        isIn = refusal === null;
+        return { refusal, rates: reservation.rates() };
+      } catch (error) {
+        log.error(
+          { worker: member().number, error: describe(error) },
+          'a request could not be counted by the budgets',
+        );
+        throw error;
+      } finally {
+        if (isIn) held.wasHeld = true;
+        else if (!held.wasHeld) reservations.delete(number);
+        // It ended meanwhile, and nobody is left to settle it.
+        if (members.get(member().number) !== member()) reservation.settle(null);
       }
-      if (refusal === null) held.wasHeld = true;
-      else if (!held.wasHeld) reservations.delete(number);
-      // It ended meanwhile, and nobody is left to settle it.
-      if (members.get(member().number) !== member()) reservation.settle(null);
-      return { refusal, rates: reservation.rates() };
     },
     response: ({ id, keyId }) => input.responses.get(id, keyId),
     place: ({ id, keyId }) => input.places.find(id, keyId),
@@ -242,7 +269,7 @@ export function openWorkers(input: WorkersInput): Workers {
   const begin = (number: number): Member => {
     const member: Member = {
       number,
-      process: startWorker({
+      process: startProcess({
         start: { ...input.start, number, count: input.count, port },
         hear: (event) => hear(member, event),
         answers: answersFor(() => member),
@@ -253,6 +280,8 @@ export function openWorkers(input: WorkersInput): Workers {
       state: 'starting',
       since: now(),
       joined: false,
+      heard: true,
+      silences: 0,
       load: idle,
       reservations: new Map(),
       listening: Promise.withResolvers(),
@@ -261,6 +290,14 @@ export function openWorkers(input: WorkersInput): Workers {
     // Whoever waits for it has the reason.
     member.listening.promise.catch(() => {});
     members.set(number, member);
+    const timer = setTimeout(() => {
+      const reason = `it does not serve after ${START_MS / 1_000} seconds`;
+      log.error({ worker: number }, `a worker is ended, for ${reason}`);
+      member.listening.reject(new Error(`worker ${number} was ended: ${reason}`));
+      member.process.kill();
+    }, START_MS).unref();
+    // Told, or gone.
+    void Promise.allSettled([member.listening.promise]).then(() => clearTimeout(timer));
     return member;
   };
   const ended = (member: Member, reason: string): void => {
@@ -289,11 +326,25 @@ export function openWorkers(input: WorkersInput): Workers {
   const askAll = async <Kind extends keyof WorkerQuestions>(
     kind: Kind,
     question: WorkerQuestions[Kind]['question'],
+    limitMs = RELOAD_MS,
   ): Promise<WorkerQuestions[Kind]['answer'][]> => {
-    // One that ends meanwhile has nothing to say.
-    const answers = await Promise.allSettled(joined().map(({ process }) => process.ask(kind, question)));
+    const late = () => Promise.reject(new Error('a worker does not answer'));
+    // One that ends meanwhile has nothing to say, and one that is stuck says nothing.
+    const answers = await Promise.allSettled(
+      joined().map(({ process }) => withinLimit(process.ask(kind, question), limitMs, late)),
+    );
     return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   };
+  const watch = (): void => {
+    for (const member of members.values()) {
+      member.silences = member.heard ? 0 : member.silences + 1;
+      member.heard = false;
+      if (member.state !== 'serving' || member.silences < SILENCES) continue;
+      log.error({ worker: member.number }, 'a worker has been silent for a minute, and is ended');
+      member.process.kill();
+    }
+  };
+  const watching = setInterval(watch, WATCH_MS).unref();
 
   return {
     async listen(at) {
@@ -336,15 +387,7 @@ export function openWorkers(input: WorkersInput): Workers {
         }),
       );
     },
-    flush() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, FLUSH_MS);
-      void barrier.wait().then(() => {
-        clearTimeout(timer);
-        resolve();
-      });
-      return promise;
-    },
+    flush,
     tell(event) {
       for (const { process } of joined()) process.tell(event);
     },
@@ -359,11 +402,12 @@ export function openWorkers(input: WorkersInput): Workers {
       await askAll('serve', null);
     },
     async stopServing(ms, again) {
-      const stopped = await askAll('stopServing', { ms, again });
+      const stopped = await askAll('stopServing', { ms, again }, ms + RELOAD_MS);
       return { interrupted: stopped.reduce((sum, { interrupted }) => sum + interrupted, 0) };
     },
     async close(ms) {
       closing = true;
+      clearInterval(watching);
       const enough = new Promise((resolve) => setTimeout(resolve, ms + GRACE_MS).unref());
       await Promise.all(
         [...members.values()].map(async ({ gone, joined: takesPart, process }) => {
@@ -376,6 +420,14 @@ export function openWorkers(input: WorkersInput): Workers {
       );
     },
   };
+}
+
+/** What a promise gives, or what `late` says once so many milliseconds have passed. */
+function withinLimit<T>(promise: Promise<T>, ms: number, late: () => T | Promise<T>): Promise<T> {
+  const { promise: first, reject, resolve } = Promise.withResolvers<T>();
+  const timer = setTimeout(() => resolve(late()), Math.min(ms, LONGEST_TIMER_MS));
+  promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  return first;
 }
 
 /** Waits until all workers have told what they had to tell when it was asked for, once for all who wait at the same time. */

@@ -1,5 +1,12 @@
 import { type Answers, type Channel, createChannel } from './channel.ts';
-import type { OwnerEvent, OwnerQuestions, WorkerEvent, WorkerQuestions, WorkerStart } from './message.ts';
+import {
+  type OwnerEvent,
+  type OwnerQuestions,
+  WORKER_READY,
+  type WorkerEvent,
+  type WorkerQuestions,
+  type WorkerStart,
+} from './message.ts';
 
 export type OwnerChannel = Channel<WorkerEvent, OwnerQuestions>;
 
@@ -22,6 +29,7 @@ export async function receiveStart(
   process.once('disconnect', gone);
   const start = await new Promise<WorkerStart>((resolve) => {
     process.once('message', (message: { start: WorkerStart }) => resolve(message.start));
+    process.send?.(WORKER_READY, undefined, undefined, () => {});
   });
   return {
     start,

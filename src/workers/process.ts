@@ -2,7 +2,14 @@ import cluster, { type Worker } from 'node:cluster';
 import { getCompileCacheDir } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Answers, type Channel, createChannel } from './channel.ts';
-import type { OwnerEvent, OwnerQuestions, WorkerEvent, WorkerQuestions, WorkerStart } from './message.ts';
+import {
+  type OwnerEvent,
+  type OwnerQuestions,
+  WORKER_READY,
+  type WorkerEvent,
+  type WorkerQuestions,
+  type WorkerStart,
+} from './message.ts';
 
 /** One process that serves the data plane, as its owner sees it. */
 export interface WorkerProcess extends Channel<OwnerEvent, WorkerQuestions> {
@@ -35,27 +42,53 @@ export function startWorker({ start, ...input }: WorkerProcessInput): WorkerProc
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const cache = getCompileCacheDir?.();
-  const worker: Worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache });
+  let worker: Worker;
+  try {
+    worker = cluster.fork(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache });
+  } catch (error) {
+    return neverStarted(input, error instanceof Error ? error.message : String(error));
+  }
   const channel: Channel<OwnerEvent, WorkerQuestions> = createChannel({
     ...input,
     delayMs: 0,
     send: (message) => send(worker, message),
   });
-  worker.on('message', channel.receive);
+  let begun = false;
+  worker.on('message', (message: unknown) => {
+    if (begun) channel.receive(message);
+    // What is sent earlier may come before it listens, and is lost.
+    else if (message === WORKER_READY) {
+      begun = true;
+      send(worker, { start });
+    }
+  });
+  let over = false;
+  const end = (reason: string): void => {
+    if (over) return;
+    over = true;
+    channel.close();
+    input.ended(reason);
+  };
   let failure: string | null = null;
   worker.on('error', (error) => {
     failure = error.message;
+    // A process that was never there has no exit.
+    if (worker.process.pid === undefined) end(failure);
   });
-  worker.on('exit', (code, signal) => {
-    channel.close();
-    input.ended(failure ?? (signal === null ? `exit code ${code}` : signal));
-  });
-  send(worker, { start });
+  worker.on('exit', (code, signal) => end(failure ?? (signal === null ? `exit code ${code}` : signal)));
   return {
     ...channel,
     pid: worker.process.pid ?? null,
     kill: () => void worker.process.kill('SIGKILL'),
   };
+}
+
+/** A worker for which the system has no process, e.g. for want of memory. Its end is told once it has been returned. */
+function neverStarted(input: Omit<WorkerProcessInput, 'start'>, reason: string): WorkerProcess {
+  const channel: Channel<OwnerEvent, WorkerQuestions> = createChannel({ ...input, delayMs: 0, send() {} });
+  channel.close();
+  setImmediate(() => input.ended(reason));
+  return { ...channel, pid: null, kill() {} };
 }
 
 /** A message to a worker that is gone is lost, which its end tells. */

@@ -269,6 +269,18 @@ describe('a worker that is killed', () => {
   });
 });
 
+describe('the start of a gateway with workers', () => {
+  it('waits for workers that take their time before they listen to it', async () => {
+    const slow = 'data:text/javascript,await%20new%20Promise(done=>setTimeout(done,300))';
+    const gateway = await startGateway({ env: { GATEWAY_WORKERS: '2', NODE_OPTIONS: `--import=${slow}` } });
+    try {
+      await bothServe(gateway);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
 describe('the end of a gateway with workers', () => {
   it('by SIGTERM lets requests of both finish', async () => {
     const gateway = await startGateway({ env: { GATEWAY_WORKERS: '2' } });

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import type { Refusal } from '../budgets/refusal.ts';
+import type { BudgetReservation } from '../budgets/reservation.ts';
+import { createLog } from '../lib/log.ts';
+import type { ReserveQuestion, WorkerLoad } from './message.ts';
+import { openWorkers, type Workers, type WorkersInput } from './open.ts';
+import type { WorkerProcess, WorkerProcessInput } from './process.ts';
+
+const load: WorkerLoad = { http: 0, open: 0, waiting: 0, inFlight: [], cpuSeconds: 0, residentBytes: 0 };
+
+/** A process in memory, which answers what it is asked unless it is stuck. */
+interface Fake {
+  number: number;
+  input: WorkerProcessInput;
+  stuck: boolean;
+  killed: boolean;
+}
+
+const never = new Promise<never>(() => {});
+
+/** Two workers, of whom none has joined yet. */
+function pool(t: TestContext, hold: WorkersInput['limits']['hold'] = () => null) {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const fakes: Fake[] = [];
+  const lines: string[] = [];
+  const answers: Record<string, unknown> = { running: [], stopServing: { interrupted: 1 }, clearCache: 1 };
+  const begin = (input: WorkerProcessInput): WorkerProcess => {
+    const fake: Fake = { number: input.start.number, input, stuck: false, killed: false };
+    fakes.push(fake);
+    return {
+      pid: fake.number,
+      tell() {},
+      ask: ((kind: string) =>
+        fake.stuck ? never : Promise.resolve(answers[kind] ?? null)) as WorkerProcess['ask'],
+      receive() {},
+      close() {},
+      kill() {
+        if (fake.killed) return;
+        fake.killed = true;
+        queueMicrotask(() => input.ended('SIGKILL'));
+      },
+    };
+  };
+  const workers: Workers = openWorkers(
+    {
+      count: 2,
+      start: {},
+      log: createLog({ level: 'info', pretty: false, write: (line) => lines.push(line) }),
+      accessLog: null,
+      now: () => 0,
+      limits: { hold },
+      accounts: { kept: () => [] },
+      hosts: new Set(),
+      serving: () => true,
+      changed() {},
+    } as unknown as WorkersInput,
+    begin,
+  );
+  return { fakes, lines, workers };
+}
+
+/** The same, both serving. */
+async function serving(t: TestContext, hold?: WorkersInput['limits']['hold']) {
+  const made = pool(t, hold);
+  const listening = made.workers.listen(1);
+  for (const fake of made.fakes) await serve(fake);
+  await listening;
+  const [one, other] = made.fakes;
+  assert.ok(one && other);
+  return { ...made, one, other };
+}
+
+async function serve({ input: { answers } }: Fake): Promise<void> {
+  await answers.join(null);
+  await answers.listening(null);
+}
+
+const question: ReserveQuestion = {
+  reservation: 1,
+  asked: { keyId: 'key', comboId: null },
+  connectionId: 'c',
+  innerCombos: [],
+  tokens: 1,
+  usd: null,
+};
+
+const full = { reason: 'full' } as Refusal;
+
+/** Until what is settled already has been handled everywhere. */
+const settled = () => new Promise(setImmediate);
+
+describe('workers of whom one is stuck', () => {
+  it('are refused by a budget all the same', async (t) => {
+    const reservation: BudgetReservation = { reserve: () => full, settle() {}, rates: () => [] };
+    const { one, other } = await serving(t, () => reservation);
+    other.stuck = true;
+    const answer = one.input.answers.reserve(question);
+    await settled();
+    t.mock.timers.tick(1_000);
+    assert.deepEqual(await answer, { refusal: full, rates: [] });
+  });
+
+  it('answer for themselves what all are asked', async (t) => {
+    const { other, workers } = await serving(t);
+    other.stuck = true;
+    const cleared = workers.clearCaches();
+    await settled();
+    t.mock.timers.tick(30_000);
+    assert.equal(await cleared, 1);
+    let isStopped = false;
+    const stopped = workers.stopServing(5_000, false).finally(() => {
+      isStopped = true;
+    });
+    await settled();
+    t.mock.timers.tick(34_999);
+    await settled();
+    assert.equal(isStopped, false, 'it has the time that its requests were given');
+    t.mock.timers.tick(1);
+    assert.deepEqual(await stopped, { interrupted: 1 });
+  });
+
+  it('go on while that one is ended and started again', async (t) => {
+    const { fakes, lines, one, other } = await serving(t);
+    for (let seconds = 0; seconds < 60; seconds += 10) {
+      assert.equal(other.killed, false, `silent for ${seconds} s`);
+      one.input.hear({ kind: 'load', load });
+      t.mock.timers.tick(10_000);
+    }
+    // In the first interval both were heard: they began to serve.
+    one.input.hear({ kind: 'load', load });
+    t.mock.timers.tick(10_000);
+    assert.deepEqual([one.killed, other.killed], [false, true]);
+    assert.match(lines.join(''), /"worker":2,"msg":"a worker has been silent for a minute, and is ended"/);
+    await settled();
+    t.mock.timers.tick(100);
+    assert.deepEqual(
+      fakes.map(({ number }) => number),
+      [1, 2, 2],
+    );
+  });
+
+  it('are not lost for a silence that ends', async (t) => {
+    const { one, other } = await serving(t);
+    for (let looks = 0; looks < 30; looks += 1) {
+      if (looks % 6 === 0) for (const fake of [one, other]) fake.input.hear({ kind: 'load', load });
+      t.mock.timers.tick(10_000);
+    }
+    assert.deepEqual([one.killed, other.killed], [false, false]);
+  });
+});
+
+describe('a worker that begins', () => {
+  it('is ended and started again where it does not come to serve', async (t) => {
+    const { fakes, lines, workers } = pool(t);
+    const listening = assert.rejects(workers.listen(1), /worker 2 was ended: it does not serve after 60/);
+    const [one, other] = fakes;
+    assert.ok(one && other);
+    await serve(one);
+    one.input.hear({ kind: 'load', load });
+    t.mock.timers.tick(59_999);
+    assert.equal(other.killed, false);
+    t.mock.timers.tick(1);
+    await listening;
+    assert.deepEqual([one.killed, other.killed], [false, true]);
+    assert.match(lines.join(''), /"worker":2,"msg":"a worker is ended, for it does not serve/);
+    await settled();
+    t.mock.timers.tick(100);
+    assert.equal(fakes.length, 3);
+  });
+
+  it('is started again where the system had no process for it', async (t) => {
+    const { fakes, workers } = await serving(t);
+    fakes[1]?.input.ended('SIGKILL');
+    t.mock.timers.tick(100);
+    fakes[2]?.input.ended('spawn EAGAIN');
+    assert.deepEqual(
+      workers.states().map(({ state }) => state),
+      ['serving', 'ended'],
+    );
+    t.mock.timers.tick(200);
+    assert.equal(fakes.length, 4);
+    await workers.close(0);
+  });
+});
+
+describe('what a request holds', () => {
+  it('is forgotten where it could not be counted', async (t) => {
+    let held = 0;
+    const { lines, one } = await serving(t, () => {
+      held += 1;
+      return {
+        async reserve() {
+          throw new Error('no answer');
+        },
+        settle() {},
+        rates: () => [],
+      };
+    });
+    for (const times of [1, 2]) {
+      await assert.rejects(one.input.answers.reserve(question), /no answer/);
+      assert.equal(held, times, 'nothing is left of it');
+    }
+    assert.match(lines.join(''), /a request could not be counted by the budgets/);
+  });
+});
