@@ -49,10 +49,17 @@ async function bothServe(gateway: RunningGateway = at.gateway): Promise<[number,
 async function through<T>(other: number, run: () => Promise<T>): Promise<T> {
   process.kill(other, 'SIGSTOP');
   try {
+    // Until then it may still accept a connection, which would wait for it.
+    await waitFor('the worker to stand still', () => stateOf(other) === 'T');
     return await run();
   } finally {
     process.kill(other, 'SIGCONT');
   }
+}
+
+/** proc_pid_stat(5): the state follows the name in brackets. */
+function stateOf(pid: number): string | undefined {
+  return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.[0];
 }
 
 async function keyWith(limits: Row): Promise<{ id: string; key: string }> {
