@@ -202,10 +202,23 @@ export function fixedPaths(): Record<string, PathItem> {
         operationId: 'watch',
         summary: 'Live updates, as server-sent events',
         tags: ['api'],
-        description: 'Live updates, as server-sent events.',
+        description:
+          'Each event has a topic (`event`), a number (`id`) and JSON (`data`). `requests` sends the row of each request that ended; where several gateways share a database and a Redis, also those that other gateways served, with the name of the gateway in `node`. `services` sends a service whose state changed, and `logs` sends lines of the log of this gateway. The stream ends when the login does.',
         parameters: [
-          { name: 'topics', in: 'query', description: '`requests`, `services`, `logs`', schema: text },
-          { name: 'since', in: 'query', description: 'The id of the last event that was seen', schema: text },
+          {
+            name: 'topics',
+            in: 'query',
+            description:
+              'Of `requests`, `services` and `logs`, divided by commas; all that the caller may see by default',
+            schema: text,
+          },
+          {
+            name: 'since',
+            in: 'query',
+            description:
+              'The id of the last event that was seen, as in the header `Last-Event-ID`: the stream begins with what came after it, at most 500 events back',
+            schema: text,
+          },
         ],
         responses: {
           200: { description: 'Events', content: { 'text/event-stream': { schema: text } } },
