@@ -27,6 +27,9 @@ const mode = (path: string) => statSync(path).mode & 0o777;
 const here = import.meta.dirname;
 const settings = ['name', 'value'] as const;
 
+/** By all threads of this process, to whatever files. */
+const bytesWritten = () => Number(/^wchar: (\d+)/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+
 /** Migrations on top of the released ones. */
 const later = (name: string, ...statements: string[]) => ({
   ...migrations,
@@ -48,6 +51,29 @@ describe('a store', () => {
     for (const file of files) assert.equal(mode(join(dataDir, file)), 0o600, file);
     await store.close();
     assert.deepEqual(readdirSync(dataDir), ['modelgate.db'], 'the log is folded in at the end');
+  });
+
+  it('writes a batch of rows to its log alone, and nothing to temporary files', {
+    skip: !existsSync('/proc/self/io'),
+  }, async (test) => {
+    const store = await openStore(temporaryFolder(test));
+    test.after(() => store.close());
+    const columns = [
+      ...['id', 'started_at', 'key_id', 'connection_id', 'format', 'status', 'outcome'],
+      ...['streamed', 'estimated', 'duration_ms', 'attempts', 'user_agent'],
+    ];
+    for (let batch = 0; batch < 4; batch += 1) {
+      const rows = Array.from({ length: 500 }, (_, index) => {
+        // Requests end in another order than they came.
+        const at = batch * 100 + index;
+        const id = `req_${String(at).padStart(20, '0')}${batch}`;
+        return [id, at, 'key_1', 'con_1', 'openai-chat', 200, 'ok', 0, 0, 5, 1, 'agent'.repeat(30)];
+      });
+      const before = bytesWritten();
+      assert.equal(store.insertMany('requests', columns, rows), true);
+      const written = bytesWritten() - before;
+      assert.ok(written < 1_000_000, `${written} bytes for 500 rows of 250 bytes each`);
+    }
   });
 
   it('is in WAL mode', async (test) => {

@@ -151,6 +151,8 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   }
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600);
   const writing = await explained(() => openDatabase(path));
+  // What SQLite keeps of each statement, in case it fails, would fill a temporary file in the course of a batch.
+  writing.exec('pragma temp_store = memory');
   const checkpointer = createCheckpointer(path, onError);
   const reader = createReader(path, watch.noteError);
   const worker = createReader(path, watch.noteError, false);
