@@ -11,34 +11,40 @@ import type { ModelPrice, Rate } from './price.ts';
  * an unknown cost is never 0.
  */
 export function costOf(price: ModelPrice, usage: Usage): number | null {
-  const { input, output } = price;
-  const writes = price.cacheWrite5m ?? input;
   const total = inputOf(usage);
-  const buckets: readonly (readonly [amount: number, rate: Rate | null])[] = [
-    [usage.input, input],
-    [usage.cacheRead, price.cacheRead ?? input],
-    [usage.cacheWrite5m, writes],
-    [usage.cacheWrite1h, price.cacheWrite1h ?? writes],
-    [usage.output, output],
-    [usage.reasoning, price.reasoning ?? output],
-    [usage.audioInput, price.audioInput ?? input],
-    [usage.audioOutput, price.audioOutput ?? output],
-    [usage.imageInput, price.imageInput ?? input],
-    [usage.imageOutput, price.imageOutput ?? output],
-    // What is priced by another unit, in the units of a rate per million.
-    [usage.webSearches, scaled(price.webSearch, 1_000)],
-    [usage.images, scaled(price.image, 1_000_000)],
-    [usage.audioSeconds, scaled(price.audioHour, 1_000_000 / 3_600)],
-    [usage.characters, scaled(price.characters, 1)],
-    [usage.searchUnits, scaled(price.searchUnit, 1_000)],
-  ];
   let millionths = 0;
-  for (const [amount, rate] of buckets) {
+  for (const { bucket, rateOf } of rates) {
+    const amount = usage[bucket];
     if (amount === 0) continue;
+    const rate = rateOf(price);
     if (rate === null || !(amount > 0)) return null;
     millionths += amount * rateAt(rate, total);
   }
   return millionths / 1_000_000;
+}
+
+/** Which rate each bucket has; made once, for every request is priced several times. */
+const rates: readonly { bucket: keyof Usage; rateOf(price: ModelPrice): Rate | null }[] = [
+  { bucket: 'input', rateOf: ({ input }) => input },
+  { bucket: 'cacheRead', rateOf: ({ cacheRead, input }) => cacheRead ?? input },
+  { bucket: 'cacheWrite5m', rateOf: writeRate },
+  { bucket: 'cacheWrite1h', rateOf: (price) => price.cacheWrite1h ?? writeRate(price) },
+  { bucket: 'output', rateOf: ({ output }) => output },
+  { bucket: 'reasoning', rateOf: ({ output, reasoning }) => reasoning ?? output },
+  { bucket: 'audioInput', rateOf: ({ audioInput, input }) => audioInput ?? input },
+  { bucket: 'audioOutput', rateOf: ({ audioOutput, output }) => audioOutput ?? output },
+  { bucket: 'imageInput', rateOf: ({ imageInput, input }) => imageInput ?? input },
+  { bucket: 'imageOutput', rateOf: ({ imageOutput, output }) => imageOutput ?? output },
+  // What is priced by another unit, in the units of a rate per million.
+  { bucket: 'webSearches', rateOf: ({ webSearch }) => scaled(webSearch, 1_000) },
+  { bucket: 'images', rateOf: ({ image }) => scaled(image, 1_000_000) },
+  { bucket: 'audioSeconds', rateOf: ({ audioHour }) => scaled(audioHour, 1_000_000 / 3_600) },
+  { bucket: 'characters', rateOf: ({ characters }) => scaled(characters, 1) },
+  { bucket: 'searchUnits', rateOf: ({ searchUnit }) => scaled(searchUnit, 1_000) },
+];
+
+function writeRate({ cacheWrite5m, input }: ModelPrice): Rate | null {
+  return cacheWrite5m ?? input;
 }
 
 /**

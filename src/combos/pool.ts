@@ -37,7 +37,7 @@ export interface Pool {
   missing: readonly Skip[];
   /** Every candidate once, those of inner combos in their places. */
   candidates: readonly Candidate[];
-  /** What was worked out of it for each format; null for what is made for one request. */
+  /** What was worked out of it for each format; null for what is not kept. */
   spoken: Map<WireFormat, CandidatesByFormat> | null;
   /** 1 for models alone, one more for each combo in another. */
   depth: number;

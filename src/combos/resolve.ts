@@ -21,7 +21,7 @@ export interface Routes extends Connected {
 export interface Resolved {
   pool: Pool;
   /** The names on the way, in order. */
-  via: { by: ResolvedBy; name: string }[];
+  via: readonly { by: ResolvedBy; name: string }[];
 }
 
 /** More aliases one after the other than anybody means. */
@@ -34,7 +34,7 @@ const MAX_ALIASES = 8;
  * @throws GatewayError `no_combo_configured`, `model_not_found`
  */
 export function resolve(requested: string, routes: Routes): Resolved {
-  const via: Resolved['via'] = [];
+  const via: Resolved['via'][number][] = [];
   const followed = new Set<string>();
   let id = requested;
   for (;;) {

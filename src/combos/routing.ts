@@ -9,7 +9,8 @@ import { filterCandidates } from './filter-candidates.ts';
 import { ordered } from './order.ts';
 import type { Candidate } from './pool.ts';
 import { featuresOf, type RequestFeatures } from './request-features.ts';
-import { grantingNames, type Resolved, type Routes, resolve } from './resolve.ts';
+import { grantingNames, type Resolved, type Routes } from './resolve.ts';
+import { createResolver } from './resolver.ts';
 import type { ComboOptions } from './schema.ts';
 import { type Session, sessionOf } from './session.ts';
 import type { Target } from './target.ts';
@@ -73,6 +74,7 @@ export function createRouting({ now, healthView, random, remembered }: RoutingIn
     affinity.keep(session, entry);
     if (isNews) remembered(session, entry);
   };
+  const resolve = createResolver();
   const turns = new Map<string, number>();
   const turnOf = (comboId: string): number => {
     const turn = turns.get(comboId) ?? 0;

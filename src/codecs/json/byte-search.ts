@@ -58,6 +58,9 @@ export function anywhere(
   reach: number,
   isIn: (bytes: Buffer) => boolean,
 ): boolean {
+  const [only] = pieces;
+  // Most requests, which are looked through for several texts each.
+  if (pieces.length === 1 && only !== undefined) return isIn(only);
   let before: Buffer = Buffer.alloc(0);
   for (const [index, piece] of pieces.entries()) {
     if (isIn(piece)) return true;
