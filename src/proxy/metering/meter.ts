@@ -26,7 +26,7 @@ export interface Measured {
  */
 export class Tap {
   bytes = 0;
-  readonly #head: Buffer[] = [];
+  #head: Buffer[] = [];
   #headBytes = 0;
   #tail: Buffer[] = [];
   #tailBytes = 0;
@@ -60,11 +60,16 @@ export class Tap {
   }
 
   head(): Buffer {
-    return joined(this.#head);
+    const head = joined(this.#head);
+    this.#head = [head];
+    return head;
   }
 
+  /** Joined once: usage, tier and ending of a stream are read there one after the other. */
   tail(): Buffer {
-    return joined(this.#tail);
+    const tail = joined(this.#tail);
+    this.#tail = [tail];
+    return tail;
   }
 
   /** True when the bytes so far end with a complete record, so that another frame may be put in. */

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, Socket } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { createServer } from './node-http.ts';
+import { UnsniffedResponse } from './response.ts';
+
+type Answer = (response: UnsniffedResponse) => void;
+
+/** What a client is sent for `request`, as Latin-1; the head apart. */
+async function received(
+  test: TestContext,
+  answer: Answer,
+  request = 'GET / HTTP/1.1',
+): Promise<[string, string]> {
+  const server = createServer({ ServerResponse: UnsniffedResponse }, (_, response) => answer(response));
+  test.after(() => server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1');
+  });
+  socket.write(`${request}\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await once(socket, 'close');
+  const end = text.indexOf('\r\n\r\n') + 4;
+  return [text.slice(0, end), text.slice(end)];
+}
+
+const latin1 = (text: string) => Buffer.from(text).toString('latin1');
+
+describe('a chunked answer', () => {
+  it('has each piece in a chunk of its own: bytes and texts, with characters of several bytes and none', async (test) => {
+    const [head, body] = await received(test, (response) => {
+      response.writeHead(200, ['x-a', '1']);
+      response.write(Buffer.from('data: é\n\n'));
+      response.write('data: 😀\n\n');
+      response.write('');
+      response.write(Buffer.alloc(0));
+      response.write('616263', 'hex');
+      response.end('end');
+    });
+    assert.match(head, /transfer-encoding: chunked/i);
+    assert.equal(
+      body,
+      `a\r\n${latin1('data: é\n\n')}\r\nc\r\n${latin1('data: 😀\n\n')}\r\n3\r\nabc\r\n3\r\nend\r\n0\r\n\r\n`,
+    );
+  });
+
+  it('may have a piece of any length', async (test) => {
+    const lengths = [16_383, 16_384, 16_385, 1_000_000];
+    const [, body] = await received(test, (response) => {
+      response.writeHead(200);
+      for (const length of lengths) response.write(Buffer.alloc(length, 'x'));
+      response.end();
+    });
+    const chunks = lengths.map((length) => `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`);
+    assert.ok(body === `${chunks.join('')}0\r\n\r\n`);
+  });
+
+  it('leaves the process in one buffer for each piece, the first with the head', async (test) => {
+    const given = test.mock.method(Socket.prototype, '_write' as 'write');
+    const gathered = test.mock.method(Socket.prototype, '_writev' as 'write');
+    await received(test, (response) => {
+      given.mock.resetCalls();
+      response.writeHead(200, ['x-a', '1']);
+      response.write(Buffer.from('first'), () => {
+        response.write(Buffer.from('second'), () => response.end());
+      });
+    });
+    assert.equal(gathered.mock.callCount(), 0);
+    const [first = '', second] = given.mock.calls.map(({ arguments: [piece] }) => String(piece));
+    assert.match(first, /^HTTP\/1\.1 200[\s\S]*\r\n\r\n5\r\nfirst\r\n$/);
+    assert.equal(second, '6\r\nsecond\r\n');
+  });
+
+  it('has no chunks for a client of HTTP/1.0, and no body for HEAD', async (test) => {
+    const answer: Answer = (response) => {
+      response.writeHead(200);
+      response.write(Buffer.from('one'));
+      response.end('two');
+    };
+    assert.equal((await received(test, answer, 'GET / HTTP/1.0'))[1], 'onetwo');
+    assert.equal((await received(test, answer, 'HEAD / HTTP/1.1'))[1], '');
+  });
+
+  it('tells when a piece has left, and refuses one after the end', async (test) => {
+    let sent = 0;
+    const errors: unknown[] = [];
+    await received(test, (response) => {
+      response.on('error', (error) => errors.push(error));
+      response.writeHead(200);
+      response.write(Buffer.from('one'), () => {
+        sent += 1;
+      });
+      response.end();
+      response.write(Buffer.from('late'), (error) => errors.push(error));
+    });
+    assert.equal(sent, 1);
+    assert.ok(errors.length > 0);
+  });
+});
