@@ -97,6 +97,8 @@ export interface HeaderTags {
 }
 
 /** More processes than that on one machine share more than they compute. */
+/** The longest period of a budget is a month: what it counts must be in the ledger. */
+export const LEAST_LEDGER_DAYS = 32;
 const MOST_WORKERS = 128;
 const workers = z.union([z.int().min(1).max(MOST_WORKERS), z.literal('auto')]);
 
@@ -175,6 +177,9 @@ export const configFile = z.strictObject({
     .partial()
     .optional(),
   audit: z.strictObject({ retention_months: z.int().min(1).max(1200).nullable() }).optional(),
+  ledger: z
+    .strictObject({ retention_days: z.int().min(LEAST_LEDGER_DAYS).max(36_500).nullable() })
+    .optional(),
   responses: z
     .strictObject({
       retention_days: z.int().min(0).max(36_500),
@@ -293,6 +298,8 @@ export interface Config {
   backups: { everyHours: number | null; keep: number };
   /** Months for which the audit log is kept; null for ever. */
   auditMonths: number | null;
+  /** Days for which requests stay in the ledger; null for ever. */
+  ledgerDays: number | null;
   /** Days for which responses are kept, 0 for memory alone; and characters of all of them together. */
   responses: { retentionDays: number; maxBytes: number };
   /** Age at which lists of models are asked for anew, in milliseconds; null for never. */
@@ -401,6 +408,7 @@ export function loadConfig({ env = process.env, file: candidate, flags = {} }: C
     upstreamClient: file.upstream?.http_client ?? 'own',
     backups: { everyHours: file.backups?.every_hours ?? null, keep: file.backups?.keep ?? 7 },
     auditMonths: file.audit === undefined ? 6 : file.audit.retention_months,
+    ledgerDays: file.ledger?.retention_days ?? null,
     responses: {
       // As long as OpenAI keeps them by default (API reference, `store`).
       retentionDays: file.responses?.retention_days ?? 30,

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type A2a, isA2aPath, openA2a } from './a2a/open.ts';
+import { ownEntry } from './access/audit/append.ts';
 import { type AuditLog, openAudit } from './access/audit/audit.ts';
 import { auditResource } from './access/audit/resource.ts';
 import { authenticate, presentedKeys } from './access/authenticate.ts';
@@ -50,6 +51,7 @@ import { createWebSockets } from './http/server/websocket.ts';
 import { rowOfEntry } from './ledger/entry-row.ts';
 import { keyUsageBy, usageOfKey } from './ledger/key-usage.ts';
 import { keyless } from './ledger/names.ts';
+import { openRetention } from './ledger/retention/open.ts';
 import type { LedgerEntry, RunningRequest } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
@@ -368,7 +370,7 @@ async function openContext(
   let neighbours: Neighbours | null = null;
   const rowsWaiting = () => (store.kind === 'postgres' ? store.server.waiting() : 0);
   onStore = (outage) => gatewayEvents.storeChanged(outage, rowsWaiting());
-  const { accounts, kept, ledger, responses, traces } = await openRecords({
+  const { accounts, alone, kept, ledger, responses, traces } = await openRecords({
     store,
     config,
     log,
@@ -585,6 +587,17 @@ async function openContext(
   onSettings = () => void alerts.reload().catch(report);
   gatewayEvents.attach(events);
   await gatewayEvents.followAudit(config.dataDir, schedule);
+  onClose(
+    openRetention({
+      store,
+      days: config.ledgerDays,
+      alone,
+      schedule,
+      now: Date.now,
+      onPruned: (pruned) => audit.write(prunedEntry(pruned)),
+      onError: (error) => log.error({ error: describe(error) }, 'old requests cannot be removed'),
+    }),
+  );
   const access = accessLog == null ? null : createAccessLog(accessLog);
   const metrics = createGatewayMetrics({
     version,
@@ -976,6 +989,11 @@ function ownRoot(config: Config, listening: ListeningAt): string {
 /** Connections in use, beside the demo. */
 function connectionsIn({ routes }: Snapshot): number {
   return routes.ordered.filter(({ provider }) => !isBuiltIn(provider)).length;
+}
+
+/** What is recorded of requests that were removed by their age. */
+function prunedEntry({ before, requests }: { before: number; requests: number }) {
+  return ownEntry('ledger.prune', null, { before: new Date(before).toISOString(), requests }, null);
 }
 
 function openAuditLog({ auditMonths, dataDir }: Config, log: Log): AuditLog {

@@ -7,6 +7,7 @@ import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
 import { createLedger } from './ledger/record.ts';
 import type { LedgerEntry } from './ledger/schema.ts';
 import { openTraces } from './ledger/traces.ts';
+import { createKeyedMutex } from './lib/keyed-mutex.ts';
 import { describe, type Log } from './lib/log.ts';
 import type { Schedule } from './lib/schedule.ts';
 import { openResponses } from './responses/open.ts';
@@ -92,10 +93,14 @@ export async function openRecords(input: RecordsInput) {
   onClose(() => traces.close());
   const ledger = openLedger(store, log, traces.flush);
   onClose(() => ledger.close());
+  const mutex = createKeyedMutex();
+  /** Runs work on the store's connection for work in the background while nobody else uses it. */
+  const alone = <T>(work: () => Promise<T>) => mutex.runExclusive('background', work);
   if (store.kind === 'sqlite')
     onClose(
       openKeptSums({
         store,
+        alone,
         schedule,
         now: Date.now,
         onError: (error) => log.warn({ error: describe(error) }, 'sums over the ledger cannot be kept'),
@@ -116,5 +121,5 @@ export async function openRecords(input: RecordsInput) {
     input.onHealth,
   );
   onClose(close);
-  return { accounts, kept, ledger, responses, traces };
+  return { accounts, alone, kept, ledger, responses, traces };
 }

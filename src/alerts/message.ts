@@ -39,6 +39,8 @@ const titles: Words = {
   'tool.configured': ({ tool }) => `The tool ${tool} was pointed at the gateway`,
   'auth.exported': ({ by }) => `Credentials are exported in plain text by ${by.name ?? by.via}`,
   'auth.refused': ({ address, reason }) => `A login from ${address} was refused: ${reason}`,
+  'ledger.pruned': ({ before, requests }) =>
+    `${requests} requests from before ${before.slice(0, 10)} were removed`,
   'backup.completed': ({ name }) => `The backup ${name ?? ''} was made`.replace('  ', ' '),
   'backup.failed': ({ name, reason }) => `The backup ${name ?? ''} failed: ${reason}`.replace('  ', ' '),
   'event.dropped': ({ count, where }) => `${count} events of ${where} were dropped`,

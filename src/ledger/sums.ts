@@ -184,12 +184,16 @@ export function addSums(groups: SumGroups, all: readonly Sums[]): void {
 
 /** The sums of two groups together, under the name of the first. */
 export function added(one: Sums, other: Sums): Sums {
+  const { dimensions, period } = one;
+  // An amount of no request is 0, and says nothing of requests whose amount is not known.
+  if (one.requests === 0) return { ...other, period, dimensions };
+  if (other.requests === 0) return one;
   const usage = Object.fromEntries(
     buckets.map(({ name }) => [name, one.usage[name] + other.usage[name]]),
   ) as Record<BucketName, number>;
   return {
-    period: one.period,
-    dimensions: one.dimensions,
+    period,
+    dimensions,
     requests: one.requests + other.requests,
     failed: one.failed + other.failed,
     aborted: one.aborted + other.aborted,

@@ -80,6 +80,7 @@ export const settings: readonly Setting[] = [
   { name: 'backups.every_hours', read: ({ backups }) => backups.everyHours },
   { name: 'backups.keep', read: ({ backups }) => backups.keep },
   { name: 'audit.retention_months', read: ({ auditMonths }) => auditMonths },
+  { name: 'ledger.retention_days', read: ({ ledgerDays }) => ledgerDays },
   { name: 'responses.retention_days', read: ({ responses }) => responses.retentionDays },
   { name: 'responses.max_bytes', read: ({ responses }) => responses.maxBytes },
   {

@@ -65,6 +65,21 @@ export interface SqliteStore extends AnyStore {
 export interface PostgresStore extends AnyStore {
   kind: 'postgres';
   server: ServerState;
+  /**
+   * Does long work in a transaction that sees the database as it is at one moment, on a connection of its own, and without the lock
+   * that those take who change settings.
+   * @throws what `work` throws, and GatewayError where the server does not answer; nothing was changed then
+   */
+  inSnapshot<T>(work: (db: Kysely<Tables>) => Promise<T>): Promise<T>;
+  months: LedgerMonths;
+}
+
+/** The parts of the ledger on a server, each a month of UTC. */
+export interface LedgerMonths {
+  /** When the months begin that there are parts of, oldest first, in milliseconds since the epoch. */
+  list(): Promise<number[]>;
+  /** Removes one with all its requests. Others go on reading and writing the rest meanwhile. */
+  drop(start: number): Promise<void>;
 }
 
 /** How the server of a database does, as far as this gateway knows. */

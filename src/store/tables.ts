@@ -16,6 +16,9 @@ export interface Tables {
   requests: RequestTable;
   usage_sums: UsageSumTable;
   usage_spans: UsageSpanTable;
+  /** Sums over requests that were removed from the ledger by their age. */
+  archived_sums: UsageSumTable & { number: Generated<number> };
+  archived_spans: { step_ms: number; at: number };
   responses: ResponseTable;
   response_places: ResponsePlaceTable;
   standings: StandingTable;
@@ -65,6 +68,8 @@ const known: Readonly<Record<keyof Tables, true>> = {
   requests: true,
   usage_sums: true,
   usage_spans: true,
+  archived_sums: true,
+  archived_spans: true,
   responses: true,
   response_places: true,
   standings: true,

@@ -18,6 +18,6 @@ export const groups: Readonly<Record<string, string>> = {
   mcp: 'The MCP server: this gateway as tools for assistants',
   a2a: 'The A2A server: this gateway as an agent to other agents',
   tunnel: 'Tunnels: reach this gateway from the internet',
-  storage: 'The encryption key of stored credentials',
+  storage: 'The encryption key of stored credentials, and old records',
   service: 'The gateway as a service of this machine',
 };

@@ -311,6 +311,11 @@ export const commandList: readonly CommandEntry[] = [
     load: async () => (await import('./auth/export.ts')).authExportCommand,
   },
   {
+    name: 'storage prune',
+    summary: 'Remove old requests from the ledger',
+    load: async () => (await import('./storage/prune.ts')).storagePruneCommand,
+  },
+  {
     name: 'storage rotate-key',
     summary: 'Rotate the encryption key of stored credentials',
     load: async () => (await import('./storage/rotate-key.ts')).storageRotateKeyCommand,

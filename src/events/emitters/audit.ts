@@ -1,5 +1,6 @@
 import type { AuditRecord } from '../../access/audit/schema.ts';
 import type { Emitter } from '../types/emitter.ts';
+import { emitPruned } from './ledger.ts';
 
 /**
  * Tells of what the audit log has and the gateway's settings do not show. A command records what it is about to do, and once
@@ -22,10 +23,8 @@ function nameOf({ action, target }: AuditRecord): string {
   return JSON.stringify([action, target]);
 }
 
-function emitRecord(
-  emitter: Emitter,
-  { action, actor, address, after, outcome, reason, target }: AuditRecord,
-) {
+function emitRecord(emitter: Emitter, record: AuditRecord) {
+  const { action, actor, address, after, outcome, reason, target } = record;
   const by = { name: actor.name, via: actor.via };
   switch (action) {
     case 'auth.login':
@@ -50,6 +49,9 @@ function emitRecord(
     case 'cli-tools.configure':
       if (outcome === 'success' && target !== null)
         emitter.emit('tool.configured', { subject: target, data: { tool: target, by } });
+      return;
+    case 'ledger.prune':
+      emitPruned(emitter, record);
       return;
     case 'backups.create':
       // Through the API a task makes it, which tells of it itself.

@@ -13,6 +13,7 @@ import {
   exportData,
   keyData,
   providerData,
+  prunedData,
   refusalData,
   requestData,
   revokedKeyData,
@@ -154,6 +155,13 @@ export const eventTypes = {
   }),
   'backup.completed': type({ ...ofBackup, when: 'A backup was made' }),
   'backup.failed': type({ ...ofBackup, when: 'A backup could not be made' }),
+  'ledger.pruned': type({
+    area: 'ledger',
+    subject: 'none',
+    partitionKey: 'none',
+    data: prunedData,
+    when: 'Requests were removed from the ledger because of their age',
+  }),
   'config.applied': type({ ...ofConfig, when: 'Another configuration of events is in force' }),
   'config.rejected': type({
     ...ofConfig,

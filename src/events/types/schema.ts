@@ -81,6 +81,12 @@ export const refusalData = z.strictObject({
 
 export const backupData = z.strictObject({ name: text, by, reason: text.describe('Why it failed') });
 
+export const prunedData = z.strictObject({
+  before: z.string().describe('Requests that began before this were removed'),
+  requests: z.int(),
+  by,
+});
+
 export const configData = z.strictObject({
   origin: z.string().describe('`file`, `api`, `rollback` or `built-in`'),
   version: z.string().nullable(),

@@ -11,6 +11,8 @@ const TURN_MS = 20_000;
 
 export interface KeptSumsInput {
   store: Pick<SqliteStore, 'working'>;
+  /** Runs work on that connection while nobody else uses it. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
   schedule: Pick<Schedule, 'every'>;
   /** Milliseconds since the epoch. */
   now(): number;
@@ -21,12 +23,12 @@ export interface KeptSumsInput {
  * Keeps sums over the ledger, in the background and in a thread of their own: of each hour and day soon after it has ended,
  * and of all earlier ones little by little, the latest first. @returns what stops it
  */
-export function openKeptSums({ now, onError, schedule, store }: KeptSumsInput): () => void {
+export function openKeptSums({ alone, now, onError, schedule, store }: KeptSumsInput): () => void {
   let stopped = false;
   const stop = schedule.every({
     name: 'kept sums',
     everyMs: LOOK_MS,
-    run: () => keepMissing(store, now, () => stopped),
+    run: () => alone(() => keepMissing(store, now, () => stopped)),
     onError,
   });
   return () => {
@@ -59,7 +61,12 @@ export async function keepMissing(
       .where('step_ms', '=', stepMs)
       .where('complete', '=', 1)
       .execute();
-    const complete = new Set(rows.map(({ at }) => at));
+    const archived = await working
+      .selectFrom('archived_spans')
+      .select('at')
+      .where('step_ms', '=', stepMs)
+      .execute();
+    const complete = new Set([...rows, ...archived].map(({ at }) => at));
     const last = Math.floor((now() - SETTLED_MS) / stepMs) * stepMs - stepMs;
     for (let at = last; at + stepMs > oldest; at -= stepMs) {
       if (complete.has(at)) continue;

@@ -14,26 +14,26 @@ import {
 import { type KeptSet, setFor } from './sets.ts';
 
 /**
- * The same as `slicedSums`, of sums that are kept as far as there are some: the ledger is read only for the times between.
- * Sorted by what the groups were made by.
+ * The same as `slicedSums`, of sums that are kept or archived as far as there are some: the ledger is read only for the times
+ * between. Sorted by what the groups were made by.
  */
 export async function allSums(store: Pick<Store, 'db'>, query: SumsQuery): Promise<Sums[]> {
   const set = setFor(query);
-  const spans = set === null ? [] : await completeSpans(store, set, query);
+  const spans = set === null ? [] : await summedSpans(store, set, query);
   if (set === null || spans.length === 0) return slicedSums(store, query);
   const groups: SumGroups = new Map();
   let since = query.since;
-  for (const { before, from } of spans) {
-    if (since < from) addSums(groups, await slicedSums(store, { ...query, since, before: from }));
-    addSums(groups, await keptSums(store, set, query, { from, before }));
-    since = before;
+  for (const span of spans) {
+    if (since < span.from) addSums(groups, await slicedSums(store, { ...query, since, before: span.from }));
+    addSums(groups, await sumsOfSpan(store, set, query, span));
+    since = span.before;
   }
   if (since < (query.before ?? Number.POSITIVE_INFINITY))
     addSums(groups, await slicedSums(store, { ...query, since }));
   return sortedByGroup(groups);
 }
 
-/** How many requests there are. Those of the hours that sums are kept of are not counted one by one. */
+/** How many requests are in the ledger. Those of the hours that sums are kept of are not counted one by one. */
 export async function countOfRequests(store: Pick<Store, 'db'>): Promise<number> {
   const { db } = store;
   const ofAll: SumsQuery = { by: [], since: 0 };
@@ -46,46 +46,74 @@ export async function countOfRequests(store: Pick<Store, 'db'>): Promise<number>
     if (before !== null) select = select.where('started_at', '<', before);
     return (await select.executeTakeFirstOrThrow()).count;
   };
-  for (const span of set === null ? [] : await completeSpans(store, set, ofAll)) {
+  const kept = set === null ? [] : await spansIn('usage', store, set, ofAll);
+  for (const span of joined(kept, set?.stepMs ?? 0)) {
     count += since === span.from ? 0 : await between(span.from);
-    if (set !== null) count += (await keptSums(store, set, ofAll, span))[0]?.requests ?? 0;
+    if (set !== null) count += (await sumsOfSpan(store, set, ofAll, span))[0]?.requests ?? 0;
     since = span.before;
   }
   return count + (await between(null));
 }
 
+/** Where sums are: kept of requests that are in the ledger, or archived of those that were removed from it. */
+type Source = 'usage' | 'archived';
+
+interface SpanStart {
+  at: number;
+  source: Source;
+}
+
 interface Span {
   from: number;
   before: number;
+  source: Source;
 }
 
-/** The times that sums are kept of, in order; those next to each other as one. */
-async function completeSpans(
+/** The times that there are sums of, in order. What is archived counts where there are both: its requests are being removed. */
+async function summedSpans(store: Pick<Store, 'db'>, set: KeptSet, query: SumsQuery): Promise<Span[]> {
+  const archived = await spansIn('archived', store, set, query);
+  const gone = new Set(archived.map(({ at }) => at));
+  const kept = (await spansIn('usage', store, set, query)).filter(({ at }) => !gone.has(at));
+  return joined(
+    [...archived, ...kept].sort((one, other) => one.at - other.at),
+    set.stepMs,
+  );
+}
+
+/** In order. */
+async function spansIn(
+  source: Source,
   { db }: Pick<Store, 'db'>,
   { stepMs }: KeptSet,
   { before, since }: SumsQuery,
-): Promise<Span[]> {
+): Promise<SpanStart[]> {
+  const complete = source === 'usage' ? sql<boolean>`complete = 1` : sql<boolean>`1 = 1`;
   let select = db
-    .selectFrom('usage_spans')
+    .selectFrom(`${source}_spans`)
     .select('at')
     .where('step_ms', '=', stepMs)
-    .where('complete', '=', 1)
-    .where('at', '>=', since);
+    .where('at', '>=', since)
+    .where(complete);
   if (before !== undefined) select = select.where('at', '<=', before - stepMs);
+  return (await select.orderBy('at').execute()).map(({ at }) => ({ at, source }));
+}
+
+/** Those next to each other as one. */
+function joined(starts: readonly SpanStart[], stepMs: number): Span[] {
   const spans: Span[] = [];
-  for (const { at } of await select.orderBy('at').execute()) {
+  for (const { at, source } of starts) {
     const last = spans.at(-1);
-    if (last?.before === at) last.before = at + stepMs;
-    else spans.push({ from: at, before: at + stepMs });
+    if (last?.before === at && last.source === source) last.before = at + stepMs;
+    else spans.push({ from: at, before: at + stepMs, source });
   }
   return spans;
 }
 
-async function keptSums(
+async function sumsOfSpan(
   { db }: Pick<Store, 'db'>,
   { name }: KeptSet,
   query: SumsQuery,
-  { before, from }: Span,
+  { before, from, source }: Span,
 ): Promise<Sums[]> {
   const { by, only = {} } = query;
   const period = periodOf(query);
@@ -94,7 +122,7 @@ async function keptSums(
     ...dimensionsIn(by).map((dimension) => ({ as: dimension, value: sql.ref(dimension) })),
   ];
   let select = db
-    .selectFrom('usage_sums')
+    .selectFrom(`${source}_sums`)
     .select([
       ...keys.map(({ as, value }) => value.as(as)),
       ...measures.map(({ as, kept }) => sql`sum(${sql.ref(kept)})`.as(as)),

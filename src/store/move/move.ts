@@ -79,8 +79,9 @@ async function beginMove({ db }: Store, source: string): Promise<void> {
 async function endMove({ db, kind }: Store, revision: number): Promise<void> {
   // Numbers go on where they were, also where they were written as they are.
   if (kind === 'postgres')
-    await sql`select setval(pg_get_serial_sequence('event_configs', 'number'),
-      (select coalesce(max(number), 0) + 1 from event_configs), false)`.execute(db);
+    for (const table of ['event_configs', 'archived_sums'])
+      await sql`select setval(pg_get_serial_sequence(${sql.lit(table)}, 'number'),
+        (select coalesce(max(number), 0) + 1 from ${sql.table(table)}), false)`.execute(db);
   await db.deleteFrom('settings').where('name', '=', MOVE_SETTING).execute();
   await db
     .updateTable('revision')

@@ -57,6 +57,8 @@ export const movedTables: readonly MovedTable[] = [
   { name: 'responses', key: ['id', 'key_id'] },
   { name: 'traces', key: ['id'] },
   { name: 'requests', key: ['id'] },
+  { name: 'archived_sums', key: ['number'] },
+  { name: 'archived_spans', key: ['step_ms', 'at'] },
   {
     name: 'settings',
     key: ['name'],

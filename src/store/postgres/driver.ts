@@ -8,9 +8,9 @@ import type {
 } from 'kysely';
 import { Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { Sql } from 'postgres';
-import { storable } from '../storable.ts';
 import { withDeadline } from './deadline.ts';
 import { reported } from './failure.ts';
+import { sent } from './statements.ts';
 import { inTransaction, lockOf, type OpenTransaction } from './transaction.ts';
 
 /** Whoever writes takes it first, until the end of the transaction. A number by chance. */
@@ -147,15 +147,4 @@ function postgresDriver(input: PostgresDriverInput): Driver {
 function isReading({ query, sql }: CompiledQuery): boolean {
   if (query.kind === 'RawNode') return /^\s*(?:select|show)\b/i.test(sql);
   return query.kind === 'SelectQueryNode';
-}
-
-/** The numbers of PostgreSQL's types. */
-const FLOAT8 = 701;
-
-/** A value as the server takes it. Its texts have no NUL and no half of a surrogate pair. */
-function sent(sql: Sql, value: unknown) {
-  if (typeof value === 'string') return storable(value);
-  // A whole number is of the type that its place asks for.
-  if (typeof value === 'number' && !Number.isInteger(value)) return sql.typed(value, FLOAT8) as never;
-  return value as never;
 }

@@ -36,9 +36,11 @@ export function createInserter(sql: () => Sql): Inserter {
         await write(batch);
       } catch (error) {
         if (!isRowFault(error)) throw error;
+        partitions.forget();
         // Each by itself, so that the sound ones are written.
         for (const row of batch.rows) {
           try {
+            await cover(partitions, { ...batch, rows: [row] });
             await write({ ...batch, rows: [row] });
           } catch (refusal) {
             if (!isRowFault(refusal)) throw refusal;

@@ -1,18 +1,11 @@
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  Kysely,
-  PostgresAdapter,
-  PostgresIntrospector,
-  PostgresQueryCompiler,
-  type QueryResult,
-} from 'kysely';
+import type { Kysely } from 'kysely';
 import type { Sql } from 'postgres';
 import { GatewayError } from '../../lib/error.ts';
 import type { Migrations } from '../migrate.ts';
 import { migrations as released } from '../migrations/index.ts';
 import { tableNames } from '../tables.ts';
 import { asPostgres, missingFunctions, revisionNotice } from './definitions.ts';
+import { kyselyOverStatements } from './statements.ts';
 import { inTransaction, lockOf, openTransaction } from './transaction.ts';
 
 /** Whoever brings the schema up to date takes it; others wait. A number by chance. */
@@ -149,32 +142,10 @@ function absent(place: string): GatewayError {
 
 /** For migrations, which are written in the words of SQLite. All of them are one transaction of the caller's. */
 function definingOver(sql: Querying): Kysely<unknown> {
-  const connection: DatabaseConnection = {
-    async executeQuery<Row>({ parameters, sql: text }: CompiledQuery): Promise<QueryResult<Row>> {
-      const words = asPostgres(text);
-      if (words === '') return { rows: [] };
-      const rows = await sql.unsafe(words, [...parameters] as never[]);
-      return { rows: [...rows] as Row[], numAffectedRows: BigInt(rows.count ?? 0) };
-    },
-    async *streamQuery<Row>(query: CompiledQuery) {
-      yield await connection.executeQuery<Row>(query);
-    },
-  };
-  const nothing = async () => {};
-  return new Kysely<unknown>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => ({
-        init: nothing,
-        acquireConnection: async () => connection,
-        beginTransaction: nothing,
-        commitTransaction: nothing,
-        rollbackTransaction: nothing,
-        releaseConnection: nothing,
-        destroy: nothing,
-      }),
-      createIntrospector: (over) => new PostgresIntrospector(over),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
-    },
+  return kyselyOverStatements(async ({ parameters, sql: text }) => {
+    const words = asPostgres(text);
+    if (words === '') return { rows: [] };
+    const rows = await sql.unsafe(words, [...parameters] as never[]);
+    return { rows: [...rows], numAffectedRows: BigInt(rows.count ?? 0) };
   });
 }

@@ -8,8 +8,10 @@ import { isOutage, reasonOf, reported } from './failure.ts';
 import { type Batch, createInserter } from './insert.ts';
 import { migratePostgres } from './migrate.ts';
 import { openOutbox } from './outbox.ts';
+import { ledgerMonths } from './partitions.ts';
 import { connect, openPool } from './pool.ts';
 import { openRevisionFeed } from './revision-feed.ts';
+import { inSnapshot } from './snapshot.ts';
 import { openTransactions } from './transactions.ts';
 
 const STATEMENT_MS = 60_000;
@@ -106,6 +108,8 @@ export async function openPostgresStore(
         deadlineMs: READING_MS + GRACE_MS,
       }),
       server: { place, outage: () => outage, waiting: () => outbox?.waiting() ?? 0 },
+      inSnapshot: (work) => inSnapshot(address, work),
+      months: ledgerMonths(main.sql),
       async insertMany(table, columns, rows, onRefused = () => {}) {
         const batch = { table, columns, rows };
         // In the order in which they came: a later state must not be overtaken by an earlier one.

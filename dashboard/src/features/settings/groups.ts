@@ -20,7 +20,7 @@ const groups = [
     ],
   ],
   ['requests', ['limits.', 'timeouts.', 'upstream.']],
-  ['data', ['storage_encryption_key', 'backups.', 'audit.', 'responses.', 'cache.']],
+  ['data', ['storage_encryption_key', 'backups.', 'audit.', 'ledger.', 'responses.', 'cache.']],
   ['access', ['api.']],
   ['shared', ['database_url', 'redis_url', 'redis.']],
   ['events', ['events_private_networks', 'events.', 'alerts_commands_by_api', 'smtp_url', 'smtp_from']],
