@@ -8,10 +8,14 @@ import { createClient } from '@redis/client';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { eventTypes } from '../../src/events/types/catalogue.ts';
+import { createLedger } from '../../src/ledger/record.ts';
+import { openStore } from '../../src/store/database.ts';
+import { createWriter } from '../../src/store/writer.ts';
 import { hasRedis, startRedis } from '../support/brokers/redis.ts';
 import { temporaryFolder } from '../support/folder.ts';
 import { waitFor } from '../support/gateway.ts';
 import { type HttpReceiver, startHttpReceiver } from '../support/http-receiver.ts';
+import { madeEntry } from '../support/ledger.ts';
 import { firstResult, managed } from '../support/management.ts';
 import { json } from '../support/steps.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
@@ -92,7 +96,7 @@ async function causeOthers(token: string, seen: (name: string) => Promise<void>)
   await seen('event.dropped');
 }
 
-/** Tools of the machine, an export of credentials, and a backup that cannot be written. */
+/** Tools of the machine, an export of credentials, a removal of old requests, and a backup that cannot be written. */
 async function causeThoseOfTheMachine(token: string, seen: (name: string) => Promise<void>): Promise<void> {
   const { call, gateway } = managing;
   mkdirSync(join(gateway.home, 'bin'), { recursive: true });
@@ -111,6 +115,16 @@ async function causeThoseOfTheMachine(token: string, seen: (name: string) => Pro
   const env = { DATA_DIR: gateway.dataDir, HOME: gateway.home, STORAGE_ENCRYPTION_KEY: storageKey };
   await promisify(execFile)(process.execPath, [program, 'auth', 'export', '--force'], { env });
   await seen('auth.exported');
+
+  const store = await openStore(gateway.dataDir);
+  const writer = createWriter(store);
+  createLedger(writer).record(madeEntry({ id: 'req_old', startedAt: Date.now() - 90 * 86_400_000 }));
+  await writer.stop();
+  await store.close();
+  await promisify(execFile)(process.execPath, [program, 'storage', 'prune', '--older-than', '60', '--yes'], {
+    env,
+  });
+  await seen('ledger.pruned');
 
   const backups = join(gateway.dataDir, 'backups');
   renameSync(backups, `${backups}-aside`);
