@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
-import { allKeys } from '../src/access/keys/in-force.ts';
+import { allKeys, keyReader } from '../src/access/keys/in-force.ts';
 import { keyStore } from '../src/access/store.ts';
 import { openRedis } from '../src/budgets/shared/redis.ts';
 import { createLedger } from '../src/ledger/record.ts';
@@ -129,6 +129,19 @@ async function manyKeys(url: string): Promise<void> {
       'id', 'key_' || g, 'name', 'key-' || g, 'hash', md5(g::text) || md5((g + 1)::text)))).*
       from keys k, generate_series(1, ${count - 1}::int) g where k.name = 'key-0'`.execute(trx);
   });
+  const keys = keyStore(store);
+  const read = keyReader(keys);
+  await read();
+  await timed('keys read', count, () => allKeys(keys));
+  await timed('keys read after one was changed', count, async (turn) => {
+    await keys.update('key_1', { disabled: turn % 2 === 0 });
+    await read();
+  });
+  await store.close();
+}
+
+/** How long something takes in this process, of five times, and for how long the event loop stood still. */
+async function timed(what: string, keys: number, work: (turn: number) => Promise<unknown>): Promise<void> {
   const times: number[] = [];
   let longestPause = 0;
   const own = process.cpuUsage();
@@ -139,19 +152,18 @@ async function manyKeys(url: string): Promise<void> {
       last = performance.now();
     }, 5);
     const from = performance.now();
-    await allKeys(keyStore(store));
+    await work(turn);
     times.push(performance.now() - from);
     longestPause = Math.max(longestPause, performance.now() - last);
     clearInterval(watch);
   }
   const { system, user } = process.cpuUsage(own);
-  say('keys read', {
-    keys: count,
+  say(what, {
+    keys,
     p50Ms: quantile(times, 0.5),
     cpuMs: (user + system) / 1_000 / times.length,
     longestPauseMs: longestPause,
   });
-  await store.close();
 }
 
 async function exchanges(folder: string): Promise<void> {

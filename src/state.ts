@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { allKeys, keyReader } from './access/keys/in-force.ts';
+import { keyReader } from './access/keys/in-force.ts';
 import { keyStore } from './access/store.ts';
 import { tagOf } from './budgets/budget-index.ts';
 import type { LimitsInput } from './budgets/limits.ts';
@@ -99,7 +99,7 @@ export interface Snapshots {
 export async function followSettings(input: SettingsInput): Promise<Snapshots> {
   const { aliases, combos, config, connections, keys, limits, log, schedule, store } = input;
   const catalog = currentCatalog({ dataDir: config.dataDir, overrides: config.prices });
-  const readKeys = store.kind === 'sqlite' ? keyReader(keys) : () => allKeys(keys);
+  const readKeys = keyReader(keys);
   const load = async (): Promise<Snapshot> => {
     const revision = store.revision();
     const open = await connections.listOpen();

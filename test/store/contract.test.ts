@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import { allKeys } from '../../src/access/keys/in-force.ts';
+import { allKeys, keyReader } from '../../src/access/keys/in-force.ts';
 import { keyPageQuery } from '../../src/access/keys/page.ts';
 import { openLoginThrottle } from '../../src/access/login/throttle.ts';
 import { keyStore } from '../../src/access/store.ts';
@@ -110,6 +110,36 @@ function storeContract({ name, open }: Engine): void {
     const { byHash, byId } = await allKeys(keys);
     assert.deepEqual([...byId.keys()], made.map(({ id }) => id).sort());
     assert.equal(byHash.get(made[0]?.hash ?? '')?.name, 'b');
+  });
+
+  it('notes which keys were changed, so that only those are read again', async (test) => {
+    const { store } = await opened(test);
+    const keys = keyStore(store);
+    const add = (named: string) => keys.add({ name: named, models: null, expiresAt: null });
+    const [a, b, c] = [await add('a'), await add('b'), await add('c')].map(({ record }) => record.id);
+    const asked: (readonly string[])[] = [];
+    let pages = 0;
+    const read = keyReader({
+      changesAfter: keys.changesAfter,
+      after(last, limit) {
+        pages += 1;
+        return keys.after(last, limit);
+      },
+      named(ids) {
+        asked.push(ids.toSorted());
+        return keys.named(ids);
+      },
+    });
+    const first = await read();
+    assert.deepEqual([...first.byId.keys()], [a, b, c].toSorted());
+    assert.equal(await read(), first, 'nothing was changed');
+    const made = await add('d');
+    await keys.update(String(a), { disabled: true });
+    await keys.remove(String(b));
+    const next = await read();
+    assert.deepEqual([pages, asked], [1, [[a, b, made.record.id].toSorted()]]);
+    assert.deepEqual([...next.byId.keys()].toSorted(), [a, c, made.record.id].toSorted());
+    assert.equal(next.byId.get(String(a))?.disabled, true);
   });
 
   it('keeps users, and an admin among them', async (test) => {

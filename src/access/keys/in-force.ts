@@ -25,7 +25,7 @@ export function keysInForce(records: readonly KeyRecord[]): KeysInForce {
 
 /**
  * Reads the keys: all of them the first time, then those that were changed, by whichever process. While nothing was
- * changed the value is the same. Only for a store that notes the changes, which the file does.
+ * changed the value is the same.
  */
 export function keyReader(keys: Source): () => Promise<KeysInForce> {
   let known: { seen: number; value: KeysInForce } | null = null;

@@ -32,6 +32,7 @@ import { plans } from './0041-plans.ts';
 import { nodes } from './0044-nodes.ts';
 import { largeInstallations } from './0047-large-installations.ts';
 import { savedViews } from './0048-saved-views.ts';
+import { keyChangesOnServers } from './0049-key-changes-on-servers.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
@@ -69,5 +70,6 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0044-nodes': nodes,
   '0047-large-installations': largeInstallations,
   '0048-saved-views': savedViews,
+  '0049-key-changes-on-servers': keyChangesOnServers,
   '0053-archived-usage': archivedUsage,
 };

@@ -6,7 +6,7 @@
 export function asPostgres(statement: string): string {
   const text = statement.trim();
   const whole = whollyDifferent.find(({ begins }) => begins.test(text));
-  if (whole !== undefined) return whole.instead;
+  if (whole !== undefined) return whole.instead(text);
   const trigger = TRIGGER.exec(text);
   if (trigger !== null && text.endsWith('end')) {
     const [begin, name = '', verb = '', table = ''] = trigger;
@@ -33,20 +33,31 @@ const types: Readonly<Record<string, string>> = {
   blob: 'bytea',
 };
 
-const TRIGGER = /^create trigger (\w+) after (insert|update|delete) on (\w+) begin\s/;
+const TRIGGER = /^create trigger (?:if not exists )?(\w+) after (insert|update|delete) on (\w+) begin\s/;
 
 /** A type behind a name; a column may be called like a type. */
 const TYPED = /(?<=["\w]\s)(?:text|integer|real|blob)(?=[\s,)]|$)/g;
 
-const whollyDifferent: readonly { begins: RegExp; instead: string }[] = [
+const whollyDifferent: readonly { begins: RegExp; instead(text: string): string }[] = [
   {
     begins: /^update users set guid = lower\(hex\(/,
-    instead: 'update users set guid = gen_random_uuid()::text',
+    instead: () => 'update users set guid = gen_random_uuid()::text',
   },
-  // Sums are kept in the file alone (`usage_sums` stays empty), and the keys are read as a whole: transactions of a server
-  // end in another order than their changes are numbered in, so that a reader would miss some.
-  { begins: /^create trigger (?:usage_spans|key_changes)_/, instead: '' },
+  // Sums are kept in the file alone: `usage_sums` stays empty. Changes of keys are noted since a later migration.
+  { begins: /^create trigger (?:usage_spans|key_changes)_/, instead: () => '' },
+  { begins: /^create trigger if not exists key_changes_/, instead: inOrderOfCommit },
 ];
+
+/**
+ * A trigger that numbers changes in the order in which their transactions end, whoever makes them: a reader that has seen
+ * one number has seen all before it. A server fires triggers by their names, so this one comes after that which counts
+ * the revision, whose row its transaction holds from then on.
+ */
+function inOrderOfCommit(text: string): string {
+  const [begin, , verb = '', table = ''] = TRIGGER.exec(text) ?? [];
+  const body = text.slice(begin?.length, -'end'.length).trim();
+  return triggerText({ name: `${table}_${verb}_noted`, verb, table, body: body.slice(0, -1) });
+}
 
 /** The first column is the primary key. */
 const REPLACING = /^insert or replace into (\w+) \(([^)]*)\)([\s\S]*)$/;
