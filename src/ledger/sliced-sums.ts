@@ -16,7 +16,7 @@ export async function slicedSums(
 ): Promise<Sums[]> {
   const groups: SumGroups = new Map();
   for (let since: number | null = query.since; since !== null; ) {
-    const cut = await startOfNext(store, since, sliceRows);
+    const cut = await startOfNext(store, { ...query, since }, sliceRows);
     const next: number | null = cut !== null && cut < (query.before ?? Number.POSITIVE_INFINITY) ? cut : null;
     const slice = next === null ? query : { ...query, before: next };
     addSums(groups, await sumsOf(store, { ...slice, since }));
@@ -31,12 +31,18 @@ export function sortedByGroup(groups: SumGroups): Sums[] {
   return [...groups.values()].sort(byGroup);
 }
 
-/** When the slice ends that begins at `since`: after so many requests, and all of the last one's millisecond. Null: never. */
-async function startOfNext(store: Pick<Store, 'db'>, since: number, rows: number): Promise<number | null> {
-  const last = await store.db
-    .selectFrom('requests')
-    .select('started_at')
-    .where('started_at', '>=', since)
+/**
+ * When the slice ends that begins at `since`: after so many requests, and all of the last one's millisecond. Those of one
+ * key are found by themselves; what else a query is narrowed to is not looked for here. Null: never.
+ */
+async function startOfNext(
+  store: Pick<Store, 'db'>,
+  { only = {}, since }: SumsQuery,
+  rows: number,
+): Promise<number | null> {
+  let select = store.db.selectFrom('requests').select('started_at').where('started_at', '>=', since);
+  if (only.key_id !== undefined) select = select.where('key_id', '=', only.key_id);
+  const last = await select
     .orderBy('started_at')
     .offset(rows - 1)
     .limit(1)

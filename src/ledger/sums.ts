@@ -60,7 +60,8 @@ const columnOf = {
   provider: sql`requests.provider`,
   model: sql`requests.model`,
   connection: sql`requests.connection`,
-  key_id: sql`requests.key_id`,
+  // As an expression: grouped by the column itself, SQLite walks the whole index by key, also for the last minute.
+  key_id: sql`coalesce(requests.key_id, null)`,
   combo_id: sql`requests.combo_id`,
   owner: tagValue('owner'),
   team: tagValue('team'),
@@ -144,7 +145,9 @@ function summing(
 }
 
 function testOf(dimension: Dimension, value: string): RawBuilder<boolean> {
-  return dimension === 'tag' ? hasTag(value) : sql<boolean>`${expressionOf(dimension)} = ${value}`;
+  if (dimension === 'tag') return hasTag(value);
+  if (dimension === 'key_id') return sql<boolean>`requests.key_id = ${value}`;
+  return sql<boolean>`${expressionOf(dimension)} = ${value}`;
 }
 
 export interface Column {
