@@ -296,6 +296,8 @@ function entryAt(startedAt: number, index: number, installed: Installed, random:
     continued: 0,
     askedTier: null,
     servedTier: null,
+    finishReason: 'stop',
+    rawFinishReason: 'stop',
     costUsd: failed ? null : costUsd,
     priceSource: failed ? null : 'models.dev 2026-11-20',
     cacheSavingsUsd: failed ? null : (cacheRead * 2.7) / 1e6,

@@ -126,6 +126,7 @@ const codecModules: ReadonlySet<string> = new Set([
   'model/concept.ts',
   'model/conversation.ts',
   'model/dialect.ts',
+  'model/finish-reason.ts',
   'model/stream-part.ts',
   'model/tier.ts',
   'model/tool-call-groups.ts',

@@ -4,7 +4,14 @@ import { type Answer, type AnswerCache, createAnswerCache } from './answers.ts';
 import { lookAt } from './request-key.ts';
 
 function answer(bytes: number): Answer {
-  const source = { connectionId: 'c', connection: 'c', provider: 'p', model: 'm', streamed: false };
+  const source = {
+    connectionId: 'c',
+    connection: 'c',
+    provider: 'p',
+    model: 'm',
+    streamed: false,
+    finishReason: null,
+  };
   return { status: 200, headers: [], body: Buffer.alloc(bytes), source };
 }
 

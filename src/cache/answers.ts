@@ -1,3 +1,4 @@
+import type { FinishReason } from '../codecs/model/finish-reason.ts';
 import type { Config } from '../config.ts';
 import type { CacheRow } from './schema.ts';
 
@@ -14,6 +15,7 @@ export interface Answer {
     provider: string;
     model: string;
     streamed: boolean;
+    finishReason: FinishReason | null;
   };
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from './json/values.ts';
 import type { MediaCodec } from './passthrough/media.ts';
 import type { RequestFields } from './request-fields.ts';
 import type { Counting } from './usage/counting.ts';
+import type { ReadFinishReason } from './usage/finish-bytes.ts';
 import type { Usage, WireFormat } from './wire-format.ts';
 
 /** All that the gateway knows of one wire format; what translation needs of it is `TranslationCodec`. Pure: no I/O, no clock, no state. */
@@ -32,6 +33,8 @@ export interface Codec {
    * and the last bytes of it, of a whole body the same twice. Absent for a format without tiers.
    */
   readTier?(head: Uint8Array, tail: Uint8Array, kind: 'body' | 'stream'): string | null;
+  /** Why an answer that passes unread has ended, from its last bytes; absent for a format whose answers do not say. */
+  readFinishReason?: ReadFinishReason;
   /** UTF-8 bytes of generated text in a complete body, for an estimate when usage is missing. */
   responseTextBytes(body: Uint8Array): number;
   /**

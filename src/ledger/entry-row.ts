@@ -52,6 +52,8 @@ export function rowOfEntry(entry: LedgerEntry, keyName: string | null) {
     continued: entry.continued,
     asked_tier: entry.askedTier,
     served_tier: entry.servedTier,
+    finish_reason: entry.finishReason,
+    raw_finish_reason: entry.rawFinishReason,
     cost_usd: entry.costUsd,
     cost_unknown: costUnknownReason(entry),
     cache_savings_usd: entry.cacheSavingsUsd,

@@ -5,7 +5,7 @@ import type { LedgerEntry } from './schema.ts';
 
 export type LateUse = Pick<
   LedgerEntry,
-  'usage' | 'servedTier' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd'
+  'usage' | 'servedTier' | 'finishReason' | 'rawFinishReason' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd'
 >;
 
 /**

@@ -115,6 +115,8 @@ const attributes: ReadonlyMap<string, Attribute> = new Map([
   ['continued', known('number', 'continued')],
   ['asked_tier', perhaps('text', 'asked_tier')],
   ['served_tier', perhaps('text', 'served_tier')],
+  ['finish_reason', perhaps('text', 'finish_reason')],
+  ['raw_finish_reason', perhaps('text', 'raw_finish_reason')],
   ['cost_unknown', { kind: 'text', value: costUnknown, nullable: true }],
   ['cost_usd', perhaps('number', 'cost_usd')],
   ['cache_savings_usd', perhaps('number', 'cache_savings_usd')],

@@ -9,7 +9,15 @@ export interface Ledger {
 
 type Use = Pick<
   LedgerEntry,
-  'usage' | 'estimated' | 'servedTier' | 'costUsd' | 'priceSource' | 'cacheSavingsUsd' | 'routingSavingsUsd'
+  | 'usage'
+  | 'estimated'
+  | 'servedTier'
+  | 'finishReason'
+  | 'rawFinishReason'
+  | 'costUsd'
+  | 'priceSource'
+  | 'cacheSavingsUsd'
+  | 'routingSavingsUsd'
 >;
 
 /** The columns for what was used, and the values for them. */
@@ -31,6 +39,8 @@ const useFields: readonly (readonly [string, (use: Use) => Value])[] = [
   ['search_units', (use) => use.usage?.searchUnits ?? null],
   ['estimated', (use) => (use.estimated ? 1 : 0)],
   ['served_tier', (use) => use.servedTier],
+  ['finish_reason', (use) => use.finishReason],
+  ['raw_finish_reason', (use) => use.rawFinishReason],
   ['cost_usd', (use) => use.costUsd],
   ['price_source', (use) => use.priceSource],
   ['cache_savings_usd', (use) => use.cacheSavingsUsd],

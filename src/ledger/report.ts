@@ -115,6 +115,8 @@ export function entryOf(row: Selectable<RequestTable>): LedgerRow {
     continued: row.continued,
     askedTier: row.asked_tier,
     servedTier: row.served_tier,
+    finishReason: row.finish_reason,
+    rawFinishReason: row.raw_finish_reason,
     costUsd: row.cost_usd,
     priceSource: row.price_source,
     cacheSavingsUsd: row.cache_savings_usd,

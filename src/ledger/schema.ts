@@ -21,6 +21,18 @@ const usage = z.object({
   searchUnits: count,
 });
 
+/** Why answers end, in one set of words for all formats. */
+const finishReasons = [
+  'stop',
+  'stop_sequence',
+  'length',
+  'tool_calls',
+  'context_window_exceeded',
+  'content_filter',
+  'paused',
+  'other',
+] as const;
+
 /** What the ledger keeps of one model request. Times in milliseconds, money in USD. */
 export const ledgerEntry = z.object({
   /** The request id. */
@@ -59,6 +71,10 @@ export const ledgerEntry = z.object({
   askedTier: z.string().nullable(),
   /** The tier that the answer says served it, by which it is priced; null where it does not say. */
   servedTier: z.string().nullable(),
+  /** Why the answer ended; null where there was none, where it broke off, and where it does not say. */
+  finishReason: z.enum(finishReasons).nullable(),
+  /** The provider's own word for that, as it came. */
+  rawFinishReason: z.string().nullable(),
   /** Null: no price is known. Never 0 for that. */
   costUsd: z.number().nullable(),
   /** Which price table, and of which day. */
@@ -178,6 +194,10 @@ export const requestRow = z.object({
   asked_tier: z.string().nullable(),
   /** The service tier that the answer says served it, by which it is priced; null where it does not say. */
   served_tier: z.string().nullable(),
+  /** Why the answer ended; null where there was none, where it broke off, and where it does not say. */
+  finish_reason: ledgerEntry.shape.finishReason,
+  /** The provider's own word for that, as it came; null where it has none. */
+  raw_finish_reason: z.string().nullable(),
   cost_usd: z.number().nullable(),
   /**
    * Why the cost of what was used is not known: no price of the model, none of the tier that served it, or none of

@@ -2,7 +2,6 @@ import type { Principal } from '../access/authenticate.ts';
 import { isObject, type JsonObject } from '../codecs/json/values.ts';
 import { encodeFramesOf } from '../codecs/openai-responses/answer/encode.ts';
 import { DONE_FRAME } from '../codecs/openai-shared/choice-stream.ts';
-import type { Usage } from '../codecs/wire-format.ts';
 import type { Target } from '../combos/resolve.ts';
 import { sendJson } from '../http/send.ts';
 import type { Exchange } from '../http/server/server.ts';
@@ -14,7 +13,7 @@ import { refuseLoop } from './inbound/loop.ts';
 import type { Surface } from './inbound/routes.ts';
 import { countLateUse } from './metering/late-use.ts';
 import { passOn } from './relay/pass-on.ts';
-import type { Served } from './request/use.ts';
+import type { LateAnswer } from './request/use.ts';
 import { extendPath, requestTo } from './upstream/request.ts';
 
 type StoredSurface = Extract<Surface, { kind: 'stored-response' }>;
@@ -107,9 +106,9 @@ async function serveForeign(
     translated: false,
     pathOf: (path) => extendPath(path, query.length === 0 ? end : `${end}?${new URLSearchParams(query)}`),
   });
-  const told: { served: (Served & { usage: Usage }) | null } = { served: null };
-  const used = (served: Served & { usage: Usage }) => {
-    told.served = served;
+  const late: { answer: LateAnswer | null } = { answer: null };
+  const used = (answer: LateAnswer) => {
+    late.answer = answer;
   };
   const status = await passOn(context, {
     exchange,
@@ -119,8 +118,8 @@ async function serveForeign(
     request: { ...request, ...method },
   });
   if (deletes && status < 300) await context.places.forget(id, keyId);
-  if (part !== 'input_items' && told.served !== null && place.requestId !== null)
-    await countLateUse(context, place.requestId, target, told.served);
+  if (part !== 'input_items' && late.answer !== null && place.requestId !== null)
+    await countLateUse(context, place.requestId, target, late.answer);
 }
 
 function unknown(id: string): GatewayError {

@@ -303,6 +303,18 @@ export interface RequestTable {
   /** Null where none was named. */
   asked_tier: string | null;
   served_tier: string | null;
+  /** Null where the answer does not say, and in older rows. */
+  finish_reason:
+    | 'stop'
+    | 'stop_sequence'
+    | 'length'
+    | 'tool_calls'
+    | 'context_window_exceeded'
+    | 'content_filter'
+    | 'paused'
+    | 'other'
+    | null;
+  raw_finish_reason: string | null;
   /** USD; null where no price is known. */
   cost_usd: number | null;
   price_source: string | null;

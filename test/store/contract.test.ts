@@ -355,6 +355,8 @@ function storeContract({ name, open }: Engine): void {
     const late = {
       usage: entries[0]?.usage ?? null,
       servedTier: null,
+      finishReason: 'tool_calls' as const,
+      rawFinishReason: 'tool_use',
       costUsd: 1,
       priceSource: 'p',
       cacheSavingsUsd: 0,

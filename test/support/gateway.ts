@@ -31,6 +31,8 @@ export interface LedgerLine {
   usage_capped: boolean;
   asked_tier: string | null;
   served_tier: string | null;
+  finish_reason: string | null;
+  raw_finish_reason: string | null;
   cost_usd: number | null;
   cost_unknown: string | null;
   cache_savings_usd: number | null;

@@ -50,6 +50,8 @@ export function madeEntry(patch: Partial<LedgerEntry> = {}): LedgerEntry {
     continued: 0,
     askedTier: 'priority',
     servedTier: 'default',
+    finishReason: 'stop',
+    rawFinishReason: 'end_turn',
     costUsd: 0.25,
     priceSource: 'prices 2026-11-01',
     cacheSavingsUsd: 0.125,

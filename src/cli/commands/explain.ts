@@ -37,6 +37,7 @@ export const explainCommand: Command = {
         `${request.id}  ${request.started_at}  ${request.status} ${request.outcome}  ${request.duration_ms} ms`,
         ...used(entry),
         ...tierLine(entry),
+        ...finishLine(entry),
         ...(trace === null ? ['No trace of it is kept.'] : prose(trace)),
         ...(request.dropped.length === 0 ? [] : [`The model was not told of ${request.dropped.join(', ')}`]),
       ]
@@ -62,6 +63,14 @@ function used(entry: LedgerEntry): string[] {
           `Prompt cache: ${cacheRead} tokens read from it, ${stored} stored in it: ${savings(cacheSavingsUsd)}`,
         ]),
   ];
+}
+
+/** Why the answer ended, in the ledger's word and, where it is another, in the provider's. */
+function finishLine({ finishReason, rawFinishReason }: LedgerEntry): string[] {
+  if (finishReason === null) return [];
+  const own =
+    rawFinishReason === null || rawFinishReason === finishReason ? '' : ` (the provider: ${rawFinishReason})`;
+  return [`Finish reason: ${finishReason}${own}`];
 }
 
 /** The tier that was asked for and the one that served, where either was named and is not the usual one. */

@@ -441,6 +441,7 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
       usage,
       estimated: left,
       servedTier,
+      ...(left ? {} : finishOf(provider, ask.held > 0 && output % 3 > 0)),
       ...cost,
       billing: connectionOf(input, target.connection).billing,
       routingSavingsUsd:
@@ -454,6 +455,18 @@ function answered(input: TrafficInput, ask: Ask, random: Random): DemoRequest {
   }
   throw new RangeError(`"${requested}" has no target`);
 }
+
+/** Why an answer ended: a tool's later turns end in calls, most of the time. */
+function finishOf(provider: string, calls: boolean): Pick<LedgerEntry, 'finishReason' | 'rawFinishReason'> {
+  const [stop, called] = finishWords[provider] ?? ['stop', 'tool_calls'];
+  return { finishReason: calls ? 'tool_calls' : 'stop', rawFinishReason: calls ? called : stop };
+}
+
+/** The words of providers that do not have OpenAI's. */
+const finishWords: Readonly<Record<string, readonly [stop: string, called: string]>> = {
+  anthropic: ['end_turn', 'tool_use'],
+  gemini: ['STOP', 'STOP'],
+};
 
 function savedByRouting(
   input: TrafficInput,
@@ -587,6 +600,8 @@ function blank(
     continued: 0,
     askedTier: tier ?? null,
     servedTier: null,
+    finishReason: null,
+    rawFinishReason: null,
     costUsd: null,
     priceSource: null,
     cacheSavingsUsd: null,

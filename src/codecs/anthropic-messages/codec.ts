@@ -1,5 +1,7 @@
+import { finishReader } from '../usage/finish-bytes.ts';
 import type { Codec } from '../wire-codec.ts';
 import { encodeError, errorBody } from './answer/error.ts';
+import { meaningOf } from './answer/finish.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
 import { counting } from './request/counting.ts';
@@ -16,6 +18,11 @@ export const anthropicMessages: Codec = {
   answerModel: 'model',
   readUsage,
   readTier,
+  readFinishReason: finishReader({
+    field: 'stop_reason',
+    maxDepth: { body: 1, stream: 2 },
+    meaningOf,
+  }),
   responseTextBytes,
   errorBody,
   encodeError,

@@ -70,3 +70,91 @@ describe("the upstream's own word for why an answer ended", () => {
     assert.deepEqual(end?.type === 'message-end' && end.rawFinishReason, 'MAX_TOKENS');
   });
 });
+
+describe('the finish reason in the last bytes of an answer that passes unread', () => {
+  const read = (format: WireFormat, bytes: string, kind: 'body' | 'stream') =>
+    codecOf(format).readFinishReason?.(Buffer.from(bytes), kind) ?? null;
+  const wire = (format: WireFormat, frames: readonly JsonObject[]) => {
+    const stream = codecOf(format).stream ?? assert.fail(format);
+    return stream.encode(frames.map((frame) => ({ event: '', data: JSON.stringify(frame) })));
+  };
+
+  for (const [format, frames, reason, raw] of cases) {
+    it(`is the one that the reader finds in ${format}: ${raw ?? 'none'}`, () => {
+      const type = frames.at(-1)?.['type'] === 'response.completed' && raw === 'max_output_tokens';
+      const sent = type ? frames.map((frame) => ({ ...frame, type: 'response.incomplete' })) : frames;
+      const found = read(format, wire(format, sent), 'stream');
+      // An event that is called completed says so without a status.
+      const expected = format === 'openai-responses' ? (raw ?? 'completed') : raw;
+      assert.deepEqual(found, expected === null ? null : { meaning: reason, raw: expected });
+    });
+  }
+
+  const call = { name: 'f', arguments: '{"stop_reason":"x"}' };
+  const bodies: readonly [WireFormat, JsonObject, string | null, string | null][] = [
+    [
+      'openai-chat',
+      { choices: [{ index: 0, message: { content: '"finish_reason":"no"' }, finish_reason: 'tool_calls' }] },
+      'tool-calls',
+      'tool_calls',
+    ],
+    ['openai-completions', { choices: [{ text: 'a', finish_reason: 'length' }] }, 'length', 'length'],
+    [
+      'anthropic-messages',
+      { stop_reason: 'tool_use', content: [{ type: 'tool_use', input: { stop_reason: 'end_turn' } }] },
+      'tool-calls',
+      'tool_use',
+    ],
+    ['openai-responses', { status: 'completed', output: [{ status: 'failed' }] }, 'stop', 'completed'],
+    [
+      'openai-responses',
+      { output: [{ type: 'function_call', status: 'incomplete', ...call }], status: 'completed' },
+      'tool-calls',
+      'completed',
+    ],
+    [
+      'openai-responses',
+      { status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [] },
+      'policy',
+      'content_filter',
+    ],
+    ['openai-responses', { status: 'queued', output: [] }, null, null],
+    [
+      'gemini',
+      {
+        candidates: [
+          {
+            content: { parts: [{ functionCall: { name: 'f', args: { finishReason: 'SPII' } } }] },
+            finishReason: 'STOP',
+          },
+        ],
+      },
+      'tool-calls',
+      'STOP',
+    ],
+    [
+      'gemini',
+      { candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] },
+      'other',
+      'MALFORMED_FUNCTION_CALL',
+    ],
+    ['ollama', { message: { tool_calls: [{}] }, done: true, done_reason: 'stop' }, 'tool-calls', 'stop'],
+  ];
+  for (const [format, body, meaning, raw] of bodies) {
+    it(`is read of a whole answer in ${format}: ${raw ?? 'none'}, ${meaning ?? 'none'}`, () => {
+      assert.deepEqual(
+        read(format, JSON.stringify(body), 'body'),
+        meaning === null ? null : { meaning, raw },
+      );
+    });
+  }
+
+  it('is none where the stream was cut before it', () => {
+    assert.equal(read('openai-chat', wire('openai-chat', [choice(null)]), 'stream'), null);
+    assert.equal(
+      read('anthropic-messages', wire('anthropic-messages', messages('x').slice(0, 2)), 'stream'),
+      null,
+    );
+    assert.equal(read('openai-responses', 'data: {"type":"response.created"}\n\n', 'stream'), null);
+  });
+});

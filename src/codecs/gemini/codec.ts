@@ -1,5 +1,6 @@
 import type { Codec } from '../wire-codec.ts';
 import { encodeError, errorBody } from './answer/error.ts';
+import { readFinishReason } from './answer/read-finish.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
 import { counting } from './request/counting.ts';
@@ -16,6 +17,7 @@ export const gemini: Codec = {
   answerModel: 'modelVersion',
   readUsage,
   readTier,
+  readFinishReason,
   responseTextBytes,
   errorBody,
   encodeError,

@@ -1,6 +1,8 @@
 import { openAiErrorBody } from '../openai-shared/error.ts';
+import { finishReader } from '../usage/finish-bytes.ts';
 import type { Codec } from '../wire-codec.ts';
 import { encodeError } from './answer/error.ts';
+import { meaningOf } from './answer/finish.ts';
 import { stream } from './answer/stream.ts';
 import { readUsage, responseTextBytes } from './answer/usage.ts';
 import { translation } from './translation.ts';
@@ -12,6 +14,12 @@ export const ollama: Codec = {
   stream,
   answerModel: 'model',
   readUsage,
+  readFinishReason: finishReader({
+    field: 'done_reason',
+    maxDepth: { body: 1, stream: 1 },
+    meaningOf,
+    call: 'tool_calls',
+  }),
   responseTextBytes,
   errorBody: openAiErrorBody,
   encodeError,

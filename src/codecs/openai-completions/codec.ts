@@ -1,6 +1,8 @@
 import { readChoiceTier, readChoiceUsage } from '../openai-shared/choice-stream.ts';
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
+import { finishReader } from '../usage/finish-bytes.ts';
 import type { Codec } from '../wire-codec.ts';
+import { meaningOf } from './answer/finish.ts';
 import { stream } from './answer/stream.ts';
 import { responseTextBytes } from './text.ts';
 import { translation } from './translation.ts';
@@ -13,6 +15,11 @@ export const openaiCompletions: Codec = {
   answerModel: 'model',
   readUsage: readChoiceUsage,
   readTier: readChoiceTier,
+  readFinishReason: finishReader({
+    field: 'finish_reason',
+    maxDepth: { body: 3, stream: 3 },
+    meaningOf,
+  }),
   responseTextBytes,
   errorBody: openAiErrorBody,
   encodeError: openAiError,

@@ -1,5 +1,6 @@
 import { openAiError, openAiErrorBody } from '../openai-shared/error.ts';
 import type { Codec } from '../wire-codec.ts';
+import { readFinishReason } from './answer/read-finish.ts';
 import { stream } from './answer/stream.ts';
 import { readTier, readUsage, responseTextBytes } from './answer/usage.ts';
 import { counting } from './request/counting.ts';
@@ -16,6 +17,7 @@ export const openaiResponses: Codec = {
   answerModel: 'model',
   readUsage,
   readTier,
+  readFinishReason,
   responseTextBytes,
   errorBody: openAiErrorBody,
   encodeError: openAiError,

@@ -3,11 +3,12 @@ import { lookAt } from '../../cache/request-key.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { noUsage } from '../../codecs/wire-format.ts';
 import type { Plan } from '../../combos/routing.ts';
-import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
 import { pairs } from '../../http/flat-headers.ts';
 import type { ProxyContext } from '../context.ts';
 import { type FinishedRun, finish } from '../dispatch/finish.ts';
+import type { Attempted } from '../metering/entry.ts';
+import { finishFields } from '../metering/finish-reason.ts';
 import { Recorder } from '../metering/recorder.ts';
 import { callerGone, type RequestEnd } from '../request/end.ts';
 import type { LedgerFacts, NamedInPath } from '../request/facts.ts';
@@ -114,9 +115,9 @@ function ask(
     kind: 'ask',
     exchange: { ...exchange, response: recorder },
     refused: () => keep?.(null),
-    ended(end, { target }) {
+    ended(end, attempted) {
       const recorded = end.outcome === 'ok' ? recorder.recorded() : null;
-      keep?.(recorded?.status === 200 ? answerOf(recorded, end, target) : null);
+      keep?.(recorded?.status === 200 ? answerOf(recorded, end, attempted) : null);
     },
   };
 }
@@ -124,10 +125,15 @@ function ask(
 function answerOf(
   { body, headers, status }: NonNullable<ReturnType<Recorder['recorded']>>,
   end: RequestEnd,
-  { connection, model, provider }: Target,
+  { finishReason, target: { connection, model, provider } }: Attempted,
 ): Answer {
   const source = { connectionId: connection.id, connection: connection.name, provider: provider.id, model };
-  return { status, headers: sayable(headers), body, source: { ...source, streamed: end.streamed } };
+  return {
+    status,
+    headers: sayable(headers),
+    body,
+    source: { ...source, streamed: end.streamed, finishReason },
+  };
 }
 
 /** Headers that hold for whoever gets the answer later: what it is, and where it came from. */
@@ -177,7 +183,7 @@ function give(context: ProxyContext, facts: LedgerFacts, answer: Answer, ageMs: 
     estimated: false,
   };
   const { connection, connectionId, model, provider } = source;
-  const cached = { connection, connectionId, provider, model };
+  const cached = { connection, connectionId, provider, model, ...finishFields(source.finishReason) };
   finish(context, { facts: { ...facts, trace: null }, end, run: null, cached });
   return { kind: 'answered' };
 }

@@ -27,7 +27,10 @@ export interface Finished {
   /** How its attempts went; null for one that never had a target. */
   readonly run: FinishedRun | null;
   /** For one that was answered from the cache: who had made the answer, which costs nothing now. */
-  readonly cached?: Pick<LedgerEntry, 'connection' | 'connectionId' | 'provider' | 'model'>;
+  readonly cached?: Pick<
+    LedgerEntry,
+    'connection' | 'connectionId' | 'provider' | 'model' | 'finishReason' | 'rawFinishReason'
+  >;
 }
 
 export interface FinishedRun {

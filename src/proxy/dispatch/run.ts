@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import { nameOf, type Target } from '../../combos/target.ts';
 import type { Config } from '../../config.ts';
 import type { Accounts } from '../../health/accounts.ts';
@@ -100,9 +101,10 @@ class Run implements AnswerSink, OpenCall {
   #priorUsage: PriorUsage | null = null;
   #continued = 0;
 
-  /** Of the last answer: its id at the upstream and the tier that it was served in. */
+  /** Of the last answer: its id at the upstream, the tier that it was served in, and why it ended. */
   #upstreamRequestId: string | null = null;
   #servedTier: string | null = null;
+  #finishReason: FinishReason | null = null;
   #firstByteAt: number | null = null;
 
   /** Milliseconds until the next turn; null while none is waited for. */
@@ -487,6 +489,7 @@ class Run implements AnswerSink, OpenCall {
       case 'completed': {
         const { error, response, status, streamed, used } = outcome;
         this.#servedTier = used.tier;
+        this.#finishReason = outcome.finishReason;
         const how = error === null ? ('ok' as const) : ('failed' as const);
         const { estimated, usage } = used;
         this.#end({ status, outcome: how, error, streamed, usage, estimated }, response);
@@ -545,6 +548,7 @@ class Run implements AnswerSink, OpenCall {
       dropped: this.#request?.dropped ?? [],
       continued: this.#continued,
       servedTier: this.#servedTier,
+      finishReason: this.#finishReason,
       priorUsage: this.#priorUsage,
       firstByteAt: this.#firstByteAt,
       upstreamRequestId: this.#upstreamRequestId,

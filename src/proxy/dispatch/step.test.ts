@@ -26,7 +26,15 @@ const begun = { ending: null } as PartialAnswer;
 const variant = { attempt: 1 } as OutgoingRequest;
 
 const outcomes = {
-  completed: { kind: 'completed', status: 200, streamed: true, used, error: null, response: null },
+  completed: {
+    kind: 'completed',
+    status: 200,
+    streamed: true,
+    used,
+    finishReason: null,
+    error: null,
+    response: null,
+  },
   'client-gone': { kind: 'client-gone', streamed: true, used },
   'retry-variant': { kind: 'retry-variant', error, variant },
   'failed, a new socket may help': failed(true),

@@ -1,3 +1,4 @@
+import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import { sessionNameOf } from '../../combos/session.ts';
 import type { Target } from '../../combos/target.ts';
 import type { AnyExchange } from '../../http/exchange.ts';
@@ -5,6 +6,7 @@ import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { RequestEnd } from '../request/end.ts';
 import type { LedgerFacts, RequestFacts } from '../request/facts.ts';
 import type { Priced, PriorUsage } from '../request/use.ts';
+import { finishFields } from './finish-reason.ts';
 import { totalUsage } from './prior-usage.ts';
 
 /** What is known of a request before anything of it was read. */
@@ -37,6 +39,7 @@ export interface Attempted {
   /** How many targets have gone on with an answer that another began. */
   readonly continued: number;
   readonly servedTier: string | null;
+  readonly finishReason: FinishReason | null;
   /** What earlier targets used for the beginning of the answer. */
   readonly priorUsage: PriorUsage | null;
   /** performance.now() of the first byte that went to the caller. */
@@ -96,6 +99,7 @@ export function ledgerEntry(
     continued: attempted?.continued ?? 0,
     askedTier: facts.askedTier,
     servedTier: attempted?.servedTier ?? null,
+    ...finishFields(attempted?.finishReason ?? null),
     costUsd: used.usd,
     priceSource: used.source,
     cacheSavingsUsd: used.saved,

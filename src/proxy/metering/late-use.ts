@@ -5,7 +5,8 @@ import { inputTokens, outputTokens } from '../../ledger/buckets.ts';
 import type { LateUse } from '../../ledger/late-use.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import type { Snapshot } from '../../snapshot.ts';
-import type { Served } from '../request/use.ts';
+import type { LateAnswer } from '../request/use.ts';
+import { finishFields } from './finish-reason.ts';
 import { priceOf } from './price.ts';
 
 /** Where late use is counted. */
@@ -25,7 +26,7 @@ export async function countLateUse(
   { limits, replaceEstimate, snapshot }: LateUseContext,
   requestId: string,
   route: Target,
-  { tier, usage }: Served & { usage: Usage },
+  { finishReason, tier, usage }: LateAnswer,
 ): Promise<void> {
   const { catalog } = snapshot();
   let usd: number | null = null;
@@ -35,6 +36,7 @@ export async function countLateUse(
     return {
       usage,
       servedTier: tier,
+      ...finishFields(finishReason),
       costUsd: price.usd,
       priceSource: price.source,
       cacheSavingsUsd: price.saved,

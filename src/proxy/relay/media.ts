@@ -218,6 +218,7 @@ export class MediaRelay implements AnswerReader {
       status: this.#status,
       streamed: this.#kind === 'events',
       used,
+      finishReason: null,
       error,
       response: null,
     });

@@ -9,7 +9,7 @@ import { type AnswerModel, modelInStream, modelInWhole } from '../answer/model.t
 import { Tap } from '../metering/meter.ts';
 import type { Failure } from '../request/failure.ts';
 import type { OpenCall } from '../request/open-call.ts';
-import type { Served } from '../request/use.ts';
+import type { LateAnswer } from '../request/use.ts';
 import type { AskContext } from '../upstream/ask.ts';
 import { Attempt, type AttemptReader, type UpstreamRequest } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
@@ -28,7 +28,7 @@ export interface PassedOn {
   /** What the caller calls the model; null leaves the upstream's name. */
   model: string | null;
   /** Told of the use that the answer reports, when that is complete. */
-  used?: (served: Served & { usage: Usage }) => void;
+  used?: (answer: LateAnswer) => void;
 }
 
 /**
@@ -66,7 +66,7 @@ export function passOn(
 }
 
 interface Passing extends Pick<PassedOn, 'exchange' | 'model' | 'target'> {
-  used: ((served: Served & { usage: Usage }) => void) | null;
+  used: ((answer: LateAnswer) => void) | null;
   redact(text: string): string;
   resolve(status: number): void;
   reject(error: GatewayError): void;
@@ -174,8 +174,10 @@ class PassingReader implements AttemptReader {
 
   #tellUse(usage: Usage | null, head: Buffer, tail: Buffer, kind: 'body' | 'stream'): void {
     if (usage === null) return;
-    const tier = codecOf(this.#passing.target.format).readTier?.(head, tail, kind) ?? null;
-    this.#passing.used?.({ usage, tier });
+    const codec = codecOf(this.#passing.target.format);
+    const tier = codec.readTier?.(head, tail, kind) ?? null;
+    const finishReason = codec.readFinishReason?.(tail, kind) ?? null;
+    this.#passing.used?.({ usage, tier, finishReason });
   }
 
   #writeHead(status: number, length: number | null): void {

@@ -266,6 +266,7 @@ export class StreamRelay {
       status: 200,
       streamed: true,
       used: this.#used(facts),
+      finishReason: this.#answering.facts.codec.readFinishReason?.(this.#tap.tail(), 'stream') ?? null,
       error,
       response: error === null ? { request, read } : null,
     });

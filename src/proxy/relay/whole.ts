@@ -12,8 +12,8 @@ import { joined } from '../json/joined.ts';
 import { measureBody } from '../metering/meter.ts';
 import { headerTier } from '../metering/served-tier.ts';
 import type { Failure } from '../request/failure.ts';
-import type { GivenResponse } from '../request/outcome.ts';
-import { type Used, usedNothing } from '../request/use.ts';
+import type { CompletedAnswer, GivenResponse } from '../request/outcome.ts';
+import { usedNothing } from '../request/use.ts';
 import type { AttemptControl } from '../upstream/attempt.ts';
 import { readUpstreamError } from '../upstream/error.ts';
 import { callerHeaders } from '../upstream/headers.ts';
@@ -64,7 +64,7 @@ export class WholeRelay {
   onEnd(): void {
     if (this.#passing) {
       this.#response.end();
-      this.#complete(usedNothing, false, null);
+      this.#complete({ used: usedNothing, finishReason: null }, false, null);
       return;
     }
     const body = joined(this.#pieces);
@@ -115,16 +115,16 @@ export class WholeRelay {
       else this.#fail({ error: this.#notJson(body), safeToRetry: false });
       return;
     }
-    const used = this.#used(body);
+    const measured = this.#measured(body);
     const response = { request, read: () => fieldsOf(answer) };
     this.#answering.sink.committed(body, true);
     if (!framed) {
-      this.#send(this.#model?.whole(body) ?? body, 'application/json', used, response);
+      this.#send(this.#model?.whole(body) ?? body, 'application/json', measured, response);
       return;
     }
     const frames = Buffer.from(stream.encodeFramesOf(this.#namedIn(fieldsOf(answer) ?? {})));
-    if (this.#opened) this.#sendFrames(frames, used, response);
-    else this.#send(frames, stream.contentType, used, response);
+    if (this.#opened) this.#sendFrames(frames, measured, response);
+    else this.#send(frames, stream.contentType, measured, response);
   }
 
   #notJson(body: Buffer): GatewayError {
@@ -150,7 +150,7 @@ export class WholeRelay {
     }
     this.#answering.sink.committed(null, true);
     const json = Buffer.from(JSON.stringify(this.#namedIn(answer)));
-    this.#send(json, 'application/json', this.#used(json), { request, read: () => answer });
+    this.#send(json, 'application/json', this.#measured(json), { request, read: () => answer });
   }
 
   #sendError(status: number, body: Buffer): void {
@@ -166,16 +166,17 @@ export class WholeRelay {
     this.#answering.sink.settled({ kind: 'failed', failure });
   }
 
-  #used(body: Buffer): Used {
+  #measured(body: Buffer): MeasuredAnswer {
     const { facts, request } = this.#answering;
     const told = facts.codec.readTier?.(body, body, 'body') ?? null;
     const tier = told ?? headerTier(this.#input.headers);
-    return { ...measureBody(facts.codec, body, request.body), tier };
+    const used = { ...measureBody(facts.codec, body, request.body), tier };
+    return { used, finishReason: facts.codec.readFinishReason?.(body, 'body') ?? null };
   }
 
-  #send(bytes: Buffer, contentType: string, used: Used, response: GivenResponse): void {
+  #send(bytes: Buffer, contentType: string, measured: MeasuredAnswer, response: GivenResponse): void {
     const { facts, request } = this.#answering;
-    const { usd } = facts.price(request.target, used);
+    const { usd } = facts.price(request.target, measured.used);
     this.#writeHead(
       this.#input.status,
       bytes.length,
@@ -183,7 +184,7 @@ export class WholeRelay {
       usd === null ? [] : ['x-gateway-cost-usd', formatUsd(usd)],
     );
     endWith(this.#response, bytes);
-    this.#complete(used, false, response);
+    this.#complete(measured, false, response);
   }
 
   /** The next bytes of the answer, which name the model as the caller did. */
@@ -196,9 +197,9 @@ export class WholeRelay {
     return namedAnswer(codec, answer, requestedModel);
   }
 
-  #complete(used: Used, streamed: boolean, response: GivenResponse | null): void {
+  #complete(measured: MeasuredAnswer, streamed: boolean, response: GivenResponse | null): void {
     const { status } = this.#input;
-    this.#answering.sink.settled({ kind: 'completed', status, streamed, used, error: null, response });
+    this.#answering.sink.settled({ kind: 'completed', status, streamed, ...measured, error: null, response });
   }
 
   #outgrown(): boolean {
@@ -250,13 +251,16 @@ export class WholeRelay {
   }
 
   /** Into a stream that keep-alives have opened. */
-  #sendFrames(frames: Buffer, used: Used, response: GivenResponse): void {
+  #sendFrames(frames: Buffer, measured: MeasuredAnswer, response: GivenResponse): void {
     const { caller } = this.#answering;
     caller.commit(() => [], frames);
     caller.end();
-    this.#complete(used, true, response);
+    this.#complete(measured, true, response);
   }
 }
+
+/** What is read of an answer's own bytes. */
+type MeasuredAnswer = Pick<CompletedAnswer, 'used' | 'finishReason'>;
 
 /** An answer up to this size leaves in one piece with its headers. */
 const ONE_PIECE_BYTES = 16_384;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { JsonObject } from '../../codecs/json/values.ts';
+import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import type { GatewayError } from '../../lib/error.ts';
 import type { Failure } from './failure.ts';
 import type { OutgoingRequest, PartialAnswer } from './outgoing.ts';
@@ -21,6 +22,8 @@ export interface CompletedAnswer {
   readonly status: number;
   readonly streamed: boolean;
   readonly used: Used;
+  /** Why it ended, as far as it says; null where it does not. */
+  readonly finishReason: FinishReason | null;
   /** What the answer itself said that it ended with; null where it ended well. */
   readonly error: { readonly code: string; readonly message: string } | null;
   /** A response of the responses format, and what it answers; null where there is none to keep. */

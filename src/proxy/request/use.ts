@@ -1,9 +1,16 @@
+import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 
 /** What an answer used, and the tier that it was served in; null where it did not say. */
 export interface Served {
   usage: Usage | null;
   tier: string | null;
+}
+
+/** What a response used that was made in the background, and why it ended. */
+export interface LateAnswer extends Served {
+  usage: Usage;
+  finishReason: FinishReason | null;
 }
 
 /** The use of one answer, or of the part of it that came. */

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BegunAnswer } from '../../codecs/adapt/continuation.ts';
 import type { StreamCodec } from '../../codecs/codec.ts';
+import type { FinishReason } from '../../codecs/model/finish-reason.ts';
 import type { PartWriter, StreamPart } from '../../codecs/model/stream-part.ts';
 import type { Usage } from '../../codecs/wire-format.ts';
 import { addUsage, noUsage } from '../../codecs/wire-format.ts';
@@ -52,6 +53,7 @@ export class TranslatedAnswer {
   #usage: Usage | null = null;
   /** The service tier that the answer names; null where it names none. */
   #tier: string | null = null;
+  #finishReason: FinishReason | null = null;
   /** Estimated tokens of the request, once somebody wanted to know: at the latest when that is let go of. */
   #inputTokens: number | null = null;
 
@@ -153,6 +155,7 @@ export class TranslatedAnswer {
       this.#usage = part.usage;
     if ((part.type === 'message-start' || part.type === 'message-end') && part.tier !== undefined)
       this.#tier = part.tier;
+    if (part.type === 'message-end') this.#finishReason = { meaning: part.reason, raw: part.rawFinishReason };
   }
 
   #send(text: string): void {
@@ -219,6 +222,7 @@ export class TranslatedAnswer {
       status: 200,
       streamed: this.#translation.stream,
       used,
+      finishReason: this.#finishReason,
       error: null,
       response: { request, read },
     });

@@ -34,6 +34,7 @@ import { largeInstallations } from './0047-large-installations.ts';
 import { savedViews } from './0048-saved-views.ts';
 import { keyChangesOnServers } from './0049-key-changes-on-servers.ts';
 import { archivedUsage } from './0053-archived-usage.ts';
+import { finishReasons } from './0057-finish-reasons.ts';
 
 /** Every change of the schema, oldest first. A released one is never edited; none is ever undone. */
 export const migrations: Readonly<Record<string, Migration>> = {
@@ -72,4 +73,5 @@ export const migrations: Readonly<Record<string, Migration>> = {
   '0048-saved-views': savedViews,
   '0049-key-changes-on-servers': keyChangesOnServers,
   '0053-archived-usage': archivedUsage,
+  '0057-finish-reasons': finishReasons,
 };

@@ -55,6 +55,14 @@ export function RequestDetail({ request, keyName }: { request: Request; keyName:
               : t('detail.tiers', { asked: request.asked_tier ?? '–', served: request.served_tier ?? '–' })}
           </Fact>
         )}
+        {request.finish_reason !== null && (
+          <Fact label={t('detail.finishReason')}>
+            {t(`finishReason.${request.finish_reason}`)}
+            {request.raw_finish_reason !== null && (
+              <code className="ms-1.5 text-muted text-xs">{request.raw_finish_reason}</code>
+            )}
+          </Fact>
+        )}
         <Fact label={t('detail.client')}>{request.user_agent ?? '–'}</Fact>
         {request.session !== null && (
           <Fact label={t('column.session')}>

@@ -5,7 +5,7 @@ import { numberOf } from '../../json/lossless.ts';
 import { isObject, objectOf, parseObject, table, textOf, textOrNull } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
-import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { objectIn } from '../../stream/frames.ts';
 import { isSearchCall, searchedBy, searchOf } from '../search.ts';
 import type {
@@ -18,6 +18,7 @@ import type {
   StopDetails,
 } from '../wire.ts';
 import { isErrorEvent, readEventError } from './error.ts';
+import { meaningOf } from './finish.ts';
 import { mergeUsage, messageUsage, tierIn } from './usage.ts';
 
 interface OpenBlock {
@@ -29,16 +30,6 @@ interface OpenBlock {
   input: string;
   signature: string;
 }
-
-const reasons = table<EndReason>({
-  end_turn: 'stop',
-  stop_sequence: 'stop-sequence',
-  max_tokens: 'length',
-  tool_use: 'tool-calls',
-  pause_turn: 'paused',
-  refusal: 'policy',
-  model_context_window_exceeded: 'context-full',
-});
 
 const kinds: Readonly<Record<string, OpenBlock['kind']>> = table({
   text: 'text',
@@ -242,7 +233,7 @@ class MessagesReader implements PartReader {
     if (this.#next === 0 && this.#reason === null)
       return [{ type: 'error', error: { status: 502, message: 'The upstream sent an empty message' } }];
     if (this.#fault !== null) return [{ type: 'error', error: { status: 502, message: this.#fault } }];
-    const told = reasons[this.#reason ?? ''] ?? 'other';
+    const told = meaningOf(this.#reason ?? '');
     const parts = [
       ...this.#begin({}),
       ...[...this.#open.values()].flatMap((open) => this.#closed(open)),

@@ -73,7 +73,7 @@ function judge(frames: Frame[]): Pick<StreamFacts, 'end' | 'error'> | null {
 
 const FINISH_REASON = utf8Bytes('"finishReason"');
 /** Containers around a candidate's reason, in an array and Cloud Code's wrapper at most; the arguments of a call are deeper. */
-const CANDIDATE_DEPTH = 5;
+export const CANDIDATE_DEPTH = 5;
 
 /** Whether a record that `tail` begins inside says why the answer ended: the last one, with its sources, may be long. */
 function endsInside(tail: Uint8Array): boolean {

@@ -2,23 +2,13 @@ import type { Frame } from '../../../lib/sse.ts';
 import { argumentText } from '../../adapt/call-arguments.ts';
 import { type CallIds, callIds } from '../../adapt/call-ids.ts';
 import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
-import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { objectIn } from '../../stream/frames.ts';
 import { sourceOf } from '../images.ts';
 import type { Called, OllamaAnswer, OllamaMessage, ToolCall } from '../wire.ts';
 import { isErrorLine, readError } from './error.ts';
+import { meaningOf } from './finish.ts';
 import { countersUsage } from './usage.ts';
-
-/** Ollama's own words (`DoneReason`: stop, length, load, unload), and those that servers like it pass on. */
-const reasons: ReadonlyMap<string, EndReason> = new Map(
-  Object.entries<EndReason>({
-    '': 'stop',
-    stop: 'stop',
-    tool_calls: 'stop',
-    length: 'length',
-    content_filter: 'policy',
-  }),
-);
 
 type Prose = 'text' | 'reasoning';
 
@@ -127,7 +117,7 @@ class OllamaReader implements PartReader {
   #finish(line: OllamaAnswer): StreamPart[] {
     this.#ended = true;
     const raw = textOf(line.done_reason);
-    const told = reasons.get(raw) ?? 'other';
+    const told = meaningOf(raw);
     // The vendor says `stop` also where it calls.
     const reason = told === 'stop' && this.#called ? 'tool-calls' : told;
     const usage = countersUsage(line);

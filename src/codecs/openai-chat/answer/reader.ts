@@ -1,18 +1,9 @@
 import type { ReportedError } from '../../codec.ts';
 import { sourceOfUrl } from '../../files/data-url.ts';
-import {
-  countIn,
-  isObject,
-  listOf,
-  objectOf,
-  parseObject,
-  table,
-  textOf,
-  textOrNull,
-} from '../../json/values.ts';
+import { countIn, isObject, listOf, objectOf, parseObject, textOf, textOrNull } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
 import { cutsOff } from '../../model/end-reason.ts';
-import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { servedTier } from '../../model/tier.ts';
 import {
   type ChoiceAnswer,
@@ -39,19 +30,7 @@ import type {
 } from '../wire.ts';
 import { CallReader } from './call-reader.ts';
 import { deltaOf, isEmpty } from './delta.ts';
-
-/** The vendor's finish reasons, and words that others have for them. */
-const reasons = table<EndReason>({
-  stop: 'stop',
-  eos: 'stop',
-  end_turn: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  model_length: 'context-full',
-  tool_calls: 'tool-calls',
-  function_call: 'tool-calls',
-  content_filter: 'policy',
-});
+import { meaningOf } from './finish.ts';
 
 type Prose = 'text' | 'refusal' | 'reasoning';
 
@@ -235,7 +214,7 @@ class ChatAnswer implements ChoiceAnswer {
   finish(): StreamPart[] | ReportedError {
     const said = this.#reason ?? 'stop';
     if (said === 'error') return endedWithError;
-    const told = reasons[said] ?? 'other';
+    const told = meaningOf(said);
     const cut = cutsOff(told);
     if (this.#calls.nameless && !cut)
       return { status: 502, message: 'The upstream called a tool without naming it' };

@@ -1,6 +1,6 @@
 import type { ReportedError } from '../../codec.ts';
-import { isObject, table, textOf } from '../../json/values.ts';
-import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import { isObject, textOf } from '../../json/values.ts';
+import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import {
   type ChoiceAnswer,
   choiceReader,
@@ -11,15 +11,7 @@ import type { ChoiceChunk } from '../../openai-shared/wire.ts';
 import { promptUsage } from '../../usage/token-counts.ts';
 import type { Usage } from '../../wire-format.ts';
 import type { CompletionsChoice } from '../wire.ts';
-
-/** The vendor's finish reasons, and words that others have for them. */
-const reasons = table<EndReason>({
-  stop: 'stop',
-  eos: 'stop',
-  length: 'length',
-  max_tokens: 'length',
-  content_filter: 'policy',
-});
+import { meaningOf } from './finish.ts';
 
 /** Reads the first choice of a completions stream: an answer of this format is one text. */
 class CompletionAnswer implements ChoiceAnswer {
@@ -69,7 +61,7 @@ class CompletionAnswer implements ChoiceAnswer {
     if (said === 'error') return endedWithError;
     const end: StreamPart = {
       type: 'message-end',
-      reason: reasons[said] ?? 'other',
+      reason: meaningOf(said),
       rawFinishReason: this.#reason,
       stopSequence: null,
       usage: this.#usage,

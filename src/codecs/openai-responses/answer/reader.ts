@@ -2,20 +2,14 @@ import type { Frame } from '../../../lib/sse.ts';
 import { numberOf } from '../../json/lossless.ts';
 import { isObject, listOf, objectOf, textOf, textOrNull } from '../../json/values.ts';
 import type { Sealed } from '../../model/conversation.ts';
-import type { EndReason, PartReader, StreamPart } from '../../model/stream-part.ts';
+import type { PartReader, StreamPart } from '../../model/stream-part.ts';
 import { servedTier } from '../../model/tier.ts';
 import { objectIn } from '../../stream/frames.ts';
 import { imageIn } from '../image-call.ts';
 import { SEARCH_CALL, searchOf } from '../search.ts';
-import type {
-  Annotation,
-  IncompleteDetails,
-  ItemPart,
-  ResponsesAnswer,
-  ResponsesEvent,
-  ResponsesItem,
-} from '../wire.ts';
+import type { Annotation, ItemPart, ResponsesAnswer, ResponsesEvent, ResponsesItem } from '../wire.ts';
 import { readEventError, typeOfEvent } from './error.ts';
+import { finishOf } from './finish.ts';
 import { ItemPlaces } from './item-places.ts';
 import { responseUsage } from './usage.ts';
 
@@ -240,8 +234,8 @@ class ResponsesReader implements PartReader {
       (item) => objectOf<ResponsesItem>(item).type === SEARCH_CALL,
     );
     const usage = isObject(response.usage) ? responseUsage(response.usage, searches.length) : null;
-    const reason = reasonOf(response, this.#calls > 0);
-    const end = { reason, rawFinishReason: rawReasonOf(response), stopSequence: null, usage };
+    const { meaning: reason, raw: rawFinishReason } = finishOf(response, this.#calls > 0);
+    const end = { reason, rawFinishReason, stopSequence: null, usage };
     return [...parts, { type: 'message-end', ...end, ...servedTier(response.service_tier) }];
   }
 
@@ -380,18 +374,4 @@ function sealOf(item: ResponsesItem): Sealed | null {
   if (value === '') return null;
   const id = typeof item.id === 'string' ? { id: item.id } : {};
   return { format: 'openai-responses', kind: 'encrypted', value, ...id };
-}
-
-/** Why it is incomplete, or else that it is complete, in the vendor's words; null for one without a status. */
-function rawReasonOf(response: ResponsesAnswer): string | null {
-  const reason = textOf(objectOf<IncompleteDetails>(response.incomplete_details).reason);
-  return reason || textOf(response.status) || null;
-}
-
-function reasonOf(response: ResponsesAnswer, called: boolean): EndReason {
-  const { reason } = objectOf<IncompleteDetails>(response.incomplete_details);
-  if (reason === 'max_output_tokens') return 'length';
-  if (reason === 'content_filter') return 'policy';
-  if (response.status === 'incomplete') return 'other';
-  return called ? 'tool-calls' : 'stop';
 }

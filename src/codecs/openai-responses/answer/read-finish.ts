@@ -1,0 +1,50 @@
+import { lastIndexOfBytes, latin1Text } from '../../../lib/bytes.ts';
+import { OPEN_OBJECT, skipSpace } from '../../json/bytes.ts';
+import { JsonCursor, stringOf } from '../../json/cursor.ts';
+import { parseObject } from '../../json/values.ts';
+import type { FinishReason } from '../../model/finish-reason.ts';
+import { holds, notEmpty, quoted } from '../../usage/finish-bytes.ts';
+import { lastTextField } from '../../usage/text-field.ts';
+import type { ResponsesAnswer } from '../wire.ts';
+import { finishOf } from './finish.ts';
+
+const COMPLETED = quoted('response.completed');
+const INCOMPLETE = quoted('response.incomplete');
+const REASON = quoted('reason');
+const calls = [quoted('function_call'), quoted('custom_tool_call')];
+
+/** Why a response has ended; null for one that has not, or of whose end too little is kept. */
+export function readFinishReason(tail: Uint8Array, kind: 'body' | 'stream'): FinishReason | null {
+  return kind === 'body' ? finishOfBody(tail) : finishOfStream(tail);
+}
+
+/** The terminal event says by its name whether the response is complete, and repeats all of it. */
+function finishOfStream(tail: Uint8Array): FinishReason | null {
+  const completed = lastIndexOfBytes(tail, COMPLETED);
+  const start = completed === -1 ? lastIndexOfBytes(tail, INCOMPLETE) : completed;
+  if (start === -1) return null;
+  const event = tail.subarray(start);
+  if (completed !== -1) return finishOf({ status: 'completed' }, hasCall(event));
+  const reason = lastTextField(event, { key: REASON, kind: 'stream', maxDepth: 3 }, notEmpty);
+  return finishOf({ status: 'incomplete', incomplete_details: { reason } }, false);
+}
+
+function finishOfBody(body: Uint8Array): FinishReason | null {
+  const open = skipSpace(body, 0);
+  if (body[open] !== OPEN_OBJECT) return null;
+  const found: ResponsesAnswer = {};
+  const cursor = new JsonCursor(body, open, null);
+  while (cursor.next() && cursor.end() !== -1) {
+    const name = latin1Text(body, cursor.nameStart + 1, cursor.nameEnd - 1);
+    if (name === 'status') found.status = stringOf(cursor.text());
+    if (name === 'incomplete_details') found.incomplete_details = parseObject(cursor.text());
+    // The vendor has it before the output, which need not be walked through then.
+    if (found.status === 'completed') break;
+  }
+  if (found.status !== 'completed' && found.status !== 'incomplete') return null;
+  return finishOf(found, hasCall(body));
+}
+
+function hasCall(bytes: Uint8Array): boolean {
+  return calls.some((call) => holds(bytes, call));
+}

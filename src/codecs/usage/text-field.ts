@@ -1,0 +1,37 @@
+import { lastIndexOfBytes, utf8Text } from '../../lib/bytes.ts';
+import { QUOTE, stringEnd, valueStart } from '../json/bytes.ts';
+import { closersAfter, type UsageSearch } from './usage-bytes.ts';
+
+/** Which field to look for, and where. */
+export interface TextFieldSearch extends Pick<UsageSearch, 'kind' | 'maxDepth'> {
+  /** The field's name, in its quotes. */
+  key: Uint8Array;
+}
+
+/** The words that are looked for (tiers, finish reasons) are short. */
+const MAX_LITERAL = 64;
+/** Fields looked at before giving up, so that a hostile answer cannot make the search quadratic. */
+const MAX_TRIES = 64;
+
+/**
+ * What `accept` makes of the last field of that name whose value is a text and that stands at most `maxDepth` containers
+ * deep; a field of which it makes null is passed over. Null when there is none. Generated text cannot match: its quotes
+ * are escaped.
+ */
+export function lastTextField(
+  bytes: Uint8Array,
+  { key, kind, maxDepth }: TextFieldSearch,
+  accept: (text: string) => string | null,
+): string | null {
+  let at = lastIndexOfBytes(bytes, key);
+  for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries += 1) {
+    const start = valueStart(bytes, at + key.length);
+    const end = start !== -1 && bytes[start] === QUOTE ? stringEnd(bytes, start) : -1;
+    if (end !== -1 && end - start <= MAX_LITERAL) {
+      const text = accept(utf8Text(bytes, start + 1, end - 1));
+      if (text !== null && closersAfter(bytes, end, kind).depth <= maxDepth) return text;
+    }
+    at = at === 0 ? -1 : lastIndexOfBytes(bytes, key, at - 1);
+  }
+  return null;
+}
