@@ -349,7 +349,7 @@ async function openContext(
   if (store.kind === 'postgres') {
     const url = () => (listening() === null ? null : ownRoot(config, listening));
     const onError = (error: unknown) =>
-      log.warn({ error: describe(error) }, 'the record of this gateway is late');
+      log.warn({ error: describe(error) }, 'this gateway could not renew its entry in the database');
     const leave = await announceNode({
       store,
       schedule,

@@ -163,7 +163,7 @@ describe('a worker that begins', () => {
     t.mock.timers.tick(1);
     await listening;
     assert.deepEqual([one.killed, other.killed], [false, true]);
-    assert.match(lines.join(''), /"worker":2,"msg":"a worker is ended, for it does not serve/);
+    assert.match(lines.join(''), /"worker":2,"msg":"a worker is stopped: it does not serve/);
     await settled();
     t.mock.timers.tick(100);
     assert.equal(fakes.length, 3);

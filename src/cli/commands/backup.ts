@@ -25,7 +25,7 @@ export const backupCommand: Command = {
   ],
   needs: 'store',
   about:
-    'One file, readable by you only, and consistent while the gateway runs: the database, config.json and events.yaml. It overwrites nothing and is read back before it gets its name. With storage.key in it, it opens every stored credential and kept response: guard it as such. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it.',
+    'Writes one file, readable only by you and consistent while the gateway runs: the database, config.json and events.yaml. It overwrites nothing and is verified before it gets its name. A backup that contains storage.key opens every stored credential and response: guard it. A key from STORAGE_ENCRYPTION_KEY is never in it: keep that elsewhere. The audit log is not in it either.',
   examples: [
     { command: 'gateway backup', does: 'a file in DATA_DIR/backups' },
     { command: 'gateway backup --output /mnt/safe/modelgate.tar.gz --without-key', does: 'without the key' },

@@ -10,10 +10,10 @@ export const cacheCommand: Command = {
   arguments: [{ name: 'action', summary: 'clear: forget all answers', required: false, choices: ['clear'] }],
   flags: [],
   needs: 'server',
-  about: 'Answers are kept for keys and combos that want it, in the memory of the gateway.',
+  about: 'The gateway keeps answers in memory, for keys and combos that turn the cache on.',
   examples: [
     { command: 'gateway cache --json', does: '{"entries","bytes","hits","misses","hit_rate",…}' },
-    { command: 'gateway cache clear', does: 'the next of every request is carried out' },
+    { command: 'gateway cache clear', does: 'every next request is sent to its provider again' },
   ],
   run: async (options, context) => {
     const gateway = await context.gateway();

@@ -16,12 +16,10 @@ export const completionCommand: Command = {
       rest: true,
     },
   ],
-  flags: [
-    { name: 'candidates', summary: 'print what may stand in the place of the last word, as the scripts ask' },
-  ],
+  flags: [{ name: 'candidates', summary: 'print the candidates for the last word, as the scripts ask' }],
   needs: 'nothing',
   about:
-    'At every Tab the script asks the program, so that the names of your own keys, connections, combos and models are offered.',
+    'At every Tab the script asks the program, so that it offers the names of your keys, connections, combos and models.',
   examples: [
     { command: 'source <(gateway completion bash)', does: 'in ~/.bashrc' },
     { command: 'source <(gateway completion zsh)', does: 'in ~/.zshrc' },

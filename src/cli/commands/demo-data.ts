@@ -24,7 +24,7 @@ export const demoDataCommand: Command = {
   ],
   needs: 'nothing',
   about:
-    'Makes a data directory to look around in: users, connections, keys, combos, budgets, and the requests of a small team. Nothing in it leads to a real provider, and your own data directory is not touched. The same seed makes the same traffic; passwords and keys are new each time.',
+    'Makes a data directory to explore: users, connections, keys, combos, budgets, and the requests of a small team. Nothing in it leads to a real provider, and your own data directory is not touched. The same seed makes the same traffic; passwords and keys are new each time.',
   examples: [
     { command: 'gateway demo-data /tmp/modelgate-demo', does: 'a month of traffic' },
     {

@@ -32,7 +32,7 @@ export const doctorCommand: Command = {
   ],
   needs: 'nothing',
   about:
-    'Changes nothing. Exit 1 when a check fails; warnings do not count. Behind the eight checks stand the ACP agents that are enabled and cannot answer.',
+    'Changes nothing. Exit 1 when a check fails; warnings do not count. After the eight checks come the ACP agents that are enabled and cannot answer.',
   examples: [
     { command: 'gateway doctor', does: 'eight checks' },
     {

@@ -15,7 +15,7 @@ export const explainCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'What the requested model was taken for, who could have answered, who was passed over and why, every attempt, and what of the request the model was not told. Kept for 30 days.',
+    'Shows how the requested model was resolved, which targets could have answered, which were skipped and why, every attempt, and the fields of the request that the model did not get. Kept for 30 days.',
   examples: [
     { command: 'gateway explain req_0mwq1x2y3zA', does: 'why that request went where it went' },
     { command: 'gateway explain req_0mwq1x2y3zA --json', does: '{"request","trace"}' },

@@ -31,7 +31,7 @@ export const healthCommand: Command = {
   flags: [],
   needs: 'server',
   about:
-    'What requests met at the accounts, and the parts of the gateway. An account that cools down or is exhausted is asked again by itself; one that needs attention waits for another credential.',
+    'Shows how requests fared at each account, and the parts of the gateway. An account that cools down or is exhausted is tried again automatically; one that needs attention waits for another credential.',
   examples: [{ command: 'gateway health --json', does: '{"status","connections":[…],"services":[…]}' }],
   run: async (_, context) => {
     const gateway = await context.gateway();

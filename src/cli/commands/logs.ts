@@ -47,7 +47,7 @@ export const logsCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Oldest first. Between the requests stands when a budget reached its threshold or its limit. With --json one JSON document per line (JSON Lines), of requests alone. Prompts and answers are never stored.',
+    'Oldest first. Lines between the requests say when a budget reached its threshold or its limit. With --json, one JSON document per line (JSON Lines), requests only. Prompts and answers are never stored.',
   examples: [
     { command: 'gateway logs --since 6h --search claude', does: 'what happened to those' },
     { command: 'gateway logs --tag team=core --limit 10', does: 'the latest of one team' },

@@ -17,7 +17,7 @@ export const migrateStoreCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Needs all gateways stopped. Copies keys, connections, settings, ledger and all else between the file in the data directory and a PostgreSQL database, and compares each row after it was written. The source stays as it is. A command that was cut off goes on where it was. A password is read from DATABASE_URL or PGPASSWORD, never from the command line.',
+    'Needs all gateways stopped. Copies keys, connections, settings, ledger and all else between the file in the data directory and a PostgreSQL database, and compares each row after it was written. The source stays as it is. If the command is interrupted, run it again and it continues. A password is read from DATABASE_URL or PGPASSWORD, never from the command line.',
   examples: [
     {
       command: 'gateway migrate-store --to postgres',

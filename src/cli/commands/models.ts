@@ -35,7 +35,7 @@ export const modelsCommand: Command = {
   flags: [{ name: 'search', value: 'TEXT', summary: 'only ids that contain the text' }],
   needs: 'store',
   about:
-    'Combos, aliases, and the models of your connections and of the demo. With a provider that is not connected: what the catalogue knows of it.\nPrices are USD per million tokens.',
+    'Combos, aliases, and the models of your connections and of the demo. For a provider that is not connected: its models in the catalogue.\nPrices are USD per million tokens.',
   examples: [
     { command: 'gateway models', does: 'what tools can ask for' },
     {

@@ -15,7 +15,7 @@ export const quotaCommand: Command = {
   flags: [{ name: 'refresh', summary: 'ask the providers that report a balance for it now' }],
   needs: 'server',
   about:
-    'Limits as the headers of the last answers told, and the money that is left where the provider tells it (OpenRouter, DeepSeek, Moonshot), asked for every 15 minutes. Providers that tell nothing are in the JSON document without any.',
+    'Shows limits from the headers of the last answers, and the remaining balance of providers that report it (OpenRouter, DeepSeek, Moonshot), which the gateway asks every 15 minutes. Providers that report nothing are in the JSON document without limits.',
   examples: [
     { command: 'gateway quota --refresh', does: 'what is left at this moment' },
     { command: 'gateway quota --json', does: '{"quota":[{"connection","headroom","limits":[…],…}]}' },

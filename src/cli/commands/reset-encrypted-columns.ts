@@ -18,7 +18,7 @@ export const resetEncryptedColumnsCommand: Command = {
   flags: [{ name: 'force', summary: 'really do it; without this flag, only list what would be lost' }],
   needs: 'store',
   about:
-    'For when the key is lost: removes every stored credential, and the alerts and kept responses, which are encrypted too. The connections stay, and each shows that its credential has to be entered again.',
+    'For when the key is lost: removes every stored credential, and the alerts and kept responses, which are encrypted too. The connections stay, and each shows that you have to enter its credential again.',
   examples: [
     { command: 'gateway reset-encrypted-columns', does: 'what would be lost' },
     {

@@ -13,7 +13,7 @@ export const resetPasswordCommand: Command = {
   flags: [{ name: 'password-stdin', summary: 'read the new password from stdin' }],
   needs: 'store',
   about:
-    'For whoever has forgotten a password and may read the data directory. All tokens of the user end, and a running gateway takes the new password at once.',
+    'For anyone who has forgotten a password and can read the data directory. All tokens of the user end, and a running gateway accepts the new password at once.',
   examples: [
     { command: 'gateway reset-password', does: 'asks for a new password of admin' },
     {

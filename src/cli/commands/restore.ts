@@ -14,7 +14,7 @@ export const restoreCommand: Command = {
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   about:
-    'Needs the gateway stopped. The backup is checked, opened and brought to the schema of this version before anything is touched, and what was there before is kept in DATA_DIR/backups. Keys, users and automation tokens are again what they were then, also those removed since; logins have ended. Files that the backup does not have, and the audit log, stay as they are.',
+    'Needs the gateway stopped. The backup is checked, opened and migrated to the schema of this version before anything changes, and the current state is saved in DATA_DIR/backups. Keys, users and automation tokens become what they were at the time of the backup, including those removed since; all logins end. The audit log and files that the backup does not have stay as they are.',
   examples: [
     { command: 'gateway restore modelgate-2026-11-21T10-00-00-000Z.tar.gz', does: 'from DATA_DIR/backups' },
     { command: 'gateway restore /mnt/safe/modelgate.tar.gz --yes --json', does: 'in a script' },

@@ -16,7 +16,7 @@ export const runToolCommand: Command = {
   about: launchAbout,
   examples: [
     { command: 'gateway run claude', does: 'Claude Code with the gateway of this machine' },
-    { command: 'gateway run codex --model auto -- exec "explain this"', does: 'with words of its own' },
+    { command: 'gateway run codex --model auto -- exec "explain this"', does: 'with arguments of its own' },
   ],
   run: async (options, context) =>
     launchTool(await namedTool(options.argument('tool'), context), options, context),

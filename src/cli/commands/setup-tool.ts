@@ -17,7 +17,7 @@ export function setupToolCommand(id: string): Command {
     arguments: [],
     flags: [model, apiKey, remote, dryRun, yes, noTest],
     needs: 'store',
-    about: `Writes its base address, key and model into the configuration of ${entry.name}, and then sends one small request by the same way. Without a key the gateway of this machine makes one. \`gateway tools restore ${id}\` undoes it.`,
+    about: `Writes its base address, key and model into the configuration of ${entry.name}, and then sends one small request the same way. Without a key, the gateway on this machine makes one. \`gateway tools restore ${id}\` undoes it.`,
     examples: [
       { command: `gateway setup-${id}`, does: 'shows the change, asks, writes and tries it' },
       { command: `gateway setup-${id}${given} --dry-run`, does: 'shows the change' },

@@ -54,7 +54,7 @@ export const setupCommand: Command = {
   ],
   needs: 'store',
   about:
-    'On a terminal and without these flags it asks. Keys found in the environment and local model servers are offered, never used silently. At the end it offers to point installed coding tools at the gateway. With flags it may run again: what is there already gets what is given now.',
+    'Asks on a terminal when these flags are missing. Keys found in the environment and local model servers are offered, never used silently. At the end it offers to point installed coding tools at the gateway. You can run it again with flags: it updates what exists.',
   examples: [
     { command: 'gateway setup', does: 'the wizard' },
     {

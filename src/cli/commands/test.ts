@@ -25,7 +25,7 @@ export const testCommand: Command = {
   about: 'Asks once whole and once streamed, and shows latency, tokens and cost.',
   examples: [
     { command: 'gateway test', does: 'is the gateway itself working?' },
-    { command: 'gateway test --model openai/gpt-4o-mini', does: 'does the whole way to the provider work?' },
+    { command: 'gateway test --model openai/gpt-4o-mini', does: 'does the whole path to the provider work?' },
   ],
   run: async (options, context) => {
     const gateway = await context.gateway();

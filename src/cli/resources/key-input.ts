@@ -37,10 +37,10 @@ export const keyFlags: readonly Flag[] = [
     name: 'cache-ttl',
     value: 'SECONDS',
     kind: 'count',
-    summary: 'for how long an answer may be given again to the same request (default: never)',
+    summary: 'how long an answer may be reused for the same request (default: never)',
   },
   { name: 'owner', value: 'NAME', summary: 'whose it is: a user of this gateway, or any text' },
-  { name: 'team', value: 'NAME', summary: 'the team that its requests are counted for' },
+  { name: 'team', value: 'NAME', summary: 'the team that its requests count for' },
   {
     name: 'label',
     value: 'NAME=VALUE',

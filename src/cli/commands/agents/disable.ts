@@ -7,7 +7,7 @@ export const agentsDisableCommand: Command = {
   arguments: [agentArgument],
   flags: [],
   needs: 'store',
-  about: 'Its processes end, and a gateway key that was made for it is removed.',
+  about: 'Its processes end, and the gateway key that was made for it is removed.',
   examples: [{ command: 'gateway agents disable opencode', does: 'acp/opencode is refused' }],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';

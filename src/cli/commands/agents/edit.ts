@@ -8,7 +8,7 @@ export const agentsEditCommand: Command = {
   arguments: [agentArgument],
   flags: agentFlags,
   needs: 'store',
-  about: 'Processes of it that run are ended and started anew with the next request.',
+  about: 'Its running processes end, and start again with the next request.',
   examples: [
     { command: 'gateway agents edit codex --own-login', does: 'back to the login of its user' },
     {

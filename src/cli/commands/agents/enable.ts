@@ -8,7 +8,7 @@ export const agentsEnableCommand: Command = {
   flags: agentFlags,
   needs: 'store',
   about:
-    'From then on model requests for acp/ID start its program on this machine, as your user. It may do nothing that it asks about until `gateway agents permissions` allows it. A running gateway takes it over at once.',
+    'From then on model requests for acp/ID start its program on this machine, as your user. It may do nothing that needs permission until `gateway agents permissions` allows it. A running gateway applies it at once.',
   examples: [
     {
       command: 'gateway agents enable opencode',

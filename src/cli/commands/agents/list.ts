@@ -13,7 +13,7 @@ export const agentsListCommand: Command = {
   about:
     'An agent that is enabled and installed answers as the model acp/ID. Without a running gateway the programs are asked for their versions, five seconds each at most.',
   examples: [
-    { command: 'gateway agents list', does: 'what is installed here, and what stands in the way' },
+    { command: 'gateway agents list', does: 'what is installed here, and what is missing' },
     {
       command: 'gateway agents list --all --json',
       does: '{"count","agents":[{"id","usable",…}],"unusable":[…]}',

@@ -5,7 +5,7 @@ export const agentsLogsCommand: Command = {
   arguments: [agentArgument],
   flags: [],
   needs: 'server',
-  about: 'The last lines that its processes printed, without secrets. What it answered is in `gateway logs`.',
+  about: 'Prints the last lines of its processes, without secrets. Its answers are in `gateway logs`.',
   examples: [{ command: 'gateway agents logs codex', does: 'why it does not start' }],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';

@@ -7,7 +7,7 @@ export const agentsRemoveCommand: Command = {
   arguments: [{ name: 'agent', summary: 'id of an agent that was added', required: true }],
   flags: [],
   needs: 'store',
-  about: 'Those of the catalogue stay: `gateway agents disable` turns them off.',
+  about: 'Agents of the catalogue cannot be removed: `gateway agents disable` turns them off.',
   examples: [{ command: 'gateway agents remove mine', does: 'acp/mine is gone' }],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';

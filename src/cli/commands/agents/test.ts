@@ -9,7 +9,7 @@ export const agentsTestCommand: Command = {
   flags: [],
   needs: 'server',
   about:
-    'The gateway starts it where needed, opens a session, and asks for one word, which costs what the model of the agent costs. Exit 1 when no answer came.',
+    'The gateway starts the agent if needed, opens a session, and asks for one word, at the price of its model. Exit 1 when no answer came.',
   examples: [{ command: 'gateway agents test opencode', does: 'its answer, or what is wrong' }],
   run: async (options, context) => {
     const id = options.argument('agent') ?? '';

@@ -40,7 +40,7 @@ export const alertsAddCommand: Command = {
   ],
   needs: 'store',
   about:
-    'The first event is told of at once, and what comes within the time of the digest in one message at its end. A receiver that does not answer is tried again for some hours. Where it goes is stored encrypted. A running gateway takes it over at once. `gateway events types` lists the events.',
+    'The first event is sent at once, and those within the time of the digest in one message at its end. If the receiver does not answer, the gateway retries for some hours. The address is stored encrypted. A running gateway applies it at once. `gateway events types` lists the events.',
   examples: [
     {
       command: 'gateway alerts add slack https://hooks.slack.com/services/T0/B0/x --on budget.exceeded',

@@ -6,7 +6,7 @@ export const alertsListCommand: Command = {
   arguments: [],
   flags: [],
   needs: 'store',
-  about: 'Addresses that are secrets are masked.',
+  about: 'Secret addresses are masked.',
   examples: [{ command: 'gateway alerts list', does: 'who is told of what' }],
   run: async (_, context) => {
     const alerts = (await listAlerts(context)).map(rowOfAlert);

@@ -7,7 +7,7 @@ export const alertsPauseCommand: Command = {
   arguments: [{ name: 'alert', summary: 'name or id of the alert', required: true }],
   flags: [{ name: 'resume', summary: 'resume: send alerts again from now on' }],
   needs: 'store',
-  about: 'Nothing is sent while an alert is paused, and what happens meanwhile is not told of later.',
+  about: 'Nothing is sent while an alert is paused, and events of that time are not sent later.',
   examples: [
     { command: 'gateway alerts pause slack', does: 'silence' },
     { command: 'gateway alerts pause slack --resume', does: 'the end of it' },

@@ -16,7 +16,7 @@ export const aliasAddCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'A running gateway follows it at once. Each * of the target is what the same one of the name stood for.',
+    'A running gateway uses it at once. Each * in the target stands for the text that the same * in the name matched.',
   examples: [
     { command: 'gateway alias add gpt-4 openai/gpt-4.1', does: 'one name' },
     {

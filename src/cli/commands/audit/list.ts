@@ -18,7 +18,7 @@ export const auditListCommand: Command = {
     { name: 'search', value: 'TEXT', summary: 'only records with the text anywhere in them' },
   ],
   needs: 'store',
-  about: 'Newest first. Nothing is checked here: that is what `gateway audit verify` does.',
+  about: 'Newest first. It does not check the records: `gateway audit verify` does.',
   examples: [
     { command: 'gateway audit list --action auth.', does: 'logins, and what was refused' },
     { command: 'gateway audit list --search laptop --json', does: 'the whole records' },

@@ -8,7 +8,7 @@ export const auditVerifyCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'Walks the whole chain and names the first record that is not what was written. Exit 1 when there is one. Whoever may write the files can write a whole new chain: keep the hash of the last record elsewhere, and look for it later.',
+    'Checks the whole chain and names the first record that was changed. Exit 1 when there is one. Anyone who can write the files can write a whole new chain: keep the hash of the last record elsewhere, and look for it later.',
   examples: [
     { command: 'gateway audit verify', does: 'how many records are sound, and the hash of the last one' },
     { command: 'gateway audit verify --json | jq -e .ok', does: 'in a script' },

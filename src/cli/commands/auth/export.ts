@@ -39,7 +39,7 @@ export const authExportCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Needs STORAGE_ENCRYPTION_KEY in the environment; where the gateway made its own key, that is what stands in DATA_DIR/storage.key. What cannot be decrypted is marked so (apiKeyDecryptFailed), and the rest is exported. The export is in the audit log, without the credentials.',
+    'Needs STORAGE_ENCRYPTION_KEY in the environment; if the gateway made its own key, use the content of DATA_DIR/storage.key. Credentials that cannot be decrypted are marked (apiKeyDecryptFailed), and the others are exported. The export is in the audit log, without the credentials.',
   examples: [
     { command: 'gateway auth export --force --out credentials.json', does: 'all of them' },
     {

@@ -6,7 +6,7 @@ export const budgetsListCommand: Command = {
   arguments: [],
   flags: [],
   needs: 'store',
-  about: 'What is used comes from the running gateway, else from the ledger.',
+  about: 'Usage comes from the running gateway, or else from the ledger.',
   examples: [{ command: 'gateway budgets list', does: 'each with what is used of it and when it resets' }],
   run: async (_, context) => {
     const budgets = await listBudgets(context);

@@ -52,7 +52,8 @@ export const budgetsSetCommand: Command = {
     },
   ],
   needs: 'store',
-  about: 'One that exists for the same thing and period is changed. A running gateway takes it over at once.',
+  about:
+    'Changes the budget of the same subject, metric and period if there is one. A running gateway applies it at once.',
   examples: [
     {
       command: 'gateway budgets set --usd 100 --per month',

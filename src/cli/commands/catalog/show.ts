@@ -22,7 +22,8 @@ export const catalogShowCommand: Command = {
   ],
   flags: [],
   needs: 'store',
-  about: 'Says what is known of a model and where each figure comes from. Prices are USD per million tokens.',
+  about:
+    'Shows the known facts about a model and the source of each figure. Prices are USD per million tokens.',
   examples: [
     {
       command: 'gateway catalog show openai/gpt-5.4',

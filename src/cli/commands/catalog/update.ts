@@ -19,7 +19,7 @@ export const catalogUpdateCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Takes newer facts and prices of models. They are verified first and kept in DATA_DIR/catalog; a running gateway uses them at once, and requests that are recorded keep their cost. Providers and their addresses come with new versions of the program alone. Nothing is ever updated by itself.',
+    'Downloads newer facts and prices of models. They are verified and kept in DATA_DIR/catalog. A running gateway uses them at once; recorded requests keep their cost. Providers and their addresses change only with a new version of the program. Nothing is updated automatically.',
   examples: [
     { command: 'gateway catalog update', does: 'what models.dev publishes now' },
     {

@@ -40,7 +40,7 @@ export const comboSimulateCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Replays the ledger on paper: nothing is sent. Requests that would have gone where they went count as they were.\nOthers cost what the target charges for the same tokens, and fail and take their time as it did in the ledger.',
+    'Replays recorded requests without sending anything. A request that would have gone to the same target counts as it was.\nOthers get the price of the target for the same tokens, and its failure rate and latency from the ledger.',
   examples: [
     { command: 'gateway combo simulate cheap --since 7d', does: 'cost, failures and time there' },
     { command: 'gateway combo simulate cheap --model smart --json', does: 'one document' },

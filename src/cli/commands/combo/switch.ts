@@ -7,7 +7,8 @@ export const comboSwitchCommand: Command = {
   arguments: [{ name: 'combo', names: 'combo', summary: 'name or id of the combo', required: true }],
   flags: [],
   needs: 'store',
-  about: 'It is what the model "auto" means from now on, and what bare model ids are looked for in first.',
+  about:
+    'The model "auto" means this combo from now on, and its targets come first when a model is requested by its bare id.',
   examples: [{ command: 'gateway combo switch smart', does: 'a running gateway follows at once' }],
   run: async (options, context) => {
     const { combos, record } = await storedCombo(options.argument('combo') ?? '', context);

@@ -14,8 +14,7 @@ export const configShowCommand: Command = {
   arguments: [],
   flags: [],
   needs: 'nothing',
-  about:
-    'Flags win over the environment, which wins over DATA_DIR/config.json, which wins over the defaults.',
+  about: 'Precedence: flags, then the environment, then DATA_DIR/config.json, then the defaults.',
   examples: [{ command: 'gateway config show --json', does: '{"settings":[{"name","value","source"}],…}' }],
   run: async (_, context) => {
     const config = await context.config();

@@ -16,7 +16,7 @@ export const envSetCommand: Command = {
   flags: [],
   needs: 'nothing',
   about:
-    'A program cannot change the shell that runs it, so this checks the value and prints the line that does: give it to `eval`. What shall stay belongs into config.json or into the service.',
+    'A program cannot change the shell that runs it, so this checks the value and prints a line for `eval`. To keep a value, put it into config.json or into the service.',
   examples: [
     {
       command: 'eval "$(gateway env set GATEWAY_LOG_LEVEL debug)" && gateway serve',

@@ -12,7 +12,7 @@ export const envShowCommand: Command = {
   flags: [],
   needs: 'nothing',
   about:
-    'What this shell would hand to a gateway that it starts. `gateway config show` has the settings that follow from it; a running gateway was given its own variables when it was started.',
+    'Shows the variables that a gateway started from this shell would get. `gateway config show` has the resulting settings; a running gateway has the variables of the shell that started it.',
   examples: [
     { command: 'gateway env show --json', does: '{"variables":[{"name","set","value","summary"}]}' },
   ],

@@ -17,7 +17,7 @@ export const eventsApplyCommand: Command = {
   ],
   needs: 'server',
   about:
-    'The running gateway changes to the configuration as a whole, and keeps it as events.yaml in its data directory. When anything is wrong with it, nothing changes: exit 1.',
+    'The running gateway changes to the configuration as a whole, and keeps it as events.yaml in its data directory. If anything in it is wrong, nothing changes and the exit code is 1.',
   examples: [
     {
       command: 'gateway events apply events.yaml --dry-run',

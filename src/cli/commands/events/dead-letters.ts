@@ -44,7 +44,7 @@ export const eventsDeadLettersCommand: Command = {
   ],
   needs: 'server',
   about:
-    'An event that a trigger gave up. Replaying gives it to the trigger again, as a first attempt; purging throws it away for ever.',
+    'A dead letter is an event that a trigger gave up. Replaying gives it to the trigger again, as a first attempt; purging deletes it for good.',
   examples: [
     { command: 'gateway events dead-letters', does: 'what failed, and why' },
     { command: 'gateway events dead-letters show d17 --json', does: 'one with its whole event' },

@@ -28,7 +28,7 @@ export const eventsFilterCommand: Command = {
   ],
   needs: 'nothing',
   about:
-    'Shows where an expression is wrong, and warns of what is allowed and seldom meant. The file has one event in the JSON format of CloudEvents, a list of them, or one on each line. Exit 2 when the expression is wrong, 1 when no event passes.',
+    'Shows where an expression is wrong, and warns about expressions that are valid but rarely intended. The file has one event in the JSON format of CloudEvents, a list of them, or one on each line. Exit 2 when the expression is wrong, 1 when no event passes.',
   examples: [
     { command: `gateway events filter "type LIKE 'com.example.%'"`, does: 'check an expression' },
     {

@@ -15,7 +15,7 @@ export const eventsRepairCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'Needs the gateway stopped. Copies everything that can be read of a damaged database into a new one, which takes its place; the damaged file is kept beside it under another name. Events that may have been delivered already are kept too, so some can come twice. Nothing is changed when the file is intact.',
+    'Needs the gateway stopped. Copies everything readable from a damaged database into a new one, which replaces it; the damaged file is kept under another name. Events that may have been delivered already are kept too, so some can arrive twice. An intact file is not changed.',
   examples: [
     { command: 'gateway events repair', does: 'what can be read of events.db' },
     { command: 'gateway events repair --json', does: '{"damaged","events","dead_letters","lost",…}' },

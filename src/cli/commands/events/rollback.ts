@@ -6,7 +6,7 @@ export const eventsRollbackCommand: Command = {
   arguments: [{ name: 'version', summary: 'a version of `gateway events history`', required: true }],
   flags: [{ name: 'dry-run', summary: 'change nothing; only show what would change' }],
   needs: 'server',
-  about: 'Puts an earlier configuration into force, as a new version.',
+  about: 'Applies an earlier configuration again, as a new version.',
   examples: [{ command: 'gateway events rollback 3', does: 'version 3 is in force again' }],
   run: async (options, context) => {
     const version = encodeURIComponent(options.argument('version') ?? '');

@@ -39,7 +39,7 @@ export const eventsSendCommand: Command = {
   ],
   needs: 'server',
   about:
-    'Sends events to the running gateway, as `POST /api/events` takes them, and prints what came of each. Without --as the source of the configuration is the one that an event’s own source names, or the only one. Exit 1 when one is not accepted; sending it again with the same id is safe.',
+    'Sends events to the running gateway, as `POST /api/events` accepts them, and prints the outcome of each. Without --as, the source in the event chooses the source of the configuration, or the only one is used. Exit 1 when one is not accepted; sending it again with the same id is safe.',
   examples: [
     {
       command: 'gateway events send --type com.example.order.paid --as shop --data \'{"order": 7}\'',

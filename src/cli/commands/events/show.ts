@@ -13,7 +13,7 @@ export const eventsShowCommand: Command = {
     },
   ],
   needs: 'server',
-  about: 'The YAML as it stands in the file, with references to secrets and never their values.',
+  about: 'The YAML as it is in the file, with references to secrets, never their values.',
   examples: [
     { command: 'gateway events show > events.yaml', does: 'the configuration that is in force' },
     { command: 'gateway events show --json', does: '{"version","config":{…}}' },

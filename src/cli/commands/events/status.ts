@@ -13,7 +13,7 @@ export const eventsStatusCommand: Command = {
   flags: [{ name: 'watch', short: 'w', summary: 'show it again every two seconds until interrupted' }],
   needs: 'server',
   about:
-    'WAITING is what a trigger has not received yet; a channel that cannot tell shows a question mark. Exit 1 while something is wrong.',
+    'WAITING counts the events that a trigger has not received yet; a question mark means that the channel cannot count them. Exit 1 while something is wrong.',
   examples: [
     { command: 'gateway events status --watch', does: 'what happens, as it happens' },
     { command: 'gateway events status --json', does: '{"running","config","problems",…}' },

@@ -12,7 +12,7 @@ export const eventsTailCommand: Command = {
   ],
   needs: 'server',
   about:
-    'What sources publish from now on, until interrupted. With --json one document per line, with the whole event in the JSON of CloudEvents.',
+    'Shows what sources publish from now on, until you interrupt it. With --json, one document per line with the whole event in the JSON format of CloudEvents.',
   examples: [
     {
       command: `gateway events tail --cesql "type LIKE '%.failed.v1'"`,

@@ -17,7 +17,7 @@ export const eventsValidateCommand: Command = {
   ],
   needs: 'nothing',
   about:
-    'Checks fields, references, addresses, durations, limits and filters, and prints all that is wrong, each with its field and its line. Exit 1 when there are errors; warnings are none. Nothing is changed, and no message queue is asked.',
+    'Checks fields, references, addresses, durations, limits and filters, and prints every problem with its field and line. Exit 1 when there are errors; warnings do not count. Changes nothing, and connects to no message queue.',
   examples: [
     { command: 'gateway events validate events.yaml', does: 'all problems of the file' },
     {

@@ -17,7 +17,7 @@ export const keysEditCommand: Command = {
     },
   ],
   needs: 'store',
-  about: 'The key itself stays the same. What no flag names stays as it is.',
+  about: 'The key itself stays the same. Changes only what you name by a flag.',
   examples: [
     { command: 'gateway keys edit ci --budget-usd 20 --expires 2027-06-30', does: 'more money, more time' },
     { command: 'gateway keys edit ci --team core --label env=ci', does: 'another team, one more label' },

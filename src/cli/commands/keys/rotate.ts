@@ -7,7 +7,7 @@ export const keysRotateCommand: Command = {
   arguments: [{ name: 'key', names: 'key', summary: 'id or name of the key', required: true }],
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
-  about: 'Name, limits and history stay. What the old text was written into has to get the new one.',
+  about: 'Name, limits and history stay the same. Enter the new key wherever the old one is used.',
   examples: [{ command: 'gateway keys rotate ci --yes', does: 'prints the new key, once' }],
   run: async (options, context) => {
     const { io } = context;

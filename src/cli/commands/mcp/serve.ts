@@ -9,7 +9,7 @@ export const mcpServeCommand: Command = {
   about:
     'For assistants that start their MCP servers themselves. `gateway --mcp` does the same. The tools use the gateway that runs on the data directory, as the owner of this machine.',
   examples: [
-    { command: 'claude mcp add modelgate -- gateway --mcp', does: 'Claude Code can look at this gateway' },
+    { command: 'claude mcp add modelgate -- gateway --mcp', does: 'Claude Code can inspect this gateway' },
     { command: 'gateway mcp serve --read-only', does: 'the assistant can look, and change nothing' },
   ],
   run: (options, context) => serveMcp(context, { readOnly: options.on('read-only') }),

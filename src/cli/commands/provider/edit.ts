@@ -52,7 +52,7 @@ export const providerEditCommand: Command = {
   ],
   needs: 'store',
   about:
-    'What no flag names stays as it is, and a running gateway uses the change at once. A stored key is never sent to another server: with a new --base-url comes the key for it.',
+    'Changes only what you name by a flag; a running gateway uses the change at once. A stored key is never sent to another server: with a new --base-url, give its key too.',
   examples: [
     {
       command: 'gateway provider edit work --api-key-env NEW_KEY --test',

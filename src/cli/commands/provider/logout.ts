@@ -14,7 +14,7 @@ export const providerLogoutCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'For connections that were added with --auth oauth. The login is ended here, and at its server where that can be asked (RFC 7009). The connection stays.',
+    'For connections that were added with --auth oauth. Ends the login here, and at its server if the server supports that (RFC 7009). The connection stays.',
   examples: [
     { command: 'gateway provider logout work', does: 'end the login, until somebody logs in again' },
   ],

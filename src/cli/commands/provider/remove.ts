@@ -11,9 +11,9 @@ export const providerRemoveCommand: Command = {
   flags: [{ name: 'yes', short: 'y', summary: 'do not ask' }],
   needs: 'store',
   about:
-    'Its credential is gone with it, and a running gateway sends nothing there any more. A login is ended at its server as well, where that can be asked (RFC 7009).',
+    'Removes its credential too, and a running gateway sends nothing to it any more. A login is also ended at its server if the server supports that (RFC 7009).',
   examples: [
-    { command: 'gateway provider remove work --yes', does: 'combos go on with their other targets' },
+    { command: 'gateway provider remove work --yes', does: 'combos continue with their other targets' },
   ],
   run: async (options, context) => {
     const { io } = context;

@@ -14,7 +14,7 @@ function switchTo(active: boolean): Command {
     ],
     flags: [],
     needs: 'store',
-    about: 'A running gateway does so at once; requests under way go on.',
+    about: 'A running gateway does so at once; open requests may finish.',
     examples: [
       {
         command: `gateway provider ${verb} work`,

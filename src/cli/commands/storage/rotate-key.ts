@@ -16,7 +16,7 @@ export const storageRotateKeyCommand: Command = {
   flags: [],
   needs: 'store',
   about:
-    'Needs the gateway stopped. The new key is STORAGE_ENCRYPTION_KEY where that is set, else a new one in DATA_DIR/storage.key. The old one is STORAGE_ENCRYPTION_KEY_OLD where that is set, else the one in DATA_DIR/storage.key. A backup is made before, which needs the old key. However the command ends, one of the two keys opens everything. Answers that are kept for Idempotency-Key are forgotten.',
+    'Needs the gateway stopped. The new key is STORAGE_ENCRYPTION_KEY if set, else a new one in DATA_DIR/storage.key. The old key is STORAGE_ENCRYPTION_KEY_OLD if set, else the one in DATA_DIR/storage.key. The command makes a backup first, which needs the old key. However the command ends, one of the two keys opens everything. Answers kept for Idempotency-Key are deleted.',
   examples: [
     { command: 'gateway storage rotate-key', does: 'a new key in storage.key' },
     {

@@ -50,7 +50,7 @@ export const toolsAddCommand: Command = {
   ],
   needs: 'store',
   about:
-    'Afterwards it is detected, configured and restored as the others. In values <base_url>, <api_key>, <key_variable> and <model> are filled in: the address, the gateway key, the name of the variable that holds the key, and the model.',
+    'Afterwards it is detected, configured and restored as the others. Values may contain <base_url>, <api_key>, <key_variable> and <model>, which stand for the address, the gateway key, the name of the variable that holds the key, and the model.',
   examples: [
     {
       command:

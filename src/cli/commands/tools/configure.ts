@@ -15,7 +15,7 @@ export const toolsConfigureCommand: Command = {
   arguments: [{ name: 'tool', summary: 'id of the tool', required: true, suggestions: toolIds }],
   flags: [toolFlags.model, toolFlags.apiKey, toolFlags.remote, toolFlags.dryRun, toolFlags.yes],
   needs: 'store',
-  about: `Changes the tool's own entries of its own files; comments, order and everything else stay. The files are kept in a backup first: \`gateway tools restore\` brings them back. Where the tool can read its key from a variable, the file names ${keyVariable} and does not hold the key.`,
+  about: `Changes the tool's own entries of its own files; comments, order and everything else stay. It backs the files up first: \`gateway tools restore\` brings them back. If the tool can read its key from a variable, the file names ${keyVariable} and does not contain the key.`,
   examples: [
     { command: `${keyVariable}=sk-… gateway tools configure claude`, does: 'shows the change and asks' },
     { command: 'gateway tools configure codex --model auto --dry-run', does: 'shows the change' },

@@ -21,10 +21,10 @@ export const toolsDoctorCommand: Command = {
   ],
   needs: 'nothing',
   about:
-    'Takes the request that the tool really sends the whole way up to the model, and says what would break: its program, its configuration, variables that win over it, its address and key, its model, and what a model of another format is not told. Nothing is sent to a model, unless with --send: then also whether the answer streams and whether the model calls tools. Changes nothing. Exit 1 when a check fails; warnings do not count.',
+    'Takes a request as the tool really sends it all the way up to the model, and says what would break: its program, its configuration, variables that win over it, its address and key, its model, and the fields that a model of another format does not get. Nothing is sent to a model unless you add --send, which also checks whether the answer streams and whether the model calls tools. Changes nothing. Exit 1 when a check fails; warnings do not count.',
   examples: [
     { command: 'gateway tools doctor claude', does: 'what is wrong with Claude Code here?' },
-    { command: 'gateway tools doctor codex --model smart', does: 'what would another model not be told?' },
+    { command: 'gateway tools doctor codex --model smart', does: 'what would another model not get?' },
     { command: 'gateway tools doctor qwen --send --json', does: 'one real request, as a script reads it' },
   ],
   run: async (options, context) => {

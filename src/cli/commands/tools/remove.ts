@@ -9,7 +9,7 @@ export const toolsRemoveCommand: Command = {
   arguments: [{ name: 'id', summary: 'id of the tool', required: true }],
   flags: [toolFlags.yes],
   needs: 'store',
-  about: 'Only tools that were added. Its own files are left alone, so restore it first.',
+  about: 'Removes only tools that you added. It does not touch files of the tool, so restore it first.',
   examples: [{ command: 'gateway tools remove my-agent --yes', does: 'forgets a tool without asking' }],
   run: async (options, context) => {
     const id = options.argument('id') ?? '';

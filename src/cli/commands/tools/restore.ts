@@ -18,7 +18,7 @@ export const toolsRestoreCommand: Command = {
   ],
   needs: 'store',
   about:
-    'A file that nobody has changed since becomes what it was before the gateway first wrote it, byte for byte. From one that has changed only what the gateway wrote is taken, and what stood there before is put back. What is replaced is kept in a backup as well.',
+    'A file that has not changed since becomes what it was before the gateway first wrote it, byte for byte. From a changed file only the entries that the gateway wrote are removed, and the earlier values are put back. The replaced files are backed up too.',
   examples: [
     { command: 'gateway tools restore claude --dry-run', does: 'shows the change' },
     { command: 'gateway tools restore codex --yes', does: 'undoes every `gateway tools configure codex`' },

@@ -6,7 +6,7 @@ export const toolsStatusCommand: Command = {
   flags: [],
   needs: 'nothing',
   about:
-    'configured: it points at this gateway. other: at another endpoint. unknown: its program does not answer, its configuration cannot be read, or it takes its endpoint from the environment alone.',
+    'configured: it points at this gateway. other: it points at another endpoint. unknown: its program does not answer, its configuration cannot be read, or it takes its endpoint from the environment only.',
   examples: [
     { command: 'gateway tools status', does: 'every tool' },
     { command: 'gateway tools status codex --json', does: 'one tool, as a script reads it' },

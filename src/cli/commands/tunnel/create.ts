@@ -39,7 +39,7 @@ async function opened(gateway: RunningGateway, kind: string): Promise<TunnelRow>
       throw failure(
         1,
         'tunnel_failed',
-        `${row.last_error?.message ?? `${row.name} gave no address within a minute`}. The gateway goes on trying: \`gateway tunnel list\` shows it, \`gateway tunnel stop ${kind}\` ends it`,
+        `${row.last_error?.message ?? `${row.name} gave no address within a minute`}. The gateway keeps trying: \`gateway tunnel list\` shows it, \`gateway tunnel stop ${kind}\` ends it`,
       );
     await delay(POLL_MS);
   }
