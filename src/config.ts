@@ -469,7 +469,7 @@ function storageSecret(secret: string | undefined): string | null {
   if (weakness === null) return secret;
   throw new GatewayError(
     'invalid_request',
-    `STORAGE_ENCRYPTION_KEY is too weak: ${weakness}. Make one with \`openssl rand -base64 32\`. Where it is in use already, set the new one, put the old one into STORAGE_ENCRYPTION_KEY_OLD and run \`gateway storage rotate-key\``,
+    `STORAGE_ENCRYPTION_KEY is too weak: ${weakness}. Make one with \`openssl rand -base64 32\`. If it is in use already, set the new one, put the old one into STORAGE_ENCRYPTION_KEY_OLD and run \`gateway storage rotate-key\``,
     { param: 'STORAGE_ENCRYPTION_KEY' },
   );
 }

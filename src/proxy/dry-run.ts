@@ -47,7 +47,7 @@ export function refuseDryRun({ headers }: { headers: IncomingHttpHeaders }): voi
   if (!isDryRun(headers)) return;
   throw new GatewayError(
     'invalid_request',
-    `${dryRunHeader} is understood with POST on paths that a conversation, a prompt or texts are sent to: leave it out here`,
+    `${dryRunHeader} works only with POST on paths for conversations, prompts or texts: leave it out here`,
     { param: dryRunHeader },
   );
 }

@@ -256,5 +256,5 @@ function test(deps: Deps): Action {
 }
 
 function gone({ id }: Row): GatewayError {
-  return new GatewayError('not_found', `The service "${id}" is gone meanwhile`);
+  return new GatewayError('not_found', `The service "${id}" no longer exists`);
 }

@@ -131,7 +131,7 @@ describe('workers of whom one is stuck', () => {
     one.input.hear({ kind: 'load', load });
     t.mock.timers.tick(10_000);
     assert.deepEqual([one.killed, other.killed], [false, true]);
-    assert.match(lines.join(''), /"worker":2,"msg":"a worker has been silent for a minute, and is ended"/);
+    assert.match(lines.join(''), /"worker":2,"msg":"a worker has been silent for a minute and is stopped"/);
     await settled();
     t.mock.timers.tick(100);
     assert.deepEqual(
@@ -153,7 +153,7 @@ describe('workers of whom one is stuck', () => {
 describe('a worker that begins', () => {
   it('is ended and started again where it does not come to serve', async (t) => {
     const { fakes, lines, workers } = pool(t);
-    const listening = assert.rejects(workers.listen(1), /worker 2 was ended: it does not serve after 60/);
+    const listening = assert.rejects(workers.listen(1), /worker 2 was stopped: it does not serve after 60/);
     const [one, other] = fakes;
     assert.ok(one && other);
     await serve(one);

@@ -139,7 +139,7 @@ export function openAudit({ dataDir, now, onError, retentionMonths }: AuditInput
 function unavailable(error: unknown): GatewayError {
   return new GatewayError(
     'audit_unavailable',
-    'The audit log cannot be written, and without it nothing is changed or shown that must be in it: see the log of the gateway',
+    'The audit log cannot be written, so the gateway refuses everything that it must record there: see the log of the gateway',
     { cause: error },
   );
 }

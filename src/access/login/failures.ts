@@ -86,7 +86,7 @@ export function isRuleName(text: string): text is RuleName {
 function tooMany(retryAfter: number): GatewayError {
   return new GatewayError(
     'too_many_logins',
-    `Too many logins failed: try again in ${retryAfter} s. Valid tokens go on working`,
+    `Too many logins failed: try again in ${retryAfter} s. Valid tokens keep working`,
     { retryAfter },
   );
 }

@@ -128,5 +128,5 @@ export async function installDataSet(dataDir: string, table: ModelTable, now: nu
 }
 
 function invalid(problem: string): GatewayError {
-  return new GatewayError('invalid_request', `The data set is refused: ${problem}`, { param: 'from' });
+  return new GatewayError('invalid_request', `The data set is not accepted: ${problem}`, { param: 'from' });
 }

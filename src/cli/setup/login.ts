@@ -59,7 +59,8 @@ export async function logInByBrowser(
     const late = delay(timeoutMs, null, { ref: false });
     for (;;) {
       const back = await Promise.race([answered(), late]);
-      if (back === null) throw failure(124, 'login_timeout', 'Nobody logged in in time: begin again.');
+      if (back === null)
+        throw failure(124, 'login_timeout', 'The login was not completed in time: start it again.');
       // Anybody on this machine can send something to this port; only who knows the state is answered.
       if (back.get('state') === login.state) return await finishBrowserLogin(login, target.client, back, now);
     }

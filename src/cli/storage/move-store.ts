@@ -70,6 +70,6 @@ async function refuseRunning({ db }: Store, place: string, now: number): Promise
   const names = running.map(({ host, url }) => `${host} (${url})`).join(', ');
   throw new GatewayError(
     'conflict',
-    `Gateways run on the database ${place}: ${names}. Stop them first; one that died is forgotten after a minute`,
+    `Gateways run on the database ${place}: ${names}. Stop them first; a gateway that crashed disappears from this list after a minute`,
   );
 }

@@ -95,7 +95,7 @@ async function oldKey(store: Store, { dataDir, oldSecret, secret }: RotateInput)
   if (secret !== null && deriveKeys(secret).responses.name === from.responses.name)
     throw new GatewayError(
       'invalid_request',
-      'STORAGE_ENCRYPTION_KEY is the key until now: set it to the new one, made with `openssl rand -base64 32`',
+      'STORAGE_ENCRYPTION_KEY is still the current key: set it to the new one, made with `openssl rand -base64 32`',
       { param: 'STORAGE_ENCRYPTION_KEY' },
     );
   return from;

@@ -80,7 +80,8 @@ export async function finishDeviceLogin(
   const request = { url: endpoints.token, form, client: named(client, endpoints.clientAuth) };
   for (;;) {
     await wait(intervalMs);
-    if (now() >= expiresAt) throw new GatewayError('login_failed', 'Nobody logged in in time: begin again');
+    if (now() >= expiresAt)
+      throw new GatewayError('login_failed', 'The login was not completed in time: start it again');
     try {
       return grantOf(await requestToken(request, now), endpoints);
     } catch (error) {

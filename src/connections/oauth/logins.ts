@@ -66,7 +66,7 @@ export function createLogins(input: LoginsInput): Logins {
       if (back === null)
         throw new GatewayError(
           'invalid_request',
-          'No browser can come back to this gateway by 127.0.0.1: log in with a device code, give oauth.redirect_uri, or run `gateway provider login`',
+          'A browser cannot return to this gateway at 127.0.0.1: log in with a device code, give oauth.redirect_uri, or run `gateway provider login`',
           { param: 'method' },
         );
       const login = await browserLogin(target, back);
@@ -93,7 +93,7 @@ export function createLogins(input: LoginsInput): Logins {
       // Good for one answer, whatever it is.
       pending.delete(state);
       if (found === undefined || found.expiresAt <= now())
-        throw new GatewayError('login_failed', 'This login is not known here, or it is over: begin again');
+        throw new GatewayError('login_failed', 'This login is unknown or has expired: start it again');
       const { login, target, taskId } = found;
       try {
         await keep(grants, target, await finishBrowserLogin(login, target.client, answer, now));

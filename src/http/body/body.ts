@@ -143,7 +143,7 @@ export function tooLarge(limitBytes: number, declared: number | null): GatewayEr
   const size = declared === null ? 'more' : `${declared} bytes`;
   return new GatewayError(
     'request_too_large',
-    `the request body may have ${limitBytes} bytes after decompression and has ${size}`,
+    `the request body may have at most ${limitBytes} bytes after decompression and has ${size}`,
   );
 }
 

@@ -49,7 +49,7 @@ export function checkIfMatch(
   if (!seen)
     throw new GatewayError(
       'precondition_failed',
-      'It was changed since: read it again, and repeat the change on what it is now',
+      'It has changed since you read it: read it again and repeat the change',
       { param: 'if-match' },
     );
 }

@@ -147,7 +147,7 @@ function invalidHost(message: string): GatewayError {
 function headTooLarge(limitBytes: number): GatewayError {
   return new GatewayError(
     'headers_too_large',
-    `the request line and headers may have ${limitBytes} bytes together`,
+    `the request line and headers together may have at most ${limitBytes} bytes`,
   );
 }
 

@@ -306,7 +306,7 @@ function expectedVersion({ exchange }: EventsCall, control: ConfigControl): numb
   if (header === undefined)
     throw new GatewayError(
       'precondition_required',
-      'Send If-Match with the ETag of the configuration that you have read, or * for whichever is in force',
+      'Send If-Match with the ETag of the configuration that you have read, or * for the one in force',
       { param: 'if-match' },
     );
   const current = control.inForce().version.number;
@@ -319,7 +319,7 @@ function expectedVersion({ exchange }: EventsCall, control: ConfigControl): numb
 function changedSince(current: number): GatewayError {
   return new GatewayError(
     'precondition_failed',
-    `Version ${current} of the configuration is in force: read it again, and repeat the change on what it is now`,
+    `Version ${current} of the configuration is in force: read it again and repeat the change`,
     { param: 'if-match' },
   );
 }

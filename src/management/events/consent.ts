@@ -25,7 +25,7 @@ export function serveConsent({ events }: ManagementContext, { query, request }: 
   if (!granted)
     throw new GatewayError(
       'not_found',
-      'The gateway waits for no consent at this address: it tells a new one when it asks again',
+      'The gateway expects no consent at this address: when it asks again, it sends a new one',
     );
   return { status: 204, body: null, headers: {} };
 }

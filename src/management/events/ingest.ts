@@ -48,14 +48,10 @@ function noSource(named: string | null, index: number): GatewayError {
   return named === null
     ? new GatewayError(
         'invalid_request',
-        `No source of the configuration is meant by event ${index}: name one with ?source=, or by the event’s own source`,
+        `Event ${index} names no source of the configuration: name one with ?source=, or in the event’s own source`,
         { param: 'source' },
       )
-    : new GatewayError(
-        'not_found',
-        `There is no source "${named.slice(0, 100)}" whose events come in by HTTP`,
-        { param: 'source' },
-      );
+    : new GatewayError('not_found', `There is no HTTP source "${named.slice(0, 100)}"`, { param: 'source' });
 }
 
 const isKept = ({ outcome }: Receipt): boolean => outcome === 'accepted' || outcome === 'spooled';

@@ -155,7 +155,7 @@ export class Attempt implements AttemptControl, Dispatcher.DispatchHandler {
       this.#fail(
         new GatewayError(
           'upstream_protocol',
-          `The upstream ${this.#host} answered with the status ${status}, which HTTP does not have`,
+          `The upstream ${this.#host} answered with the status ${status}, which is not valid in HTTP`,
         ),
       );
       return;

@@ -48,7 +48,7 @@ function admitted(context: SurfaceContext, request: IncomingMessage, path: strin
   if (match === null || surface?.kind !== 'relay' || surface.format !== 'openai-responses')
     throw new GatewayError(
       'upgrade_required',
-      'A WebSocket is served at /v1/responses alone: send this request with POST',
+      'WebSockets are served only at /v1/responses: send this request with POST',
     );
   principalOf(context, { request, query }, match);
   refuseLoop({ request }, context.instance);

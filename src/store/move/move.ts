@@ -125,7 +125,7 @@ async function write({ key, name }: MovedTable, to: Store, rows: readonly Stored
     if (refusal !== null)
       throw new GatewayError(
         'conflict',
-        `The target does not take a row of ${name} between ${placeOf(key, first)} and ${placeOf(key, rows.at(-1) ?? first)}: ${String(refusal)}`,
+        `The target refuses a row of ${name} between ${placeOf(key, first)} and ${placeOf(key, rows.at(-1) ?? first)}: ${String(refusal)}`,
       );
     if (written) return;
     await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE_MS));

@@ -63,7 +63,7 @@ export function reported(error: unknown, place: string): unknown {
 function unreachable(place: string, cause: unknown): GatewayError {
   return new GatewayError(
     'database_unreachable',
-    `The database ${place} does not answer (${reasonOf(cause)}): look after the server, the network between, and DATABASE_URL`,
+    `The database ${place} does not answer (${reasonOf(cause)}): check the server, the network and DATABASE_URL`,
     { retryAfter: 5, cause: reasonOf(cause) },
   );
 }

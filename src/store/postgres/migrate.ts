@@ -122,7 +122,7 @@ export async function pendingMigrations(
   if (missing.length > 0)
     throw new GatewayError(
       'internal_error',
-      `The database ${place} cannot be used: it lacks the tables ${missing.join(', ')}. Restore it from a dump`,
+      `The database ${place} is incomplete: it lacks the tables ${missing.join(', ')}. Restore it from a dump`,
     );
   return pending;
 }
@@ -136,7 +136,7 @@ async function tablesOf(sql: Querying): Promise<ReadonlySet<string>> {
 function absent(place: string): GatewayError {
   return new GatewayError(
     'not_found',
-    `There is nothing of Modelgate in the database ${place} yet: start with \`gateway setup\` or \`gateway serve\``,
+    `The database ${place} has no tables of Modelgate yet: start with \`gateway setup\` or \`gateway serve\``,
   );
 }
 

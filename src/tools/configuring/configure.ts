@@ -90,7 +90,7 @@ function checkTarget(tool: Tool, { apiKey, model }: Target): void {
   if (apiKey !== null && (isMasked(apiKey) || /\s/.test(apiKey) || apiKey === ''))
     throw new GatewayError(
       'invalid_request',
-      'The key is not whole: give it as it was shown when it was made',
+      'The key is incomplete: give it as it was shown when it was created',
       {
         param: 'api_key',
       },

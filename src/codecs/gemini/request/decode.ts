@@ -80,7 +80,7 @@ function refuseForeign(body: GeminiRequest, config: GenerationConfig): void {
 function refusal(param: string, what: string): GatewayError {
   return new GatewayError(
     'not_translatable',
-    `${what} cannot be had from the provider of this model: leave "${param}" out, or choose a model of Google`,
+    `${what} is not available from the provider of this model: leave "${param}" out, or choose a model of Google`,
     { param },
   );
 }

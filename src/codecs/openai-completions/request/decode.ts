@@ -76,7 +76,7 @@ function refuseFormatsOwn(body: CompletionsRequest): void {
 function refusal(param: string, what: string): GatewayError {
   return new GatewayError(
     'not_translatable',
-    `${what} ("${param}") can only be had from a provider that speaks openai-completions: leave it out, or choose such a model`,
+    `${what} ("${param}") is only available from a provider that speaks openai-completions: leave it out, or choose such a model`,
     { param },
   );
 }
