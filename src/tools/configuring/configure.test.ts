@@ -207,7 +207,7 @@ describe('configuring and restoring', () => {
     const [claude] = withFiles;
     assert.ok(claude !== undefined);
     for (const masked of ['sk-abc…wxyz', 'sk-abc****wxyz', 'sk-abc...wxyz', '', 'two words'])
-      await assert.rejects(configureTool(place, { tool: claude, ...target, apiKey: masked }), /not whole/);
+      await assert.rejects(configureTool(place, { tool: claude, ...target, apiKey: masked }), /incomplete/);
     assert.deepEqual(await homeFiles(), []);
   });
 });
