@@ -381,7 +381,7 @@ async function openContext(
       gatewayEvents.healthChanged(changed);
       const hint = neighbours === null ? null : hintOf(changed, Date.now());
       if (hint !== null) neighbours?.accountChanged(hint);
-      pool.workers?.tellStanding(changed);
+      pool.workers?.tellHealthState(changed);
     },
   });
   gatewayEvents.rememberHealth(kept);
@@ -544,7 +544,7 @@ async function openContext(
     usable: () => connectionsIn(snapshots.current()),
     sharing: shared?.ready ?? null,
     publish: (event) => live.publish('services', () => event),
-    standingsOf: accounts.standingsOf,
+    conditionsOf: accounts.conditionsOf,
     events: () => started.events,
   });
   onClose(() => services.close());

@@ -1,6 +1,6 @@
 import type { Config } from './config.ts';
 import type { NamedKey } from './connections/credentials/seal.ts';
-import type { KeptStanding } from './health/account.ts';
+import type { StoredHealthState } from './health/account.ts';
 import { openAccounts } from './health/store.ts';
 import { openKeptSums } from './ledger/kept-sums/open.ts';
 import { type LateUse, replaceEstimate } from './ledger/late-use.ts';
@@ -80,7 +80,7 @@ export interface RecordsInput {
   key: NamedKey;
   schedule: Schedule;
   /** Told of each change of the health of a connection, or of a model at it. */
-  onHealth(changed: KeptStanding): void;
+  onHealth(changed: StoredHealthState): void;
 }
 
 /** Opens what requests leave behind: the ledger, answers to continue, the state of the accounts. All are written in the background. */

@@ -4,7 +4,7 @@ import { createRouting } from './combos/routing.ts';
 import type { Target } from './combos/target.ts';
 import type { Config } from './config.ts';
 import { createTokenCache } from './connections/credentials/access-tokens.ts';
-import type { KeptStanding } from './health/account.ts';
+import type { StoredHealthState } from './health/account.ts';
 import { createAccounts } from './health/accounts.ts';
 import type { AnyExchange } from './http/exchange.ts';
 import { configuredLimit } from './http/server/connection-limit.ts';
@@ -96,7 +96,7 @@ async function open(
   const accounts = createAccounts({
     now,
     changed(changed) {
-      if (!taking) owner.tell({ kind: 'standing', changed });
+      if (!taking) owner.tell({ kind: 'health-state', changed });
     },
     limitsRead: (connectionId, limits) => owner.tell({ kind: 'limits', connectionId, limits }),
   });
@@ -126,8 +126,8 @@ async function open(
       return;
     }
     switch (event.kind) {
-      case 'standing':
-        takeStanding(event.changed);
+      case 'health-state':
+        takeHealthState(event.changed);
         return;
       case 'hint':
         accounts.hear(event.hint);
@@ -139,7 +139,7 @@ async function open(
         takeHosts(event.hosts);
     }
   }
-  function takeStanding(changed: KeptStanding): void {
+  function takeHealthState(changed: StoredHealthState): void {
     taking = true;
     accounts.take(changed);
     taking = false;
@@ -262,7 +262,7 @@ async function open(
   }
 
   const joined = await owner.ask('join', null);
-  for (const standing of joined.standings) takeStanding(standing);
+  for (const healthState of joined.healthStates) takeHealthState(healthState);
   takeHosts(joined.hosts);
   if (joined.serving) plane.start();
   const newer = early;

@@ -11,7 +11,7 @@ function scraped(): Map<string, string> {
   const metrics = createGatewayMetrics({
     version: '1',
     connections: () => [],
-    accounts: { headroom: () => null, inFlight: () => 0, standingsOf: () => [] },
+    accounts: { headroom: () => null, inFlight: () => 0, conditionsOf: () => [] },
     budgets: () => [],
     ledger: { pending: () => 0, lost: () => 0, backlog: 1 },
     traces: { pending: () => 0, lost: () => 0 },

@@ -12,12 +12,12 @@ export interface Asked {
   model: string;
 }
 
-/** A standing with what it is about, as it is kept over a restart. `model` null: of the whole account. */
-export interface KeptStanding {
+/** A health state with what it is about, as it is kept over a restart. `model` null: of the whole account. */
+export interface StoredHealthState {
   connectionId: string;
   model: string | null;
   /** Null once it is ready again. */
-  standing: HealthState | null;
+  healthState: HealthState | null;
   /** Of the credential that was refused. */
   fingerprint: string | null;
 }
@@ -60,24 +60,24 @@ export function newAccount(id: string): AccountState {
   };
 }
 
-/** What is said of a standing: `ready` once its pause is over, for the next request finds out. */
-export function conditionOf(standing: HealthState, now: number): Condition {
-  if (isOver(standing, now)) return ready;
-  const { reason } = standing;
-  switch (standing.state) {
+/** What is said of a health state: `ready` once its pause is over, for the next request finds out. */
+export function conditionOf(healthState: HealthState, now: number): Condition {
+  if (isOver(healthState, now)) return ready;
+  const { reason } = healthState;
+  switch (healthState.state) {
     case 'cooling':
     case 'exhausted':
-      return { state: standing.state, until: standing.until, reason };
+      return { state: healthState.state, until: healthState.until, reason };
     case 'probing':
     case 'needs-attention':
-      return { state: standing.state, reason };
+      return { state: healthState.state, reason };
   }
 }
 
 const order = { probing: 0, cooling: 1, exhausted: 2, 'needs-attention': 3 } as const;
 
-/** Of the account's own standing and the model's the one that keeps requests away for longer. */
-export function worseOf({ models, own }: AccountState, model: string, now: number): HealthState | null {
+/** Of the account's own health state and the model's the one that keeps requests away for longer. */
+export function worseStateOf({ models, own }: AccountState, model: string, now: number): HealthState | null {
   const ofModel = models.get(model) ?? null;
   if (own === null || ofModel === null) return own ?? ofModel;
   if (isOver(own, now)) return ofModel;
@@ -92,7 +92,7 @@ export function limitsOf(account: AccountState | undefined, now: number): Limit[
 }
 
 /** The credential was refused, and is another one now; or a test went well since, where no upstream named a time. */
-export function wasMended({ fingerprint, own }: AccountState, connection: KnownConnection): boolean {
+export function hasRecovered({ fingerprint, own }: AccountState, connection: KnownConnection): boolean {
   if (own === null) return false;
   const { lastTestedAt, status } = connection;
   const ordered = 'told' in own && own.told;
@@ -117,11 +117,11 @@ export function noteLimits({ limits: known }: AccountState, limits: readonly Lim
 /** Lets go of the entry that came first, when there are too many. */
 export function makeRoom(
   entries: Map<string, unknown>,
-  told: (gone: (connectionId: string) => KeptStanding) => void = () => {},
+  told: (gone: (connectionId: string) => StoredHealthState) => void = () => {},
 ): void {
   if (entries.size < MAX_MODELS) return;
   const [first] = entries.keys();
   if (first === undefined) return;
   entries.delete(first);
-  told((connectionId) => ({ connectionId, model: first, standing: null, fingerprint: null }));
+  told((connectionId) => ({ connectionId, model: first, healthState: null, fingerprint: null }));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { findProvider } from '../providers/index.ts';
-import type { Asked, KeptStanding } from './account.ts';
+import type { Asked, StoredHealthState } from './account.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import type { Failed } from './running.ts';
 
@@ -9,7 +9,7 @@ const start = Date.UTC(2026, 10, 21, 12, 0, 0);
 
 function setUp(provider = 'openai-compatible') {
   const time = { now: start };
-  const kept = new Map<string, KeptStanding>();
+  const kept = new Map<string, StoredHealthState>();
   const accounts = createAccounts({
     now: () => time.now,
     changed: (one) => void kept.set(`${one.connectionId} ${one.model}`, one),
@@ -125,11 +125,11 @@ describe('accounts', () => {
   it('remember a bounded number of models, and forget on demand', () => {
     const { accounts, asked, kept } = setUp();
     for (let count = 0; count < 1200; count += 1) fail(accounts, asked(`m-${count}`), failure(404, 'model'));
-    assert.equal(accounts.standingsOf('c').length, 500);
-    assert.equal([...kept.values()].filter(({ standing }) => standing !== null).length, 500);
+    assert.equal(accounts.conditionsOf('c').length, 500);
+    assert.equal([...kept.values()].filter(({ healthState }) => healthState !== null).length, 500);
     assert.equal(accounts.reset('c'), true);
     assert.equal(accounts.reset('c'), false);
-    assert.equal([...kept.values()].filter(({ standing }) => standing !== null).length, 0);
+    assert.equal([...kept.values()].filter(({ healthState }) => healthState !== null).length, 0);
   });
 
   it('come back from what was kept', () => {
@@ -138,7 +138,7 @@ describe('accounts', () => {
     fail(first.accounts, first.asked('gone'), failure(404, 'model'));
     const again = createAccounts({ now: () => start, changed: () => {}, kept: [...first.kept.values()] });
     assert.equal(again.conditionOf('c', 'm-1').state, 'needs-attention');
-    assert.deepEqual(again.standingsOf('c'), first.accounts.standingsOf('c'));
+    assert.deepEqual(again.conditionsOf('c'), first.accounts.conditionsOf('c'));
   });
 
   it('tell how much of their limits is left, until it is whole again', () => {

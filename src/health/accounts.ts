@@ -2,19 +2,19 @@ import {
   type AccountState,
   type Asked,
   conditionOf,
-  type KeptStanding,
+  hasRecovered,
   type KnownConnection,
   limitsOf,
   makeRoom,
   newAccount,
   noteLimits,
   ready,
-  wasMended,
-  worseOf,
+  type StoredHealthState,
+  worseStateOf,
 } from './account.ts';
 import { type HealthState, isOver } from './health-state.ts';
 import type { Condition, HealthView } from './health-view.ts';
-import { type HealthHint, standingOf } from './hints.ts';
+import { type HealthHint, healthStateOfHint } from './hints.ts';
 import type { Limit } from './limits.ts';
 import { type Running, RunningAttempt } from './running.ts';
 
@@ -36,25 +36,25 @@ export interface Accounts extends HealthView {
   reset(connectionId: string): boolean;
   /** Takes over what another gateway found out, unless this one knows of something that keeps requests away already. */
   hear(hint: HealthHint): void;
-  /** Standings that are not ready, the account's own first. */
-  standingsOf(connectionId: string): { model: string | null; condition: Condition }[];
+  /** Conditions that are not `ready`, the account's own first. */
+  conditionsOf(connectionId: string): { model: string | null; condition: Condition }[];
   limitsOf(connectionId: string): Limit[];
   /** Takes over what another process of the gateway knows of an account or a model, and tells `changed` of it. */
-  take(changed: KeptStanding): void;
+  take(changed: StoredHealthState): void;
   /** The same of limits that its upstream told of. */
   takeLimits(connectionId: string, limits: readonly Limit[]): void;
-  /** All standings that are kept, as a process that begins is told of them. */
-  kept(): KeptStanding[];
+  /** All health states, for a process that starts. */
+  kept(): StoredHealthState[];
 }
 
 export interface AccountsInput {
   /** Milliseconds since the epoch. */
   now(): number;
-  changed(kept: KeptStanding): void;
+  changed(kept: StoredHealthState): void;
   /** Told of limits that an upstream has told of. Default: nobody is. */
   limitsRead?(connectionId: string, limits: readonly Limit[]): void;
   /** What was kept when the gateway last ran. */
-  kept?: readonly KeptStanding[];
+  kept?: readonly StoredHealthState[];
 }
 
 const go: Availability = { may: 'go' };
@@ -73,15 +73,15 @@ export function createAccounts(input: AccountsInput): Accounts {
   const heard = new WeakSet<HealthState>();
   for (const one of kept) restore(accountOf(one.connectionId), one);
   const forget = (account: AccountState): boolean => {
-    const standings = forgetStandings(account);
-    for (const one of standings) changed(one);
-    return standings.length > 0;
+    const states = clearHealthStates(account);
+    for (const one of states) changed(one);
+    return states.length > 0;
   };
 
   return {
     conditionOf(connectionId, model) {
       const account = accounts.get(connectionId);
-      const worse = account === undefined ? null : worseOf(account, model, now());
+      const worse = account === undefined ? null : worseStateOf(account, model, now());
       return worse === null ? ready : conditionOf(worse, now());
     },
     inFlight: (connectionId) => accounts.get(connectionId)?.load.inFlight ?? 0,
@@ -99,7 +99,7 @@ export function createAccounts(input: AccountsInput): Accounts {
       const account = accounts.get(connectionId);
       if (account === undefined || (account.own === null && account.models.size === 0)) return go;
       const at = now();
-      const worse = worseOf(account, model, at);
+      const worse = worseStateOf(account, model, at);
       if (worse === null || isOver(worse, at)) return go;
       const condition = conditionOf(worse, at);
       if ('told' in worse && worse.told) return { may: 'wait', condition, until: worse.until };
@@ -114,7 +114,7 @@ export function createAccounts(input: AccountsInput): Accounts {
         if (connection === undefined) {
           forget(account);
           if (account.load.inFlight === 0) accounts.delete(account.id);
-        } else if (wasMended(account, connection)) forget(account);
+        } else if (hasRecovered(account, connection)) forget(account);
       }
     },
     reset(connectionId) {
@@ -125,30 +125,30 @@ export function createAccounts(input: AccountsInput): Accounts {
       const { connectionId, model } = hint;
       const account = accountOf(connectionId);
       const held = (model === null ? account.own : account.models.get(model)) ?? null;
-      const standing = standingOf(hint, now());
-      if (standing === null ? held === null || !heard.has(held) : held !== null && !isOver(held, now()))
+      const healthState = healthStateOfHint(hint, now());
+      if (healthState === null ? held === null || !heard.has(held) : held !== null && !isOver(held, now()))
         return;
-      if (standing !== null) heard.add(standing);
-      if (model === null) Object.assign(account, { own: standing, fingerprint: null });
-      else if (standing === null) account.models.delete(model);
+      if (healthState !== null) heard.add(healthState);
+      if (model === null) Object.assign(account, { own: healthState, fingerprint: null });
+      else if (healthState === null) account.models.delete(model);
       else {
         makeRoom(account.models);
-        account.models.set(model, standing);
+        account.models.set(model, healthState);
       }
     },
-    standingsOf(connectionId) {
+    conditionsOf(connectionId) {
       const account = accounts.get(connectionId);
       if (account === undefined) return [];
       const all: [string | null, HealthState | null][] = [[null, account.own], ...account.models];
-      return all.flatMap(([model, standing]) => {
-        const condition = standing === null ? ready : conditionOf(standing, now());
+      return all.flatMap(([model, healthState]) => {
+        const condition = healthState === null ? ready : conditionOf(healthState, now());
         return condition.state === 'ready' ? [] : [{ model, condition }];
       });
     },
     limitsOf: (connectionId) => limitsOf(accounts.get(connectionId), now()),
     take(told) {
       const account = accountOf(told.connectionId);
-      if (told.standing !== null) restore(account, told);
+      if (told.healthState !== null) restore(account, told);
       else if (told.model !== null) account.models.delete(told.model);
       else Object.assign(account, { own: null, fingerprint: null });
       changed(told);
@@ -157,30 +157,37 @@ export function createAccounts(input: AccountsInput): Accounts {
       noteLimits(accountOf(connectionId), limits);
       limitsRead(connectionId, limits);
     },
-    kept: () => [...accounts.values()].flatMap(standingsKept),
+    kept: () => [...accounts.values()].flatMap(storedHealthStates),
   };
 }
 
-function standingsKept({ fingerprint, id: connectionId, models, own }: AccountState): KeptStanding[] {
-  const ofModels = [...models].map(([model, standing]) => ({
+function storedHealthStates({
+  fingerprint,
+  id: connectionId,
+  models,
+  own,
+}: AccountState): StoredHealthState[] {
+  const ofModels = [...models].map(([model, healthState]) => ({
     connectionId,
     model,
-    standing,
+    healthState,
     fingerprint: null,
   }));
-  return own === null ? ofModels : [{ connectionId, model: null, standing: own, fingerprint }, ...ofModels];
+  return own === null
+    ? ofModels
+    : [{ connectionId, model: null, healthState: own, fingerprint }, ...ofModels];
 }
 
-function restore(account: AccountState, { fingerprint, model, standing }: KeptStanding): void {
-  if (standing === null) return;
-  if (model !== null) account.models.set(model, standing);
-  else Object.assign(account, { own: standing, fingerprint });
+function restore(account: AccountState, { fingerprint, model, healthState }: StoredHealthState): void {
+  if (healthState === null) return;
+  if (model !== null) account.models.set(model, healthState);
+  else Object.assign(account, { own: healthState, fingerprint });
 }
 
 /** Clears what is held against an account, and says what that was. */
-function forgetStandings(account: AccountState): KeptStanding[] {
-  const cleared = { connectionId: account.id, standing: null, fingerprint: null };
-  const gone: KeptStanding[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
+function clearHealthStates(account: AccountState): StoredHealthState[] {
+  const cleared = { connectionId: account.id, healthState: null, fingerprint: null };
+  const gone: StoredHealthState[] = [...account.models.keys()].map((model) => ({ ...cleared, model }));
   if (account.own !== null) gone.push({ ...cleared, model: null });
   Object.assign(account, { own: null, fingerprint: null });
   account.models.clear();

@@ -10,7 +10,7 @@ export type HealthState = { since: number; failures: number; reason: string } & 
   | { state: 'needs-attention' }
 );
 
-/** What a failure means for a standing. */
+/** What a failure means for a health state. */
 export interface Penalty {
   to: 'cooling' | 'exhausted' | 'needs-attention';
   reason: string;
@@ -21,7 +21,7 @@ export interface Penalty {
   upstreamRetryAt: number | null;
 }
 
-/** What happens to a standing. `begunAt`: when the attempt began that it came of. */
+/** What happens to a health state. `begunAt`: when the attempt began that it came of. */
 export type HealthEvent =
   /** A request is let through. */
   | { type: 'begun' }
@@ -37,7 +37,7 @@ export const PROBE_MS = 60_000;
 /** Failures that are further back than this do not lengthen the next wait. */
 const FORGET_MS = 10 * 60_000;
 
-/** The standing after `happening`; null is ready. */
+/** The health state after `happening`; null is ready. */
 export function next(state: HealthState | null, event: HealthEvent, now: number): HealthState | null {
   switch (event.type) {
     case 'begun':
@@ -54,49 +54,49 @@ export function next(state: HealthState | null, event: HealthEvent, now: number)
   }
 }
 
-/** Whether the pause of a standing is over, so that one request may find out. */
-export function isOver(standing: HealthState, now: number): boolean {
-  switch (standing.state) {
+/** Whether the pause of a health state is over, so that one request may find out. */
+export function isOver(healthState: HealthState, now: number): boolean {
+  switch (healthState.state) {
     case 'cooling':
     case 'exhausted':
       // A clock that was put back must not make a pause of seconds one of hours.
-      return now >= standing.until || now < standing.since;
+      return now >= healthState.until || now < healthState.since;
     case 'probing':
-      return now - standing.since >= PROBE_MS || now < standing.since;
+      return now - healthState.since >= PROBE_MS || now < healthState.since;
     case 'needs-attention':
       return false;
   }
 }
 
-function begun(standing: HealthState, now: number): HealthState {
-  if (!isOver(standing, now)) return standing;
-  const old = 'until' in standing && now - standing.until > FORGET_MS;
-  const { failures, reason } = standing;
+function begun(healthState: HealthState, now: number): HealthState {
+  if (!isOver(healthState, now)) return healthState;
+  const old = 'until' in healthState && now - healthState.until > FORGET_MS;
+  const { failures, reason } = healthState;
   return { state: 'probing', since: now, failures: old ? 0 : failures, reason };
 }
 
 const rank = { probing: 0, cooling: 1, exhausted: 2, 'needs-attention': 3 } as const;
 
 function failed(
-  standing: HealthState | null,
+  healthState: HealthState | null,
   { begunAt, penalty }: HealthEvent & { type: 'failed' },
   now: number,
 ): HealthState {
-  const fresh = judged(penalty, standing?.failures ?? 0, now);
-  if (standing === null) return fresh;
+  const fresh = judged(penalty, healthState?.failures ?? 0, now);
+  if (healthState === null) return fresh;
   // What weighs less does not end what weighs more: a server error says nothing of a refused credential.
-  if (rank[penalty.to] < rank[standing.state] && !isOver(standing, now)) return standing;
-  const late = begunAt < standing.since;
-  if (!late || rank[penalty.to] > rank[standing.state]) return fresh;
+  if (rank[penalty.to] < rank[healthState.state] && !isOver(healthState, now)) return healthState;
+  const late = begunAt < healthState.since;
+  if (!late || rank[penalty.to] > rank[healthState.state]) return fresh;
   // One of several that failed together: the pause is there already, and only a longer order counts.
   if (
     penalty.upstreamRetryAt !== null &&
     'until' in fresh &&
-    'until' in standing &&
-    fresh.until > standing.until
+    'until' in healthState &&
+    fresh.until > healthState.until
   )
-    return { ...fresh, failures: standing.failures };
-  return standing;
+    return { ...fresh, failures: healthState.failures };
+  return healthState;
 }
 
 function judged(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KeptStanding } from './account.ts';
+import type { StoredHealthState } from './account.ts';
 import { createAccounts } from './accounts.ts';
 import { hintOf } from './hints.ts';
 
@@ -9,7 +9,7 @@ const minute = 60_000;
 describe('what another gateway found out about an account', () => {
   it('keeps requests away for as long as there, by the own clock, and is not told on', () => {
     const clock = { now: 10_000_000 };
-    const told: KeptStanding[] = [];
+    const told: StoredHealthState[] = [];
     const other = createAccounts({ now: () => clock.now, changed: (kept) => void told.push(kept) });
     other.hear({
       connectionId: 'con_1',
@@ -34,11 +34,11 @@ describe('what another gateway found out about an account', () => {
     assert.equal(other.availability('con_1', 'm-1').may, 'last');
     other.hear({ connectionId: 'con_1', model: 'm-1', state: 'ready' });
     assert.equal(other.availability('con_1', 'm-1').may, 'go');
-    const own: KeptStanding = {
+    const own: StoredHealthState = {
       connectionId: 'con_2',
       model: null,
       fingerprint: null,
-      standing: { state: 'needs-attention', since: 1, failures: 1, reason: 'credential refused' },
+      healthState: { state: 'needs-attention', since: 1, failures: 1, reason: 'credential refused' },
     };
     const accounts = createAccounts({ now: () => 1_000, changed() {}, kept: [own] });
     accounts.hear({ ...about, connectionId: 'con_2', model: null, state: 'cooling' });
@@ -47,8 +47,8 @@ describe('what another gateway found out about an account', () => {
   });
 
   it('says of a refused credential that the account is to be passed over for a minute', () => {
-    const standing = { state: 'needs-attention', since: 1, failures: 3, reason: 'x'.repeat(600) } as const;
-    const hint = hintOf({ connectionId: 'con_1', model: null, fingerprint: 'f', standing }, 1_000);
+    const healthState = { state: 'needs-attention', since: 1, failures: 3, reason: 'x'.repeat(600) } as const;
+    const hint = hintOf({ connectionId: 'con_1', model: null, fingerprint: 'f', healthState }, 1_000);
     assert.deepEqual(hint, {
       connectionId: 'con_1',
       model: null,
@@ -59,6 +59,9 @@ describe('what another gateway found out about an account', () => {
       told: false,
     });
     const probing = { state: 'probing', since: 1, failures: 0, reason: '' } as const;
-    assert.equal(hintOf({ connectionId: 'c', model: null, fingerprint: null, standing: probing }, 1), null);
+    assert.equal(
+      hintOf({ connectionId: 'c', model: null, fingerprint: null, healthState: probing }, 1),
+      null,
+    );
   });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { KeptStanding } from './account.ts';
+import type { StoredHealthState } from './account.ts';
 import type { HealthState } from './health-state.ts';
 import { TOLD_CAP_MS } from './health-state.ts';
 
@@ -30,26 +30,29 @@ export const healthHint = z.discriminatedUnion('state', [
 export type HealthHint = z.infer<typeof healthHint>;
 
 /** What other gateways are told of a change; null where it says nothing to them. */
-export function hintOf({ connectionId, model, standing }: KeptStanding, now: number): HealthHint | null {
+export function hintOf(
+  { connectionId, model, healthState }: StoredHealthState,
+  now: number,
+): HealthHint | null {
   const about = { connectionId, model };
-  if (standing === null) return { ...about, state: 'ready' };
-  const { failures } = standing;
-  const reason = standing.reason.slice(0, LONGEST_TEXT);
-  switch (standing.state) {
+  if (healthState === null) return { ...about, state: 'ready' };
+  const { failures } = healthState;
+  const reason = healthState.reason.slice(0, LONGEST_TEXT);
+  switch (healthState.state) {
     case 'probing':
       return null;
     case 'needs-attention':
       return { ...about, state: 'cooling', reason, failures, forMs: REFUSED_MS, told: false };
     case 'cooling':
     case 'exhausted': {
-      const forMs = Math.max(0, standing.until - now);
-      return { ...about, state: standing.state, reason, failures, forMs, told: standing.told };
+      const forMs = Math.max(0, healthState.until - now);
+      return { ...about, state: healthState.state, reason, failures, forMs, told: healthState.told };
     }
   }
 }
 
-/** The standing that a hint stands for; null is ready. */
-export function standingOf(hint: HealthHint, now: number): HealthState | null {
+/** The health state that a hint stands for; null is ready. */
+export function healthStateOfHint(hint: HealthHint, now: number): HealthState | null {
   if (hint.state === 'ready') return null;
   const { failures, forMs, reason, state, told } = hint;
   return { state, since: now, failures, reason, told, until: now + Math.min(forMs, TOLD_CAP_MS[state]) };

@@ -6,7 +6,7 @@ import { quotaRow } from './schema.ts';
 
 export interface QuotaInput {
   connections(): Promise<readonly { id: string; name: string; provider: string }[]>;
-  accounts: Pick<Accounts, 'headroom' | 'limitsOf' | 'standingsOf'>;
+  accounts: Pick<Accounts, 'headroom' | 'limitsOf' | 'conditionsOf'>;
   balances: BalanceBook;
 }
 
@@ -30,7 +30,7 @@ interface ToldBalance {
 export function quotaResource({ accounts, balances, connections }: QuotaInput): Resource {
   const rowOf = ({ id, name, provider }: { id: string; name: string; provider: string }): Row => {
     const limits = accounts.limitsOf(id);
-    const own = accounts.standingsOf(id).find(({ model }) => model === null);
+    const own = accounts.conditionsOf(id).find(({ model }) => model === null);
     return {
       id,
       connection: name,

@@ -4,9 +4,9 @@ import {
   type AccountState,
   type Asked,
   fingerprintOf,
-  type KeptStanding,
   makeRoom,
   noteLimits,
+  type StoredHealthState,
 } from './account.ts';
 import { type Effect, type FailedAttempt, faults, kindOf } from './faults.ts';
 import { type HealthEvent, type HealthState, next, type Penalty } from './health-state.ts';
@@ -48,7 +48,7 @@ const QUOTA_MS = 15 * 60_000;
 
 interface RunningInput {
   now(): number;
-  changed(kept: KeptStanding): void;
+  changed(kept: StoredHealthState): void;
   limitsRead(connectionId: string, limits: readonly Limit[]): void;
   account: AccountState;
   asked: Asked;
@@ -174,13 +174,13 @@ export class RunningAttempt implements Running {
   #happenedTo(model: string | null, event: HealthEvent, at: number): void {
     const { account, changed } = this.#input;
     const before = model === null ? account.own : (account.models.get(model) ?? null);
-    const standing = next(before, event, at);
-    if (standing === before) return;
-    if (model === null) account.own = standing;
-    else if (standing === null) account.models.delete(model);
-    else account.models.set(model, standing);
+    const healthState = next(before, event, at);
+    if (healthState === before) return;
+    if (model === null) account.own = healthState;
+    else if (healthState === null) account.models.delete(model);
+    else account.models.set(model, healthState);
     const fingerprint = model === null ? account.fingerprint : null;
-    changed({ connectionId: account.id, model, standing, fingerprint });
+    changed({ connectionId: account.id, model, healthState, fingerprint });
   }
 }
 
@@ -191,8 +191,9 @@ function verdictOf(effect: Exclude<Effect, { to: 'none' }>, reason: string, told
   return { to, reason, baseMs, capMs, upstreamRetryAt: told };
 }
 
-function shownEffect(standing: HealthState | null): string | null {
-  if (standing === null) return null;
-  const until = 'until' in standing ? ` until ${new Date(standing.until).toISOString().slice(11, 19)}` : '';
-  return `${standing.state}${until} (${standing.reason})`;
+function shownEffect(healthState: HealthState | null): string | null {
+  if (healthState === null) return null;
+  const until =
+    'until' in healthState ? ` until ${new Date(healthState.until).toISOString().slice(11, 19)}` : '';
+  return `${healthState.state}${until} (${healthState.reason})`;
 }

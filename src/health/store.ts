@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Store } from '../store/database.ts';
 import type { StandingTable } from '../store/tables.ts';
 import { createWriter } from '../store/writer.ts';
-import type { KeptStanding } from './account.ts';
+import type { StoredHealthState } from './account.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import type { HealthState } from './health-state.ts';
 
@@ -24,7 +24,7 @@ const columns: readonly (keyof Row)[] = [
 export interface AccountsStore {
   accounts: Accounts;
   /** What was kept when it was opened. */
-  kept: readonly KeptStanding[];
+  kept: readonly StoredHealthState[];
   /** Writes what waits. */
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ export async function openAccounts(
   store: Pick<Store, 'db' | 'insertMany'>,
   now: () => number,
   onError: (error: unknown, lost: number) => void,
-  onChange: (changed: KeptStanding) => void = () => {},
+  onChange: (changed: StoredHealthState) => void = () => {},
 ): Promise<AccountsStore> {
   await store.db
     .deleteFrom('standings')
@@ -62,29 +62,34 @@ export async function openAccounts(
   return { accounts, kept, close: writer.stop };
 }
 
-function rowOf({ connectionId, fingerprint, model, standing }: KeptStanding, now: number): Row {
+function rowOf({ connectionId, fingerprint, model, healthState }: StoredHealthState, now: number): Row {
   const about = { connection_id: connectionId, model: model ?? '', fingerprint };
-  if (standing === null)
+  if (healthState === null)
     return { ...about, state: 'ready', reason: '', since: now, until: null, told: 0, failures: 0 };
-  const { failures, reason, since, state } = standing;
-  const timed = 'until' in standing;
+  const { failures, reason, since, state } = healthState;
+  const timed = 'until' in healthState;
   return {
     ...about,
     state,
     reason,
     since,
     failures,
-    until: timed ? Math.ceil(standing.until) : null,
-    told: timed && standing.told ? 1 : 0,
+    until: timed ? Math.ceil(healthState.until) : null,
+    told: timed && healthState.told ? 1 : 0,
   };
 }
 
-function keptOf(row: Row): KeptStanding {
+function keptOf(row: Row): StoredHealthState {
   const { connection_id: connectionId, fingerprint, model } = row;
-  return { connectionId, model: model === '' ? null : model, fingerprint, standing: standingOf(row) };
+  return {
+    connectionId,
+    model: model === '' ? null : model,
+    fingerprint,
+    healthState: healthStateOfHint(row),
+  };
 }
 
-function standingOf({ failures, reason, since, state, told, until }: Row): HealthState | null {
+function healthStateOfHint({ failures, reason, since, state, told, until }: Row): HealthState | null {
   const base = { failures, reason, since };
   switch (state) {
     case 'ready':

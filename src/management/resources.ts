@@ -112,15 +112,15 @@ export function gatewayResources(input: ResourcesInput): Resource[] {
   ];
 }
 
-function connectionHealth({ reset, standingsOf }: Accounts): ConnectionHealth {
+function connectionHealth({ reset, conditionsOf }: Accounts): ConnectionHealth {
   return {
     reset,
     of(connectionId) {
-      const standings = standingsOf(connectionId);
-      const own = standings.find(({ model }) => model === null)?.condition ?? ready;
+      const conditions = conditionsOf(connectionId);
+      const own = conditions.find(({ model }) => model === null)?.condition ?? ready;
       return {
         condition: rowOfCondition(own),
-        model_conditions: standings.flatMap(({ condition, model }) =>
+        model_conditions: conditions.flatMap(({ condition, model }) =>
           model === null ? [] : [{ model, ...rowOfCondition(condition) }],
         ),
       };

@@ -10,7 +10,7 @@ import type { Check } from './schema.ts';
 export interface ConnectionPartInput {
   connection: ConnectionRecord;
   /** What requests met there that is not over. */
-  standings: ReturnType<Accounts['standingsOf']>;
+  conditions: ReturnType<Accounts['conditionsOf']>;
   /** Takes it in or out of use, and returns once requests know. */
   setActive(id: string, active: boolean): Promise<void>;
   remove(id: string): Promise<boolean>;
@@ -20,7 +20,7 @@ export interface ConnectionPartInput {
 
 /** An account at a provider: running means that requests may be sent to it. */
 export function connectionPart(input: ConnectionPartInput): Part {
-  const { connection, remove, setActive, standings, test } = input;
+  const { connection, remove, setActive, conditions, test } = input;
   const { id, name, provider } = connection;
   return {
     // The connection's own id, so that another connection of the same name is another service.
@@ -33,8 +33,8 @@ export function connectionPart(input: ConnectionPartInput): Part {
     dependsOn: ['data-plane'],
     version: null,
     domain: 'connections',
-    status: () => statusOf(connection, standings),
-    checks: () => [lastTest(connection), lastRequests(standings)],
+    status: () => statusOf(connection, conditions),
+    checks: () => [lastTest(connection), lastRequests(conditions)],
     endpoints: () => [],
     lifeCycle: {
       confirm: false,
@@ -61,7 +61,7 @@ function connectionServiceId({ name }: Pick<ConnectionRecord, 'name'>): string {
   return `connection-${name}`;
 }
 
-function statusOf(connection: ConnectionRecord, standings: ConnectionPartInput['standings']): PartStatus {
+function statusOf(connection: ConnectionRecord, conditions: ConnectionPartInput['conditions']): PartStatus {
   const { active, lastError, lastTestedAt, status } = connection;
   const code = status === 'needs-re-entry' ? 'credential_lost' : 'test_failed';
   const bad = status === 'failed' || status === 'needs-re-entry';
@@ -77,7 +77,7 @@ function statusOf(connection: ConnectionRecord, standings: ConnectionPartInput['
     const reason = { code: 'unknown_provider', message: 'This version does not know the provider' };
     return { ...base, desired: 'running', state: 'failed', reason, error };
   }
-  const own = standings.find(({ model }) => model === null)?.condition;
+  const own = conditions.find(({ model }) => model === null)?.condition;
   if (!bad && own !== undefined && own.state !== 'ready' && own.state !== 'probing')
     return { ...base, desired: 'running', state: 'degraded', reason: reasonOf(own), error };
   if (!bad) return { ...base, desired: 'running', state: 'running', reason: null, error };
@@ -112,12 +112,12 @@ function said(condition: Condition): string {
 }
 
 /** How the account stands after what requests met there. */
-function lastRequests(standings: ConnectionPartInput['standings']): Check {
+function lastRequests(conditions: ConnectionPartInput['conditions']): Check {
   const name = 'requests';
   const observed_at = null;
-  const [worst] = standings;
+  const [worst] = conditions;
   if (worst === undefined) return { name, observed_at, status: 'pass', output: 'nothing is held against it' };
-  const output = standings
+  const output = conditions
     .slice(0, 5)
     .map(({ condition, model }) => (model === null ? said(condition) : `${model} ${said(condition)}`))
     .join('; ');

@@ -53,7 +53,7 @@ export interface ServicesInput {
   /** Where the gateway listens; null as long as it does not. */
   listening(): { host: string; port: number } | null;
   /** What requests met at a connection, and at its models. */
-  standingsOf: Accounts['standingsOf'];
+  conditionsOf: Accounts['conditionsOf'];
   /** The event engine; null as long as the gateway starts. */
   events(): Events | null;
   /** Tells who watches what happened. */
@@ -245,11 +245,11 @@ async function agentParts({ agents, now }: ServicesInput): Promise<Part[]> {
 }
 
 async function connectionParts(input: ServicesInput): Promise<Part[]> {
-  const { connections, listening, reload, standingsOf, tokens } = input;
+  const { connections, listening, reload, conditionsOf, tokens } = input;
   return (await connections.list()).map((connection) =>
     connectionPart({
       connection,
-      standings: standingsOf(connection.id),
+      conditions: conditionsOf(connection.id),
       async setActive(id, active) {
         await connections.update(id, { active });
         await reload();

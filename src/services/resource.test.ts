@@ -70,7 +70,7 @@ async function gateway(store: Store, dataDir: string, world: World) {
       async restart() {},
     },
     probe: async () => 200,
-    standingsOf: () => [],
+    conditionsOf: () => [],
     report: (error) => {
       throw error;
     },

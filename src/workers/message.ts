@@ -6,7 +6,7 @@ import type { AffinityEntry } from '../combos/affinity.ts';
 import type { Trace } from '../combos/trace.ts';
 import type { Config } from '../config.ts';
 import type { AccessToken } from '../connections/credentials/access-tokens.ts';
-import type { KeptStanding } from '../health/account.ts';
+import type { StoredHealthState } from '../health/account.ts';
 import type { HealthHint } from '../health/hints.ts';
 import type { Limit } from '../health/limits.ts';
 import type { LedgerEntry } from '../ledger/schema.ts';
@@ -76,7 +76,7 @@ export interface JoinedState {
   hosts: readonly string[];
   /** Whether the model endpoints are served. */
   serving: boolean;
-  standings: readonly KeptStanding[];
+  healthStates: readonly StoredHealthState[];
 }
 
 /** What a worker tells the owner. */
@@ -85,7 +85,7 @@ export type WorkerEvent =
   | { kind: 'http'; surface: HttpSurface; method: string | undefined; status: number | null }
   /** A line of the log, as JSON; `access` for one of the access log. */
   | { kind: 'logged'; line: string; access: boolean }
-  | { kind: 'standing'; changed: KeptStanding }
+  | { kind: 'health-state'; changed: StoredHealthState }
   | { kind: 'limits'; connectionId: string; limits: readonly Limit[] }
   | { kind: 'session'; place: SessionPlace }
   | { kind: 'response'; stored: StoredResponse }
@@ -95,7 +95,7 @@ export type WorkerEvent =
 
 /** What the owner tells a worker. */
 export type OwnerEvent =
-  | { kind: 'standing'; changed: KeptStanding }
+  | { kind: 'health-state'; changed: StoredHealthState }
   /** What another gateway found out. */
   | { kind: 'hint'; hint: HealthHint }
   | { kind: 'session'; place: SessionPlace }

@@ -4,7 +4,7 @@ import type { CacheRow } from '../cache/schema.ts';
 import type { Routing } from '../combos/routing.ts';
 import type { AccessTokens } from '../connections/credentials/access-tokens.ts';
 import type { OpenConnection } from '../connections/schema.ts';
-import type { KeptStanding } from '../health/account.ts';
+import type { StoredHealthState } from '../health/account.ts';
 import type { Accounts } from '../health/accounts.ts';
 import { GatewayError } from '../lib/error.ts';
 import { describe, type LineLog, type Log } from '../lib/log.ts';
@@ -77,8 +77,8 @@ export interface Workers {
    */
   flush(): Promise<void>;
   tell(event: OwnerEvent): void;
-  /** Tells all workers of a standing but the one that it came from. */
-  tellStanding(changed: KeptStanding): void;
+  /** Tells all workers of a health state but the one that it came from. */
+  tellHealthState(changed: StoredHealthState): void;
   running(): Promise<RunningCall[]>;
   cacheStats(): Promise<CacheRow[]>;
   clearCaches(): Promise<number>;
@@ -172,7 +172,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
         if (event.access) input.accessLog?.relay(event.line);
         else writeLine(log, event.line);
         return;
-      case 'standing':
+      case 'health-state':
         input.accounts.take(event.changed);
         return;
       case 'limits':
@@ -202,7 +202,7 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
       const state: JoinedState = {
         hosts: [...input.hosts],
         serving: input.serving(),
-        standings: input.accounts.kept(),
+        healthStates: input.accounts.kept(),
       };
       return state;
     },
@@ -391,9 +391,9 @@ export function openWorkers(input: WorkersInput, startProcess = startWorker): Wo
     tell(event) {
       for (const { process } of joined()) process.tell(event);
     },
-    tellStanding(changed) {
+    tellHealthState(changed) {
       for (const member of joined())
-        if (member !== teller) member.process.tell({ kind: 'standing', changed });
+        if (member !== teller) member.process.tell({ kind: 'health-state', changed });
     },
     running: async () => (await askAll('running', null)).flat(),
     cacheStats: () => askAll('cache', null),

@@ -438,7 +438,7 @@ function storeContract({ name, open }: Engine): void {
     await store.insertMany('standings', columns, [standing, standing.with(7, 3)]);
     await store.insertMany('standings', columns, [standing.with(7, 4)]);
     const accounts = await openAccounts(store, Date.now, () => {});
-    assert.equal(accounts.kept[0]?.standing?.failures, 4);
+    assert.equal(accounts.kept[0]?.healthState?.failures, 4);
     await accounts.close();
   });
 

@@ -2,7 +2,7 @@ import { auditFolder } from '../../access/audit/files.ts';
 import { followAudit } from '../../access/audit/follow.ts';
 import type { EndedWork } from '../../backup/work.ts';
 import type { BudgetEvent } from '../../budgets/reservation.ts';
-import type { KeptStanding } from '../../health/account.ts';
+import type { StoredHealthState } from '../../health/account.ts';
 import type { LedgerEntry } from '../../ledger/schema.ts';
 import { describe, type Log } from '../../lib/log.ts';
 import type { Schedule } from '../../lib/schedule.ts';
@@ -30,12 +30,12 @@ export interface GatewayEvents extends Pick<OutageEvents, 'storeChanged' | 'shar
   emitter: Emitter;
   requestFinished(entry: LedgerEntry, traceparent: string | null): void;
   budgetReached(event: BudgetEvent): void;
-  healthChanged(changed: KeptStanding): void;
+  healthChanged(changed: StoredHealthState): void;
   settingsChanged(before: Snapshot, after: Snapshot): void;
   backupEnded(work: EndedWork): void;
   toolsFound(tools: readonly DetectedTool[]): void;
   /** Takes note of what was wrong already when the gateway started. */
-  rememberHealth(kept: readonly KeptStanding[]): void;
+  rememberHealth(kept: readonly StoredHealthState[]): void;
   /** From now on events go to the sink; before that they go nowhere. */
   attach(sink: EventSink): void;
   /** Follows the audit log from its end on. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { KeptStanding } from '../../health/account.ts';
+import type { StoredHealthState } from '../../health/account.ts';
 import type { HealthState } from '../../health/health-state.ts';
 import type { Emitter } from '../types/emitter.ts';
 import { createHealthEvents } from './health.ts';
@@ -15,10 +15,10 @@ const cooling = (reason: string): HealthState => ({
   told: false,
 });
 const probing: HealthState = { state: 'probing', since: 0, failures: 1, reason: 'unreachable' };
-const of = (standing: HealthState | null, model: string | null = null): KeptStanding => ({
+const of = (healthState: HealthState | null, model: string | null = null): StoredHealthState => ({
   connectionId: 'con_1',
   model,
-  standing,
+  healthState,
   fingerprint: null,
 });
 
@@ -31,7 +31,7 @@ function setUp() {
   const health = createHealthEvents(emitter, (id) =>
     id === 'con_1' ? { name: 'work', provider: 'openai' } : null,
   );
-  const changes = (...all: KeptStanding[]) => {
+  const changes = (...all: StoredHealthState[]) => {
     for (const one of all) health.changed(one);
     return told.splice(0).map(([name]) => name);
   };

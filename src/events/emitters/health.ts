@@ -1,4 +1,4 @@
-import type { KeptStanding } from '../../health/account.ts';
+import type { StoredHealthState } from '../../health/account.ts';
 import type { HealthState } from '../../health/health-state.ts';
 import type { Emitter } from '../types/emitter.ts';
 
@@ -11,9 +11,9 @@ type Trouble = 'down' | 'ratelimited' | 'circuit';
 const limits: ReadonlySet<string> = new Set(['rate limit', 'quota used up', 'no credit left']);
 
 export interface HealthEvents {
-  changed(one: KeptStanding): void;
+  changed(one: StoredHealthState): void;
   /** Takes note of what was in trouble when the gateway last ran, and was told of then. */
-  remember(kept: readonly KeptStanding[]): void;
+  remember(kept: readonly StoredHealthState[]): void;
 }
 
 /**
@@ -23,13 +23,14 @@ export interface HealthEvents {
 export function createHealthEvents(emitter: Emitter, connectionOf: NamedConnection): HealthEvents {
   const troubles = new Map<string, Trouble>();
 
-  const tell = (trouble: Trouble, begins: boolean, one: KeptStanding) => {
+  const tell = (trouble: Trouble, begins: boolean, one: StoredHealthState) => {
     const name = nameOf(trouble, begins);
     if (!emitter.wants(name)) return;
-    const { connectionId, model, standing } = one;
+    const { connectionId, model, healthState } = one;
     const connection = connectionOf(connectionId);
-    const reason = standing?.reason ?? null;
-    const until = standing !== null && 'until' in standing ? new Date(standing.until).toISOString() : null;
+    const reason = healthState?.reason ?? null;
+    const until =
+      healthState !== null && 'until' in healthState ? new Date(healthState.until).toISOString() : null;
     if (name === 'circuit.opened' || name === 'circuit.closed') {
       const circuit = `${connection?.name ?? connectionId}/${model ?? ''}`;
       emitter.emit(name, { subject: circuit, data: { kind: 'model', name: circuit, reason, until } });
@@ -48,25 +49,25 @@ export function createHealthEvents(emitter: Emitter, connectionOf: NamedConnecti
     });
   };
 
-  const changed = (one: KeptStanding) => {
+  const changed = (one: StoredHealthState) => {
     const key = keyOf(one);
     const before = troubles.get(key) ?? null;
     // A request finds out whether it is over.
-    if (one.standing?.state === 'probing') return;
-    const after = one.standing === null ? null : troubleOf(one, one.standing);
+    if (one.healthState?.state === 'probing') return;
+    const after = one.healthState === null ? null : troubleOf(one, one.healthState);
     if (before === after) return;
     if (after === null) troubles.delete(key);
     else troubles.set(key, after);
     // From one trouble of a connection to another nothing recovers.
     if (before !== null && (after === null || before === 'circuit'))
-      tell(before, false, { ...one, standing: null });
+      tell(before, false, { ...one, healthState: null });
     if (after !== null) tell(after, true, one);
   };
   return {
     changed,
     remember(kept) {
       for (const one of kept)
-        if (one.standing !== null) troubles.set(keyOf(one), troubleOf(one, one.standing));
+        if (one.healthState !== null) troubles.set(keyOf(one), troubleOf(one, one.healthState));
     },
   };
 }
@@ -82,11 +83,11 @@ function nameOf(trouble: Trouble, begins: boolean) {
   }
 }
 
-function keyOf({ connectionId, model }: KeptStanding): string {
+function keyOf({ connectionId, model }: StoredHealthState): string {
   return JSON.stringify([connectionId, model]);
 }
 
-function troubleOf({ model }: KeptStanding, { reason, state }: HealthState): Trouble {
+function troubleOf({ model }: StoredHealthState, { reason, state }: HealthState): Trouble {
   if (state === 'exhausted' || limits.has(reason)) return 'ratelimited';
   return model === null ? 'down' : 'circuit';
 }

@@ -156,8 +156,8 @@ describe('the loop of attempts', () => {
 
   it('tells the account of what failed', async () => {
     const { accounts } = await outcomeOf(request({ a: [fails(429, { 'retry-after': '7' })], b: [whole] }));
-    assert.equal(accounts.standingsOf('id-a').length, 1);
-    assert.deepEqual(accounts.standingsOf('id-b'), []);
+    assert.equal(accounts.conditionsOf('id-a').length, 1);
+    assert.deepEqual(accounts.conditionsOf('id-b'), []);
   });
 
   for (const [phase, script, status] of [

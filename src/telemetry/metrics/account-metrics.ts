@@ -14,7 +14,7 @@ const states: readonly Condition['state'][] = ['ready', 'cooling', 'probing', 'e
 /** What is known of the accounts at this moment. */
 export function accountMetrics(
   connections: readonly MeasuredConnection[],
-  accounts: Pick<Accounts, 'headroom' | 'inFlight' | 'standingsOf'>,
+  accounts: Pick<Accounts, 'headroom' | 'inFlight' | 'conditionsOf'>,
 ): MetricFamily[] {
   const each = (value: (connection: MeasuredConnection) => number): ScalarPoint[] =>
     connections.map((connection) => ({ labels: labelsOf(connection), value: value(connection) }));
@@ -24,7 +24,7 @@ export function accountMetrics(
       type: 'gauge',
       help: 'The state of the account of a connection: 1 for the one that it is in',
       points: connections.flatMap((connection) => {
-        const own = accounts.standingsOf(connection.id).find(({ model }) => model === null);
+        const own = accounts.conditionsOf(connection.id).find(({ model }) => model === null);
         const current = own?.condition.state ?? 'ready';
         return states.map((state) => ({
           labels: { ...labelsOf(connection), state },
@@ -36,7 +36,7 @@ export function accountMetrics(
       name: 'modelgate_account_models_unavailable',
       type: 'gauge',
       help: 'Models of a connection that are not ready while the account may be',
-      points: each(({ id }) => accounts.standingsOf(id).filter(({ model }) => model !== null).length),
+      points: each(({ id }) => accounts.conditionsOf(id).filter(({ model }) => model !== null).length),
     },
     {
       name: 'modelgate_account_requests_in_flight',

@@ -18,7 +18,7 @@ export interface Backlog {
 export interface GatewayMetricsInput {
   version: string;
   connections(): readonly MeasuredConnection[];
-  accounts: Pick<Accounts, 'headroom' | 'inFlight' | 'standingsOf'>;
+  accounts: Pick<Accounts, 'headroom' | 'inFlight' | 'conditionsOf'>;
   budgets(): readonly BudgetInForce[];
   ledger: Backlog & { backlog: number };
   traces: Backlog;
