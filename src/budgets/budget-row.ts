@@ -3,11 +3,11 @@ import {
   createCounter,
   foreignAt,
   type Level,
+  lapsedLeases,
   levelAt,
   limitOf,
   remainingAt,
   resetsAt,
-  stuckAt,
 } from './counter.ts';
 import { shownAmount } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
@@ -22,7 +22,7 @@ export function rowOfBudget(
   const counted = counter ?? createCounter(budget);
   const { held, spent: own, unpriced }: Level = levelAt(counted, at);
   const spent = shownAmount(counted, own + foreignAt(counted, at));
-  const reserved = shownAmount(counted, held + stuckAt(counted, at));
+  const reserved = shownAmount(counted, held + lapsedLeases(counted, at));
   const end = resetsAt(counted, at);
   return {
     id: budget.id,

@@ -8,7 +8,7 @@ export interface Claim {
 }
 
 /** Why not all claims are held: there is no room for one, or nobody can say now whether there is. */
-export interface NoRoom {
+export interface ClaimRefusal {
   claim: Claim;
   kind: 'full' | 'unavailable';
 }
@@ -16,13 +16,13 @@ export interface NoRoom {
 /** Limits that several gateways have in common. */
 export interface Shared {
   /** Holds all claims, or none of them. Null: they are held. The answer is there at once where no other gateway has to be asked. */
-  reserve(claims: readonly Claim[]): NoRoom | null | Promise<NoRoom | null>;
+  reserve(claims: readonly Claim[]): ClaimRefusal | null | Promise<ClaimRefusal | null>;
   /** Says that what a counter has used or set aside has changed. */
   changed(counter: Counter): void;
 }
 
 /** Holds all claims by what is counted here and known of others, or none of them. */
-export function reserveHere(claims: readonly Claim[], at: number): NoRoom | null {
+export function reserveHere(claims: readonly Claim[], at: number): ClaimRefusal | null {
   const claim = claims.find(({ amount, counter }) => !fits(counter, amount, at));
   if (claim !== undefined) return { claim, kind: 'full' };
   holdAll(claims);

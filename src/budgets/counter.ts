@@ -71,7 +71,7 @@ export function foreignAt({ lease, window }: Counter, at: number): number {
 }
 
 /** What is used and set aside here, by the buckets that count. */
-export function ownUse({ buckets, window }: Counter, at: number): Map<number, number> {
+export function localUse({ buckets, window }: Counter, at: number): Map<number, number> {
   const use = new Map<number, number>();
   for (const [start, { held, spent }] of buckets) {
     if (window.counts(start, at) && held + spent > 0) use.set(start, held + spent);
@@ -80,21 +80,21 @@ export function ownUse({ buckets, window }: Counter, at: number): Map<number, nu
 }
 
 /** What gateways hold that say nothing any more: it may be used, and nobody gives it back. */
-export function stuckAt({ lease, window }: Counter, at: number): number {
+export function lapsedLeases({ lease, window }: Counter, at: number): number {
   return lease === null ? 0 : freeOfOthers(lease.tally, lease.me, window, at, at + lease.clockOffset).stuck;
 }
 
 /** What neither is used nor set aside, in the counter's own units. */
 export function remainingAt(counter: Counter, at: number): number {
   const { held, spent } = levelAt(counter, at);
-  const taken = spent + foreignAt(counter, at) + held + stuckAt(counter, at);
+  const taken = spent + foreignAt(counter, at) + held + lapsedLeases(counter, at);
   return Math.max(0, limitOf(counter) - taken);
 }
 
 /** What all are known to have used and set aside, by the buckets that count. */
 function useByBucket(counter: Counter, at: number): Map<number, number> {
   const { lease, window } = counter;
-  const use = ownUse(counter, at);
+  const use = localUse(counter, at);
   for (const [id, entry] of Object.entries(lease?.tally.entries ?? {})) {
     if (id === lease?.me) continue;
     for (const [bucket, amount] of usedOf(entry, window, at, at + (lease?.clockOffset ?? 0)))
@@ -129,7 +129,7 @@ export function releaseIn({ buckets }: Counter, start: number, amount: number): 
   if (bucket !== undefined) bucket.held = Math.max(0, bucket.held - amount);
 }
 
-export function spendIn(counter: Counter, start: number, { amount = 0, unpriced = 0 }): void {
+export function addUse(counter: Counter, start: number, { amount = 0, unpriced = 0 }): void {
   if (amount === 0 && unpriced === 0) return;
   const bucket = bucketOf(counter, start);
   bucket.spent += amount;
@@ -152,7 +152,7 @@ export function clearSpent({ buckets, reachedAt, told }: Counter): void {
  * When an amount will fit, as far as time alone makes room. In a moment for what has no window, and for room that only
  * open requests take.
  */
-export function roomAt(counter: Counter, amount: number, at: number): number {
+export function roomAgainAt(counter: Counter, amount: number, at: number): number {
   const { window } = counter;
   if (window.kind === 'moment') return at + 1000;
   if (window.kind === 'calendar') return window.endOf(window.bucketAt(at));

@@ -1,13 +1,13 @@
 import { indexOf } from './budget-index.ts';
 import type { Shared } from './claim.ts';
-import { type Counter, clearSpent, createCounter, fits, NANO, spendIn } from './counter.ts';
+import { addUse, type Counter, clearSpent, createCounter, fits, NANO } from './counter.ts';
 import {
   type Asked,
   type BudgetReservation,
   type ChargePath,
   createHold,
   type HoldContext,
-  rememberTold,
+  markThresholdsReached,
   type Used,
 } from './reservation.ts';
 import type { BudgetRecord } from './schema.ts';
@@ -119,7 +119,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
       for (const counter of applying(asked, way)) {
         const amount = began < (counter.budget.resetAt ?? 0) ? 0 : amountOf(counter, more);
         if (amount <= 0) continue;
-        spendIn(counter, counter.window.bucketAt(began), { amount });
+        addUse(counter, counter.window.bucketAt(began), { amount });
         input.shared?.changed(counter);
       }
     },
@@ -135,7 +135,7 @@ export function createLimits({ used, ...input }: LimitsInput): Limits {
         const past = async () => (query === null ? [] : used(query));
         if (input.shared === null) for (const then of await past()) count(counter, then);
         else await input.shared.join(counter, past);
-        if (counter.budget.updatedAt < startedAt) rememberTold(counter, before);
+        if (counter.budget.updatedAt < startedAt) markThresholdsReached(counter, before);
         empty.delete(counter);
       }
     },
@@ -151,7 +151,7 @@ function pastOf({ budget, window }: Counter, before: number): UsedQuery | null {
 
 function count(counter: Counter, then: UsedThen): void {
   const unpriced = counter.budget.metric === 'usd' ? then.unpriced : 0;
-  spendIn(counter, counter.window.bucketAt(then.at), { amount: pastAmount(counter, then), unpriced });
+  addUse(counter, counter.window.bucketAt(then.at), { amount: pastAmount(counter, then), unpriced });
 }
 
 /** What a counter counts of a part of the past. */

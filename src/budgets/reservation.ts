@@ -1,15 +1,15 @@
-import { type Claim, type NoRoom, reserveHere, type Shared } from './claim.ts';
+import { type Claim, type ClaimRefusal, reserveHere, type Shared } from './claim.ts';
 import {
+  addUse,
   type Counter,
   foreignAt,
+  lapsedLeases,
   levelAt,
   limitOf,
   NANO,
   releaseIn,
   remainingAt,
-  roomAt,
-  spendIn,
-  stuckAt,
+  roomAgainAt,
 } from './counter.ts';
 import { type RateLeft, ratesLeft } from './rate-headers.ts';
 import type { Refusal } from './refusal.ts';
@@ -98,7 +98,11 @@ export function createHold(context: HoldContext, asked: Asked): BudgetReservatio
     }
     claims = [];
   };
-  const answerOf = (noRoom: NoRoom | null, next: readonly Claim[], place: ChargeScope): Refusal | null => {
+  const answerOf = (
+    noRoom: ClaimRefusal | null,
+    next: readonly Claim[],
+    place: ChargeScope,
+  ): Refusal | null => {
     if (noRoom !== null) return refusalOf(context, noRoom.claim, now(), noRoom.kind);
     claims = next;
     at.held = place;
@@ -133,7 +137,7 @@ export function createHold(context: HoldContext, asked: Asked): BudgetReservatio
         const claim = given.find((one) => one.counter === counter);
         // Without a claim: the budget was made while the request was under way.
         const bucket = claim?.bucket ?? counter.window.bucketAt(time);
-        spendIn(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
+        addUse(counter, bucket, spendingOf(counter, used, claim?.amount ?? 0));
         shared?.changed(counter);
         notifyOfThreshold(context, counter, time);
       }
@@ -190,7 +194,7 @@ function refusalOf(
     budget,
     subject: subjectOf(context, budget),
     spent: shownAmount(counter, used),
-    reserved: shownAmount(counter, held + stuckAt(counter, at)),
+    reserved: shownAmount(counter, held + lapsedLeases(counter, at)),
     remaining: shownAmount(counter, remainingAt(counter, at)),
     asked: shownAmount(counter, amount),
     retryAt: retryAtOf(counter, amount, at, reason),
@@ -209,7 +213,7 @@ function retryAtOf(counter: Counter, amount: number, at: number, reason: Refusal
     case 'unpriced':
       return null;
     case 'full':
-      return amount > limitOf(counter) ? null : roomAt(counter, amount, at);
+      return amount > limitOf(counter) ? null : roomAgainAt(counter, amount, at);
   }
 }
 
@@ -245,7 +249,7 @@ function isReached(counter: Counter, kind: 'soft' | 'hard', at: number): boolean
 }
 
 /** Takes what is reached already for told: it was, before the gateway started again. */
-export function rememberTold(counter: Counter, at: number): void {
+export function markThresholdsReached(counter: Counter, at: number): void {
   if (counter.budget.metric === 'concurrency') return;
   for (const kind of ['soft', 'hard'] as const)
     if (isReached(counter, kind, at)) counter.told[kind] = quietUntil(counter, at);

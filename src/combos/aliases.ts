@@ -1,7 +1,7 @@
 import type { AliasRecord } from './schema.ts';
 
 /** What stands behind a name. */
-export interface Meant {
+export interface AliasMatch {
   /** The alias that said so. */
   alias: string;
   target: string;
@@ -9,11 +9,11 @@ export interface Meant {
 
 export interface Aliases {
   /** By the whole name. */
-  exact(id: string): Meant | null;
+  exact(id: string): AliasMatch | null;
   /** By a pattern of the owner; the one with the longest text beside its `*` wins. */
-  pattern(id: string): Meant | null;
+  pattern(id: string): AliasMatch | null;
   /** By the gateway's own patterns. */
-  builtIn(id: string): Meant | null;
+  builtIn(id: string): AliasMatch | null;
   /** Those of the owner, in the order of their names. */
   records: readonly AliasRecord[];
 }
@@ -50,7 +50,10 @@ function byLiteral(a: AliasRecord, b: AliasRecord): number {
   return literal(b) - literal(a) || (a.name < b.name ? -1 : 1);
 }
 
-function firstMatch(patterns: readonly Pick<AliasRecord, 'name' | 'target'>[], id: string): Meant | null {
+function firstMatch(
+  patterns: readonly Pick<AliasRecord, 'name' | 'target'>[],
+  id: string,
+): AliasMatch | null {
   for (const { name, target } of patterns) {
     const found = captures(name, id);
     if (found !== null) return { alias: name, target: filledIn(target, found) };

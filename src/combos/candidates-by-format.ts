@@ -1,7 +1,7 @@
 import type { WireFormat } from '../codecs/wire-format.ts';
 import type { Provider } from '../providers/provider.ts';
 import type { Branch, Candidate, CandidatesByFormat, Place, Pool } from './pool.ts';
-import { spokenFormat, type Target } from './target.ts';
+import { answeredFormat, type Target } from './target.ts';
 
 export type { CandidatesByFormat, Place } from './pool.ts';
 
@@ -30,9 +30,9 @@ function make(pool: Pool, format: WireFormat): CandidatesByFormat {
     const { candidate, weight } = member;
     const { provider } = candidate;
     const only = candidate.facts?.format ?? null;
-    let answers = only === null ? formats.get(provider) : spokenFormat(provider, format, only);
+    let answers = only === null ? formats.get(provider) : answeredFormat(provider, format, only);
     if (answers === undefined) {
-      answers = spokenFormat(provider, format);
+      answers = answeredFormat(provider, format);
       formats.set(provider, answers);
     }
     if (answers === null) skipped.push(unspoken(candidate, format));

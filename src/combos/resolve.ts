@@ -1,5 +1,5 @@
 import { GatewayError } from '../lib/error.ts';
-import type { Aliases, Meant } from './aliases.ts';
+import type { Aliases, AliasMatch } from './aliases.ts';
 import { candidateOf } from './candidate.ts';
 import type { Combos } from './compile.ts';
 import type { Connected, Route } from './connected.ts';
@@ -74,7 +74,7 @@ function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step
   if (id === 'auto') return activeCombo(routes);
   const direct = directly(id, routes);
   if (direct !== null) return direct;
-  const follow = (meant: Meant | null): Step | null =>
+  const follow = (meant: AliasMatch | null): Step | null =>
     meant === null || followed.has(meant.alias) || followed.size >= MAX_ALIASES
       ? null
       : { via: { by: 'alias', name: meant.alias }, id: meant.target };
@@ -91,7 +91,7 @@ function stepOf(id: string, routes: Routes, followed: ReadonlySet<string>): Step
 }
 
 /** What the gateway itself knows of the ways of tools, if there is such a model. */
-function understood(id: string, routes: Routes): Meant | null {
+function understood(id: string, routes: Routes): AliasMatch | null {
   const meant = routes.aliases.builtIn(id);
   if (meant === null) return null;
   const leads = ofActiveCombo(meant.target, routes) ?? listedModel(meant.target, routes);

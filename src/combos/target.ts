@@ -38,7 +38,7 @@ const translations: readonly WireFormat[] = [
  * The format in which `provider` answers a request of `format`; null when nothing leads from one to the other.
  * @param only the one format in which it serves the model, where it does not serve all models alike
  */
-export function spokenFormat(
+export function answeredFormat(
   provider: Provider,
   format: WireFormat,
   only: WireFormat | null = null,

@@ -3,7 +3,7 @@ import { acpAgentsCollection } from './acp-agents.ts';
 import { changeExamples, createExamples } from './openapi/examples/inputs.ts';
 import { anyObject, changeFailures, failures, json, ref, text } from './openapi/fixed.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
-import { schemaName, schemaOf, whoMay } from './openapi/paths.ts';
+import { permissionText, schemaName, schemaOf } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
 
 const tag = 'acp';
@@ -100,5 +100,5 @@ function operation(
   permission: string,
   rest: Pick<Operation, 'parameters' | 'requestBody' | 'responses'>,
 ): Operation {
-  return { operationId, summary, tags: [tag], ...whoMay(permission), ...rest };
+  return { operationId, summary, tags: [tag], ...permissionText(permission), ...rest };
 }

@@ -1,7 +1,7 @@
 import { toolBatchStatus, toolChange, toolSettings, toolSettingsInput } from '../tools/schema.ts';
 import { changeFailures, failures, flag, json, text } from './openapi/fixed.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
-import { schemaOf, whoMay } from './openapi/paths.ts';
+import { permissionText, schemaOf } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
 
 const tag = 'cli-tools';
@@ -63,5 +63,5 @@ function operation(
   permission: string,
   rest: Pick<Operation, 'parameters' | 'requestBody' | 'responses'>,
 ): Operation {
-  return { operationId, summary, tags: [tag], ...whoMay(permission), ...rest };
+  return { operationId, summary, tags: [tag], ...permissionText(permission), ...rest };
 }

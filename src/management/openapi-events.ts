@@ -2,7 +2,7 @@ import type { EventsRoute } from './events/route.ts';
 import { eventsRoutes } from './events/routes.ts';
 import { flag, text } from './openapi/fixed.ts';
 import type { JsonSchema } from './openapi/json-schema.ts';
-import { whoMay } from './openapi/paths.ts';
+import { permissionText } from './openapi/paths.ts';
 import type { Operation, PathItem } from './openapi/reference.ts';
 
 const tag = 'events';
@@ -43,7 +43,7 @@ function operationOf({ once, operation, parameters, permission }: EventsRoute): 
   return {
     ...rest,
     tags: [tag],
-    ...whoMay(permission),
+    ...permissionText(permission),
     parameters: [
       ...parameters.map((one) => ({ ...one, in: 'query', schema: parameterSchemas[one.name] ?? text })),
       ...[...headers, ...(once === true ? [idempotencyHeader] : [])].map((one) => ({

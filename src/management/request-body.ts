@@ -49,7 +49,7 @@ export async function bodyBytes(
  * The body of somebody who has not logged in, as JSON: small, as it is, and soon, so that it costs nothing to keep many of
  * them waiting.
  */
-export async function strangersBody({ request }: Exchange): Promise<unknown> {
+export async function unauthenticatedBody({ request }: Exchange): Promise<unknown> {
   const { 'content-encoding': coding = 'identity', 'content-length': length } = request.headers;
   if (coding.trim().toLowerCase() !== 'identity')
     throw new GatewayError('unsupported_encoding', 'Send this body without content-encoding', {

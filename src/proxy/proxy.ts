@@ -4,7 +4,7 @@ import { readBody } from '../http/body/body.ts';
 import type { AnyExchange } from '../http/exchange.ts';
 import type { Exchange } from '../http/server/server.ts';
 import { GatewayError } from '../lib/error.ts';
-import { throughCache } from './answer-cache/cached.ts';
+import { lookUpAnswer } from './answer-cache/cached.ts';
 import type { ProxyContext } from './context.ts';
 import { finish } from './dispatch/finish.ts';
 import { runRequest } from './dispatch/run.ts';
@@ -85,7 +85,7 @@ async function serve(context: ProxyContext, request: Asked): Promise<void> {
     if (upload === null && context.handover?.takes(plan.targets) === true)
       return context.handover.pass(request.exchange, model.pieces);
     const { pieces: body, start, end } = turned.model;
-    const cached = upload === null ? await throughCache(context, { facts, body, named, plan }) : null;
+    const cached = upload === null ? await lookUpAnswer(context, { facts, body, named, plan }) : null;
     if (cached?.kind === 'answered') return;
     const asking = { facts, body, targets: turned.targets, trace: plan.trace, snapshot };
     const admitted = await admit(context, asking).catch((error) => {

@@ -132,11 +132,11 @@ export function portable(item: unknown): unknown[] {
   if (!isObject(item)) return [item];
   const { id: _, status: __, ...said } = item;
   if (item['type'] !== 'reasoning') return [said];
-  return textOf(item['encrypted_content']) === '' ? [] : unsealedHere(said);
+  return textOf(item['encrypted_content']) === '' ? [] : readableItem(said);
 }
 
 /** An item for a provider of this format that looks nothing up: as it is, unless it is sealed for another format. */
-export function unsealedHere(item: unknown): unknown[] {
+export function readableItem(item: unknown): unknown[] {
   const sealed = isObject(item) ? textOf(item['encrypted_content']) : '';
   return sealed !== '' && carriedSeal(sealed) !== null ? [] : [item];
 }

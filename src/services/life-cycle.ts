@@ -120,7 +120,7 @@ export function createLifeCycles(input: LifeCycleInput): LifeCycles {
 function movable(part: Part, order: Order): LifeCycle {
   const { lifeCycle } = part;
   if (lifeCycle === undefined || (order.action === 'restart' && !lifeCycle.restarts))
-    throw unmovable(part, order);
+    throw actionRefused(part, order);
   if (order.action !== 'start' && lifeCycle.confirm && order.input.confirm !== part.id)
     throw new GatewayError(
       'invalid_request',
@@ -131,7 +131,7 @@ function movable(part: Part, order: Order): LifeCycle {
 }
 
 /** Why a part does not do what it is told. */
-export function unmovable({ id, name, status }: Part, { action }: Pick<Order, 'action'>): GatewayError {
+export function actionRefused({ id, name, status }: Part, { action }: Pick<Order, 'action'>): GatewayError {
   const { reason, state } = status();
   if (state === 'disabled')
     return new GatewayError('conflict', `${name} cannot ${action}: ${reason?.message}`);

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Action, Caller, Outcome, Resource, Row } from '../http/resource.ts';
 import { GatewayError } from '../lib/error.ts';
 import type { HealthBoard } from './health.ts';
-import { type LifeCycles, type Order, unmovable } from './life-cycle.ts';
+import { actionRefused, type LifeCycles, type Order } from './life-cycle.ts';
 import type { Part } from './part.ts';
 import { serviceChange, serviceRow, stopInput } from './schema.ts';
 import { dependentsOf, rowOfService } from './service-row.ts';
@@ -185,7 +185,7 @@ function order(deps: Deps, { orderOf, ...action }: OrderAction): Action {
 function foreseen(part: Part, parts: readonly Part[], asked: Order): Outcome {
   const { lifeCycle, name } = part;
   if (lifeCycle === undefined || (asked.action === 'restart' && !lifeCycle.restarts))
-    throw unmovable(part, asked);
+    throw actionRefused(part, asked);
   const { desired } = part.status();
   const changed = asked.action === 'restart' || desired !== (asked.action === 'stop' ? 'stopped' : 'running');
   const open = lifeCycle.openRequests();

@@ -1,4 +1,4 @@
-import { type Counter, ownUse } from '../counter.ts';
+import { type Counter, localUse } from '../counter.ts';
 import type { Lease } from './lease.ts';
 
 /** Of a window that rolls, a lease ends by itself: its rest counts in the bucket in which it ended. */
@@ -34,13 +34,14 @@ function unreported(counter: Counter, { reported }: Lease, at: number): number {
     return (bucket?.held ?? 0) + (bucket?.spent ?? 0) - (reported.get(window.bucketAt(at)) ?? 0);
   }
   let sum = 0;
-  for (const [start, amount] of ownUse(counter, at)) sum += Math.max(0, amount - (reported.get(start) ?? 0));
+  for (const [start, amount] of localUse(counter, at))
+    sum += Math.max(0, amount - (reported.get(start) ?? 0));
   return sum;
 }
 
 /** Whether Redis does not know what it should of a counter. */
 export function isUnreported(counter: Counter, lease: Lease, at: number): boolean {
-  const use = ownUse(counter, at);
+  const use = localUse(counter, at);
   for (const [start, amount] of use) if (amount !== lease.reported.get(start)) return true;
   for (const [start, amount] of lease.reported)
     if (amount > 0 && !use.has(start) && counter.window.counts(start, at)) return true;

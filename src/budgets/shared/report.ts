@@ -1,4 +1,4 @@
-import { type Counter, clearSpent, limitOf, ownUse } from '../counter.ts';
+import { type Counter, clearSpent, limitOf, localUse } from '../counter.ts';
 import type { ExchangeReply, Proposal } from './exchange.ts';
 import { grantFrom } from './grant.ts';
 import { type Lease, learnTally, nextEntry } from './lease.ts';
@@ -50,7 +50,7 @@ export function prepareReport(counter: Counter, lease: Lease, input: ReportInput
   const { at, epoch, redisNow, version, waiting } = input;
   const { window } = counter;
   const known = awaiting(lease, epoch, pruneTally(lease.tally, window, at, redisNow), redisNow);
-  const use = lease.closed === 'removed' ? new Map<number, number>() : ownUse(counter, at);
+  const use = lease.closed === 'removed' ? new Map<number, number>() : localUse(counter, at);
   const used = [...use.values()].reduce((sum, amount) => sum + amount, 0);
   const limit = limitOf(counter);
   const room = Math.max(0, limit - used - usedByOthers(known, lease.me, window, at, redisNow));

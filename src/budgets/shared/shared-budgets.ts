@@ -1,4 +1,4 @@
-import { type Counter, spendIn } from '../counter.ts';
+import { addUse, type Counter } from '../counter.ts';
 import { pastAmount, type SharedBudgets, type UsedThen } from '../limits.ts';
 import { createLease } from './lease.ts';
 import type { LeaseStore } from './lease-store.ts';
@@ -31,7 +31,7 @@ export function createSharedBudgets({
       const [remembered, parts] = [await leases.load(lease.key), await past()];
       for (const part of parts)
         if (part.unpriced > 0 && counter.budget.metric === 'usd')
-          spendIn(counter, counter.window.bucketAt(part.at), { unpriced: part.unpriced });
+          addUse(counter, counter.window.bucketAt(part.at), { unpriced: part.unpriced });
       if (remembered !== null) {
         lease.former = remembered.own;
         lease.tally = { ...remembered.tally, awaited: {} };

@@ -1,5 +1,5 @@
-import { type Claim, holdAll, type NoRoom, reserveHere, type Shared } from '../claim.ts';
-import { type Counter, fits, foreignAt, levelAt, limitOf, stuckAt } from '../counter.ts';
+import { type Claim, type ClaimRefusal, holdAll, reserveHere, type Shared } from '../claim.ts';
+import { type Counter, fits, foreignAt, lapsedLeases, levelAt, limitOf } from '../counter.ts';
 import { forgetLease, type Lease, noteAdmitted, noteDemand } from './lease.ts';
 import { leftOf } from './lease-use.ts';
 import { createReporter, PROBE_MS, type Reporter, type ReporterInput, SETTLE_MS } from './reporter.ts';
@@ -39,7 +39,7 @@ export function createShared({ failureMode, onOutage, ready, ...input }: SharedI
   const waiters = createWaiters();
   let outage = false;
 
-  const unavailable = (claims: readonly Claim[]): NoRoom | null => {
+  const unavailable = (claims: readonly Claim[]): ClaimRefusal | null => {
     const claim = claims.find((one) => !isCovered(one, now())) ?? claims[0];
     if (claim === undefined) return null;
     if (failureMode === 'refuse') return { claim, kind: 'unavailable' };
@@ -121,11 +121,11 @@ interface WaitContext extends Pick<SharedInput, 'after' | 'now' | 'timeoutMs'> {
   reporter: Pick<Reporter, 'isBlocked'>;
   waiters: Waiters;
   report(counters: readonly Counter[]): void;
-  unavailable(claims: readonly Claim[]): NoRoom | null;
+  unavailable(claims: readonly Claim[]): ClaimRefusal | null;
 }
 
 /** Waits until there is room, or nobody expects any. */
-function wait(claims: readonly Claim[], context: WaitContext): Promise<NoRoom | null> {
+function wait(claims: readonly Claim[], context: WaitContext): Promise<ClaimRefusal | null> {
   const { after, now, report, reporter, timeoutMs, unavailable, waiters } = context;
   return new Promise((resolve) => {
     const waiter: Waiter = {
@@ -187,7 +187,7 @@ function isCovered({ amount, counter }: Claim, at: number): boolean {
 /** Whether there is no room for a claim, whatever others give back. */
 function isFull({ amount, counter }: Claim, at: number): boolean {
   const { held, spent } = levelAt(counter, at);
-  const others = foreignAt(counter, at) + stuckAt(counter, at);
+  const others = foreignAt(counter, at) + lapsedLeases(counter, at);
   return !isWaitingForOthers(counter) && held + spent + others + amount > limitOf(counter);
 }
 

@@ -1,4 +1,4 @@
-import type { Claim, NoRoom } from '../claim.ts';
+import type { Claim, ClaimRefusal } from '../claim.ts';
 import type { Counter } from '../counter.ts';
 
 /** One request that waits for room. */
@@ -7,7 +7,7 @@ export interface Waiter {
   /** The counters that were asked for it. */
   asked: Set<Counter>;
   /** Answers it, once. */
-  end(answer: NoRoom | null): void;
+  end(answer: ClaimRefusal | null): void;
 }
 
 /** Requests that wait for room, in the order in which they came. */
@@ -15,7 +15,7 @@ export interface Waiters {
   add(waiter: Waiter): void;
   remove(waiter: Waiter): void;
   /** Answers those for which `decide` has an answer; null: they are held, undefined: they wait on. */
-  answer(decide: (waiter: Waiter) => NoRoom | null | undefined): void;
+  answer(decide: (waiter: Waiter) => ClaimRefusal | null | undefined): void;
   /** The counters that were not asked yet for some request. */
   unasked(): Counter[];
   /** What the requests may use of a counter, each, which is asked for them now. */

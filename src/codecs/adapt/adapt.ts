@@ -11,7 +11,7 @@ import type { FitSchema } from '../schema/fit.ts';
 import type { WireFormat } from '../wire-format.ts';
 import { tellingAllowedTools } from './allowed-tools.ts';
 import { withoutAnswerImages } from './answer-images.ts';
-import { saidInText } from './in-text.ts';
+import { withContextInText } from './in-text.ts';
 import { setOff } from './joined-texts.ts';
 import { bridgeTools, nameTools, type ToolNames } from './tool-names.ts';
 
@@ -53,7 +53,7 @@ export function adapt(asked: Conversation, route: Route): Adapted {
   const canSay = (concept: Concept): boolean =>
     theirs[concept] !== undefined && !untranslatable.includes(concept) && !lacking.includes(concept);
   const dropped = missingConcepts(asked, wordOf, canSay, to.format);
-  const conversation = saidInText(asked, canSay);
+  const conversation = withContextInText(asked, canSay);
   const members = conversation.extras?.format === to.format ? null : conversation.extras?.members;
   dropped.push(...Object.keys(members ?? {}));
   if (!to.conversation.tools.namespaces)

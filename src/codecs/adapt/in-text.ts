@@ -14,7 +14,10 @@ import { setOff } from './joined-texts.ts';
  * The conversation with those things said in its text that the target has no field for: who of several users speaks,
  * the names of documents, and what a schema is for. The same every time, so that prompt caches keep hitting.
  */
-export function saidInText(conversation: Conversation, canSay: (concept: Concept) => boolean): Conversation {
+export function withContextInText(
+  conversation: Conversation,
+  canSay: (concept: Concept) => boolean,
+): Conversation {
   const { messages, output } = conversation;
   const named = canSay('participants') ? messages : messages.map(withParticipant);
   return {

@@ -5,7 +5,7 @@ import { translation as gemini } from '../gemini/translation.ts';
 import { translation as ollama } from '../ollama/translation.ts';
 import { translation as openaiChat } from '../openai-chat/translation.ts';
 import { translation as openaiResponses } from '../openai-responses/translation.ts';
-import { outputCapOf, toldCap, withOutputCap } from './output-cap.ts';
+import { outputCapOf, reportedOutputCap, withOutputCap } from './output-cap.ts';
 
 /** What vendors say of a bound of 32000, from their issues and documents. */
 const said: readonly (readonly [string, number | null, boolean?])[] = [
@@ -82,7 +82,7 @@ const said: readonly (readonly [string, number | null, boolean?])[] = [
 describe('the most that a model writes', () => {
   for (const [message, most, lasting] of said)
     it(`is ${most ?? 'not'} said in: ${message.slice(0, 60)}`, () => {
-      assert.deepEqual(toldCap(message, 32_000), most === null ? null : { most, lasting });
+      assert.deepEqual(reportedOutputCap(message, 32_000), most === null ? null : { most, lasting });
     });
 
   it('is put where each format has it, and nothing else is changed', () => {

@@ -40,7 +40,7 @@ export function withOutputCap(
   return conversation.fitOutputCap?.(result, most) ?? result;
 }
 
-export interface ToldCap {
+export interface ReportedOutputCap {
   most: number;
   /** True for a bound of the model, false for what is left beside a conversation of this length. */
   lasting: boolean;
@@ -79,7 +79,7 @@ const aboutOutput =
  * The most that an upstream's error says it would write, for a request that asked for more; null when the error is about
  * something else.
  */
-export function toldCap(message: string, asked: number): ToldCap | null {
+export function reportedOutputCap(message: string, asked: number): ReportedOutputCap | null {
   if (!aboutOutput.test(message)) return null;
   const fits = (most: number) => Number.isSafeInteger(most) && most > 0 && most < asked;
   for (const pattern of left) {

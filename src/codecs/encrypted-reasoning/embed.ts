@@ -53,7 +53,7 @@ export function carriedWithThought(text: string): { sealed: Sealed; thought: str
 export const UNSEALED: Sealed = { format: 'openai-chat', kind: 'redacted', value: '' };
 
 /** The seal of what was carried; null where nobody sealed it. */
-export function sealCarried(sealed: Sealed): Sealed | null {
+export function embeddedReasoning(sealed: Sealed): Sealed | null {
   return sealed.value === '' ? null : sealed;
 }
 

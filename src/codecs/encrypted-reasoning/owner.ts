@@ -5,13 +5,13 @@ import type { PartReader, StreamPart } from '../model/stream-part.ts';
  * another owner is left out before it is sent, for its vendor would refuse the whole request.
  * @param account any name of it that does not change
  */
-export function sealOwner(account: string, model: string): string {
+export function reasoningOwner(account: string, model: string): string {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   return `${account}:${/^[a-z]+/.exec(name)?.[0] ?? name}`;
 }
 
 /** Notes the owner on every seal that an answer brings. */
-export function ownSeals(reader: PartReader, owner: string): PartReader {
+export function withReasoningOwner(reader: PartReader, owner: string): PartReader {
   const owned = (part: StreamPart): StreamPart =>
     part.type === 'reasoning-end' && part.sealed !== null
       ? { ...part, sealed: { ...part.sealed, owner } }

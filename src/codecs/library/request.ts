@@ -1,5 +1,5 @@
 import type { TranslationCodec } from '../codec.ts';
-import { sealOwner } from '../encrypted-reasoning/owner.ts';
+import { reasoningOwner } from '../encrypted-reasoning/owner.ts';
 import { isObject, type JsonObject, parseObject } from '../json/values.ts';
 import { type Dialect, dialectOf } from '../model/dialect.ts';
 import { translateConversation, withoutTurns } from '../translate/request.ts';
@@ -68,7 +68,7 @@ function translated(options: RequestOptions): TranslatedRequest {
   const client = codecOf(options.from, 'from');
   const upstream = codecOf(options.to, 'to');
   const request = requestIn(options, client);
-  const owner = account === undefined ? null : sealOwner(account, model);
+  const owner = account === undefined ? null : reasoningOwner(account, model);
   const { body, conversation, dropped, lowered, ...rest } = translateConversation(request, {
     from: client,
     to: upstream,

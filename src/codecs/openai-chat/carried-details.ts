@@ -2,8 +2,8 @@ import {
   carriedSeal,
   carriedWithThought,
   carryWithThought,
+  embeddedReasoning,
   embedEncryptedReasoning,
-  sealCarried,
 } from '../encrypted-reasoning/embed.ts';
 import { listOf, objectOf, textOf } from '../json/values.ts';
 import type { ReasoningPart, Sealed } from '../model/conversation.ts';
@@ -74,7 +74,7 @@ export function carriedIn(
       type: 'reasoning',
       text: thought,
       summary: isSummary(sealed),
-      sealed: sealCarried(sealed),
+      sealed: embeddedReasoning(sealed),
     };
     const id = textOf(detail.id);
     const before = calls.has(id) ? id : null;

@@ -68,7 +68,7 @@ function sealOfDetails(details: readonly unknown[]): Sealed {
 }
 
 /** The seal in the `reasoning_details` of a message; null where they can be read by anybody. */
-export function sealInDetails(details: unknown): Sealed | null {
+export function encryptedReasoningIn(details: unknown): Sealed | null {
   const list = listOf(details);
   return list.some((detail) => isSealed(objectOf(detail))) ? sealOfDetails(list) : null;
 }

@@ -67,13 +67,13 @@ export function nameIn(call: ToolCall): string {
 }
 
 /** Google's seal of the thoughts before a call, as its own chat surface has it ("Thought signatures", OpenAI compatibility). */
-export function callSeal(call: Sealable): Sealed | null {
+export function signatureOfCall(call: Sealable): Sealed | null {
   const { google } = objectOf<ExtraContent>(call.extra_content);
   return sealOf(textOf(objectOf<GoogleExtra>(google).thought_signature));
 }
 
 /** A call's members that bear such a seal. */
-export function sealMembers(thought_signature: string | null): Sealable {
+export function signatureFields(thought_signature: string | null): Sealable {
   return thought_signature === null ? {} : { extra_content: { google: { thought_signature } } };
 }
 

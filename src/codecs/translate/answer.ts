@@ -3,7 +3,7 @@ import { wholeCharacters } from '../adapt/join-surrogates.ts';
 import { onlyFirstCall } from '../adapt/one-call.ts';
 import { restoreTools } from '../adapt/restore.ts';
 import type { TranslationCodec } from '../codec.ts';
-import { ownSeals } from '../encrypted-reasoning/owner.ts';
+import { withReasoningOwner } from '../encrypted-reasoning/owner.ts';
 import { errorInAnswer } from '../failures/error-in-answer.ts';
 import { isObject, type JsonObject } from '../json/values.ts';
 import type { PartReader } from '../model/stream-part.ts';
@@ -20,7 +20,7 @@ export interface AnswerRoute extends Pick<RequestTranslation, 'tools' | 'oneCall
 /** Reads an upstream's frames into the parts that the client is to get: every stage between its format and the client's. */
 export function clientParts({ allowedTools, codec, oneCall, owner, tools }: AnswerRoute): PartReader {
   const restored = restoreTools(wholeCharacters(codec.conversation.reader()), tools);
-  const owned = owner === null ? restored : ownSeals(restored, owner);
+  const owned = owner === null ? restored : withReasoningOwner(restored, owner);
   const allowed = allowedTools === null ? owned : onlyAllowedCalls(owned, new Set(allowedTools));
   return oneCall ? onlyFirstCall(allowed) : allowed;
 }

@@ -68,7 +68,7 @@ export function createHttpSender({ listening, privateNetworks, timeoutMs }: Http
     };
   };
   return {
-    send: (wanted) => ask(wanted).catch(unreached),
+    send: (wanted) => ask(wanted).catch(unreachedRoute),
     close: () => agent.destroy(),
   };
 }
@@ -85,7 +85,7 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').slice(0, MOST_TEXT);
 }
 
-function unreached(error: unknown): NoAnswer {
+function unreachedRoute(error: unknown): NoAnswer {
   const { code, fault } = transportFault(error as Error);
   return {
     kind: 'unreached',

@@ -25,7 +25,9 @@ export function schemaOf(schema: z.ZodObject, io: 'input' | 'output'): JsonSchem
 }
 
 /** Who may, in words: the permission, the roles that have it, and whether the password must be proven anew. */
-export function whoMay(permission: string): Pick<Operation, 'x-permission' | 'x-roles' | 'description'> {
+export function permissionText(
+  permission: string,
+): Pick<Operation, 'x-permission' | 'x-roles' | 'description'> {
   const having = roles.filter((role) => roleHas(role, permission));
   const fresh = Object.hasOwn(permissions, permission) && needsFresh(permission);
   return {
@@ -46,7 +48,7 @@ function operation(
     operationId: `${id}_${resource.name}`,
     tags: [resource.name],
     summary,
-    ...whoMay(permission),
+    ...permissionText(permission),
     ...rest,
     responses: {
       ...(rest.responses ?? {}),
@@ -228,7 +230,7 @@ function thingsDone({ actions = {}, name, remove, update }: Resource): Thing[] {
 function choices(things: readonly Thing[]): Pick<Operation, 'description' | 'x-actions'> {
   const lines = things.map(
     ({ action, permission, summary }) =>
-      `- \`${action}\`: ${summary.replace(/\.$/, '')}. ${whoMay(permission).description}`,
+      `- \`${action}\`: ${summary.replace(/\.$/, '')}. ${permissionText(permission).description}`,
   );
   return {
     description: lines.join('\n'),

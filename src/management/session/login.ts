@@ -4,7 +4,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { Answer } from '../answer.ts';
 import type { AuditEvent, ManagementContext } from '../context.ts';
 import { checkAccept } from '../guard/origin.ts';
-import { facts, notAllowed, strangersBody } from '../request-body.ts';
+import { facts, notAllowed, unauthenticatedBody } from '../request-body.ts';
 
 /** `GET /api/auth` gives a token, `DELETE` ends the caller's own (spec 3, section 4). */
 export async function serveLogin(
@@ -50,7 +50,7 @@ export async function serveSetup(
   const who = { ...facts(context, exchange), userId: null };
   // Nothing of the body is read for those who cannot set up anything.
   await refusalsNoted(context, who, () => context.gatekeeper.checkSetUp(who.address));
-  const body = await strangersBody(exchange);
+  const body = await unauthenticatedBody(exchange);
   const { code, password } = Object(body) as Record<string, unknown>;
   if (typeof code !== 'string' || typeof password !== 'string')
     throw new GatewayError('invalid_request', 'Send {"code", "password"}: the code is printed by the server');

@@ -36,7 +36,7 @@ const MAX_BYTES = 8 * 1024 * 1024;
  * Looks an opted-in request up among the answers that are kept, or waits for the same one that is under way. Null for all
  * other requests, without looking at them.
  */
-export async function throughCache(
+export async function lookUpAnswer(
   context: ProxyContext,
   question: CacheQuestion,
 ): Promise<CacheAnswer | null> {

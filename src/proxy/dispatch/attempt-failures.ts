@@ -52,7 +52,7 @@ function rankOf({ judgement }: FailedTarget): number {
 const MAX_NAMED = 8;
 
 /** `a: 429 rate limit, b: 503 overloaded`; null where only one was tried. Names connections, and nothing that an upstream said. */
-export function shortOf(failed: readonly FailedTarget[]): string | null {
+export function shortFailures(failed: readonly FailedTarget[]): string | null {
   if (failed.length < 2) return null;
   const named = failed.slice(0, MAX_NAMED).map(({ failure, judgement, target }) => {
     const status = failure.answer === undefined ? '' : `${failure.answer.status} `;

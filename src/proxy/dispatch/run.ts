@@ -28,13 +28,13 @@ import { type OutgoingRequest, type PartialAnswer, withoutBytes } from '../reque
 import type { PriorUsage, Used } from '../request/use.ts';
 import type { Watch } from '../request/watch.ts';
 import { notePlace } from '../responses-state/place.ts';
-import { toGoOn } from '../translate/prefill.ts';
+import { continuationTarget } from '../translate/prefill.ts';
 import { Attempt } from '../upstream/attempt.ts';
 import { redactedFailure, redactSecrets } from '../upstream/redaction.ts';
 import { readyRequest, type UpstreamContext } from '../upstream/request.ts';
 import { answerReader } from './answer-reader.ts';
 import { AskedTarget, failedAttempt } from './asked-target.ts';
-import { type FailedTarget, mostUseful, shortOf } from './attempt-failures.ts';
+import { type FailedTarget, mostUseful, shortFailures } from './attempt-failures.ts';
 import { type FinishContext, type FinishedRun, finish } from './finish.ts';
 import { namingModel, outgoingRequest, type RequestBody } from './outgoing-request.ts';
 import { type Step, step } from './step.ts';
@@ -284,7 +284,7 @@ class Run implements AnswerSink, OpenCall {
   #ask(chosen: Target): void {
     const { exchange, trace } = this.#facts;
     const partial = this.#partial;
-    const target = (partial && toGoOn(chosen, partial.begun)) ?? chosen;
+    const target = (partial && continuationTarget(chosen, partial.begun)) ?? chosen;
     this.#target = target;
     this.#again = false;
     const running = this.#context.accounts.begin(chosen);
@@ -358,13 +358,13 @@ class Run implements AnswerSink, OpenCall {
     const failsAnywhere =
       outcome.kind === 'failed' &&
       faults[kindOf(failedAttempt(outcome.failure), this.#target.provider)].next === 'stop';
-    const standing = {
+    const state = {
       again: this.#again,
-      goesOn: this.#partial !== null,
-      once: upload?.begun === true,
-      left: exchange.response.destroyed,
+      continues: this.#partial !== null,
+      sentOnce: upload?.begun === true,
+      clientGone: exchange.response.destroyed,
     };
-    this.#do(step(standing, outcome, failsAnywhere), outcome);
+    this.#do(step(state, outcome, failsAnywhere), outcome);
   }
 
   /** A failure without secrets; one that names what the target does not take, as the request without that. */
@@ -440,7 +440,11 @@ class Run implements AnswerSink, OpenCall {
 
   /** The caller has the beginning of an answer: whoever can goes on with it. */
   #keepThoseThatGoOn({ begun }: PartialAnswer, kind: FaultKind): void {
-    const unfit = this.#selector.interrupted(this.#target, kind, (other) => toGoOn(other, begun) !== null);
+    const unfit = this.#selector.interrupted(
+      this.#target,
+      kind,
+      (other) => continuationTarget(other, begun) !== null,
+    );
     const detail = 'Its format or its server has no way to go on with an answer that another began';
     const { skipped } = this.#facts.trace;
     skipped.push(...unfit.map((target) => ({ ...nameOf(target), reason: 'begun' as const, detail })));
@@ -465,7 +469,7 @@ class Run implements AnswerSink, OpenCall {
     // What one of several said of its own limit is no measure for all of them.
     const exhausted = found.judgement.told !== null && this.#selector.exhausted;
     const failure = exhausted ? { error: this.#selector.refusal(), safeToRetry: false } : found.failure;
-    this.#answer(failure, shortOf(this.#failed));
+    this.#answer(failure, shortFailures(this.#failed));
   }
 
   /** The caller gets the failure as its answer. */

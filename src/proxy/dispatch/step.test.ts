@@ -4,7 +4,7 @@ import { GatewayError } from '../../lib/error.ts';
 import type { AttemptOutcome } from '../request/outcome.ts';
 import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
 import { usedNothing } from '../request/use.ts';
-import { type Standing, type Step, step } from './step.ts';
+import { type AttemptState, type Step, step } from './step.ts';
 
 const error = new GatewayError('upstream_cut', 'cut');
 const used = usedNothing;
@@ -43,14 +43,14 @@ const outcomes = {
   interrupted: interrupted(null),
 } satisfies Record<string, AttemptOutcome>;
 
-const first: Standing = { again: false, goesOn: false, once: false, left: false };
+const first: AttemptState = { again: false, continues: false, sentOnce: false, clientGone: false };
 const phases = {
   first,
   again: { ...first, again: true },
-  'goes on': { ...first, goesOn: true },
-  once: { ...first, once: true },
-  left: { ...first, left: true },
-} satisfies Record<string, Standing>;
+  'goes on': { ...first, continues: true },
+  once: { ...first, sentOnce: true },
+  left: { ...first, clientGone: true },
+} satisfies Record<string, AttemptState>;
 
 type Row = Record<keyof typeof phases, Step['do']>;
 
@@ -79,17 +79,14 @@ describe('the step after an attempt', () => {
   for (const [name, row] of Object.entries(elsewhere))
     it(`is decided by the phase: ${name}`, () => {
       const outcome = outcomes[name as keyof typeof outcomes];
-      const done = Object.entries(phases).map(([phase, standing]) => [
-        phase,
-        step(standing, outcome, false).do,
-      ]);
+      const done = Object.entries(phases).map(([phase, state]) => [phase, step(state, outcome, false).do]);
       assert.deepEqual(Object.fromEntries(done), row);
     });
 
   it('is none elsewhere for what would fail anywhere, unless an answer is to be gone on with', () => {
-    const done = Object.entries(phases).map(([phase, standing]) => [
+    const done = Object.entries(phases).map(([phase, state]) => [
       phase,
-      step(standing, outcomes.failed, true).do,
+      step(state, outcomes.failed, true).do,
     ]);
     const expected = { ...all('give-up'), 'goes on': 'ask-another', left: 'leave' };
     assert.deepEqual(Object.fromEntries(done), expected);

@@ -2,15 +2,15 @@ import type { AttemptOutcome } from '../request/outcome.ts';
 import type { OutgoingRequest, PartialAnswer } from '../request/outgoing.ts';
 
 /** Where a request stands when the outcome of an attempt comes. */
-export interface Standing {
+export interface AttemptState {
   /** The target was asked once more, on a new socket. */
   readonly again: boolean;
   /** The caller has the beginning of an answer that another target began. */
-  readonly goesOn: boolean;
+  readonly continues: boolean;
   /** The request came only once, as a form does whose bytes were asked for. */
-  readonly once: boolean;
+  readonly sentOnce: boolean;
   /** The caller is gone. */
-  readonly left: boolean;
+  readonly clientGone: boolean;
 }
 
 /** What comes of the outcome of an attempt. */
@@ -32,21 +32,21 @@ export type Step =
  * The one decision of the loop: what is done after an attempt.
  * @param failsAnywhere whether the failure is one that the request would meet at every target (`health/faults.ts`)
  */
-export function step(standing: Standing, outcome: AttemptOutcome, failsAnywhere: boolean): Step {
+export function step(state: AttemptState, outcome: AttemptOutcome, failsAnywhere: boolean): Step {
   switch (outcome.kind) {
     case 'completed':
     case 'client-gone':
       return finish;
     case 'retry-variant':
-      return standing.left ? leave : { do: 'send', request: outcome.variant };
+      return state.clientGone ? leave : { do: 'send', request: outcome.variant };
     case 'interrupted':
       if (outcome.partial === null) return finish;
-      return standing.left ? leave : { do: 'ask-another', partial: outcome.partial };
+      return state.clientGone ? leave : { do: 'ask-another', partial: outcome.partial };
     case 'failed':
-      if (standing.left) return leave;
-      if (outcome.failure.safeToRetry && !standing.again && !standing.once) return { do: 'send-again' };
+      if (state.clientGone) return leave;
+      if (outcome.failure.safeToRetry && !state.again && !state.sentOnce) return { do: 'send-again' };
       // What is wrong with a request to go on may be right with another's, or with none.
-      if (standing.once || (failsAnywhere && !standing.goesOn)) return { do: 'give-up' };
+      if (state.sentOnce || (failsAnywhere && !state.continues)) return { do: 'give-up' };
       return { do: 'ask-another', partial: null };
   }
 }

@@ -2,7 +2,7 @@ import type { GatewayError } from '../../lib/error.ts';
 import type { Learned } from '../quirks/learned.ts';
 import { learnedCap } from '../quirks/output-caps.ts';
 import { learnedRefusal } from '../quirks/refused-members.ts';
-import { withoutSeals } from '../quirks/unsealed.ts';
+import { withoutEncryptedReasoning } from '../quirks/unsealed.ts';
 import type { RequestFacts } from '../request/facts.ts';
 import type { OutgoingRequest } from '../request/outgoing.ts';
 import { outgoingRequest } from './outgoing-request.ts';
@@ -23,5 +23,5 @@ export function variantOf(
   if (learnedRefusal(learned.refused, sent, error)) return outgoingRequest(learned, facts, sent);
   const most = learnedCap(learned.outputCaps, sent, error);
   if (most !== null) return outgoingRequest(learned, facts, { ...sent, most });
-  return sent.unsealed ? null : withoutSeals(sent, error);
+  return sent.unsealed ? null : withoutEncryptedReasoning(sent, error);
 }

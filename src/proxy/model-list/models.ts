@@ -6,7 +6,7 @@ import { offeredModels } from '../../catalog/offered.ts';
 import type { ModelPrice, Rate } from '../../catalog/price.ts';
 import { factsOfName, type ListedName, listedNames, mayAskName } from '../../combos/listed.ts';
 import type { Route } from '../../combos/resolve.ts';
-import { spokenFormat } from '../../combos/target.ts';
+import { answeredFormat } from '../../combos/target.ts';
 import { GatewayError } from '../../lib/error.ts';
 import { plainDecimal } from '../../lib/trailing.ts';
 import type { Snapshot } from '../../snapshot.ts';
@@ -52,7 +52,7 @@ export function listModels(snapshot: Snapshot, principal: Principal): ListedMode
 function listed(snapshot: Snapshot, principal: Principal, at: number = Date.now()): Listed[] {
   const found: Listed[] = [];
   for (const name of listedNames(snapshot.routes)) {
-    const reaches = ({ provider }: Route) => spokenFormat(provider, 'anthropic-messages') !== null;
+    const reaches = ({ provider }: Route) => answeredFormat(provider, 'anthropic-messages') !== null;
     const anthropic = name.pool.candidates.some(reaches);
     if (mayAskName(principal, name)) found.push({ model: describeName(name, at), anthropic });
   }

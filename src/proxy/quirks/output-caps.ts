@@ -1,4 +1,4 @@
-import { outputCapOf, toldCap } from '../../codecs/adapt/output-cap.ts';
+import { outputCapOf, reportedOutputCap } from '../../codecs/adapt/output-cap.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { parseObject } from '../../codecs/json/values.ts';
 import type { Target } from '../../combos/resolve.ts';
@@ -46,7 +46,7 @@ export function learnedCap(
 ): number | null {
   if (translation === null || most !== null) return null;
   const asked = outputCapOf(codecOf(target.format), parseObject(joined(body).toString('utf8')) ?? {});
-  const learned = asked === null ? null : toldCap(error.message, asked.cap);
+  const learned = asked === null ? null : reportedOutputCap(error.message, asked.cap);
   if (learned === null) return null;
   if (learned.lasting) caps.set(target, learned.most);
   return learned.most;

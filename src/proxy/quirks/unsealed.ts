@@ -10,7 +10,10 @@ import type { OutgoingRequest } from '../request/outgoing.ts';
  * The request without what is sealed in it (reasoning, found pages), when `error` says that the upstream does not take it
  * back; or with a word for reasoning that is wanted there. Null when the error is another one or there is nothing to do.
  */
-export function withoutSeals(sent: OutgoingRequest, error: GatewayError): OutgoingRequest | null {
+export function withoutEncryptedReasoning(
+  sent: OutgoingRequest,
+  error: GatewayError,
+): OutgoingRequest | null {
   const { dropped, target } = sent;
   const bytes = joined(sent.body);
   const without = unsealed(target, bytes, error.message);

@@ -60,8 +60,8 @@ export class StreamRelay {
     this.#model = modelInStream(codec.stream, requestedModel);
     this.#headers = headers;
     // A response that its provider keeps has ids that nobody else can go on with.
-    const goesOn = plan.options.continueStream && turn === null && codec.conversation !== null;
-    this.#whole = goesOn ? new WholeFrames(this.#codec) : null;
+    const mayContinue = plan.options.continueStream && turn === null && codec.conversation !== null;
+    this.#whole = mayContinue ? new WholeFrames(this.#codec) : null;
   }
 
   /** Whether the caller has no half of a frame. */

@@ -15,8 +15,8 @@ import {
   previousNotFound,
   type Reader,
   readable,
+  readableItem,
   resolved,
-  unsealedHere,
 } from '../../responses/chain.ts';
 import { asksForSummary, isTrigger } from '../../responses/compact.ts';
 import { continued, inputItems } from '../../responses/continued.ts';
@@ -135,7 +135,7 @@ const whole = (item: unknown): unknown[] => [item];
 function itemsFor(targets: Targets): typeof whole {
   const native = targets.filter(({ format }) => format === 'openai-responses');
   if (native.length === 0) return whole;
-  return native.some(({ provider }) => provider.keepsResponses) ? portable : unsealedHere;
+  return native.some(({ provider }) => provider.keepsResponses) ? portable : readableItem;
 }
 
 function joinedTo(chain: readonly FoundResponse[], own: typeof whole, request: JsonObject): JsonObject {

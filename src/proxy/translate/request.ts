@@ -1,6 +1,6 @@
 import { continued, isContinuable } from '../../codecs/adapt/continuation.ts';
 import type { ConversationCodec, StreamCodec } from '../../codecs/codec.ts';
-import { sealOwner } from '../../codecs/encrypted-reasoning/owner.ts';
+import { reasoningOwner } from '../../codecs/encrypted-reasoning/owner.ts';
 import { codecOf } from '../../codecs/index.ts';
 import { isObject, type JsonObject, listOf, parseObject } from '../../codecs/json/values.ts';
 import type { Conversation } from '../../codecs/model/conversation.ts';
@@ -175,7 +175,7 @@ function prefilled(encoded: JsonObject, target: Target): JsonObject {
 
 /** Whose sealed reasoning a target can read. */
 export function ownerOf({ connection, model }: Target): string {
-  return sealOwner(connection.id, model);
+  return reasoningOwner(connection.id, model);
 }
 
 /** The codec of a format that takes part in translation. */

@@ -78,7 +78,7 @@ export function sizeOf({ first, frame, head, settled, tail }: Beginning): number
 }
 
 /** Whether the body begins and ends as the conversation does. */
-export function surrounds({ head, tail }: Beginning, body: Buffer): boolean {
+export function beginsAndEndsAs({ head, tail }: Beginning, body: Buffer): boolean {
   const from = body.length - tail.length;
   return (
     head.length <= from &&

@@ -2,9 +2,9 @@ import { listSpan } from './list-span.ts';
 import {
   type Beginning,
   beginningOf,
+  beginsAndEndsAs,
   repeatedIn,
   sizeOf,
-  surrounds,
   type Way,
 } from './settled-conversation.ts';
 import { type Named, type Translate, translateWith } from './settled-request.ts';
@@ -90,7 +90,7 @@ function longestOf(known: Iterable<Beginning>, body: Buffer, way: Way): Beginnin
   let longest: Beginning | null = null;
   let most = -1;
   for (const one of known) {
-    if (one.route !== way.route || one.dialect !== way.dialect || !surrounds(one, body)) continue;
+    if (one.route !== way.route || one.dialect !== way.dialect || !beginsAndEndsAs(one, body)) continue;
     const [, end] = repeatedIn(one, body);
     if (end < most) continue;
     longest = one;

@@ -30,7 +30,7 @@ export class Translation implements AnswerReader {
   readonly #redact: Answering['redact'];
   readonly #target: Target;
   /** Another target began the answer. */
-  readonly #goesOn: boolean;
+  readonly #continues: boolean;
   #attempt: AttemptControl | null = null;
   readonly #upstream: Codec & { stream: StreamCodec };
   readonly #reader: PartReader;
@@ -49,7 +49,7 @@ export class Translation implements AnswerReader {
     this.#caller = answering.caller;
     this.#redact = answering.redact;
     this.#target = target;
-    this.#goesOn = partial !== null;
+    this.#continues = partial !== null;
     this.#answer = new TranslatedAnswer(answering, translation);
     const upstream = conversationCodec(target.format);
     this.#upstream = upstream;
@@ -147,7 +147,7 @@ export class Translation implements AnswerReader {
     this.#readBeforeEnd();
     if (this.#answer.ended) return;
     // Who was to go on has not heard of it yet: its old connection was closed.
-    const unheard = failure.safeToRetry && this.#goesOn;
+    const unheard = failure.safeToRetry && this.#continues;
     if (this.#answer.committed && !unheard) this.#answer.fail(failure.error);
     else this.#sink.settled({ kind: 'failed', failure });
   }

@@ -11,7 +11,7 @@ import { type AnswerFindings, answerFrom } from './answer.ts';
 import { type Check, type CheckName, type Finding, fail, unchecked, warn } from './check.ts';
 import type { DryRunAnswer } from './dry-run.ts';
 import { checkConfiguration, checkEnvironment, checkProgram, type ToolEnvironment } from './local.ts';
-import { type HttpAnswer, type Route, routeFrom, unreached } from './route.ts';
+import { type HttpAnswer, type Route, routeFrom, unreachedRoute } from './route.ts';
 
 /** A request of a tool on its way. */
 export interface ToolRequest {
@@ -177,7 +177,7 @@ async function routeOf(input: DoctorInput, { key, model, sample, url }: Trial): 
     const body = bodyOf(sample, model ?? 'none', sample.bytes);
     return routeFrom(url, await input.ask({ url, key, headers, body }), sample.bytes);
   } catch (error) {
-    return unreached(url, error instanceof Error ? error.message : 'no answer');
+    return unreachedRoute(url, error instanceof Error ? error.message : 'no answer');
   }
 }
 

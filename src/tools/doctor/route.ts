@@ -44,7 +44,7 @@ export function routeFrom(url: string, { status, text }: HttpAnswer, bytes: numb
 }
 
 /** Nothing answered. */
-export function unreached(url: string, reason: string): Route {
+export function unreachedRoute(url: string, reason: string): Route {
   const address = fail(`nothing answers at ${url} (${reason}): start the gateway with \`gateway serve\``);
   const later = after('gateway');
   return { address, key: later, model: later, translation: later, answer: null };

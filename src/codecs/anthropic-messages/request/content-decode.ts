@@ -1,5 +1,5 @@
 import { setOff } from '../../adapt/joined-texts.ts';
-import { carriedSeal, carriedWithThought, sealCarried } from '../../encrypted-reasoning/embed.ts';
+import { carriedSeal, carriedWithThought, embeddedReasoning } from '../../encrypted-reasoning/embed.ts';
 import { isObject, listOf, objectOf, textOf } from '../../json/values.ts';
 import { objectAt, textAt, wrong } from '../../json/wire-check.ts';
 import type {
@@ -74,7 +74,7 @@ function thinkingPart(block: MessageBlock, path: string): ReasoningPart {
   const text = textAt(block, 'thinking', `${path}.thinking`) ?? '';
   const signature = textOf(block.signature);
   const carried = carriedWithThought(signature);
-  const sealed = carried === null ? sealOf(signature, 'signature') : sealCarried(carried.sealed);
+  const sealed = carried === null ? sealOf(signature, 'signature') : embeddedReasoning(carried.sealed);
   return { type: 'reasoning', text: text === '' ? (carried?.thought ?? '') : text, summary: false, sealed };
 }
 

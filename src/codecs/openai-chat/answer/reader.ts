@@ -18,7 +18,7 @@ import { promptUsage } from '../../usage/token-counts.ts';
 import type { Usage } from '../../wire-format.ts';
 import { ReasoningDetails } from '../reasoning-details.ts';
 import { reasoningIn, thinkingText } from '../text.ts';
-import { callSeal } from '../tool-calls.ts';
+import { signatureOfCall } from '../tool-calls.ts';
 import type {
   Annotation,
   Called,
@@ -51,7 +51,7 @@ class ChatAnswer implements ChoiceAnswer {
     nextBlock: () => this.#nextBlock(),
     // Ids must differ between the turns of a conversation.
     idOf: (position) => `call_${this.#id === '' ? '' : `${this.#id}_`}${position}`,
-    before: (call) => this.#sealed(callSeal(call)),
+    before: (call) => this.#sealed(signatureOfCall(call)),
   });
   #hasLegacyCall = false;
   readonly #details = new ReasoningDetails();
@@ -129,7 +129,7 @@ class ChatAnswer implements ChoiceAnswer {
     const parts = this.#say('reasoning', reasoningIn(delta));
     const { reasoning, text } = contentIn(delta.content);
     parts.push(...this.#say('reasoning', reasoning));
-    const seal = callSeal(delta);
+    const seal = signatureOfCall(delta);
     // In a whole answer Google's seal stands beside the text that it is for, in a stream behind it.
     const late = this.#prose?.kind === 'text';
     if (seal !== null && !late) parts.push(...this.#sealed(seal));

@@ -16,7 +16,7 @@ import { withTextFallback } from '../../model/text-fallback.ts';
 import { doneFrame, ValueFrame } from '../../stream/frames.ts';
 import { promptCounts } from '../../usage/token-counts.ts';
 import { CarriedDetails } from '../carried-details.ts';
-import { sealMembers } from '../tool-calls.ts';
+import { signatureFields } from '../tool-calls.ts';
 import type { ChatRequest, ReasoningOption } from '../wire.ts';
 
 const reasons: Readonly<Record<EndReason, string>> = {
@@ -159,7 +159,7 @@ class ChatWriter implements PartWriter {
       : { type: 'function', function: { name, arguments: '' } };
     const signature = this.#signature;
     this.#signature = null;
-    const tool_calls = [{ index: call.index, id, ...said, ...sealMembers(signature?.value ?? null) }];
+    const tool_calls = [{ index: call.index, id, ...said, ...signatureFields(signature?.value ?? null) }];
     return this.#chunk({ ...this.#seals.take(id), tool_calls });
   }
 

@@ -17,9 +17,9 @@ import type {
 } from '../../model/conversation.ts';
 import { type ContentPart, readContentList } from '../../openai-shared/content-list.ts';
 import { carriedIn } from '../carried-details.ts';
-import { sealInDetails } from '../reasoning-details.ts';
+import { encryptedReasoningIn } from '../reasoning-details.ts';
 import { reasoningIn, thinkingText } from '../text.ts';
-import { callSeal, inputIn, kindOf } from '../tool-calls.ts';
+import { inputIn, kindOf, signatureOfCall } from '../tool-calls.ts';
 import type {
   CacheControl,
   Called,
@@ -224,12 +224,12 @@ function assistantParts(message: ChatMessage, calls: Calls, path: string): Part[
 
 function ownReasoning(message: ChatMessage): ReasoningPart[] {
   const text = reasoningIn(message);
-  const sealed = sealInDetails(message.reasoning_details);
+  const sealed = encryptedReasoningIn(message.reasoning_details);
   return text === '' && sealed === null ? [] : [{ type: 'reasoning', text, summary: false, sealed }];
 }
 
 function sealBefore(call: unknown): ReasoningPart[] {
-  const sealed = callSeal(objectOf(call));
+  const sealed = signatureOfCall(objectOf(call));
   return sealed === null ? [] : [{ type: 'reasoning', text: '', summary: false, sealed }];
 }
 

@@ -16,7 +16,7 @@ import type { Dialect } from '../../model/dialect.ts';
 import { runsOf, type ToolCallGroup } from '../../model/tool-call-groups.ts';
 import { cacheControl } from '../../prompt-cache/cache-control.ts';
 import { detailsIn } from '../reasoning-details.ts';
-import { sealMembers } from '../tool-calls.ts';
+import { signatureFields } from '../tool-calls.ts';
 import type { MessagePart } from '../wire.ts';
 import { contentOf } from './content-encode.ts';
 
@@ -183,7 +183,7 @@ function assistantMessage(parts: readonly Part[], dialect: Dialect): JsonObject[
       ...(refusal === '' ? {} : { refusal }),
       ...(details.length === 0 ? {} : { reasoning_details: details }),
       ...(details.length > 0 ? {} : reasoningMember(parts, dialect)),
-      ...sealMembers(textSignature(parts)),
+      ...signatureFields(textSignature(parts)),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   ];
@@ -229,7 +229,7 @@ function callsIn(parts: readonly Part[], dialect: Dialect): JsonObject[] {
     // It was the text's.
     if (part.type === 'text') signature = null;
     if (part.type !== 'tool-call') continue;
-    calls.push({ ...callOf(part, wireId(part.id, dialect)), ...sealMembers(signature) });
+    calls.push({ ...callOf(part, wireId(part.id, dialect)), ...signatureFields(signature) });
     signature = null;
   }
   return calls;
