@@ -55,6 +55,7 @@ import { openRetention } from './ledger/retention/open.ts';
 import type { LedgerEntry, RunningRequest } from './ledger/schema.ts';
 import { createSteadyClock } from './lib/clock.ts';
 import { GatewayError } from './lib/error.ts';
+import { logFailure } from './lib/failure-log.ts';
 import { makeFolder } from './lib/folder.ts';
 import { randomText } from './lib/id.ts';
 import { describe, type LineLog, type Log } from './lib/log.ts';
@@ -435,7 +436,7 @@ async function openContext(
   });
   onClose(() => pools.close());
   const watch = createWatch<OpenCall>();
-  const report = (error: unknown) => log.error({ error: describe(error) }, 'the management API failed');
+  const report = (error: unknown) => logFailure(log, error, 'the management API failed');
   const streams = createEventStreams();
   const live = openLive(streams, onLive);
   if (store.kind === 'postgres' && config.redis !== null) {
@@ -811,7 +812,9 @@ async function openManagementApi(
 ): Promise<Pick<Opened, 'management' | 'setupCode'>> {
   const { audit, context, gatewayEvents, live, report, schedule, sealing, services, snapshots } = parts;
   const { pool, store, stored, tunnels } = parts;
-  schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: report });
+  const taskFailed = (error: unknown, task: string) =>
+    logFailure(log, error, 'a periodic task failed', { task });
+  schedule.every({ name: 'old audit records', everyMs: 3_600_000, run: audit.retain, onError: taskFailed });
   const gatekeeper = await openGatekeeper({
     store,
     dataDir: config.dataDir,
@@ -868,7 +871,7 @@ async function openManagementApi(
   });
   onClose(close);
   const once = createIdempotencyStore({ store, storageKey: sealing, now: context.now });
-  schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: once.sweep, onError: report });
+  schedule.every({ name: 'kept answers', everyMs: 3_600_000, run: once.sweep, onError: taskFailed });
   const cliTools = openCliTools({
     config,
     store,

@@ -18,7 +18,7 @@ export interface Job {
   /** A run that is not over when the next is due takes its place. */
   run(): unknown;
   /** Told of each failed run; the next comes all the same. */
-  onError?(error: unknown): void;
+  onError?(error: unknown, name: string): void;
 }
 
 /** The work that comes back by the clock, and how it goes. */
@@ -69,7 +69,7 @@ async function runOnce(job: Job, state: JobState, now: () => number): Promise<vo
   } catch (error) {
     state.failures += 1;
     state.lastError = error instanceof Error ? error.message : String(error);
-    job.onError?.(error);
+    job.onError?.(error, job.name);
   }
   state.runs += 1;
   state.lastAt = now();
